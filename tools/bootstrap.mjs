@@ -1,0 +1,79 @@
+// Runs `npm start` and `npm test` on a machine with nothing but Node: only built-in modules here.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const [command, ...args] = process.argv.slice(2);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { packageManager, engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const [wantedMajor, wantedMinor] = engines.node.match(/\d+/g).map(Number);
+if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
+  fail(`Eagre needs Node ${engines.node}; this is Node ${process.versions.node}.`);
+}
+
+if (!process.env.npm_config_user_agent?.startsWith('pnpm/')) {
+  console.log(`Fetching ${packageManager} (kept in npm's cache), then installing, building and running.`);
+  run('npx', ['--yes', '--loglevel=error', packageManager, '--silent', 'run', command, ...args]);
+  process.exit();
+}
+
+run('pnpm', [
+  'install',
+  '--frozen-lockfile',
+  '--prefer-offline',
+  '--reporter=append-only',
+  '--loglevel=warn',
+]);
+requireCompiler();
+
+const turbo = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--filter=@eagre/native'];
+if (command === 'start') {
+  console.log('Building the native addon and the packages (kept for the next time).');
+  run('pnpm', [...turbo, '--filter=@eagre/examples^...'], { TURBO_TELEMETRY_DISABLED: '1' });
+  run('pnpm', ['--silent', '--dir', 'apps/examples', 'run', 'start', ...args]);
+} else if (command === 'test') {
+  console.log('Building the native addon (kept for the next time).');
+  run('pnpm', turbo, { TURBO_TELEMETRY_DISABLED: '1' });
+  const report = ['--reporter=default', '--reporter=json', '--outputFile.json=runs/tests.json'];
+  run('pnpm', ['exec', 'vitest', 'run', ...report, ...args]);
+} else {
+  fail('Usage: node tools/bootstrap.mjs start|test [arguments]');
+}
+
+function run(program, programArgs, env = {}) {
+  const { status, error } = spawnSync(program, programArgs, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+    // npx and pnpm are .cmd files on Windows.
+    shell: process.platform === 'win32',
+  });
+  if (error) fail(`Cannot run ${program}: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function requireCompiler() {
+  const missing = [];
+  if (!works('cmake')) missing.push('cmake');
+  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(Boolean);
+  if (process.platform !== 'win32' && !compilers.some(works)) missing.push('a C++ compiler');
+  if (missing.length === 0) return;
+  const hint = {
+    darwin: 'xcode-select --install; brew install cmake',
+    linux: 'sudo apt-get install cmake g++   (or the same from your distribution)',
+  }[process.platform];
+  fail(
+    `Building the native addon needs ${missing.join(' and ')}.\n${hint ? `Install with: ${hint}` : 'Install CMake and the C++ build tools.'}`,
+  );
+}
+
+function works(program) {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,95 @@
+// Imports go one way: fails on an edge, in a source file or a package.json, that is not permitted below.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const permitted = {
+  backend: [],
+  formats: [],
+  'backend-js': ['backend'],
+  'backend-native': ['backend'],
+  core: ['backend'],
+  autodiff: ['core', 'backend'],
+  optimizers: ['core', 'autodiff', 'backend'],
+  metrics: ['core', 'backend'],
+  layers: ['core', 'autodiff', 'optimizers', 'metrics', 'formats', 'backend'],
+  datasets: ['formats'],
+  testing: ['backend', 'core', 'autodiff', 'backend-js', 'backend-native', 'formats'],
+  eagre: [
+    'backend',
+    'backend-js',
+    'backend-native',
+    'core',
+    'autodiff',
+    'optimizers',
+    'metrics',
+    'layers',
+    'datasets',
+    'formats',
+  ],
+};
+const forTests = ['testing', 'backend-js', 'backend-native'];
+const apps = { examples: ['eagre'], bench: Object.keys(permitted) };
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const builtin = new Set(builtinModules);
+const shared = Object.keys(readManifest('.').devDependencies);
+const problems = [];
+
+for (const folder of readdirSync(`${root}packages`)) {
+  if (permitted[folder]) checkMember(`packages/${folder}`, folder, permitted[folder]);
+  else problems.push(`packages/${folder}: not in the list of permitted edges (tools/check-edges.mjs)`);
+}
+for (const folder of readdirSync(`${root}apps`, { withFileTypes: true })) {
+  if (!folder.isDirectory()) continue;
+  if (apps[folder.name]) checkMember(`apps/${folder.name}`, folder.name, apps[folder.name]);
+  else problems.push(`apps/${folder.name}: not in the list of permitted edges (tools/check-edges.mjs)`);
+}
+
+if (problems.length > 0) {
+  console.error(`${problems.join('\n')}\n${problems.length} edges are not permitted.`);
+  process.exit(1);
+}
+
+function checkMember(path, own, edges) {
+  const manifest = readManifest(path);
+  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const devDependencies = Object.keys(manifest.devDependencies ?? {});
+
+  for (const name of dependencies) {
+    const to = memberOf(name);
+    if (to && !edges.includes(to)) problems.push(`${path}/package.json: may not depend on ${name}`);
+  }
+
+  if (!existsSync(`${root}${path}/src`)) return;
+  for (const file of readdirSync(`${root}${path}/src`, { recursive: true })) {
+    if (!/\.[cm]?tsx?$/.test(file)) continue;
+    const isTest = file.endsWith('.test.ts');
+    const where = `${path}/src/${file}`;
+    const { importedFiles } = ts.preProcessFile(readFileSync(`${root}${where}`, 'utf8'), true, true);
+    for (const { fileName: specifier } of importedFiles) {
+      if (specifier.startsWith('.') || specifier.startsWith('node:') || builtin.has(specifier)) continue;
+      const name = specifier.match(/^(@[^/]+\/)?[^/]+/)[0];
+      const to = memberOf(name);
+      if (to) {
+        const allowed = isTest ? [...edges, ...forTests, own] : edges;
+        if (!allowed.includes(to)) problems.push(`${where}: may not import ${specifier}`);
+        else if (!isTest && !dependencies.includes(name))
+          problems.push(`${where}: ${name} is missing from ${path}/package.json`);
+      } else if (![...dependencies, ...(isTest ? [...devDependencies, ...shared] : [])].includes(name)) {
+        problems.push(`${where}: ${name} is not a dependency of ${path}/package.json`);
+      }
+    }
+  }
+}
+
+/** The workspace folder behind a package name, or undefined for third-party packages. */
+function memberOf(name) {
+  if (name === 'eagre') return 'eagre';
+  return name.startsWith('@eagre/') ? name.slice('@eagre/'.length) : undefined;
+}
+
+function readManifest(path) {
+  return JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8'));
+}
