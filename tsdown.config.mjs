@@ -7,6 +7,8 @@ export default defineConfig({
   target: 'es2022',
   // A package says "type": "module", so that .js is unambiguous.
   fixedExtension: false,
+  // The paths of tsconfig.base.json would pull other packages' declarations in.
+  external: /^@eagre\//,
   sourcemap: true,
-  dts: true,
+  dts: { sourcemap: true },
 });

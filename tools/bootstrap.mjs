@@ -14,7 +14,7 @@ if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
 }
 
 if (!process.env.npm_config_user_agent?.startsWith('pnpm/')) {
-  console.log(`Fetching ${packageManager} (kept in npm's cache), then installing, building and running.`);
+  console.log(`Using ${packageManager} through npx (fetched once) to install, build and run.`);
   run('npx', ['--yes', '--loglevel=error', packageManager, '--silent', 'run', command, ...args]);
   process.exit();
 }
