@@ -59,10 +59,11 @@ function requireCompiler() {
   if (!works('cmake')) missing.push('cmake');
   const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(Boolean);
   if (process.platform !== 'win32' && !compilers.some(works)) missing.push('a C++ compiler');
+  if (process.platform !== 'win32' && !['make', 'ninja'].some(works)) missing.push('make');
   if (missing.length === 0) return;
   const hint = {
     darwin: 'xcode-select --install; brew install cmake',
-    linux: 'sudo apt-get install cmake g++   (or the same from your distribution)',
+    linux: 'sudo apt-get install cmake g++ make   (or the same from your distribution)',
   }[process.platform];
   fail(
     `Building the native addon needs ${missing.join(' and ')}.\n${hint ? `Install with: ${hint}` : 'Install CMake and the C++ build tools.'}`,
