@@ -1,0 +1,119 @@
+// The addon: a table of kernels called through one shared block of numbers, so that a call crosses Node-API with one integer.
+#include <napi.h>
+
+#include <cstring>
+
+#include "../runtime/pool.h"
+#include "../runtime/registry.h"
+#include "../runtime/programs.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#include <cstdlib>
+#endif
+
+namespace {
+
+using namespace eagre;
+
+// One argument block per environment (main thread and each worker have their own).
+struct Environment {
+  Napi::Reference<Napi::Float64Array> block;
+  const double* data = nullptr;
+  size_t length = 0;
+  char message[256] = "";
+};
+
+// setBlock(Float64Array): the memory that arguments are written to.
+void set_block(const Napi::CallbackInfo& info) {
+  auto* env = info.Env().GetInstanceData<Environment>();
+  Napi::Float64Array block = info[0].As<Napi::Float64Array>();
+  env->block = Napi::Persistent(block);
+  env->data = block.Data();
+  env->length = block.ElementLength();
+}
+
+// run(kernel): 0, or the code of the error whose text lastError() gives. Plain Node-API: the wrapper classes cost as much
+// as a small kernel.
+napi_value run(napi_env env, napi_callback_info info) {
+  size_t argc = 1;
+  napi_value argv[1];
+  void* raw = nullptr;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  napi_get_instance_data(env, &raw);
+  auto* self = static_cast<Environment*>(raw);
+  int32_t id = -1, code = 0;
+  napi_get_value_int32(env, argv[0], &id);
+  const KernelTable& table = kernels();
+  try {
+    if (id < 0 || static_cast<size_t>(id) >= table.size) fail(Code::internal, "no kernel %d", id);
+    Args args(self->data, self->data + self->length);
+    table.fns[id](args);
+    return nullptr;  // undefined: cheaper than making a number
+  } catch (const KernelError& e) {
+    code = static_cast<int32_t>(e.code);
+    std::memcpy(self->message, e.message, sizeof self->message);
+  } catch (const std::exception& e) {
+    code = static_cast<int32_t>(Code::internal);
+    std::strncpy(self->message, e.what(), sizeof self->message - 1);
+  }
+  napi_value result;
+  napi_create_int32(env, code, &result);
+  return result;
+}
+
+Napi::Value last_error(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), info.Env().GetInstanceData<Environment>()->message);
+}
+
+Napi::Value address_of(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(reinterpret_cast<uintptr_t>(info[0].As<Napi::ArrayBuffer>().Data())));
+}
+
+// compileProgram(Float64Array): the number by which the Elementwise kernel knows the program.
+Napi::Value compile(const Napi::CallbackInfo& info) {
+  Napi::Float64Array code = info[0].As<Napi::Float64Array>();
+  try {
+    return Napi::Number::New(info.Env(), compile_program(code.Data(), code.ElementLength()));
+  } catch (const KernelError& e) {
+    throw Napi::Error::New(info.Env(), e.message);
+  }
+}
+
+Napi::Value threads(const Napi::CallbackInfo& info) {
+  if (info.Length() > 0 && info[0].IsNumber()) return Napi::Number::New(info.Env(), set_thread_count(info[0].As<Napi::Number>().Int32Value()));
+  return Napi::Number::New(info.Env(), thread_count());
+}
+
+// Freed pages stay in the process up to a cap: touching fresh ones costs more than most kernels (18 ms for 40 MB, 0.56 ms warm).
+void keep_pages() {
+#if defined(__GLIBC__)
+  const char* off = std::getenv("EAGRE_KEEP_PAGES");
+  if (off && !std::strcmp(off, "0")) return;
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new Environment());
+  keep_pages();
+  const KernelTable& table = kernels();
+  Napi::Array names = Napi::Array::New(env, table.size);
+  for (size_t i = 0; i < table.size; i++) names[static_cast<uint32_t>(i)] = Napi::String::New(env, table.names[i]);
+  exports["kernels"] = names;
+  exports["isa"] = Napi::String::New(env, table.isa);
+  exports["setBlock"] = Napi::Function::New(env, set_block);
+  exports["lastError"] = Napi::Function::New(env, last_error);
+  exports["addressOf"] = Napi::Function::New(env, address_of);
+  exports["compileProgram"] = Napi::Function::New(env, compile);
+  exports["threads"] = Napi::Function::New(env, threads);
+  napi_value fast;
+  napi_create_function(env, "run", NAPI_AUTO_LENGTH, run, nullptr, &fast);
+  exports["run"] = Napi::Value(env, fast);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(eagre, init)

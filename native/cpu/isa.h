@@ -1,0 +1,53 @@
+// Included first by every kernel source. Each source is compiled once per instruction set, inside a namespace of its own;
+// EAGRE_ISA is baseline, avx2 or avx512.
+#pragma once
+#include "../runtime/pool.h"
+#include "../runtime/tensor.h"
+
+#define EAGRE_BEGIN namespace eagre { namespace EAGRE_ISA {
+#define EAGRE_END } }
+
+namespace eagre { namespace EAGRE_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+// GCC/Clang vectors; the `u` forms load and store from any address.
+typedef float vf32 __attribute__((vector_size(kVectorBytes)));
+typedef double vf64 __attribute__((vector_size(kVectorBytes)));
+typedef int32_t vi32 __attribute__((vector_size(kVectorBytes)));
+typedef int64_t vi64 __attribute__((vector_size(kVectorBytes)));
+typedef uint32_t vu32 __attribute__((vector_size(kVectorBytes)));
+typedef float vf32u __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+typedef double vf64u __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+typedef int32_t vi32u __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+typedef int64_t vi64u __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+constexpr int kF32 = kVectorBytes / 4;
+constexpr int kF64 = kVectorBytes / 8;
+
+// Calls f with a value of the C++ type of a dtype: visit(t, [&](auto tag) { using T = decltype(tag); ... }).
+template <class F> inline void visit(DType t, F&& f) {
+  switch (t) {
+    case DType::f32: f(float{}); break;
+    case DType::f64: f(double{}); break;
+    case DType::i32: f(int32_t{}); break;
+    case DType::i64: f(int64_t{}); break;
+    case DType::u8: f(uint8_t{}); break;
+    case DType::boolean: f(bool{}); break;
+  }
+}
+// The same by element size alone, for kernels that only move values.
+template <class F> inline void visit_size(DType t, F&& f) {
+  switch (dtype_size(t)) {
+    case 1: f(uint8_t{}); break;
+    case 4: f(uint32_t{}); break;
+    default: f(uint64_t{}); break;
+  }
+}
+
+} }

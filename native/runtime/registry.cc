@@ -1,0 +1,92 @@
+#include "registry.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace eagre {
+
+void fail(Code code, const char* format, ...) {
+  KernelError e;
+  e.code = code;
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(e.message, sizeof e.message, format, args);
+  va_end(args);
+  throw e;
+}
+
+#define X(family) void register_##family(Registry&);
+namespace baseline {
+#include "../cpu/families.def"
+}
+#if defined(EAGRE_X86)
+namespace avx2 {
+#include "../cpu/families.def"
+}
+namespace avx512 {
+#include "../cpu/families.def"
+}
+#endif
+#undef X
+
+namespace {
+
+struct Table final : Registry {
+  std::vector<const char*> names;
+  std::vector<KernelFn> fns;
+  void add(const char* name, KernelFn fn) override {
+    names.push_back(name);
+    fns.push_back(fn);
+  }
+};
+
+const char* best_isa() {
+  const char* wanted = std::getenv("EAGRE_ISA");
+#if defined(EAGRE_X86)
+  __builtin_cpu_init();
+  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (wanted && !std::strcmp(wanted, "baseline")) return "baseline";
+  if (has_avx512 && !(wanted && !std::strcmp(wanted, "avx2"))) return "avx512";
+  if (has_avx2) return "avx2";
+#else
+  (void)wanted;
+#endif
+  return "baseline";
+}
+
+}  // namespace
+
+const KernelTable& kernels() {
+  static const KernelTable* table = [] {
+    auto* t = new Table();
+    const char* isa = best_isa();
+#define X(family) if (!std::strcmp(isa, EAGRE_NAME)) EAGRE_SPACE::register_##family(*t);
+#define EAGRE_NAME "baseline"
+#define EAGRE_SPACE baseline
+#include "../cpu/families.def"
+#undef EAGRE_NAME
+#undef EAGRE_SPACE
+#if defined(EAGRE_X86)
+#define EAGRE_NAME "avx2"
+#define EAGRE_SPACE avx2
+#include "../cpu/families.def"
+#undef EAGRE_NAME
+#undef EAGRE_SPACE
+#define EAGRE_NAME "avx512"
+#define EAGRE_SPACE avx512
+#include "../cpu/families.def"
+#undef EAGRE_NAME
+#undef EAGRE_SPACE
+#endif
+#undef X
+    return new KernelTable{isa, t->names.size(), t->names.data(), t->fns.data()};
+  }();
+  return *table;
+}
+
+}  // namespace eagre

@@ -1,0 +1,17 @@
+#pragma once
+#include <cstddef>
+
+#include "tensor.h"
+
+namespace eagre {
+
+// The kernels of the best instruction set that this processor has (or the one that EAGRE_ISA names, for tests).
+struct KernelTable {
+  const char* isa;
+  size_t size;
+  const char* const* names;
+  const KernelFn* fns;
+};
+const KernelTable& kernels();
+
+}  // namespace eagre

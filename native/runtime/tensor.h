@@ -1,0 +1,91 @@
+// What kernels see: tensors, the argument block, errors. No std containers here: this header is compiled once per instruction
+// set, and an inline function shared between those objects could pull AVX-512 code into the baseline.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace eagre {
+
+// Numbers as in packages/backend/src/dtype.ts.
+enum class DType : int32_t { f32 = 0, f64 = 1, i32 = 2, i64 = 3, u8 = 4, boolean = 5 };
+
+inline size_t dtype_size(DType t) {
+  switch (t) {
+    case DType::f32: case DType::i32: return 4;
+    case DType::f64: case DType::i64: return 8;
+    default: return 1;
+  }
+}
+
+constexpr int kMaxRank = 8;
+
+struct Tensor {
+  void* data;
+  DType dtype;
+  int rank;
+  int64_t size;
+  int64_t dims[kMaxRank];
+
+  template <class T> T* as() const { return static_cast<T*>(data); }
+  int64_t dim(int i) const { return dims[i < 0 ? i + rank : i]; }
+};
+
+enum class Code : int32_t { ok = 0, invalid_argument = 1, out_of_range = 2, unimplemented = 3, resource_exhausted = 4, internal = 5 };
+
+// Thrown by a kernel on the calling thread (never inside parallel_for); becomes a typed error in JavaScript.
+struct KernelError {
+  Code code;
+  char message[256];
+};
+[[noreturn]] void fail(Code code, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+// The argument block: doubles written by JavaScript. Tensors are [address, dtype, rank, dims...]; a list is [length, items...].
+class Args {
+ public:
+  Args(const double* block, const double* end) : p_(block), end_(end) {
+    inputs_ = static_cast<int>(next());
+    outputs_ = static_cast<int>(next());
+  }
+  int inputs() const { return inputs_; }
+  int outputs() const { return outputs_; }
+  // Call in order: every input, every output, then the attributes.
+  Tensor tensor() {
+    Tensor t;
+    t.data = reinterpret_cast<void*>(static_cast<uintptr_t>(next()));
+    t.dtype = static_cast<DType>(static_cast<int32_t>(next()));
+    t.rank = static_cast<int>(next());
+    t.size = 1;
+    if (t.rank < 0 || t.rank > kMaxRank) fail(Code::unimplemented, "rank %d is above %d", t.rank, kMaxRank);
+    for (int i = 0; i < t.rank; i++) t.size *= t.dims[i] = static_cast<int64_t>(next());
+    return t;
+  }
+  double number() { return next(); }
+  int64_t integer() { return static_cast<int64_t>(next()); }
+  bool flag() { return next() != 0; }
+  // At most `capacity` items; returns how many there were.
+  int list(int64_t* items, int capacity) {
+    int n = static_cast<int>(next());
+    if (n > capacity) fail(Code::internal, "a list of %d attributes, at most %d expected", n, capacity);
+    for (int i = 0; i < n; i++) items[i] = static_cast<int64_t>(next());
+    return n;
+  }
+
+ private:
+  double next() {
+    if (p_ >= end_) fail(Code::internal, "argument block too short");
+    return *p_++;
+  }
+  const double* p_;
+  const double* end_;
+  int inputs_, outputs_;
+};
+
+using KernelFn = void (*)(Args&);
+// Implemented by the registry; `name` must be a literal.
+struct Registry {
+  virtual void add(const char* name, KernelFn fn) = 0;
+ protected:
+  ~Registry() = default;
+};
+
+}  // namespace eagre

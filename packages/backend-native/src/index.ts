@@ -1,0 +1,18 @@
+/** The CPU backend of native kernels. Importing it registers the backend where the addon can be loaded. */
+import { type Backend, registerBackend } from '@eagre/backend';
+import { buildCommand, loadAddon } from './load.ts';
+import { NativeBackend } from './native.ts';
+
+const loaded = loadAddon();
+
+/** The backend, or undefined where no addon could be loaded (`nativeUnavailable` says why). */
+export const nativeBackend: Backend | undefined = loaded.addon === undefined ? undefined : new NativeBackend(loaded.addon);
+
+/** Why there is no native backend and what to do about it; undefined where there is one. */
+export const nativeUnavailable: string | undefined =
+  loaded.addon === undefined
+    ? `Eagre's native kernels could not be loaded, so the slower JavaScript backend runs. In a checkout, build them with ` +
+      `\`${buildCommand}\`. Tried:\n${loaded.reasons.map((r) => `  ${r}`).join('\n')}`
+    : undefined;
+
+if (nativeBackend !== undefined) registerBackend(nativeBackend, 10);

@@ -1,0 +1,35 @@
+import { createRequire } from 'node:module';
+
+/** What the addon built from `native/` exports. */
+export interface Addon {
+  readonly kernels: readonly string[];
+  readonly isa: string;
+  setBlock(block: Float64Array): void;
+  /** undefined, or the number of an error whose text `lastError` gives. */
+  run(kernel: number): number | undefined;
+  lastError(): string;
+  addressOf(buffer: ArrayBuffer): number;
+  compileProgram(code: Float64Array): number;
+  threads(count?: number): number;
+}
+
+/** The command that builds the addon in a checkout. */
+export const buildCommand = 'pnpm build:native';
+
+/**
+ * Finds the addon: the checkout's own build first, then the package with the binary for this platform.
+ * @returns the addon, or every reason why there is none.
+ */
+export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: string[] } {
+  const require = createRequire(import.meta.url);
+  const candidates = ['../../../native/build/Release/eagre.node', `@eagre/native-${process.platform}-${process.arch}`];
+  const reasons: string[] = [];
+  for (const candidate of candidates) {
+    try {
+      return { addon: require(candidate) as Addon };
+    } catch (error) {
+      reasons.push(`${candidate}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+    }
+  }
+  return { addon: undefined, reasons };
+}

@@ -1,0 +1,161 @@
+import {
+  type AttrValue,
+  type Backend,
+  dtypeTraits,
+  type ErrorCode,
+  errorFromCode,
+  HostAllocator,
+  InternalError,
+  type Kernel,
+  type KernelName,
+  kernelAttrs,
+  type NumericDType,
+  type ScalarProgram,
+  scalarOps,
+  type TensorRef,
+} from '@eagre/backend';
+import type { Addon } from './load.ts';
+
+// In the order of `Code` in native/runtime/tensor.h.
+const codes: readonly ErrorCode[] = [
+  'INTERNAL',
+  'INVALID_ARGUMENT',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'RESOURCE_EXHAUSTED',
+  'INTERNAL',
+];
+
+/** Native kernels behind the contract. Arguments are written into one block of numbers that the addon reads. */
+export class NativeBackend implements Backend {
+  readonly name = 'native';
+  readonly deviceType = 'CPU';
+  readonly allocator: HostAllocator;
+  readonly #addon: Addon;
+  readonly #ids = new Map<string, number>();
+  readonly #kernels = new Map<string, Kernel>();
+  #block = new Float64Array(1024);
+
+  constructor(addon: Addon) {
+    this.#addon = addon;
+    addon.kernels.forEach((name, id) => {
+      this.#ids.set(name, id);
+    });
+    addon.setBlock(this.#block);
+    this.allocator = new HostAllocator((buffer) => addon.addressOf(buffer));
+  }
+
+  get description(): string {
+    return `native kernels, ${this.#addon.isa}, ${this.threads()} threads`;
+  }
+
+  threads(count?: number): number {
+    return this.#addon.threads(count);
+  }
+
+  kernel(name: KernelName, _inputs: readonly NumericDType[]): Kernel | undefined {
+    let kernel = this.#kernels.get(name);
+    if (kernel === undefined) {
+      const id = this.#ids.get(name);
+      if (id === undefined) return undefined;
+      const names: readonly string[] = kernelAttrs[name];
+      kernel = (inputs, outputs, attrs) => {
+        let at = this.#pack(inputs, outputs);
+        for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
+        this.#run(id);
+      };
+      this.#kernels.set(name, kernel);
+    }
+    return kernel;
+  }
+
+  elementwise(program: ScalarProgram): Kernel {
+    const code = this.#addon.compileProgram(encode(program));
+    const flat = this.#id('ElementwiseFlat');
+    const general = this.#id('Elementwise');
+    return (inputs, outputs) => {
+      const block = this.#block;
+      const size = (outputs[0] as TensorRef).size;
+      const count = inputs.length;
+      block[0] = count;
+      block[1] = outputs.length;
+      block[2] = code;
+      block[3] = size;
+      let at = 4;
+      for (let i = 0; i < count; i++) {
+        const input = inputs[i] as TensorRef;
+        if (input.size !== size) {
+          // Broadcasting: the general form with shapes.
+          block[this.#pack(inputs, outputs)] = code;
+          this.#run(general);
+          return;
+        }
+        block[at++] = input.storage.address;
+      }
+      for (let i = 0; i < outputs.length; i++) block[at++] = (outputs[i] as TensorRef).storage.address;
+      this.#run(flat);
+    };
+  }
+
+  #id(name: string): number {
+    const id = this.#ids.get(name);
+    if (id === undefined) throw new InternalError(`the addon has no kernel ${name}; build it again`);
+    return id;
+  }
+
+  #run(id: number): void {
+    const code = this.#addon.run(id);
+    if (code !== undefined) throw errorFromCode(codes[code] ?? 'INTERNAL', this.#addon.lastError());
+  }
+
+  #pack(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): number {
+    // 11 numbers a tensor at most (rank 8), and room for attributes.
+    this.#reserve((inputs.length + outputs.length) * 11 + 128);
+    this.#block[0] = inputs.length;
+    this.#block[1] = outputs.length;
+    return this.#packTensors(this.#packTensors(2, inputs), outputs);
+  }
+
+  #packTensors(start: number, tensors: readonly TensorRef[]): number {
+    const block = this.#block;
+    let at = start;
+    for (let i = 0; i < tensors.length; i++) {
+      const t = tensors[i] as TensorRef;
+      const shape = t.shape;
+      block[at] = t.storage.address;
+      block[at + 1] = dtypeTraits[t.dtype].code;
+      block[at + 2] = shape.length;
+      at += 3;
+      for (let d = 0; d < shape.length; d++) block[at++] = shape[d] as number;
+    }
+    return at;
+  }
+
+  #packAttr(at: number, value: AttrValue | undefined, kernel: string, attr: string): number {
+    const block = this.#block;
+    if (typeof value === 'number') block[at++] = value;
+    else if (typeof value === 'boolean') block[at++] = value ? 1 : 0;
+    else if (value === undefined) throw new InternalError(`the attribute ${attr} is missing`, kernel);
+    else {
+      block[at++] = value.length;
+      for (let i = 0; i < value.length; i++) block[at++] = value[i] as number;
+    }
+    return at;
+  }
+
+  #reserve(numbers: number): void {
+    if (numbers <= this.#block.length) return;
+    this.#block = new Float64Array(numbers * 2);
+    this.#addon.setBlock(this.#block);
+  }
+}
+
+/** The form of native/runtime/programs.h. */
+function encode(program: ScalarProgram): Float64Array {
+  const numbers = [program.inputs.length, ...program.inputs.map((d) => dtypeTraits[d].code), program.instrs.length];
+  for (const { op, dtype, args, value } of program.instrs) {
+    numbers.push(scalarOps.indexOf(op), dtypeTraits[dtype].code, args[0] ?? -1, args[1] ?? -1, args[2] ?? -1, value);
+  }
+  numbers.push(program.outputs.length, ...program.outputs);
+  return Float64Array.from(numbers);
+}

@@ -1,0 +1,101 @@
+/** TensorFlow's canonical codes, as far as Eagre raises them. */
+export type ErrorCode =
+  | 'INVALID_ARGUMENT'
+  | 'NOT_FOUND'
+  | 'FAILED_PRECONDITION'
+  | 'OUT_OF_RANGE'
+  | 'UNIMPLEMENTED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'INTERNAL'
+  | 'DATA_LOSS';
+
+/** Base of every error that Eagre throws on purpose. `op` names the operation it arose in, where there is one. */
+export class EagreError extends Error {
+  readonly code: ErrorCode;
+  readonly op: string | undefined;
+
+  constructor(code: ErrorCode, message: string, op?: string, options?: ErrorOptions) {
+    super(op === undefined ? message : `${op}: ${message}`, options);
+    this.name = new.target.name;
+    this.code = code;
+    this.op = op;
+  }
+}
+
+/** A wrong value, rank, shape, dtype, axis or option. */
+export class InvalidArgumentError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('INVALID_ARGUMENT', message, op, options);
+  }
+}
+
+/** Something named does not exist: a device, a variable, a file's entry. */
+export class NotFoundError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('NOT_FOUND', message, op, options);
+  }
+}
+
+/** The object is not in a state that permits the call: a used tape, an unbuilt model, a disposed tensor. */
+export class FailedPreconditionError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('FAILED_PRECONDITION', message, op, options);
+  }
+}
+
+/** An index or a label outside of its range. */
+export class OutOfRangeError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('OUT_OF_RANGE', message, op, options);
+  }
+}
+
+/** Known, but not supported: on this device, for this dtype, in this mode. */
+export class UnimplementedError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('UNIMPLEMENTED', message, op, options);
+  }
+}
+
+/** No memory for an allocation. */
+export class ResourceExhaustedError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('RESOURCE_EXHAUSTED', message, op, options);
+  }
+}
+
+/** A broken promise inside Eagre itself; please report it. */
+export class InternalError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('INTERNAL', message, op, options);
+  }
+}
+
+/** A file that is truncated or corrupted. */
+export class DataLossError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('DATA_LOSS', message, op, options);
+  }
+}
+
+/** The error class for a code, for errors that arrive from native code as a code and a text. */
+export function errorFromCode(code: ErrorCode, message: string, op?: string): EagreError {
+  switch (code) {
+    case 'INVALID_ARGUMENT':
+      return new InvalidArgumentError(message, op);
+    case 'NOT_FOUND':
+      return new NotFoundError(message, op);
+    case 'FAILED_PRECONDITION':
+      return new FailedPreconditionError(message, op);
+    case 'OUT_OF_RANGE':
+      return new OutOfRangeError(message, op);
+    case 'UNIMPLEMENTED':
+      return new UnimplementedError(message, op);
+    case 'RESOURCE_EXHAUSTED':
+      return new ResourceExhaustedError(message, op);
+    case 'DATA_LOSS':
+      return new DataLossError(message, op);
+    case 'INTERNAL':
+      return new InternalError(message, op);
+  }
+}

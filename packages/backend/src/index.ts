@@ -1,0 +1,7 @@
+/** The contract between Eagre's core and the code that computes: dtypes, memory, kernels, scalar programs, errors. */
+export * from './backend.ts';
+export * from './dtype.ts';
+export * from './errors.ts';
+export * from './kernels.ts';
+export * from './scalar.ts';
+export * from './storage.ts';

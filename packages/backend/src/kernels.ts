@@ -1,0 +1,154 @@
+/**
+ * The kernels that a backend offers beside scalar programs: name, inputs → outputs, attributes. A kernel writes into outputs
+ * that the caller has allocated; shapes and dtypes are already checked, so a kernel may trust ranks, but checks what only the
+ * values tell (an index, a label) and throws `InvalidArgumentError` or `OutOfRangeError` before it has written out of bounds.
+ * All tensors are dense and row-major. Inputs and outputs never overlap, unless said. A dimension may be 0; rank is at most 8.
+ *
+ * The attributes of a kernel reach native code as numbers, in the order of this table: a number or a boolean as one number,
+ * a list as its length followed by its elements.
+ */
+export const kernelAttrs = {
+  // ---- making values
+  /** → y. Every element is `value`, cast to y's dtype. */
+  Fill: ['value'],
+  /** → y. y[i] = start + i · delta, computed in float64, then cast. */
+  Iota: ['start', 'delta'],
+  /**
+   * → y. Philox4x32-10, key (k0, k1), counter words (block low, block high, counter0, counter1). float32 uses each of a
+   * block's four words: u = (w >>> 8) · 2^-24; float64 takes two: u = ((w0 >>> 5) · 2^26 + (w1 >>> 6)) · 2^-53.
+   * y = low + u · (high − low) in y's dtype (each operation rounded); a result equal to `high` becomes `low`.
+   */
+  RandomUniform: ['k0', 'k1', 'counter0', 'counter1', 'low', 'high'],
+  /**
+   * → y. Box-Muller in float64 from two uniforms a, b: r = sqrt(-2 ln a), mean + stddev · r · (cos, sin)(2πb), rounded to y's
+   * dtype at the end. float32: a = (w0 + 1) · 2^-32, b = w1 · 2^-32, four results a block; float64: a and b from two words
+   * each as in RandomUniform (a is 1 − u), two results a block. ln, cos, sin are the library's own, built of exact IEEE
+   * operations, so that all backends agree to the last bit.
+   */
+  RandomNormal: ['k0', 'k1', 'counter0', 'counter1', 'mean', 'stddev'],
+  /** → y. A normal cut at two standard deviations, by Wichura's inverse (AS 241, PPND16) of a uniform between Φ(-2) and Φ(2). */
+  TruncatedNormal: ['k0', 'k1', 'counter0', 'counter1', 'mean', 'stddev'],
+  /** → y (int32, int64, uint8). low + (w0 · 2^32 + w1) mod (high − low), two words a number. */
+  RandomUniformInt: ['k0', 'k1', 'counter0', 'counter1', 'low', 'high'],
+
+  // ---- moving values (every dtype)
+  /** x → y of the same size. */
+  Copy: [],
+  /** x → y with y's axis i being x's axis perm[i]. */
+  Transpose: ['perm'],
+  /** x → y, the listed axes turned around. */
+  Reverse: ['axes'],
+  /** x → y. mode 0: constant `value`; 1: reflect (edge not repeated); 2: symmetric (edge repeated). */
+  Pad: ['before', 'after', 'mode', 'value'],
+  /** dy → dx: the gradient of a reflect or symmetric Pad (modes 1, 2); sums what was copied from one place. */
+  MirrorPadGrad: ['before', 'after', 'mode'],
+  /** x → y. y[i] = x[begin + i · strides]; strides may be negative, never 0. y's shape says how many. */
+  Slice: ['begin', 'strides'],
+  /** dy → dx: zeros, but dx[begin + i · strides] = dy[i]. */
+  SliceGrad: ['begin', 'strides'],
+  /** x0, x1, … → y, joined along `axis`. */
+  Concat: ['axis'],
+  /** x → y, where each dimension of y is a multiple of x's; x repeated. */
+  Tile: [],
+  /**
+   * params, indices (int32 or int64) → y. y[b…, p…, i…, q…] = params[b…, p…, indices[b…, i…], q…]: `batchDims` leading shared
+   * axes, gathered axis `axis` of params. An index outside of [0, n) throws OutOfRangeError.
+   */
+  Gather: ['axis', 'batchDims'],
+  /** dy, indices → dparams: zeros, plus every slice of dy added where Gather took it. Result independent of threads. */
+  GatherGrad: ['axis', 'batchDims'],
+  /** params, indices [i…, d] → y [i…, rest…]: the slice at each index tuple. */
+  GatherNd: [],
+  /** base, indices [i…, d], updates → y: a copy of base with slices put in. mode 0 update (last wins), 1 add, 2 sub, 3 max, 4 min. */
+  ScatterNd: ['mode'],
+  /** indices → y with one more axis at `axis`, of y's size there: `on` at the index, else `off`; outside of the range all `off`. */
+  OneHot: ['axis', 'on', 'off'],
+  /** x → y (int64 [n, rank]): coordinates of the elements that are not 0, in row-major order; n was counted before. */
+  Nonzero: [],
+
+  // ---- order and scans, along the last axis or `axis`
+  /** x [..., n] → values [..., k], indices (int32): the first k of the sorted order. Stable; NaN counts as the largest. */
+  TopK: ['descending'],
+  /** x → y (same dtype; float, int). Running sum or product along `axis`. */
+  CumSum: ['axis', 'exclusive', 'reverse'],
+  CumProd: ['axis', 'exclusive', 'reverse'],
+
+  // ---- reductions over `axes` (sorted, not negative); y has the remaining size, kept axes as 1 or gone; the result never
+  // depends on the number of threads. Empty axes in x: Sum 0, Prod 1, Max -inf or lowest, Min inf or highest, Mean NaN, All true, Any false.
+  Sum: ['axes'],
+  Mean: ['axes'],
+  Prod: ['axes'],
+  Max: ['axes'],
+  Min: ['axes'],
+  /** bool → bool */
+  All: ['axes'],
+  Any: ['axes'],
+  /** x → y (int32 or int64): the first index of the extreme along `axis`; NaN wins. */
+  ArgMax: ['axis'],
+  ArgMin: ['axis'],
+
+  // ---- linear algebra
+  /**
+   * a [..., m, k], b [..., k, n] (or transposed in the last two), optional bias [n] → y [..., m, n]; batch dimensions broadcast.
+   * activation 0 none, 1 relu, applied after the bias. float32, float64, int32, int64.
+   */
+  MatMul: ['transposeA', 'transposeB', 'activation'],
+
+  // ---- images, NHWC; floating. padding = [top, bottom, left, right] in pixels, not negative.
+  /** x [n,h,w,c], filter [kh,kw,c/groups,o], optional bias [o] → y [n,oh,ow,o]; a depthwise convolution has groups = c. */
+  Conv2D: ['strides', 'padding', 'dilations', 'groups', 'activation'],
+  /** filter, dy → dx (its shape is the output's) */
+  Conv2DBackpropInput: ['strides', 'padding', 'dilations', 'groups'],
+  /** x, dy → dfilter */
+  Conv2DBackpropFilter: ['strides', 'padding', 'dilations', 'groups'],
+  /** x → y, argmax (int32: index within one image's h·w·c, -1 where a window lies wholly in the padding; padding never wins; the first maximum wins, NaN wins) */
+  MaxPool: ['window', 'strides', 'padding'],
+  /** dy, argmax → dx: dy added at the argmax of its window */
+  MaxPoolGrad: [],
+  /** x, argmax → y: x taken at the argmax (the gradient of MaxPoolGrad) */
+  MaxPoolGather: [],
+  /** x → y; the mean of the pixels inside of the image, padding not counted */
+  AvgPool: ['window', 'strides', 'padding'],
+  /** dy → dx */
+  AvgPoolGrad: ['window', 'strides', 'padding'],
+
+  // ---- neural (floating), over the last axis
+  Softmax: [],
+  LogSoftmax: [],
+  /** logits [n,c], labels [n,c] → loss [n], backprop [n,c] = softmax · Σlabels − labels */
+  SoftmaxCrossEntropyWithLogits: [],
+  /** logits [n,c], labels [n] (int32, int64) → loss [n], backprop [n,c]; a label outside of [0, c) throws OutOfRangeError */
+  SparseSoftmaxCrossEntropyWithLogits: [],
+  /**
+   * x [..., c], scale [c], offset [c] → y, mean [c], variance [c] (biased, over all other axes; stable two-pass or Welford sums)
+   */
+  FusedBatchNorm: ['epsilon'],
+  /** dy, x, scale, mean, variance → dx, dscale, doffset: the gradient of FusedBatchNorm in training */
+  FusedBatchNormGrad: ['epsilon'],
+
+  // ---- optimizer updates of `count` variables at once. In place: the outputs are the variables and slots among the inputs,
+  // in the same order. Inputs come variable by variable.
+  /** (var, grad)… → var…: var -= lr · grad */
+  ApplyGradientDescent: ['count', 'lr'],
+  /** (var, m, grad)… → (var, m)…: m = momentum · m − lr · grad; var += nesterov ? momentum · m − lr · grad : m */
+  ApplyMomentum: ['count', 'lr', 'momentum', 'nesterov'],
+  /**
+   * (var, rms, [mg if centered], [mom if momentum > 0], grad)…: rms = rho · rms + (1 − rho) · grad²; mg likewise of grad;
+   * step = lr · grad / sqrt(rms [− mg²] + epsilon); momentum > 0: mom = momentum · mom + step, var -= mom, else var -= step
+   */
+  ApplyRMSProp: ['count', 'lr', 'rho', 'momentum', 'epsilon', 'centered'],
+  /**
+   * (var, m, v, [vhat if amsgrad], grad)…: var -= var · weightDecay · lr first (AdamW; 0 for none); m += (grad − m)(1 − beta1);
+   * v += (grad² − v)(1 − beta2); amsgrad: vhat = max(vhat, v), used for v; var -= alpha · m / (sqrt(v) + epsilon).
+   * `alpha` is lr with the bias corrections in it.
+   */
+  ApplyAdam: ['count', 'alpha', 'lr', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'amsgrad'],
+} as const;
+
+export type KernelName = keyof typeof kernelAttrs;
+export type AttrValue = number | boolean | readonly number[];
+/** The attributes of a kernel, by the names in `kernelAttrs`. */
+export type KernelAttrs = Readonly<Record<string, AttrValue>>;
+
+/** The largest rank that kernels take. */
+export const MAX_RANK = 8;

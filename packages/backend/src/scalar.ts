@@ -1,0 +1,131 @@
+import type { NumericDType } from './dtype.ts';
+import { InternalError } from './errors.ts';
+
+/**
+ * The opcodes of a scalar program, in the order of their numbers (native code has the same list). Unless noted, the result
+ * has the operands' dtype. `f` floating only, `i` integer, `b` bool.
+ *
+ * - integers wrap; `div` is IEEE for f and truncates for i; `floorDiv`, `mod` round down (result has the divisor's sign) for f and i;
+ *   an integer division by zero is an error (InvalidArgumentError), as is an integer `pow` with a negative exponent
+ * - `round` is half to even; `sign(NaN)` is NaN; `min`/`max` return NaN when either is NaN
+ * - comparisons, `isNaN`, `isInf`, `isFinite` give bool; `and`, `or`, `xor`, `not` take bool
+ * - `select(c, a, b)`: c is bool; `cast`: float to int truncates toward zero (NaN to 0, saturating), anything to bool is `!= 0`
+ * - `softplus` is log(1+exp(x)) without overflow; `erfinv` on (-1, 1)
+ * - `bitAnd`, `bitOr`, `bitXor`, `bitNot`, `shiftLeft`, `shiftRight` take integers
+ */
+export const scalarOps = [
+  'const', 'cast', 'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt',
+  'exp', 'expm1', 'log', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan',
+  'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'sigmoid', 'softplus', 'erf', 'erfc',
+  'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite', 'not', 'add', 'sub', 'mul',
+  'div', 'floorDiv', 'mod', 'pow', 'min', 'max', 'atan2', 'eq', 'ne', 'lt',
+  'le', 'gt', 'ge', 'and', 'or', 'xor', 'bitAnd', 'bitOr', 'bitXor', 'bitNot',
+  'shiftLeft', 'shiftRight', 'select',
+] as const;
+export type ScalarOp = (typeof scalarOps)[number];
+
+/** One instruction; `args` are value numbers: inputs first, then instructions in order. `dtype` is the result's. */
+export interface ScalarInstr {
+  readonly op: ScalarOp;
+  readonly dtype: NumericDType;
+  readonly args: readonly number[];
+  /** The number of a `const`; beyond 2^53 it would not be exact and is refused. */
+  readonly value: number;
+}
+
+/** A function of scalars that a backend maps over broadcast inputs. */
+export interface ScalarProgram {
+  readonly inputs: readonly NumericDType[];
+  readonly instrs: readonly ScalarInstr[];
+  /** Value numbers of the results. */
+  readonly outputs: readonly number[];
+}
+
+/** A value inside a scalar program. */
+export interface ScalarValue {
+  readonly id: number;
+  readonly dtype: NumericDType;
+}
+
+type Operand = ScalarValue | number;
+
+const comparisons = new Set<ScalarOp>(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNaN', 'isInf', 'isFinite']);
+
+type UnaryName = Extract<
+  ScalarOp,
+  | 'neg' | 'abs' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt' | 'rsqrt' | 'exp' | 'expm1' | 'log' | 'log1p' | 'sin' | 'cos'
+  | 'tan' | 'asin' | 'acos' | 'atan' | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh' | 'sigmoid' | 'softplus' | 'erf'
+  | 'erfc' | 'erfinv' | 'lgamma' | 'digamma' | 'isNaN' | 'isInf' | 'isFinite' | 'not' | 'bitNot'
+>;
+type BinaryName = Exclude<ScalarOp, UnaryName | 'const' | 'cast' | 'select'>;
+
+/** Writes a scalar program: `s.add(x, s.mul(y, 2))`. A bare number takes the dtype of the other operand. */
+export type ScalarBuilder = { readonly [K in UnaryName]: (x: ScalarValue) => ScalarValue } & {
+  readonly [K in BinaryName]: (a: Operand, b: Operand) => ScalarValue;
+} & {
+  constant(value: number, dtype: NumericDType): ScalarValue;
+  cast(x: ScalarValue, dtype: NumericDType): ScalarValue;
+  select(condition: ScalarValue, a: Operand, b: Operand): ScalarValue;
+};
+
+const ternary: readonly ScalarOp[] = ['select'];
+const unary: readonly ScalarOp[] = [
+  'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt', 'exp', 'expm1', 'log', 'log1p', 'sin', 'cos', 'tan',
+  'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'sigmoid', 'softplus', 'erf', 'erfc',
+  'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite', 'not', 'bitNot',
+];
+
+/** Builds the program of `body` for inputs of the given dtypes. Equal instructions are shared. */
+export function buildScalarProgram(
+  inputs: readonly NumericDType[],
+  body: (s: ScalarBuilder, ...values: ScalarValue[]) => ScalarValue | readonly ScalarValue[],
+): ScalarProgram {
+  const instrs: ScalarInstr[] = [];
+  const seen = new Map<string, ScalarValue>();
+  const emit = (op: ScalarOp, dtype: NumericDType, args: readonly ScalarValue[], value = 0): ScalarValue => {
+    const ids = args.map((v) => v.id);
+    const key = `${op} ${dtype} ${ids.join(' ')} ${Object.is(value, -0) ? '-0' : value}`;
+    let result = seen.get(key);
+    if (result === undefined) {
+      result = { id: inputs.length + instrs.length, dtype };
+      instrs.push({ op, dtype, args: ids, value });
+      seen.set(key, result);
+    }
+    return result;
+  };
+  const constant = (value: number, dtype: NumericDType): ScalarValue => {
+    if (dtype === 'int64' && !Number.isSafeInteger(value)) throw new InternalError(`the constant ${value} is not exact as int64`);
+    return emit('const', dtype, [], value);
+  };
+  const pair = (a: Operand, b: Operand): [ScalarValue, ScalarValue] => {
+    if (typeof a === 'number') {
+      if (typeof b === 'number') throw new InternalError('one operand must be a value of the program');
+      return [constant(a, b.dtype), b];
+    }
+    if (typeof b === 'number') return [a, constant(b, a.dtype)];
+    if (a.dtype !== b.dtype) throw new InternalError(`operands of ${a.dtype} and ${b.dtype} in a scalar program`);
+    return [a, b];
+  };
+  const builder: Record<string, unknown> = {
+    constant,
+    cast: (x: ScalarValue, dtype: NumericDType) => (x.dtype === dtype ? x : emit('cast', dtype, [x])),
+    select: (c: ScalarValue, a: Operand, b: Operand) => {
+      const [x, y] = pair(a, b);
+      return emit('select', x.dtype, [c, x, y]);
+    },
+  };
+  for (const op of scalarOps) {
+    if (op === 'const' || op === 'cast' || ternary.includes(op)) continue;
+    const dtypeOf = (x: ScalarValue): NumericDType => (comparisons.has(op) ? 'bool' : x.dtype);
+    builder[op] = unary.includes(op)
+      ? (x: ScalarValue) => emit(op, dtypeOf(x), [x])
+      : (a: Operand, b: Operand) => {
+          const [x, y] = pair(a, b);
+          return emit(op, dtypeOf(x), [x, y]);
+        };
+  }
+  const values = inputs.map((dtype, id): ScalarValue => ({ id, dtype }));
+  const result = body(builder as unknown as ScalarBuilder, ...values);
+  const outputs = (Array.isArray(result) ? result : [result]) as readonly ScalarValue[];
+  return { inputs: [...inputs], instrs, outputs: outputs.map((v) => v.id) };
+}
