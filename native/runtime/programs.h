@@ -7,6 +7,28 @@
 
 namespace eagre {
 
+// The opcodes, in the order of scalarOps: X(name, operands, what they may be, is the result bool).
+// f floating, i integer, n both, b bool, a anything; select and cast check their own operands.
+#define EAGRE_SCALAR_OPS(X) \
+  X(constant, 0, 'a', 0) X(cast, 1, 'a', 0) X(neg, 1, 'n', 0) X(abs, 1, 'n', 0) X(sign, 1, 'n', 0) X(floor, 1, 'n', 0) \
+  X(ceil, 1, 'n', 0) X(round, 1, 'n', 0) X(sqrt, 1, 'f', 0) X(rsqrt, 1, 'f', 0) X(exp, 1, 'f', 0) X(expm1, 1, 'f', 0) \
+  X(log, 1, 'f', 0) X(log1p, 1, 'f', 0) X(sin, 1, 'f', 0) X(cos, 1, 'f', 0) X(tan, 1, 'f', 0) X(asin, 1, 'f', 0) \
+  X(acos, 1, 'f', 0) X(atan, 1, 'f', 0) X(sinh, 1, 'f', 0) X(cosh, 1, 'f', 0) X(tanh, 1, 'f', 0) X(asinh, 1, 'f', 0) \
+  X(acosh, 1, 'f', 0) X(atanh, 1, 'f', 0) X(sigmoid, 1, 'f', 0) X(softplus, 1, 'f', 0) X(erf, 1, 'f', 0) X(erfc, 1, 'f', 0) \
+  X(erfinv, 1, 'f', 0) X(lgamma, 1, 'f', 0) X(digamma, 1, 'f', 0) X(is_nan, 1, 'n', 1) X(is_inf, 1, 'n', 1) \
+  X(is_finite, 1, 'n', 1) X(logical_not, 1, 'b', 0) X(add, 2, 'n', 0) X(sub, 2, 'n', 0) X(mul, 2, 'n', 0) X(div, 2, 'n', 0) \
+  X(floor_div, 2, 'n', 0) X(mod, 2, 'n', 0) X(pow, 2, 'n', 0) X(min, 2, 'n', 0) X(max, 2, 'n', 0) X(atan2, 2, 'f', 0) \
+  X(eq, 2, 'a', 1) X(ne, 2, 'a', 1) X(lt, 2, 'a', 1) X(le, 2, 'a', 1) X(gt, 2, 'a', 1) X(ge, 2, 'a', 1) \
+  X(logical_and, 2, 'b', 0) X(logical_or, 2, 'b', 0) X(logical_xor, 2, 'b', 0) X(bit_and, 2, 'i', 0) X(bit_or, 2, 'i', 0) \
+  X(bit_xor, 2, 'i', 0) X(bit_not, 1, 'i', 0) X(shift_left, 2, 'i', 0) X(shift_right, 2, 'i', 0) X(select, 3, 'a', 0)
+
+enum class Op : int32_t {
+#define X(name, arity, kind, boolean) name,
+  EAGRE_SCALAR_OPS(X)
+#undef X
+};
+constexpr int kScalarOps = static_cast<int>(Op::select) + 1;
+
 constexpr int kMaxProgramInputs = 32;
 constexpr int kMaxProgramOutputs = 8;
 constexpr int kMaxProgramInstrs = 256;
@@ -17,10 +39,13 @@ struct Instr {
   DType arg_dtype;   // of the operands (of the last one, for select)
   int32_t args[3];   // value numbers: inputs first, then instructions
   double value;      // of a const
+  int32_t slot;      // the tile buffer of the result, or -1 when nothing reads it
 };
 
 struct Program {
   int inputs, instrs, outputs;
+  int slots;       // tile buffers needed; a constant keeps its own, others are used again once their last reader has run
+  int slot_bytes;  // the largest element among the instructions' results
   DType input_dtypes[kMaxProgramInputs];
   Instr code[kMaxProgramInstrs];
   int32_t results[kMaxProgramOutputs];
@@ -28,7 +53,8 @@ struct Program {
 };
 
 // The encoding: [inputs, dtypes..., instrs, (op, dtype, a, b, c, value)..., outputs, values...]; an absent operand is -1.
-// Checks everything (so that the interpreter need not) and throws KernelError. Returns the program's number.
+// Checks everything (so that the interpreter need not) and throws KernelError. Returns the program's number; equal encodings
+// share one.
 int compile_program(const double* code, size_t length);
 // Throws KernelError for a number that was never given out.
 const Program& program(int id);

@@ -1,0 +1,176 @@
+#include "programs.h"
+
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace eagre {
+namespace {
+
+struct OpInfo {
+  const char* name;
+  int arity;
+  char kind;
+  bool boolean;
+};
+const OpInfo op_info[] = {
+#define X(name, arity, kind, boolean) {#name, arity, kind, boolean != 0},
+    EAGRE_SCALAR_OPS(X)
+#undef X
+};
+
+bool accepts(char kind, DType t) {
+  bool floating = t == DType::f32 || t == DType::f64, boolean = t == DType::boolean;
+  switch (kind) {
+    case 'f': return floating;
+    case 'i': return !floating && !boolean;
+    case 'n': return !boolean;
+    case 'b': return boolean;
+    default: return true;
+  }
+}
+
+class Reader {
+ public:
+  Reader(const double* code, size_t length) : p_(code), end_(code + length) {}
+  double number() {
+    if (p_ == end_) fail(Code::internal, "a scalar program that ends early");
+    return *p_++;
+  }
+  int integer(const char* what, int low, int high) {
+    double v = number();
+    if (!(v >= low && v <= high) || v != std::floor(v)) {
+      fail(Code::internal, "a scalar program with %s %g; expected an integer from %d to %d", what, v, low, high);
+    }
+    return static_cast<int>(v);
+  }
+  DType dtype() { return static_cast<DType>(integer("dtype", 0, 5)); }
+  bool done() const { return p_ == end_; }
+
+ private:
+  const double* p_;
+  const double* end_;
+};
+
+void decode(const double* code, size_t length, Program& p) {
+  Reader r(code, length);
+  p.inputs = r.integer("an input count of", 0, kMaxProgramInputs);
+  for (int i = 0; i < p.inputs; i++) p.input_dtypes[i] = r.dtype();
+  p.instrs = r.integer("an instruction count of", 0, kMaxProgramInstrs);
+  for (int i = 0; i < p.instrs; i++) {
+    Instr& in = p.code[i];
+    in.op = r.integer("opcode", 0, kScalarOps - 1);
+    const OpInfo& info = op_info[in.op];
+    in.dtype = r.dtype();
+    in.arg_dtype = in.dtype;
+    for (int k = 0; k < 3; k++) {
+      in.args[k] = r.integer("operand", -1, p.inputs + i - 1);
+      if ((in.args[k] >= 0) != (k < info.arity)) fail(Code::internal, "%s with a wrong number of operands", info.name);
+    }
+    in.value = r.number();
+    if (info.arity == 0) continue;
+    Op op = static_cast<Op>(in.op);
+    in.arg_dtype = p.dtype_of(in.args[info.arity - 1]);
+    for (int k = 0; k < info.arity; k++) {
+      DType want = op == Op::select && k == 0 ? DType::boolean : in.arg_dtype;
+      if (p.dtype_of(in.args[k]) != want) fail(Code::internal, "%s of operands of different dtypes", info.name);
+    }
+    if (!accepts(info.kind, in.arg_dtype)) fail(Code::internal, "%s does not take operands of dtype %d", info.name, static_cast<int>(in.arg_dtype));
+    if (op != Op::cast && in.dtype != (info.boolean ? DType::boolean : in.arg_dtype)) {
+      fail(Code::internal, "%s with a result of dtype %d", info.name, static_cast<int>(in.dtype));
+    }
+  }
+  p.outputs = r.integer("an output count of", 1, kMaxProgramOutputs);
+  int values = p.inputs + p.instrs;
+  if (values == 0) fail(Code::internal, "a scalar program without values");
+  for (int i = 0; i < p.outputs; i++) p.results[i] = r.integer("result", 0, values - 1);
+  if (!r.done()) fail(Code::internal, "a scalar program with %zu numbers too many", length);
+}
+
+// Gives every result that is read a tile buffer. Constants are written once, before the first tile, so they keep theirs; other
+// buffers are free again after their last reader, but never for that reader's own result: a cast could then write what it has
+// not read yet.
+void allocate(Program& p) {
+  int last[kMaxProgramInputs + kMaxProgramInstrs];
+  for (int& l : last) l = -1;
+  for (int i = 0; i < p.instrs; i++) {
+    for (int v : p.code[i].args) {
+      if (v >= 0) last[v] = i;
+    }
+  }
+  for (int i = 0; i < p.outputs; i++) last[p.results[i]] = p.instrs;
+  bool used[kMaxProgramInstrs] = {};
+  p.slots = 0;
+  p.slot_bytes = 1;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < p.instrs; i++) {
+      Instr& in = p.code[i];
+      bool constant = in.op == static_cast<int>(Op::constant);
+      if (constant != (pass == 0)) continue;
+      in.slot = -1;
+      if (last[p.inputs + i] >= 0) {
+        int s = 0;
+        while (used[s]) s++;
+        used[s] = true;
+        in.slot = s;
+        if (s >= p.slots) p.slots = s + 1;
+        int bytes = static_cast<int>(dtype_size(in.dtype));
+        if (bytes > p.slot_bytes) p.slot_bytes = bytes;
+      }
+      for (int v : in.args) {
+        if (v < p.inputs || last[v] != i) continue;
+        const Instr& from = p.code[v - p.inputs];
+        if (from.op != static_cast<int>(Op::constant)) used[from.slot] = false;
+      }
+    }
+  }
+}
+
+// Programs are never freed, so a reader needs no lock: the table is made of blocks whose addresses appear once.
+constexpr int kBlock = 256, kBlocks = 4096;
+struct Block {
+  std::atomic<const Program*> programs[kBlock];
+};
+std::atomic<Block*> blocks[kBlocks];
+
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, int> ids;
+};
+Known& known() {
+  static Known* k = new Known();
+  return *k;
+}
+
+}  // namespace
+
+int compile_program(const double* code, size_t length) {
+  std::string key(reinterpret_cast<const char*>(code), length * sizeof(double));
+  Known& k = known();
+  std::lock_guard<std::mutex> lock(k.mutex);
+  auto found = k.ids.find(key);
+  if (found != k.ids.end()) return found->second;
+  auto p = std::make_unique<Program>();
+  decode(code, length, *p);
+  allocate(*p);
+  int id = static_cast<int>(k.ids.size());
+  if (id >= kBlock * kBlocks) fail(Code::resource_exhausted, "more than %d scalar programs", kBlock * kBlocks);
+  if (id % kBlock == 0) blocks[id / kBlock].store(new Block(), std::memory_order_release);
+  k.ids.emplace(std::move(key), id);
+  blocks[id / kBlock].load(std::memory_order_relaxed)->programs[id % kBlock].store(p.release(), std::memory_order_release);
+  return id;
+}
+
+const Program& program(int id) {
+  if (id >= 0 && id < kBlock * kBlocks) {
+    if (Block* block = blocks[id / kBlock].load(std::memory_order_acquire)) {
+      if (const Program* p = block->programs[id % kBlock].load(std::memory_order_acquire)) return *p;
+    }
+  }
+  fail(Code::internal, "no scalar program %d", id);
+}
+
+}  // namespace eagre
