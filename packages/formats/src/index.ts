@@ -1,0 +1,26 @@
+export { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
+export {
+  readFileBytes,
+  readIdxFile,
+  readNpyFile,
+  readNpzFile,
+  readSafetensorsFile,
+  writeNpyFile,
+  writeNpzFile,
+  writeSafetensorsFile,
+} from './files.ts';
+export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
+export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
+export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
+export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
+export { type DecodeNpzOptions, decodeNpz, type EncodeNpzOptions, encodeNpz } from './npz.ts';
+export {
+  type DecodeSafetensorsOptions,
+  decodeSafetensors,
+  decodeSafetensorsHeader,
+  encodeSafetensors,
+  type Safetensors,
+  type SafetensorsEntry,
+  type SafetensorsHeader,
+} from './safetensors.ts';

@@ -1,0 +1,74 @@
+import type { Zippable } from 'fflate';
+import { zipSync } from 'fflate';
+import { errorsFor, quote } from './errors.ts';
+import type { NamedArrays, NDArray } from './ndarray.ts';
+import { entriesOf } from './ndarray.ts';
+import { decodeNpy, encodeNpy } from './npy.ts';
+import { readZipDirectory, unpackZipMember } from './zip.ts';
+
+const SUFFIX = '.npy';
+const DEFAULT_MAX_BYTES = 2 ** 31;
+
+/** Options of the `.npz` writer. */
+export interface EncodeNpzOptions {
+  /** Deflate the arrays, as `numpy.savez_compressed` does. Default: false, as `numpy.savez`. */
+  compress?: boolean | undefined;
+}
+
+/** Options of the `.npz` reader. */
+export interface DecodeNpzOptions {
+  /** The file's name, for error messages. */
+  file?: string | undefined;
+  /** Decode only the arrays whose name this accepts. */
+  filter?: ((name: string) => boolean) | undefined;
+  /** The most bytes that deflated members may unpack to in all; protects from bombs. Default: 2 GiB. */
+  maxBytes?: number | undefined;
+}
+
+/**
+ * Encodes named arrays as a `.npz` file. The bytes depend on the arrays alone, not on the time.
+ *
+ * @throws FormatError when an array is inconsistent, or when the file would pass 4 GiB, which needs zip64.
+ */
+export function encodeNpz(arrays: NamedArrays, options: EncodeNpzOptions = {}): Uint8Array {
+  const members: Zippable = {};
+  let total = 0;
+  const entries = entriesOf(arrays);
+  for (const [name, array] of entries) {
+    const npy = encodeNpy(array);
+    // Twice the name for its two headers, and then some.
+    total += npy.length + 6 * name.length + 128;
+    members[`${name}${SUFFIX}`] = npy;
+  }
+  const error = errorsFor('npz', undefined);
+  if (total >= 2 ** 32) throw error('arrays too large', 'less than 4 GiB in all', `${total} bytes`);
+  if (entries.length >= 0xffff) throw error('too many arrays', 'less than 65535', entries.length);
+  // The earliest date that ZIP has, as numpy.savez uses.
+  return zipSync(members, { level: options.compress ? 6 : 0, mtime: new Date(1980, 0, 1) });
+}
+
+/**
+ * Decodes a `.npz` file, zip64 included; its arrays are read as {@link decodeNpy} reads them.
+ *
+ * @throws FormatError when the file or one of its members is corrupt, or when it unpacks to more than `maxBytes`.
+ * @throws UnsupportedFormatError for encrypted members, other packing methods, members that are not arrays, and
+ * arrays of a dtype that Eagre lacks.
+ */
+export function decodeNpz(bytes: Uint8Array, options: DecodeNpzOptions = {}): Map<string, NDArray> {
+  const error = errorsFor('npz', options.file);
+  const arrays = new Map<string, NDArray>();
+  const seen = new Set<string>();
+  for (const member of readZipDirectory(bytes, options.maxBytes ?? DEFAULT_MAX_BYTES, error)) {
+    if (!member.name.endsWith(SUFFIX))
+      throw error.unsupported('member', 'names that end in .npy', quote(member.name));
+    const name = member.name.slice(0, -SUFFIX.length);
+    if (seen.has(name)) throw error('members', 'distinct names', `${quote(member.name)} twice`);
+    seen.add(name);
+    if (options.filter && !options.filter(name)) continue;
+    arrays.set(
+      name,
+      decodeNpy(unpackZipMember(member, error), { file: `${options.file ?? 'npz data'}/${member.name}` }),
+    );
+  }
+  return arrays;
+}

@@ -1,0 +1,57 @@
+"""Checks that the real NumPy and safetensors open what Eagre writes, and find the values of the golden files.
+
+    pnpm --filter @eagre/formats build
+    python tools/golden/verify_formats.py
+"""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import zipfile
+
+import numpy as np
+from safetensors import safe_open
+
+HERE = pathlib.Path(__file__).parent
+GOLDEN = HERE.parents[1] / 'packages' / 'formats' / 'golden'
+
+
+def check(where, array, expected):
+    values = [int(v) if isinstance(v, str) and expected['dtype'] == 'int64' else v for v in expected['values']]
+    wanted = np.array(values, dtype=expected['dtype']).reshape(expected['shape'])
+    assert array.dtype == wanted.dtype and array.shape == wanted.shape, (where, array.dtype, array.shape)
+    # Bit for bit but for the payload of NaNs.
+    np.testing.assert_array_equal(array, wanted, err_msg=where)
+    if array.dtype.kind == 'f':
+        np.testing.assert_array_equal(np.signbit(array), np.signbit(wanted), err_msg=where)
+
+
+def main():
+    files = json.loads((GOLDEN / 'golden.json').read_text())['files']
+    count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(['node', HERE / 'write-formats.mjs', folder], check=True)
+        for path in sorted(pathlib.Path(folder).iterdir()):
+            expected = files[path.name]
+            if path.suffix == '.npy':
+                check(path.name, np.load(path, allow_pickle=False), expected['array'])
+            elif path.suffix == '.npz':
+                with zipfile.ZipFile(path) as archive:
+                    assert archive.testzip() is None
+                with np.load(path, allow_pickle=False) as archive:
+                    assert sorted(archive.files) == sorted(expected['arrays'])
+                    for key in archive.files:
+                        check(f'{path.name}/{key}', archive[key], expected['arrays'][key])
+            else:
+                with safe_open(path, framework='numpy') as tensors:
+                    assert (tensors.metadata() or {}) == expected['metadata']
+                    assert sorted(tensors.keys()) == sorted(expected['arrays'])
+                    for key in tensors.keys():
+                        check(f'{path.name}/{key}', tensors.get_tensor(key), expected['arrays'][key])
+            count += 1
+    print(f'{count} files agree')
+
+
+if __name__ == '__main__':
+    main()
