@@ -1,0 +1,79 @@
+import type { Backend } from '@eagre/backend';
+import { FailedPreconditionError, listBackends } from '@eagre/backend';
+import type { Attrs, Op } from './op.ts';
+import type { Tensor } from './tensor.ts';
+import type { Variable } from './variable.ts';
+
+/** Sees every op that runs while it is in `context.tapes`. Gradient tapes are such observers. */
+export interface TapeObserver {
+  record(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void;
+  /** A variable's value was taken as the input of an op or read by the user. */
+  variableRead(variable: Variable, value: Tensor): void;
+}
+
+/** Collects the tensors made inside a memory scope. */
+export interface TensorTracker {
+  track(tensor: Tensor): void;
+}
+
+/** What is current in this thread of JavaScript. One object, so that the hot path loads one field. */
+export interface Context {
+  tapes: readonly TapeObserver[];
+  tracker: TensorTracker | null;
+  backend: Backend | null;
+  nameScope: string;
+}
+
+export const context: Context = { tapes: [], tracker: null, backend: null, nameScope: '' };
+
+/** The backend that runs ops now. @throws FailedPreconditionError when none was registered. */
+export function currentBackend(): Backend {
+  const backend = context.backend ?? listBackends()[0];
+  if (backend === undefined) {
+    throw new FailedPreconditionError(
+      "no backend is registered: import 'eagre', or '@eagre/backend-native' or '@eagre/backend-js' beside '@eagre/core'",
+    );
+  }
+  return backend;
+}
+
+/** Runs `fn` without any tape seeing it. */
+export function withoutTapes<T>(fn: () => T): T {
+  const before = context.tapes;
+  if (before.length === 0) return fn();
+  context.tapes = [];
+  try {
+    return fn();
+  } finally {
+    context.tapes = before;
+  }
+}
+
+/**
+ * Something that holds for a block: either `enter(fn)` runs `fn` inside, or `using _ = enter()` holds until the block ends.
+ * Internal: makes both forms out of a function that switches on and returns how to switch off.
+ */
+export function scoped<T>(begin: () => () => void, what: string, fn: (() => T) | undefined): T | Disposable {
+  const end = begin();
+  if (fn === undefined) {
+    let open = true;
+    return {
+      [Symbol.dispose]() {
+        if (open) end();
+        open = false;
+      },
+    };
+  }
+  try {
+    const result = fn();
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new FailedPreconditionError(
+        `${what}: the function returned a promise, but the scope is synchronous and would end before its work does`,
+      );
+    }
+    return result;
+  } finally {
+    end();
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  type TypedArray,
+} from '@eagre/backend';
+import { currentBackend } from './context.ts';
+import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
+import { emptyTensor, type NestedArray, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
+import { Variable } from './variable.ts';
+
+/** Flat values with a shape; what other array libraries and Eagre's datasets hand over. */
+export interface NDArrayLike {
+  readonly data: TypedArray;
+  readonly shape: Shape;
+  /** Only needed for `bool`, whose bytes look like uint8. */
+  readonly dtype?: DType;
+}
+
+/** Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string. */
+export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedArray<Scalar>;
+
+/**
+ * A tensor of the given values.
+ * @param dtype the result's dtype; without it the values decide, as `TensorLike` says.
+ * @param options.shape reshapes flat values, or repeats one value.
+ * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
+ */
+export function constant(value: TensorLike, dtype?: DType, options: { shape?: Shape } = {}): Tensor {
+  const source = toTensor(value, dtype, true);
+  const { shape } = options;
+  if (shape === undefined) return source;
+  checkShape(shape, 'constant');
+  const size = sizeOf(shape);
+  if (source.size !== size && source.size !== 1) {
+    throw new InvalidArgumentError(`${source.size} values do not fill the shape ${showShape(shape)} (${size})`, 'constant');
+  }
+  if (source.dtype === 'string') {
+    const strings = source.strings();
+    return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0] as string), shape);
+  }
+  const out = emptyTensor(source.dtype, shape, size);
+  const view = viewOf(out);
+  if (source.size === size) view.set(viewOf(source) as never);
+  else view.fill(viewOf(source)[0] as never);
+  return out;
+}
+
+/**
+ * @internal The tensor for an argument of an op. `dtype` is what the op's other arguments suggest: it decides for bare
+ * numbers, never for tensors and typed arrays; with `strict` it is demanded, and narrower typed values are cast.
+ */
+export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
+  if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
+  if (value instanceof Variable) return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
+  if (typeof value === 'number') return scalarNumber(value, numberDType(dtype));
+  if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
+  if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
+  if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
+  if (ArrayBuffer.isView(value)) return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
+  if (Array.isArray(value)) return fromNested(value, dtype);
+  const like = value as Partial<NDArrayLike> | null | undefined;
+  if (like !== null && typeof like === 'object' && ArrayBuffer.isView(like.data) && Array.isArray(like.shape)) {
+    return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
+  }
+  throw new InvalidArgumentError(
+    `expected a tensor, a number, nested arrays, a typed array or { data, shape }, got ${describe(value)}`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}` : typeof value;
+}
+
+function sameDType(x: Tensor, dtype: DType): Tensor {
+  if (x.dtype !== dtype) {
+    throw new InvalidArgumentError(`expected a ${dtype} tensor, got ${x.dtype}; convert it with x.cast('${dtype}')`);
+  }
+  return x;
+}
+
+// A bare number beside a bool tensor means a number, not a truth value.
+function numberDType(hint: DType | undefined): DType {
+  return hint === undefined || hint === 'bool' || hint === 'string' ? 'float32' : hint;
+}
+
+const scalarCache = new Map<string, Tensor>();
+const SCALARS = 512;
+
+/** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
+function scalarNumber(value: number, dtype: DType): Tensor {
+  const key = `${currentBackend().name} ${dtype} ${Object.is(value, -0) ? '-0' : value}`;
+  let tensor = scalarCache.get(key);
+  if (tensor === undefined || tensor.storage.refs <= 0) {
+    tensor = fromFlat([value], [], dtype, 'float32');
+    // Shared by everyone: nobody's scope or dispose may give it back.
+    tensor.storage.refs = 2 ** 30;
+    if (scalarCache.size >= SCALARS) scalarCache.clear();
+    scalarCache.set(key, tensor);
+  }
+  return tensor;
+}
+
+const arrays: readonly [unknown, DType][] = [
+  [Float32Array, 'float32'],
+  [Float64Array, 'float64'],
+  [Int32Array, 'int32'],
+  [BigInt64Array, 'int64'],
+  [Uint8Array, 'uint8'],
+  [Uint8ClampedArray, 'uint8'],
+];
+
+function fromTyped(data: TypedArray, shape: Shape, wanted: DType | undefined, strict: boolean, given?: DType): Tensor {
+  const natural = given ?? arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
+  if (natural === undefined) {
+    throw new InvalidArgumentError(
+      `${data.constructor.name} has no tensor dtype; use Float32Array, Float64Array, Int32Array, BigInt64Array or Uint8Array`,
+    );
+  }
+  if (sizeOf(shape) !== data.length) {
+    throw new InvalidArgumentError(`${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`);
+  }
+  if (strict && wanted !== undefined && wanted !== natural) {
+    return fromFlat(Array.from(data as ArrayLike<number | bigint>), shape, wanted, natural);
+  }
+  const out = emptyTensor(natural, shape, data.length);
+  const view = viewOf(out);
+  if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
+  else view.set(data as never);
+  return out;
+}
+
+function fromNested(value: readonly unknown[], hint: DType | undefined): Tensor {
+  const shape: number[] = [];
+  let level: unknown = value;
+  while (Array.isArray(level)) {
+    shape.push(level.length);
+    level = level[0];
+  }
+  const flat: Scalar[] = [];
+  flatten(value, shape, 0, flat);
+  const kind = flat.length === 0 ? 'number' : typeof flat[0];
+  for (const v of flat) {
+    if (typeof v !== kind) throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
+  }
+  const natural: DType = kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
+  return fromFlat(flat, shape, hint === undefined ? natural : kind === 'number' ? numberDType(hint) : hint, natural);
+}
+
+function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
+  if (axis === shape.length) {
+    if (value instanceof Tensor || value instanceof Variable) {
+      throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
+    }
+    if (typeof value === 'object' || typeof value === 'function' || value === undefined) {
+      throw new InvalidArgumentError(
+        Array.isArray(value) ? 'nested arrays must be rectangular' : `an array holds ${describe(value)}; expected numbers, booleans, bigints or strings`,
+      );
+    }
+    out.push(value as Scalar);
+    return;
+  }
+  if (!Array.isArray(value) || value.length !== shape[axis]) throw new InvalidArgumentError('nested arrays must be rectangular');
+  for (const v of value) flatten(v, shape, axis + 1, out);
+}
+
+/** Values into a dtype that holds them exactly (floats round). */
+function fromFlat(values: readonly Scalar[], shape: Shape, dtype: DType, natural: DType): Tensor {
+  if ((dtype === 'string') !== (natural === 'string')) {
+    throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);
+  }
+  if (dtype === 'string') return stringTensor(values as readonly string[], shape);
+  const out = emptyTensor(dtype, shape, values.length);
+  const view = viewOf(out);
+  for (let i = 0; i < values.length; i++) view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+  return out;
+}
+
+const ranges: Partial<Record<DType, readonly [number, number]>> = { int32: [-(2 ** 31), 2 ** 31 - 1], uint8: [0, 255] };
+
+function element(value: number | bigint | boolean, dtype: DType): number | bigint {
+  if (dtype === 'bool') {
+    const n = Number(value);
+    if (n !== 0 && n !== 1) throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
+    return n;
+  }
+  if (dtypeTraits[dtype].floating) return Number(value);
+  if (typeof value === 'number' && !Number.isInteger(value)) {
+    throw new InvalidArgumentError(`${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`);
+  }
+  if (dtype === 'int64') {
+    const n = BigInt(value);
+    if (n !== BigInt.asIntN(64, n)) throw new InvalidArgumentError(`${value} does not fit into int64`);
+    return n;
+  }
+  const [low, high] = ranges[dtype] as readonly [number, number];
+  const n = Number(value);
+  if (n < low || n > high) throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);
+  return n;
+}

@@ -1,0 +1,72 @@
+import { type Backend, getBackend, InvalidArgumentError, listBackends, type MemoryInfo, NotFoundError } from '@eagre/backend';
+import { context, currentBackend, scoped } from './context.ts';
+
+export interface PhysicalDevice {
+  /** `/physical_device:CPU:0` */
+  readonly name: string;
+  readonly deviceType: 'CPU' | 'GPU';
+}
+
+/** The devices found at start, of one type or all. */
+export function listPhysicalDevices(deviceType?: 'CPU' | 'GPU'): PhysicalDevice[] {
+  const types = [...new Set(listBackends().map((b) => b.deviceType))];
+  return types
+    .filter((type) => deviceType === undefined || type === deviceType)
+    .map((type) => ({ name: `/physical_device:${type}:0`, deviceType: type }));
+}
+
+/**
+ * Places ops: `tf.device('/cpu:0', fn)` runs `fn` there and returns its value; `using _ = tf.device('/cpu:0')` holds until
+ * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`.
+ * @throws NotFoundError when there is no such device.
+ */
+export function device<T>(name: string, fn: () => T): T;
+export function device(name: string): Disposable;
+export function device<T>(name: string, fn?: () => T): T | Disposable {
+  const backend = findDevice(name);
+  return scoped(() => enterBackend(backend), 'tf.device', fn);
+}
+
+function findDevice(name: string): Backend {
+  const match = /^\/?(?:job:\w+\/replica:\d+\/task:\d+\/)?(?:device:)?(cpu|gpu):(\d+)$/i.exec(name);
+  if (match === null) throw new InvalidArgumentError(`'${name}' is no device name; expected a form like '/cpu:0' or '/gpu:0'`, 'device');
+  const type = (match[1] as string).toUpperCase();
+  const current = currentBackend();
+  const found = match[2] === '0' ? [current, ...listBackends()].find((b) => b.deviceType === type) : undefined;
+  if (found === undefined) {
+    const known = listPhysicalDevices().map((d) => `/${d.deviceType.toLowerCase()}:0`);
+    throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}`, 'device');
+  }
+  return found;
+}
+
+function enterBackend(backend: Backend): () => void {
+  const before = context.backend;
+  context.backend = backend;
+  return () => {
+    context.backend = before;
+  };
+}
+
+/** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */
+export function withBackend<T>(name: string, fn: () => T): T;
+export function withBackend(name: string): Disposable;
+export function withBackend<T>(name: string, fn?: () => T): T | Disposable {
+  const backend = getBackend(name);
+  return scoped(() => enterBackend(backend), 'tf.withBackend', fn);
+}
+
+/** What Eagre holds of each backend's memory, in bytes. What V8 has collected counts as gone once it reported so (after a turn of the event loop). */
+export function memory(): Record<string, MemoryInfo> {
+  return Object.fromEntries(listBackends().map((b) => [b.name, b.allocator.info()]));
+}
+
+/** Threads that CPU kernels use: asks, or sets. */
+export function threads(count?: number): number {
+  return currentBackend().threads(count);
+}
+
+/** Always true: ops compute at once. */
+export function executingEagerly(): boolean {
+  return true;
+}

@@ -1,0 +1,59 @@
+import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+
+// Which dtypes hold every value of another: the only conversions that happen by themselves.
+const widens: Readonly<Record<DType, readonly DType[]>> = {
+  bool: ['uint8', 'int32', 'int64', 'float32', 'float64'],
+  uint8: ['int32', 'int64', 'float32', 'float64'],
+  int32: ['int64', 'float64'],
+  int64: [],
+  float32: ['float64'],
+  float64: [],
+  string: [],
+};
+
+/**
+ * The dtype in which two tensors meet: the wider one, if it holds every value of the other (bool → uint8 → int32 → int64;
+ * uint8 → float32; int32, float32 → float64). Nothing is narrowed or rounded silently.
+ * @throws InvalidArgumentError when neither holds the other, such as int32 with float32.
+ */
+export function promote(a: DType, b: DType, op?: string): DType {
+  if (a === b || widens[b].includes(a)) return a;
+  if (widens[a].includes(b)) return b;
+  throw new InvalidArgumentError(
+    `${a} and ${b} have no common dtype without loss; convert one of them, for example with x.cast('${
+      dtypeTraits[a].floating ? a : b
+    }')`,
+    op,
+  );
+}
+
+export function isFloating(dtype: DType): boolean {
+  return dtypeTraits[dtype].floating;
+}
+
+export function isInteger(dtype: DType): boolean {
+  return dtypeTraits[dtype].integer;
+}
+
+/** Groups of dtypes that an op accepts for an argument. */
+export const dtypeGroups: Readonly<Record<DTypeGroup, readonly DType[]>> = {
+  floating: ['float32', 'float64'],
+  integer: ['uint8', 'int32', 'int64'],
+  numeric: ['float32', 'float64', 'uint8', 'int32', 'int64'],
+  bool: ['bool'],
+  index: ['int32', 'int64'],
+  /** Everything that a kernel can hold. */
+  any: ['float32', 'float64', 'uint8', 'int32', 'int64', 'bool'],
+};
+export type DTypeGroup = 'floating' | 'integer' | 'numeric' | 'bool' | 'index' | 'any';
+
+/** @throws InvalidArgumentError when `dtype` is not in the group. */
+export function checkDType(dtype: DType, group: DTypeGroup, argument: string, op: string): void {
+  const accepted = dtypeGroups[group];
+  if (!accepted.includes(dtype)) {
+    throw new InvalidArgumentError(
+      `${argument} is ${dtype}, expected ${accepted.join(', ')}; convert it with ${argument}.cast('${accepted[0]}')`,
+      op,
+    );
+  }
+}

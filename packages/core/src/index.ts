@@ -1,0 +1,35 @@
+/** Tensors, variables, modules and the op catalogue. */
+export {
+  type DType,
+  DataLossError,
+  EagreError,
+  type ErrorCode,
+  FailedPreconditionError,
+  InternalError,
+  InvalidArgumentError,
+  type MemoryInfo,
+  NotFoundError,
+  OutOfRangeError,
+  ResourceExhaustedError,
+  type TypedArray,
+  UnimplementedError,
+} from '@eagre/backend';
+export { constant, type NDArrayLike, type TensorLike } from './convert.ts';
+export { device, executingEagerly, listPhysicalDevices, memory, type PhysicalDevice, threads, withBackend } from './device.ts';
+export { promote } from './dtypes.ts';
+export { Module } from './module.ts';
+export * as debugging from './debugging.ts';
+export * from './ops/activation.ts';
+export * from './ops/array.ts';
+export * from './ops/creation.ts';
+export * from './ops/join.ts';
+export * from './ops/linalg.ts';
+export * from './ops/math.ts';
+export * from './ops/reduce.ts';
+export * as nn from './ops/nn.ts';
+export * as random from './random.ts';
+export type { Axis, PartialShape, Shape } from './shape.ts';
+export { keep, nameScope, scope } from './scope.ts';
+export { type NestedArray, type Scalar, Tensor } from './tensor.ts';
+export { Variable, type VariableOptions } from './variable.ts';
+import './install.ts';

@@ -1,0 +1,39 @@
+/** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
+export { type Context, context, currentBackend, scoped, type TapeObserver, type TensorTracker, withoutTapes } from './context.ts';
+export { toTensor } from './convert.ts';
+export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
+export { showInConsole } from './format.ts';
+export { collect, snakeCase } from './module.ts';
+export {
+  type Attrs,
+  defineBinary,
+  defineElementwise,
+  defineOp,
+  defineUnary,
+  execute,
+  execute1,
+  GradContext,
+  type GradFn,
+  kernelFor,
+  listOps,
+  Op,
+  type OpSpec,
+  pair,
+  sumTo,
+  tell,
+  transfer,
+} from './op.ts';
+export type { Sample, SampleInput } from './samples.ts';
+export { forEachTensor, outsideScopes } from './scope.ts';
+export {
+  broadcastShapes,
+  checkShape,
+  isCompatible,
+  normalizeAxes,
+  normalizeAxis,
+  reducedShape,
+  sameShape,
+  showShape,
+  sizeOf,
+} from './shape.ts';
+export { aliasTensor, emptyTensor, viewOf } from './tensor.ts';

@@ -1,0 +1,96 @@
+import { context, scoped } from './context.ts';
+import { Tensor } from './tensor.ts';
+
+/** Calls `visit` for every tensor in a value: itself, or in arrays, maps and plain objects. */
+export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void, seen: Set<unknown> = new Set()): void {
+  if (value instanceof Tensor) visit(value);
+  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !seen.has(value)) {
+    seen.add(value);
+    const items = value instanceof Map || value instanceof Set ? value.values() : Object.values(value);
+    for (const item of items) forEachTensor(item, visit, seen);
+  }
+}
+
+/** Tensors made while it is current; at its end it gives back all but the kept. */
+class MemoryScope {
+  readonly #tensors: Tensor[] = [];
+  readonly outer: typeof context.tracker;
+  constructor(outer: typeof context.tracker) {
+    this.outer = outer;
+  }
+  track(tensor: Tensor): void {
+    this.#tensors.push(tensor);
+  }
+  end(result: unknown): void {
+    const kept = new Set<Tensor>();
+    if (result instanceof Tensor) kept.add(result);
+    else forEachTensor(result, (t) => kept.add(t));
+    for (const tensor of this.#tensors) {
+      if (keptForever.has(tensor)) continue;
+      if (kept.has(tensor)) this.outer?.track(tensor);
+      else tensor.dispose();
+    }
+  }
+}
+const keptForever = new WeakSet<Tensor>();
+
+/**
+ * A memory scope: runs `fn` and gives the memory of every tensor made inside back at once, except those that it returns (in
+ * arrays, maps and objects too), that `keep` was called on, and what variables and running gradient tapes still need.
+ * `using _ = tf.scope()` does the same until the block ends. Nothing requires a scope; it only frees earlier.
+ */
+export function scope<T>(fn: () => T): T;
+export function scope(): Disposable;
+export function scope<T>(fn?: () => T): T | Disposable {
+  let result: unknown;
+  const inner = fn === undefined ? undefined : (): T => (result = fn()) as T;
+  return scoped(
+    () => {
+      const memory = new MemoryScope(context.tracker);
+      context.tracker = memory;
+      return () => {
+        context.tracker = memory.outer;
+        memory.end(result);
+      };
+    },
+    'tf.scope',
+    inner,
+  );
+}
+
+/** Keeps a tensor beyond the memory scopes that it was made in. */
+export function keep<T extends Tensor>(tensor: T): T {
+  keptForever.add(tensor);
+  return tensor;
+}
+
+/** @internal Runs code of the user inside framework code: what it makes is the user's, and no scope gives it back. */
+export function outsideScopes<T>(fn: () => T): T {
+  const before = context.tracker;
+  if (before === null) return fn();
+  context.tracker = null;
+  try {
+    return fn();
+  } finally {
+    context.tracker = before;
+  }
+}
+
+/**
+ * Prefixes the names of variables made inside: `tf.nameScope('encoder', fn)`, or `using _ = tf.nameScope('encoder')`.
+ */
+export function nameScope<T>(name: string, fn: () => T): T;
+export function nameScope(name: string): Disposable;
+export function nameScope<T>(name: string, fn?: () => T): T | Disposable {
+  return scoped(
+    () => {
+      const before = context.nameScope;
+      context.nameScope = `${before}${name}/`;
+      return () => {
+        context.nameScope = before;
+      };
+    },
+    'tf.nameScope',
+    fn,
+  );
+}

@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from '@eagre/backend';
+
+/** The dimensions of a tensor. */
+export type Shape = readonly number[];
+/** Dimensions of which some are not known yet (`null`). */
+export type PartialShape = readonly (number | null)[];
+/** An axis, several, or all (`null`). Negative axes count from the end. */
+export type Axis = number | readonly number[] | null;
+
+/** Number of elements of a shape. */
+export function sizeOf(shape: Shape): number {
+  let size = 1;
+  for (let i = 0; i < shape.length; i++) size *= shape[i] as number;
+  return size;
+}
+
+export function sameShape(a: Shape, b: Shape): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** `[2, 3]` as people write it; unknown dimensions are `null`. */
+export function showShape(shape: PartialShape): string {
+  return `[${shape.map((d) => (d === null ? 'null' : String(d))).join(', ')}]`;
+}
+
+/**
+ * NumPy's broadcasting: shapes are aligned at their ends, and a dimension of 1 stretches.
+ * @throws InvalidArgumentError when two dimensions differ and neither is 1.
+ */
+export function broadcastShapes(a: Shape, b: Shape, op?: string): Shape {
+  if (sameShape(a, b) || b.length === 0) return a;
+  if (a.length === 0) return b;
+  const rank = Math.max(a.length, b.length);
+  const out = new Array<number>(rank);
+  for (let i = 1; i <= rank; i++) {
+    const x = i <= a.length ? (a[a.length - i] as number) : 1;
+    const y = i <= b.length ? (b[b.length - i] as number) : 1;
+    if (x !== y && x !== 1 && y !== 1) {
+      throw new InvalidArgumentError(
+        `shapes ${showShape(a)} and ${showShape(b)} do not broadcast: ${x} and ${y} differ and neither is 1`,
+        op,
+      );
+    }
+    out[rank - i] = x === 1 ? y : x;
+  }
+  return out;
+}
+
+/** An axis in 0 … rank-1. @throws InvalidArgumentError when it is no integer in that range. */
+export function normalizeAxis(axis: number, rank: number, op?: string): number {
+  if (!Number.isInteger(axis) || axis < -rank || axis >= rank) {
+    throw new InvalidArgumentError(`axis ${axis} is out of range for rank ${rank} (expected ${-rank} … ${rank - 1})`, op);
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+/** Sorted axes without duplicates; `null` means all. */
+export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string): number[] {
+  if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => i);
+  const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, rank, op));
+  const sorted = [...new Set(axes)].sort((a, b) => a - b);
+  if (sorted.length !== axes.length) throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
+  return sorted;
+}
+
+/** The shape after a reduction over normalised axes. */
+export function reducedShape(shape: Shape, axes: readonly number[], keepdims: boolean): number[] {
+  const out: number[] = [];
+  for (let i = 0; i < shape.length; i++) {
+    if (!axes.includes(i)) out.push(shape[i] as number);
+    else if (keepdims) out.push(1);
+  }
+  return out;
+}
+
+/** @throws InvalidArgumentError unless every dimension is an integer of at least 0. */
+export function checkShape(shape: Shape, op?: string): Shape {
+  for (const d of shape) {
+    if (!Number.isSafeInteger(d) || d < 0) {
+      throw new InvalidArgumentError(`${showShape(shape)} is no shape: dimensions are integers of at least 0`, op);
+    }
+  }
+  return shape;
+}
+
+/** True when `shape` fits a partially known one; `null` as a whole fits all. */
+export function isCompatible(shape: Shape, partial: PartialShape | null): boolean {
+  return partial === null || (shape.length === partial.length && partial.every((d, i) => d === null || d === shape[i]));
+}

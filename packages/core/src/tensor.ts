@@ -1,0 +1,177 @@
+import {
+  type Backend,
+  type DType,
+  dtypeTraits,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  Storage,
+  type TypedArray,
+  typedView,
+} from '@eagre/backend';
+import { context, currentBackend } from './context.ts';
+import { formatTensor, formatValues, showInConsole } from './format.ts';
+import type { OpMethods } from './methods.ts';
+import { type Shape, sizeOf } from './shape.ts';
+
+/** Values nested in arrays: what `array()` returns. */
+export type NestedArray<T> = T | NestedArray<T>[];
+export type Scalar = number | bigint | boolean | string;
+
+let nextId = 1;
+
+/**
+ * An n-dimensional array of one dtype. Its values never change; ops make new tensors at once. It needs no dispose: the
+ * garbage collector frees it. `dispose()` and `using` only give the memory back earlier.
+ *
+ * Every op that takes a tensor first is a method as well: `a.add(b)`, `a.matmul(b)`, `a.sum(0)`.
+ */
+export class Tensor {
+  readonly id: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** Number of elements. */
+  readonly size: number;
+  /** @internal */
+  readonly storage: Storage;
+  /** @internal */
+  readonly backend: Backend;
+  /** @internal This object's own hold on the storage is gone; a tape may still have one. */
+  released: boolean;
+
+  /** @internal Use `constant`, `zeros` and the like. */
+  constructor(storage: Storage, dtype: DType, shape: Shape, size: number, backend: Backend) {
+    this.id = nextId++;
+    this.dtype = dtype;
+    this.shape = shape;
+    this.size = size;
+    this.storage = storage;
+    this.backend = backend;
+    this.released = false;
+  }
+
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** The device that holds the values, such as `/device:CPU:0`. */
+  get device(): string {
+    return `/device:${this.backend.deviceType}:0`;
+  }
+
+  /** A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array for int64. */
+  data(): TypedArray {
+    return this.#checked().slice();
+  }
+
+  /** The strings of a string tensor, flat and row-major. @throws InvalidArgumentError for another dtype. */
+  strings(): string[] {
+    if (this.dtype !== 'string') throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
+    return [...(this.storage.strings ?? [])];
+  }
+
+  /** The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar. */
+  array(): NestedArray<Scalar> {
+    return nest(this.#values(), this.shape);
+  }
+
+  /** The only value of a tensor of size 1. @throws InvalidArgumentError for another size. */
+  item(): number;
+  item<T extends Scalar>(): T;
+  item(): Scalar {
+    if (this.size !== 1) {
+      throw new InvalidArgumentError(`item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`);
+    }
+    return this.#values()[0] as Scalar;
+  }
+
+  /** `data()` for every backend, also those that can only be read asynchronously. */
+  async read(): Promise<TypedArray> {
+    return this.data();
+  }
+
+  /** Gives the memory back now, unless a tape or another tensor still needs it. Using the tensor afterwards throws. */
+  dispose(): void {
+    if (this.released) return;
+    this.released = true;
+    this.storage.release();
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+  get isDisposed(): boolean {
+    return this.released;
+  }
+
+  /** The values alone, as NumPy prints them. */
+  toString(): string {
+    return formatValues(this);
+  }
+  /** Only a number of one element has a primitive value, so that `x > 0` and `${x}` do what they seem to do. */
+  [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
+    if (hint === 'string') return this.toString();
+    if (this.size !== 1) {
+      if (hint === 'default') return this.toString();
+      throw new InvalidArgumentError(`a tensor of shape [${this.shape}] has no single value to compare or convert; reduce it first`);
+    }
+    return this.item<number>();
+  }
+  toJSON(): NestedArray<Scalar> {
+    return nest(
+      this.#values().map((v) => (typeof v === 'bigint' ? v.toString() : v)),
+      this.shape,
+    );
+  }
+
+  #checked(): TypedArray {
+    if (this.storage.refs <= 0) {
+      throw new FailedPreconditionError(`this tensor (${this.dtype} [${this.shape}]) was disposed, its values are gone`);
+    }
+    if (this.dtype === 'string') throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
+    return typedView(this.dtype, this.storage.buffer, this.storage.byteOffset, this.size);
+  }
+
+  #values(): Scalar[] {
+    if (this.dtype === 'string') return this.strings();
+    const view = this.#checked();
+    if (this.dtype === 'bool') return Array.from(view as Uint8Array, (v) => v !== 0);
+    return Array.from(view as ArrayLike<number | bigint>);
+  }
+}
+export interface Tensor extends OpMethods {}
+
+showInConsole(Tensor.prototype, formatTensor);
+
+function nest(values: readonly Scalar[], shape: Shape, axis = 0, start = 0, count = values.length): NestedArray<Scalar> {
+  if (axis === shape.length) return values[start] as Scalar;
+  const n = shape[axis] as number;
+  const step = n === 0 ? 0 : count / n;
+  return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
+}
+
+/** @internal An uninitialised tensor on the current backend, known to the memory scope. */
+export function emptyTensor(dtype: DType, shape: Shape, size: number = sizeOf(shape), backend: Backend = currentBackend()): Tensor {
+  const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
+  const tensor = new Tensor(storage, dtype, shape, size, backend);
+  if (context.tracker !== null) context.tracker.track(tensor);
+  return tensor;
+}
+
+/** @internal A tensor of another shape (same size) or dtype name over the same memory. */
+export function aliasTensor(x: Tensor, shape: Shape, size: number = x.size): Tensor {
+  x.storage.refs++;
+  const tensor = new Tensor(x.storage, x.dtype, shape, size, x.backend);
+  if (context.tracker !== null) context.tracker.track(tensor);
+  return tensor;
+}
+
+/** @internal A string tensor; strings stay on the host. */
+export function stringTensor(values: readonly string[], shape: Shape, backend: Backend = currentBackend()): Tensor {
+  const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0);
+  storage.strings = values;
+  return new Tensor(storage, 'string', shape, values.length, backend);
+}
+
+/** @internal The values in place, not a copy: valid until the tensor's memory is given back. */
+export function viewOf(x: Tensor): TypedArray {
+  return typedView(x.dtype, x.storage.buffer, x.storage.byteOffset, x.size);
+}

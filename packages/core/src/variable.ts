@@ -1,0 +1,165 @@
+import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { context } from './context.ts';
+import { constant, type TensorLike, toTensor } from './convert.ts';
+import { formatTensor, showInConsole } from './format.ts';
+import type { OpMethods } from './methods.ts';
+import { type Shape, sameShape, showShape } from './shape.ts';
+import { type NestedArray, type Scalar, Tensor } from './tensor.ts';
+
+export interface VariableOptions {
+  /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
+  readonly trainable?: boolean;
+  readonly name?: string;
+  readonly dtype?: DType;
+}
+
+let nextVariable = 1;
+
+/**
+ * A value that changes in place: the parameters of a model. Ops take it like a tensor, with all methods of one. Tensors read
+ * from it keep the value that they had.
+ */
+export class Variable {
+  readonly id: number;
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly trainable: boolean;
+  #value: Tensor;
+
+  /** @param initial the first value, or a function that gives it; the variable owns a copy. */
+  constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
+    const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
+    const source = constant(value, options.dtype);
+    this.id = nextVariable++;
+    this.name = context.nameScope + (options.name ?? 'Variable');
+    this.dtype = source.dtype;
+    this.shape = source.shape;
+    this.trainable = options.trainable ?? true;
+    this.#value = own(source);
+  }
+
+  get size(): number {
+    return this.#value.size;
+  }
+  get rank(): number {
+    return this.shape.length;
+  }
+  get device(): string {
+    return this.#value.device;
+  }
+
+  /** The value now, as a tensor that later assignments do not change. */
+  read(): Tensor {
+    const value = this.taken();
+    // Someone outside holds it from now on, so updates in place must copy first.
+    value.storage.refs++;
+    return value;
+  }
+  /** TensorFlow's name for `read`. */
+  value(): Tensor {
+    return this.read();
+  }
+
+  /** Replaces the value. @throws InvalidArgumentError for another shape; dtypes must match, bare numbers adapt. */
+  assign(value: TensorLike): this {
+    const next = toTensor(value, this.dtype);
+    if (next.dtype !== this.dtype || !sameShape(next.shape, this.shape)) {
+      throw new InvalidArgumentError(
+        `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        'assign',
+      );
+    }
+    this.#replace(own(next));
+    return this;
+  }
+  /** Adds to the value. */
+  assignAdd(delta: TensorLike): this {
+    return this.#update(this.taken().add(toTensor(delta, this.dtype)), 'assignAdd');
+  }
+  /** Subtracts from the value. */
+  assignSub(delta: TensorLike): this {
+    return this.#update(this.taken().sub(toTensor(delta, this.dtype)), 'assignSub');
+  }
+
+  data(): ReturnType<Tensor['data']> {
+    return this.#value.data();
+  }
+  array(): NestedArray<Scalar> {
+    return this.#value.array();
+  }
+  item(): number {
+    return this.#value.item();
+  }
+
+  /** @internal The value for an op: tapes are told, nobody else keeps it. */
+  taken(): Tensor {
+    const value = this.#value;
+    if (value.storage.refs <= 0) throw new FailedPreconditionError(`the variable '${this.name}' was disposed`);
+    const tapes = context.tapes;
+    for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).variableRead(this, value);
+    return value;
+  }
+
+  /**
+   * @internal The value's tensor for a kernel that writes into it. Copied first when a tape, a tensor that was read, or a
+   * reshaped view still needs the old values.
+   */
+  writable(): Tensor {
+    if (this.#value.storage.refs > 1) this.#replace(own(this.#value));
+    return this.#value;
+  }
+
+  /** Gives the memory back; the variable cannot be used afterwards. */
+  dispose(): void {
+    this.#value.dispose();
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  toString(): string {
+    return this.#value.toString();
+  }
+  [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
+    return this.#value[Symbol.toPrimitive](hint);
+  }
+  /** What the console shows: `tf.Variable 'w' (2., shape=[], dtype=float32)`. */
+  describe(): string {
+    return formatTensor(this.#value).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+  }
+
+  #update(sum: Tensor, op: string): this {
+    if (!sameShape(sum.shape, this.shape) || sum.dtype !== this.dtype) {
+      const got = `${sum.dtype} ${showShape(sum.shape)}`;
+      sum.dispose();
+      throw new InvalidArgumentError(`the result ${got} does not fit the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`, op);
+    }
+    const value = own(sum);
+    sum.dispose();
+    this.#replace(value);
+    return this;
+  }
+
+  #replace(value: Tensor): void {
+    const old = this.#value;
+    this.#value = value;
+    old.dispose();
+  }
+}
+export interface Variable extends OpMethods {}
+
+showInConsole(Variable.prototype, (v) => v.describe());
+
+/** A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
+function own(source: Tensor): Tensor {
+  const { allocator } = source.backend;
+  if (source.dtype === 'string') {
+    source.storage.refs++;
+    return new Tensor(source.storage, source.dtype, source.shape, source.size, source.backend);
+  }
+  const bytes = source.storage.capacity;
+  const storage = allocator.allocateAlone(bytes);
+  new Uint8Array(storage.buffer, storage.byteOffset, bytes).set(new Uint8Array(source.storage.buffer, source.storage.byteOffset, bytes));
+  return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
+}
