@@ -1,0 +1,67 @@
+/** Every kernel in plain TypeScript: the reference, and what runs where no native binary does. */
+import {
+  type Backend,
+  HostAllocator,
+  type Kernel,
+  type KernelName,
+  type NumericDType,
+  registerBackend,
+} from '@eagre/backend';
+import { kernels as fill } from './fill.ts';
+import { kernels as matmul } from './matmul.ts';
+import { kernels as reduce } from './reduce.ts';
+import { compileScalar } from './scalar.ts';
+
+const kernels: Partial<Record<KernelName, Kernel>> = { ...fill, ...matmul, ...reduce };
+
+const floating: readonly NumericDType[] = ['float32', 'float64'];
+const arithmetic: readonly NumericDType[] = [...floating, 'int32', 'int64', 'uint8'];
+
+/** The dtypes of the first input, where a kernel does not take all of them. */
+const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
+  MirrorPadGrad: floating,
+  GatherGrad: arithmetic,
+  CumSum: arithmetic,
+  CumProd: arithmetic,
+  Sum: arithmetic,
+  Mean: arithmetic,
+  Prod: arithmetic,
+  All: ['bool'],
+  Any: ['bool'],
+  MatMul: [...floating, 'int32', 'int64'],
+  Conv2D: floating,
+  Conv2DBackpropInput: floating,
+  Conv2DBackpropFilter: floating,
+  MaxPool: floating,
+  MaxPoolGrad: floating,
+  MaxPoolGather: floating,
+  AvgPool: floating,
+  AvgPoolGrad: floating,
+  Softmax: floating,
+  LogSoftmax: floating,
+  SoftmaxCrossEntropyWithLogits: floating,
+  SparseSoftmaxCrossEntropyWithLogits: floating,
+  FusedBatchNorm: floating,
+  FusedBatchNormGrad: floating,
+  ApplyGradientDescent: floating,
+  ApplyMomentum: floating,
+  ApplyRMSProp: floating,
+  ApplyAdam: floating,
+};
+
+/** The backend of plain TypeScript. Importing this package registers it, with the lowest priority. */
+export const jsBackend: Backend = {
+  name: 'js',
+  deviceType: 'CPU',
+  description: 'plain JavaScript, 1 thread',
+  allocator: new HostAllocator(),
+  kernel(name, inputs) {
+    const dtypes = dtypesOf[name];
+    if (dtypes !== undefined && inputs.length > 0 && !dtypes.includes(inputs[0])) return undefined;
+    return kernels[name];
+  },
+  elementwise: compileScalar,
+  threads: () => 1,
+};
+
+registerBackend(jsBackend, 0);
