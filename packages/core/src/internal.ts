@@ -24,7 +24,7 @@ export {
   transfer,
 } from './op.ts';
 export type { Sample, SampleInput } from './samples.ts';
-export { forEachTensor, outsideScopes } from './scope.ts';
+export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export {
   broadcastShapes,
   checkShape,

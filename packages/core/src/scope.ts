@@ -64,6 +64,11 @@ export function keep<T extends Tensor>(tensor: T): T {
   return tensor;
 }
 
+/** @internal Whether `keep` was called on a tensor, so that nobody but the user may dispose it. */
+export function isKept(tensor: Tensor): boolean {
+  return keptForever.has(tensor);
+}
+
 /** @internal Runs code of the user inside framework code: what it makes is the user's, and no scope gives it back. */
 export function outsideScopes<T>(fn: () => T): T {
   const before = context.tracker;

@@ -1,0 +1,70 @@
+import { InvalidArgumentError, keep, type Tensor, type TensorLike, UnimplementedError, type Variable } from '@eagre/core';
+import { context, Op, outsideScopes, type TapeObserver, tell, toTensor } from '@eagre/core/internal';
+
+/** What a function with its own gradient returns: the value, and how a gradient of it becomes gradients of the arguments. */
+export type CustomResult = readonly [
+  value: Tensor,
+  gradient: (dy: Tensor) => Tensor | null | readonly (Tensor | null)[],
+];
+
+/**
+ * A function whose gradient is given instead of derived:
+ *
+ *     const log1pexp = tf.customGradient((x) => {
+ *       const e = tf.exp(x);
+ *       return [tf.log(e.add(1)), (dy) => dy.mul(tf.sub(1, tf.div(1, e.add(1))))];
+ *     });
+ *
+ * The gradient is made of ordinary ops, so that it has gradients itself.
+ * @throws UnimplementedError when `fn` reads a trainable variable: pass its value as an argument instead.
+ */
+export function customGradient<A extends readonly TensorLike[]>(
+  fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
+): (...args: A) => Tensor {
+  return (...args) => {
+    const inputs = args.map((a) => toTensor(a));
+    const tapes = context.tapes;
+    let result: CustomResult;
+    context.tapes = tapes.length === 0 ? tapes : [refuseVariables];
+    try {
+      result = outsideScopes(() => fn(...(inputs as { [K in keyof A]: Tensor })));
+    } finally {
+      context.tapes = tapes;
+    }
+    if (!Array.isArray(result) || typeof result[1] !== 'function') {
+      throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
+    }
+    const [value, gradient] = result as CustomResult;
+    const op = new Op(
+      {
+        name: 'CustomGradient',
+        doc: 'A function with a gradient of its own.',
+        samples: () => [],
+        // The user's code may keep what it gets or makes, so no scope of ours may give it back.
+        grad: (_, dy) => {
+          const grads = outsideScopes(() => gradient(keep(dy)));
+          const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
+          if (list.length !== inputs.length) {
+            throw new InvalidArgumentError(`${list.length} gradients for ${inputs.length} arguments`, 'customGradient');
+          }
+          return list;
+        },
+      },
+      () => [value],
+    );
+    tell(op, inputs, {}, [value]);
+    return value;
+  };
+}
+
+const refuseVariables: TapeObserver = {
+  record: () => undefined,
+  variableRead(variable: Variable): void {
+    if (variable.trainable) {
+      throw new UnimplementedError(
+        `the function reads the trainable variable '${variable.name}', for which its gradient has no place; pass it as an argument`,
+        'customGradient',
+      );
+    }
+  },
+};

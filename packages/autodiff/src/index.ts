@@ -1,0 +1,13 @@
+/** Gradient tapes, custom gradients and gradients of functions. */
+export { type CustomResult, customGradient } from './custom-gradient.ts';
+export {
+  type GradientPair,
+  grad,
+  gradientsFunction,
+  implicitGradients,
+  implicitValueAndGradients,
+  valueAndGrad,
+  valueAndGradientsFunction,
+} from './functional.ts';
+export type { GradientsOf, Nested, Source } from './nest.ts';
+export { type GradientOptions, GradientTape, type GradientTapeOptions } from './tape.ts';

@@ -1,0 +1,235 @@
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  oneHot,
+  range,
+  stack,
+  type Tensor,
+  Variable,
+  zeros,
+} from '@eagre/core';
+import { context, isFloating, sameShape, scoped, showShape, sizeOf } from '@eagre/core/internal';
+import { backward } from './backward.ts';
+import { flatten, type GradientsOf, type Nested, rebuild, type Source } from './nest.ts';
+import { Recorder } from './recorder.ts';
+
+export interface GradientTapeOptions {
+  /** May be asked for gradients several times; ends with `dispose`. */
+  readonly persistent?: boolean;
+  /** Watch every trainable variable that is used; true unless said. */
+  readonly watchAccessedVariables?: boolean;
+}
+
+export interface GradientOptions {
+  /** Gradients of something beyond the target, one for each target; ones unless given. */
+  readonly outputGradients?: Nested<Tensor>;
+  /** What a source gets that the target does not depend on: null, or zeros. */
+  readonly unconnectedGradients?: 'none' | 'zero';
+}
+
+/**
+ * Records ops for automatic differentiation, from its construction on.
+ *
+ *     using tape = new tf.GradientTape();
+ *     const loss = w.mul(w);
+ *     const grad = tape.gradient(loss, w); // 2w
+ *
+ * Trainable variables are watched by themselves, tensors after `watch`. `gradient` ends a tape that is not persistent. Tapes
+ * nest: a tape that records while another computes a gradient gives the second order.
+ */
+export class GradientTape {
+  readonly #recorder: Recorder;
+  readonly #persistent: boolean;
+  #state: 'recording' | 'stopped' | 'used' = 'recording';
+
+  constructor(options: GradientTapeOptions = {}) {
+    this.#persistent = options.persistent ?? false;
+    this.#recorder = new Recorder(options.watchAccessedVariables ?? true);
+    context.tapes = [...context.tapes, this.#recorder];
+  }
+
+  /** Runs `fn`, then stops recording: the form for those without `using`. @returns what `fn` returns. */
+  record<T>(fn: () => T): T {
+    return scoped(() => () => this.#stop(), 'tape.record', fn) as T;
+  }
+
+  /** Records what depends on these from now on. @throws InvalidArgumentError for a dtype that is not floating. */
+  watch(sources: Nested<Source>): void {
+    for (const source of flatten(sources, 'watch')) {
+      if (!isFloating(source.dtype)) {
+        throw new InvalidArgumentError(`a ${source.dtype} tensor has no gradient; watch float32 or float64`, 'GradientTape.watch');
+      }
+      if (source instanceof Variable) this.#recorder.watchVariable(source);
+      else this.#recorder.watchTensor(source);
+    }
+  }
+
+  /** The variables that were watched and used, in order of first use. */
+  watchedVariables(): Variable[] {
+    return this.#recorder.watchedVariables();
+  }
+
+  /** Runs `fn` without recording it: for a metric inside a persistent tape, say. */
+  stopRecording<T>(fn: () => T): T {
+    return scoped(
+      () => {
+        const before = context.tapes;
+        context.tapes = before.filter((t) => t !== this.#recorder);
+        return () => {
+          context.tapes = before;
+        };
+      },
+      'tape.stopRecording',
+      fn,
+    ) as T;
+  }
+
+  /** Forgets what was recorded so far. */
+  reset(): void {
+    this.#recorder.release();
+  }
+
+  /**
+   * The gradient of the targets' sum with respect to the sources, in the structure of the sources; null (or zeros) where the
+   * targets do not depend on a source.
+   * @throws FailedPreconditionError when a tape that is not persistent was asked before.
+   * @throws InvalidArgumentError for targets that are not floating, or wrong output gradients.
+   */
+  gradient<const S extends Nested<Source>>(
+    target: Nested<Source>,
+    sources: S,
+    options: GradientOptions & { readonly unconnectedGradients: 'zero' },
+  ): GradientsOf<S, Tensor>;
+  gradient<const S extends Nested<Source>>(
+    target: Nested<Source>,
+    sources: S,
+    options?: GradientOptions,
+  ): GradientsOf<S, Tensor | null>;
+  gradient(target: Nested<Source>, sources: Nested<Source>, options: GradientOptions = {}): unknown {
+    this.#open();
+    const targets = this.#targets(target);
+    const list = flatten(sources, 'sources');
+    const seeds = outputGradients(targets, options.outputGradients);
+    const consume = !this.#persistent;
+    if (consume) this.#stop();
+    const grads = this.#state === 'recording' ? this.stopRecording(() => backward(this.#recorder, targets, seeds, list, false)) : backward(this.#recorder, targets, seeds, list, consume);
+    if (consume) this.#end();
+    return rebuild(sources, options.unconnectedGradients === 'zero' ? withZeros(grads, list) : grads);
+  }
+
+  /**
+   * The matrix of all partial derivatives: for each source a tensor of shape [...target, ...source].
+   * One backward pass for each element of the target.
+   */
+  jacobian<const S extends Nested<Source>>(target: Source, sources: S, options: GradientOptions = {}): GradientsOf<S, Tensor | null> {
+    this.#open();
+    const [y] = this.#targets(target) as [Tensor];
+    const list = flatten(sources, 'sources');
+    const n = y.size;
+    if (!this.#persistent) this.#stop();
+    const rows = Array.from({ length: n }, (_, i) => {
+      const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
+      return backward(this.#recorder, [y], [seed], list, false);
+    });
+    if (!this.#persistent) this.#end();
+    const grads = list.map((source, s): Tensor | null => {
+      const parts = rows.map((row) => row[s] ?? null);
+      if (n === 0 || parts.every((p) => p === null)) {
+        return options.unconnectedGradients === 'zero' ? zeros([...y.shape, ...source.shape], { dtype: source.dtype }) : null;
+      }
+      const filled = parts.map((p) => p ?? zeros(source.shape, { dtype: source.dtype }));
+      return stack(filled).reshape([...y.shape, ...source.shape]);
+    });
+    return rebuild(sources, grads) as GradientsOf<S, Tensor | null>;
+  }
+
+  /**
+   * The jacobian of each example in a batch: target [b, ...t], source [b, ...s] → [b, ...t, ...s], where example i of the
+   * target depends on example i of the source alone. One backward pass for each element of one example.
+   */
+  batchJacobian(target: Source, source: Source): Tensor {
+    this.#open();
+    const [y] = this.#targets(target) as [Tensor];
+    const batch = y.shape[0];
+    if (batch === undefined || source.shape[0] !== batch) {
+      throw new InvalidArgumentError(
+        `target ${showShape(y.shape)} and source ${showShape(source.shape)} need the same first dimension`,
+        'batchJacobian',
+      );
+    }
+    const inner = y.shape.slice(1);
+    const n = sizeOf(inner);
+    if (!this.#persistent) this.#stop();
+    const rows = Array.from({ length: n }, (_, i) => {
+      const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape([1, ...inner]);
+      const seed = row.broadcastTo(y.shape);
+      return backward(this.#recorder, [y], [seed], [source], false)[0] ?? zeros(source.shape, { dtype: source.dtype });
+    });
+    if (!this.#persistent) this.#end();
+    if (n === 0) return zeros([batch, ...inner, ...source.shape.slice(1)], { dtype: source.dtype });
+    return stack(rows, 1).reshape([batch, ...inner, ...source.shape.slice(1)]);
+  }
+
+  /** Stops recording and forgets everything. */
+  [Symbol.dispose](): void {
+    this.#end();
+  }
+  dispose(): void {
+    this.#end();
+  }
+
+  #open(): void {
+    if (this.#state === 'used') {
+      throw new FailedPreconditionError(
+        this.#persistent
+          ? 'this tape was disposed'
+          : 'a tape that is not persistent can be asked for one gradient only; make it with new GradientTape({ persistent: true })',
+        'GradientTape',
+      );
+    }
+  }
+  #stop(): void {
+    if (this.#state !== 'recording') return;
+    this.#state = 'stopped';
+    context.tapes = context.tapes.filter((t) => t !== this.#recorder);
+  }
+  #end(): void {
+    this.#stop();
+    this.#state = 'used';
+    this.#recorder.release();
+  }
+
+  #targets(target: Nested<Source>): Tensor[] {
+    return flatten(target, 'target').map((t) => {
+      if (!isFloating(t.dtype)) {
+        throw new InvalidArgumentError(`the target is ${t.dtype}; only float32 and float64 have gradients`, 'GradientTape.gradient');
+      }
+      return t instanceof Variable ? t.taken() : t;
+    });
+  }
+}
+
+function outputGradients(targets: readonly Tensor[], given: Nested<Tensor> | undefined): (Tensor | null)[] {
+  if (given === undefined) return targets.map(() => null);
+  const seeds = flatten(given, 'outputGradients') as Tensor[];
+  if (seeds.length !== targets.length) {
+    throw new InvalidArgumentError(`${seeds.length} output gradients for ${targets.length} targets`, 'GradientTape.gradient');
+  }
+  return seeds.map((seed, i) => {
+    const y = targets[i] as Tensor;
+    if (!sameShape(seed.shape, y.shape) || seed.dtype !== y.dtype) {
+      throw new InvalidArgumentError(
+        `output gradient ${i} is ${seed.dtype} ${showShape(seed.shape)}, its target ${y.dtype} ${showShape(y.shape)}`,
+        'GradientTape.gradient',
+      );
+    }
+    return seed;
+  });
+}
+
+function withZeros(grads: readonly (Tensor | null)[], sources: readonly Source[]): Tensor[] {
+  return grads.map((g, i) => {
+    const { shape, dtype } = sources[i] as Source;
+    return g ?? zeros(shape, { dtype });
+  });
+}

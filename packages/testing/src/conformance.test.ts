@@ -1,0 +1,47 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { listBackends } from '@eagre/backend';
+import { type Tensor, withBackend } from '@eagre/core';
+import { execute, isFloating, listOps, transfer } from '@eagre/core/internal';
+import { describe, expect, it } from 'vitest';
+import { maxUlp } from './compare.ts';
+import { hasFloats, materialize } from './values.ts';
+
+const others = listBackends().filter((b) => b.name !== 'js');
+const js = listBackends().find((b) => b.name === 'js');
+if (js === undefined) throw new Error('the reference backend is not registered');
+
+it('runs against the native backend', () => {
+  expect(others.map((b) => b.name)).toContain('native');
+});
+
+describe.each(others.map((b) => [b.name] as const))('%s agrees with the reference', (backend) => {
+  for (const op of listOps().values()) {
+    it(op.name, () => {
+      for (const [index, sample] of op.samples().entries()) {
+        const attrs = sample.attrs ?? {};
+        const floats = hasFloats(sample) ? (['float32', 'float64'] as const) : (['float32'] as const);
+        for (const float of floats) {
+          // The reference computes in float64 from the same numbers, so that only the other's rounding is seen.
+          const wide = hasFloats(sample) ? 'float64' : 'float32';
+          const expected = withBackend('js', () => execute(op, materialize(sample, wide, index + 1), attrs));
+          const got = withBackend(backend, () => execute(op, materialize(sample, float, index + 1), attrs));
+          expect(got.length).toBe(expected.length);
+          got.forEach((y, i) => {
+            const reference = expected[i] as Tensor;
+            const where = `sample ${index}, ${float}, output ${i}`;
+            expect(y.shape, where).toEqual(reference.shape);
+            const local = transfer(y, js);
+            if (isFloating(y.dtype)) expect(maxUlp(local, reference), where).toBeLessThanOrEqual(limit(op.ulp, y));
+            else expect(local.array(), where).toEqual(reference.array());
+          });
+        }
+      }
+    });
+  }
+});
+
+/** float64 kernels may use a library's functions, and both sides round there. */
+function limit(ulp: number, y: Tensor): number {
+  return y.dtype === 'float64' ? Math.max(64, ulp * 4) : ulp;
+}

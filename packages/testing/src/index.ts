@@ -1,0 +1,4 @@
+/** Tools for Eagre's own tests: sample values, numeric gradient checks, comparison in units in the last place. */
+export { maxUlp } from './compare.ts';
+export { checkGradients, type GradCheckOptions } from './grad-check.ts';
+export { generator, hasFloats, materialize } from './values.ts';
