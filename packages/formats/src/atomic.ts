@@ -1,4 +1,4 @@
-import { builtin } from './node.ts';
+import { nodeBuiltin } from './node.ts';
 
 /**
  * Writes a file so that a reader, or a crash at any moment, sees the old content or the whole new content: into a
@@ -7,7 +7,7 @@ import { builtin } from './node.ts';
  * @throws Node's system error; the temporary file is then gone and the target as it was.
  */
 export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
-  const { open, rename, rm } = builtin('node:fs').promises;
+  const { open, rename, rm } = nodeBuiltin('node:fs').promises;
   const temporary = temporaryFor(path);
   try {
     const file = await open(temporary, 'wx');
@@ -27,7 +27,7 @@ export async function writeFileAtomic(path: string, data: Uint8Array | string): 
 
 /** {@link writeFileAtomic}, synchronously. */
 export function writeFileAtomicSync(path: string, data: Uint8Array | string): void {
-  const fs = builtin('node:fs');
+  const fs = nodeBuiltin('node:fs');
   const temporary = temporaryFor(path);
   try {
     fs.writeFileSync(temporary, data, { flag: 'wx', flush: true });
@@ -40,16 +40,16 @@ export function writeFileAtomicSync(path: string, data: Uint8Array | string): vo
 }
 
 function temporaryFor(path: string): string {
-  const { basename, dirname, join } = builtin('node:path');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
   const unique = `${process.pid.toString(36)}${Math.random().toString(36).slice(2)}`;
   return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
 }
 
 /** Makes the rename itself survive a power cut. */
 function syncFolder(path: string): void {
-  const fs = builtin('node:fs');
+  const fs = nodeBuiltin('node:fs');
   try {
-    const folder = fs.openSync(builtin('node:path').dirname(path), 'r');
+    const folder = fs.openSync(nodeBuiltin('node:path').dirname(path), 'r');
     try {
       fs.fsyncSync(folder);
     } finally {

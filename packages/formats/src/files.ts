@@ -2,7 +2,7 @@ import { writeFileAtomic } from './atomic.ts';
 import { gunzip, isGzip } from './gzip.ts';
 import { decodeIdx } from './idx.ts';
 import type { NamedArrays, NDArray } from './ndarray.ts';
-import { builtin } from './node.ts';
+import { nodeBuiltin } from './node.ts';
 import { decodeNpy, encodeNpy } from './npy.ts';
 import type { DecodeNpzOptions, EncodeNpzOptions } from './npz.ts';
 import { decodeNpz, encodeNpz } from './npz.ts';
@@ -18,7 +18,7 @@ const CHUNK_BYTES = 2 ** 30;
  * @throws Node's system error, e.g. with code `ENOENT`.
  */
 export async function readFileBytes(path: string): Promise<Uint8Array> {
-  const file = await builtin('node:fs').promises.open(path, 'r');
+  const file = await nodeBuiltin('node:fs').promises.open(path, 'r');
   try {
     const bytes = new Uint8Array((await file.stat()).size);
     let at = 0;

@@ -1,5 +1,5 @@
 import { errorsFor } from './errors.ts';
-import { builtin } from './node.ts';
+import { nodeBuiltin } from './node.ts';
 
 const DEFAULT_MAX_BYTES = 2 ** 30;
 
@@ -25,8 +25,8 @@ export async function gunzip(bytes: Uint8Array, options: GunzipOptions = {}): Pr
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const error = errorsFor('gzip', options.file);
   try {
-    const unpack = builtin('node:util').promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(
-      builtin('node:zlib').gunzip,
+    const unpack = nodeBuiltin('node:util').promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(
+      nodeBuiltin('node:zlib').gunzip,
     );
     return await unpack(bytes, { maxOutputLength: maxBytes });
   } catch (cause) {

@@ -13,6 +13,7 @@ export {
 export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
+export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
 export { type DecodeNpzOptions, decodeNpz, type EncodeNpzOptions, encodeNpz } from './npz.ts';
 export {

@@ -1,5 +1,8 @@
-interface Builtins {
+/** The built-in modules of Node that file helpers use. */
+export interface NodeBuiltins {
+  'node:crypto': typeof import('node:crypto');
   'node:fs': typeof import('node:fs');
+  'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:util': typeof import('node:util');
   'node:zlib': typeof import('node:zlib');
@@ -7,10 +10,12 @@ interface Builtins {
 
 /**
  * A built-in module of Node. Codecs also run in browsers, where a static `import 'node:fs'` would break the bundle,
- * so the file helpers ask for what they need when they are called.
+ * so what needs Node asks for it when it is called.
+ *
+ * @throws Error that says so outside Node.
  */
-export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+export function nodeBuiltin<Name extends keyof NodeBuiltins>(name: Name): NodeBuiltins[Name] {
   const load = globalThis.process?.getBuiltinModule;
-  if (!load) throw new Error(`this needs ${name}: read and write files through bytes outside Node`);
-  return load(name) as Builtins[Name];
+  if (!load) throw new Error(`this needs ${name}, which only Node has`);
+  return load(name) as NodeBuiltins[Name];
 }

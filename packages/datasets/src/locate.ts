@@ -1,0 +1,43 @@
+import { nodeBuiltin, readFileBytes } from '@eagre/formats';
+import type { LoadOptions } from './options.ts';
+
+/** A file that was found, with its content. */
+export interface FoundFile {
+  path: string;
+  bytes: Uint8Array;
+}
+
+/** The folder of a data set below `$EAGRE_DATASETS`, if that is set. */
+export function sharedFolder(dataset: string): string | undefined {
+  const root = process.env['EAGRE_DATASETS'];
+  return root ? nodeBuiltin('node:path').join(root, dataset) : undefined;
+}
+
+/** The cache folder of a data set. */
+export function cacheFolder(dataset: string, options: LoadOptions): string {
+  const { isAbsolute, join } = nodeBuiltin('node:path');
+  const { EAGRE_CACHE, XDG_CACHE_HOME } = process.env;
+  const xdg = XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : undefined;
+  const user = (): string => join(xdg ?? join(nodeBuiltin('node:os').homedir(), '.cache'), 'eagre');
+  return join(options.cacheDir ?? (EAGRE_CACHE || user()), 'datasets', dataset);
+}
+
+/**
+ * Reads a file of a folder under any of the names that it is commonly given: `x-idx3-ubyte.gz`, or without `.gz`, or
+ * with a dot before `idx`. Gives `undefined` when there is none.
+ */
+export async function findFile(folder: string, name: string): Promise<FoundFile | undefined> {
+  const { join } = nodeBuiltin('node:path');
+  const bare = name.replace(/\.gz$/, '');
+  const dotted = bare.replace('-idx', '.idx');
+  for (const candidate of [name, bare, `${dotted}.gz`, dotted]) {
+    const path = join(folder, candidate);
+    try {
+      return { path, bytes: await readFileBytes(path) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    }
+  }
+  return undefined;
+}
