@@ -1,0 +1,109 @@
+#include "gemm_micro.h"
+
+EAGRE_BEGIN
+namespace {
+
+template <bool kPartial, class T, int R, int N>
+inline __attribute__((always_inline)) void accumulate(const Tile<T>& t, const Part<T>& last, typename Lanes<T>::V (&acc)[R][N]) {
+  using V = typename Lanes<T>::V;
+  constexpr int L = Lanes<T>::n, kGroups = (R + 2) / 3;
+  const int64_t row = t.a_row * static_cast<int64_t>(sizeof(T)), step = t.a_step * static_cast<int64_t>(sizeof(T));
+  const int64_t ldb = t.ldb;
+  for (int64_t i = 0; i < t.run_count; i++) {
+    const Run<T>& run = t.runs[i];
+    // One pointer for three rows: base, base + row, base + 2 row are all addresses of one instruction.
+    const char* a[kGroups];
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; g++) a[g] = reinterpret_cast<const char*>(run.a + t.a_offset) + 3 * g * row;
+    const T* b = t.b + run.k0 * ldb;
+    for (int64_t k = run.length; k > 0; k--) {
+      V bv[N];
+#pragma GCC unroll 4
+      for (int j = 0; j < N; j++) bv[j] = kPartial && j == N - 1 ? last.load(b + j * L) : load<T>(b + j * L);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; r++) {
+        V x = broadcast(*reinterpret_cast<const T*>(a[r / 3] + r % 3 * row));
+#pragma GCC unroll 4
+        for (int j = 0; j < N; j++) acc[r][j] = fma(x, bv[j], acc[r][j]);
+      }
+#pragma GCC unroll 8
+      for (int g = 0; g < kGroups; g++) a[g] += step;
+      b += ldb;
+    }
+  }
+}
+
+template <bool kPartial, class T, int R, int N>
+inline __attribute__((always_inline)) void finish(const Tile<T>& t, const Part<T>& last, typename Lanes<T>::V (&acc)[R][N]) {
+  using V = typename Lanes<T>::V;
+  constexpr int L = Lanes<T>::n;
+#pragma GCC unroll 4
+  for (int j = 0; j < N; j++) {
+    const bool part = kPartial && j == N - 1;
+    if (t.add) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; r++) {
+        const T* c = t.c + r * t.ldc + j * L;
+        acc[r][j] += part ? last.load(c) : load<T>(c);
+      }
+    }
+    if (t.bias) {
+      V bias = part ? last.load(t.bias + j * L) : load<T>(t.bias + j * L);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; r++) acc[r][j] += bias;
+    }
+    if (t.relu) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; r++) acc[r][j] = acc[r][j] < V{} ? V{} : acc[r][j];  // keeps NaN
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; r++) {
+      T* c = t.c + r * t.ldc + j * L;
+      if (part) last.store(c, acc[r][j]);
+      else store<T>(c, acc[r][j]);
+    }
+  }
+}
+
+template <class T, int R, int N> void micro(const Tile<T>& t) {
+  typename Lanes<T>::V acc[R][N] = {};
+  const int64_t tail = t.n - (N - 1) * Lanes<T>::n;
+  const Part<T> last(tail);
+  if (tail == Lanes<T>::n) {
+    accumulate<false, T, R, N>(t, last, acc);
+    finish<false, T, R, N>(t, last, acc);
+  } else {
+    accumulate<true, T, R, N>(t, last, acc);
+    finish<true, T, R, N>(t, last, acc);
+  }
+}
+
+template <class T, int R> constexpr Micro<T> pick(int rows, int vectors) {
+  if (rows == R) {
+    if constexpr (R <= kWideRows) {
+      if (vectors > 2) return vectors == 3 ? micro<T, R, 3> : micro<T, R, 4>;
+    }
+    return vectors == 1 ? micro<T, R, 1> : micro<T, R, 2>;
+  }
+  if constexpr (R > 1) return pick<T, R - 1>(rows, vectors);
+  return nullptr;
+}
+
+// Constants: nothing here may run at load, on a processor that may lack the instructions.
+template <class T> struct Table {
+  Micro<T> at[kTileRows][4] = {};
+  constexpr Table() {
+    for (int r = 0; r < kTileRows; r++) {
+      for (int v = 0; v < 4; v++) at[r][v] = v < 2 || r < kWideRows ? pick<T, kTileRows>(r + 1, v + 1) : nullptr;
+    }
+  }
+};
+constexpr Table<float> table_f32;
+constexpr Table<double> table_f64;
+
+}  // namespace
+
+template <> Micro<float> micro_kernel<float>(int rows, int vectors) { return table_f32.at[rows - 1][vectors - 1]; }
+template <> Micro<double> micro_kernel<double>(int rows, int vectors) { return table_f64.at[rows - 1][vectors - 1]; }
+
+EAGRE_END
