@@ -7,12 +7,24 @@ import {
   type NumericDType,
   registerBackend,
 } from '@eagre/backend';
+import { kernels as batchnorm } from './batchnorm.ts';
+import { kernels as conv2d } from './conv2d.ts';
 import { kernels as fill } from './fill.ts';
 import { kernels as matmul } from './matmul.ts';
+import { kernels as optimizers } from './optimizers.ts';
 import { kernels as reduce } from './reduce.ts';
 import { compileScalar } from './scalar.ts';
+import { kernels as softmax } from './softmax.ts';
 
-const kernels: Partial<Record<KernelName, Kernel>> = { ...fill, ...matmul, ...reduce };
+const kernels: Partial<Record<KernelName, Kernel>> = {
+  ...batchnorm,
+  ...conv2d,
+  ...fill,
+  ...matmul,
+  ...optimizers,
+  ...reduce,
+  ...softmax,
+};
 
 const floating: readonly NumericDType[] = ['float32', 'float64'];
 const arithmetic: readonly NumericDType[] = [...floating, 'int32', 'int64', 'uint8'];

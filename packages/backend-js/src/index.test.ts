@@ -1,0 +1,27 @@
+import { buildScalarProgram, getBackend, listBackends } from '@eagre/backend';
+import { expect, it } from 'vitest';
+import { tensor, values } from './fixture.ts';
+import { jsBackend } from './index.ts';
+
+it('registers itself', () => {
+  expect(getBackend('js')).toBe(jsBackend);
+  expect(listBackends()).toContain(jsBackend);
+  expect(jsBackend.threads()).toBe(1);
+  expect(jsBackend.threads(8)).toBe(1);
+  expect(jsBackend.allocator.allocate(10).address).toBe(0);
+});
+
+it('offers kernels by the dtype of their first input', () => {
+  expect(jsBackend.kernel('Fill', [])).toBeDefined();
+  expect(jsBackend.kernel('MatMul', ['float32', 'float32'])).toBeDefined();
+  expect(jsBackend.kernel('MatMul', ['bool', 'bool'])).toBeUndefined();
+  expect(jsBackend.kernel('Softmax', ['int32'])).toBeUndefined();
+  expect(jsBackend.kernel('All', ['float32'])).toBeUndefined();
+});
+
+it('compiles scalar programs', () => {
+  const square = jsBackend.elementwise(buildScalarProgram(['int32'], (s, x) => s.mul(x, x)));
+  const x = tensor('int32', [2], [3, 4]);
+  square([x], [x], {});
+  expect(values(x)).toEqual([9, 16]);
+});
