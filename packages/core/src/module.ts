@@ -1,3 +1,4 @@
+import { showFields } from './callable.ts';
 import { context, scoped } from './context.ts';
 import { Variable } from './variable.ts';
 
@@ -15,15 +16,17 @@ export function snakeCase(name: string): string {
  * Attributes may be added from outside. Layers and models are modules.
  */
 export class Module {
-  readonly #name: string;
+  /** @internal Not a private field, so that it goes along when `callable` makes a function of the module. */
+  declare protected _name: string;
 
-  constructor(options: { name?: string } = {}) {
-    this.#name = options.name ?? snakeCase(new.target.name);
+  constructor(options: { readonly name?: string } = {}) {
+    const name = options.name ?? snakeCase(new.target.name);
+    Object.defineProperty(this, '_name', { value: name, writable: true, configurable: true });
   }
 
   /** snake_case of the class unless given. */
   get name(): string {
-    return this.#name;
+    return this._name;
   }
 
   /** Every variable, in the order of attributes, each once. */
@@ -59,12 +62,15 @@ export class Module {
   }
 }
 
+showFields(Module.prototype, (module) => ({ ...module, name: module.name }));
+
 /** Depth first through attributes, arrays, maps, sets and plain objects; `root` itself is not reported. */
 export function collect<T>(root: object, wanted: (value: unknown) => value is T): T[] {
   const found: T[] = [];
   const seen = new Set<unknown>([root]);
   const visit = (value: unknown): void => {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
+      return;
     seen.add(value);
     if (wanted(value)) found.push(value);
     if (value instanceof Module) inside(value);
