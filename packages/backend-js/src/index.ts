@@ -38,6 +38,8 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   Sum: arithmetic,
   Mean: arithmetic,
   Prod: arithmetic,
+  Max: arithmetic,
+  Min: arithmetic,
   All: ['bool'],
   Any: ['bool'],
   MatMul: [...floating, 'int32', 'int64'],

@@ -141,8 +141,8 @@ function prod(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   }
 }
 
-const lowest: Record<string, number> = { int32: -(2 ** 31), uint8: 0, bool: 0 };
-const highest: Record<string, number> = { int32: 2 ** 31 - 1, uint8: 255, bool: 1 };
+const lowest: Record<string, number> = { int32: -(2 ** 31), uint8: 0 };
+const highest: Record<string, number> = { int32: 2 ** 31 - 1, uint8: 255 };
 
 function max(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   if (x.dtype === 'int64') foldBig(x, axes, bigints(y).fill(-(2n ** 63n)), maxBig);
