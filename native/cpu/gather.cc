@@ -1,0 +1,320 @@
+// Gather, GatherGrad, GatherNd, ScatterNd, OneHot, Nonzero.
+#include "strided.h"
+
+EAGRE_BEGIN
+namespace {
+
+// Calls f with a typed pointer to the indices.
+template <class F> void visit_indices(const Tensor& t, F&& f) {
+  switch (t.dtype) {
+    case DType::i32: f(t.as<const int32_t>()); break;
+    case DType::i64: f(t.as<const int64_t>()); break;
+    default: fail(Code::unimplemented, "indices must be int32 or int64");
+  }
+}
+
+template <class I> void check_indices(const I* indices, int64_t count, int64_t n) {
+  for (int64_t begin = 0; begin < count; begin += 4096) {
+    int64_t end = begin + 4096 < count ? begin + 4096 : count;
+    bool bad = false;
+    for (int64_t i = begin; i < end; i++) bad |= (indices[i] < 0) | (static_cast<int64_t>(indices[i]) >= n);
+    if (!bad) continue;
+    for (int64_t i = begin; i < end; i++) {
+      if (indices[i] < 0 || static_cast<int64_t>(indices[i]) >= n) {
+        fail(Code::out_of_range, "indices[%lld] = %lld is not in [0, %lld)", static_cast<long long>(i), static_cast<long long>(indices[i]),
+             static_cast<long long>(n));
+      }
+    }
+  }
+}
+
+// Integers wrap.
+template <class T> inline T add(T a, T b) { return a + b; }
+template <> inline int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+template <> inline int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+template <class T> inline T subtract(T a, T b) { return a - b; }
+template <> inline int32_t subtract(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b)); }
+template <> inline int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+
+// params [batch, outer, n, inner], indices [batch, count], the other [batch, outer, count, inner].
+struct Shape {
+  int64_t batch, outer, n, inner, count;
+};
+
+Shape gather_shape(const Tensor& params, const Tensor& indices, const Tensor& other, Args& a) {
+  int64_t axis = a.integer(), batch_dims = a.integer();
+  if (batch_dims < 0 || axis < batch_dims || axis >= params.rank || batch_dims > indices.rank) {
+    fail(Code::internal, "axis %lld and batchDims %lld for params of rank %d", static_cast<long long>(axis),
+         static_cast<long long>(batch_dims), params.rank);
+  }
+  const int at = static_cast<int>(axis), shared = static_cast<int>(batch_dims);
+  Shape s;
+  s.batch = product(params.dims, 0, shared);
+  s.outer = product(params.dims, shared, at);
+  s.n = params.dims[at];
+  s.inner = product(params.dims, at + 1, params.rank);
+  s.count = product(indices.dims, shared, indices.rank);
+  if (indices.size != s.batch * s.count || other.size != s.batch * s.outer * s.count * s.inner) fail(Code::internal, "sizes do not fit");
+  return s;
+}
+
+void gather(Args& a) {
+  Tensor params = a.tensor(), indices = a.tensor(), y = a.tensor();
+  Shape s = gather_shape(params, indices, y, a);
+  visit_indices(indices, [&](auto* index) {
+    check_indices(index, indices.size, s.n);
+    if (y.size == 0) return;
+    visit_size(y.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* from = params.as<T>();
+      T* to = y.as<T>();
+      const int64_t bytes = s.inner * static_cast<int64_t>(sizeof(T));
+      parallel_for(s.batch * s.outer * s.count, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+        while (b < e) {
+          // The rows of one plane of params.
+          int64_t plane = b / s.count, i = b % s.count;
+          int64_t end = s.count - i < e - b ? s.count : i + (e - b);
+          const auto* at = index + plane / s.outer * s.count;
+          const T* rows = from + plane * s.n * s.inner;
+          T* out = to + plane * s.count * s.inner;
+          b += end - i;
+          if (s.inner == 1) {
+            for (; i < end; i++) out[i] = rows[at[i]];
+          } else {
+            for (; i < end; i++) copy_bytes(out + i * s.inner, rows + static_cast<int64_t>(at[i]) * s.inner, bytes);
+          }
+        }
+      });
+    });
+  });
+}
+
+void gather_grad(Args& a) {
+  Tensor dy = a.tensor(), indices = a.tensor(), dparams = a.tensor();
+  Shape s = gather_shape(dparams, indices, dy, a);
+  if (dy.dtype == DType::boolean) fail(Code::unimplemented, "a sum of bool");
+  visit_indices(indices, [&](auto* index) {
+    check_indices(index, indices.size, s.n);
+    if (dparams.size == 0) return;
+    visit(dparams.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* from = dy.as<T>();
+      T* to = dparams.as<T>();
+      // Each chunk owns some rows of dparams, and adds to them in the order of the indices. As every chunk reads all indices of
+      // its plane, there are not many.
+      const int64_t planes = s.batch * s.outer;
+      const int64_t work = (s.n + 2 * s.count) * s.inner * static_cast<int64_t>(sizeof(T));
+      int64_t parts = work / kMoveBytes;
+      parts = parts < 1 ? 1 : parts > 8 ? 8 : parts;
+      const int64_t part = (s.n + parts - 1) / parts;
+      parts = (s.n + part - 1) / part;
+      parallel_for(planes * parts, rows_per_chunk(work / parts), [&](int64_t b, int64_t e) {
+        for (int64_t unit = b; unit < e; unit++) {
+          const int64_t plane = unit / parts, low = unit % parts * part, high = low + part < s.n ? low + part : s.n;
+          const auto* at = index + plane / s.outer * s.count;
+          const T* rows = from + plane * s.count * s.inner;
+          T* out = to + plane * s.n * s.inner;
+          std::memset(out + low * s.inner, 0, static_cast<size_t>((high - low) * s.inner) * sizeof(T));
+          for (int64_t i = 0; i < s.count; i++) {
+            const int64_t row = at[i];
+            if (row < low || row >= high) continue;
+            T* sum = out + row * s.inner;
+            const T* row_dy = rows + i * s.inner;
+            for (int64_t k = 0; k < s.inner; k++) sum[k] = add(sum[k], row_dy[k]);
+          }
+        }
+      });
+    });
+  });
+}
+
+// Indices [count, depth] into the first `depth` axes of dims; `inner` elements stay together.
+struct Tuples {
+  int64_t count, depth, inner;
+  int64_t dims[kMaxRank], strides[kMaxRank];
+};
+
+Tuples tuples(const Tensor& whole, const Tensor& indices, const Tensor& slices) {
+  Tuples t;
+  if (indices.rank < 1) fail(Code::internal, "indices must have a last axis");
+  t.depth = indices.dims[indices.rank - 1];
+  if (t.depth > whole.rank) fail(Code::internal, "%lld indices for rank %d", static_cast<long long>(t.depth), whole.rank);
+  t.count = product(indices.dims, 0, indices.rank - 1);
+  t.inner = product(whole.dims, static_cast<int>(t.depth), whole.rank);
+  if (slices.size != t.count * t.inner) fail(Code::internal, "sizes do not fit");
+  int64_t stride = 1;
+  for (int64_t i = t.depth - 1; i >= 0; i--) {
+    t.dims[i] = whole.dims[i];
+    t.strides[i] = stride;
+    stride *= whole.dims[i];
+  }
+  return t;
+}
+
+// Row numbers of all tuples, checked, in scratch memory.
+template <class I> const int64_t* tuple_rows(const Tuples& t, const I* indices) {
+  auto* rows = static_cast<int64_t*>(scratch(0, t.count * 8));
+  for (int64_t i = 0; i < t.count; i++) {
+    int64_t row = 0;
+    for (int64_t k = 0; k < t.depth; k++) {
+      int64_t at = indices[i * t.depth + k];
+      if (at < 0 || at >= t.dims[k]) {
+        fail(Code::out_of_range, "index %lld of tuple %lld is not in [0, %lld)", static_cast<long long>(at), static_cast<long long>(i),
+             static_cast<long long>(t.dims[k]));
+      }
+      row += at * t.strides[k];
+    }
+    rows[i] = row;
+  }
+  return rows;
+}
+
+void gather_nd(Args& a) {
+  Tensor params = a.tensor(), indices = a.tensor(), y = a.tensor();
+  Tuples t = tuples(params, indices, y);
+  visit_indices(indices, [&](auto* index) {
+    const int64_t* rows = tuple_rows(t, index);
+    if (y.size == 0) return;
+    visit_size(y.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* from = params.as<T>();
+      T* to = y.as<T>();
+      const int64_t bytes = t.inner * static_cast<int64_t>(sizeof(T));
+      parallel_for(t.count, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+        for (int64_t i = b; i < e; i++) copy_bytes(to + i * t.inner, from + rows[i] * t.inner, bytes);
+      });
+    });
+  });
+}
+
+// max and min keep a NaN of either side, as the scalar operations do.
+template <class T> inline T larger(T a, T b) { return a > b || a != a ? a : b; }
+template <class T> inline T smaller(T a, T b) { return a < b || a != a ? a : b; }
+
+template <class T, class F> void combine(const Tuples& t, const int64_t* rows, const T* updates, T* y, F f) {
+  // Long slices are cut into columns, so that the order of updates stays in every chunk.
+  parallel_for(t.inner, 16384, [&](int64_t b, int64_t e) {
+    for (int64_t i = 0; i < t.count; i++) {
+      T* to = y + rows[i] * t.inner;
+      const T* from = updates + i * t.inner;
+      for (int64_t k = b; k < e; k++) to[k] = f(to[k], from[k]);
+    }
+  });
+}
+
+void scatter_nd(Args& a) {
+  Tensor base = a.tensor(), indices = a.tensor(), updates = a.tensor(), y = a.tensor();
+  const int64_t mode = a.integer();
+  Tuples t = tuples(base, indices, updates);
+  if (y.size != base.size) fail(Code::internal, "sizes differ");
+  if (mode != 0 && y.dtype == DType::boolean) fail(Code::unimplemented, "arithmetic of bool");
+  visit_indices(indices, [&](auto* index) {
+    const int64_t* rows = tuple_rows(t, index);
+    if (y.size == 0) return;
+    parallel_copy(y.data, base.data, y.size * static_cast<int64_t>(dtype_size(y.dtype)));
+    if (mode == 0) {
+      visit_size(y.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        combine(t, rows, updates.as<T>(), y.as<T>(), [](T, T u) { return u; });
+      });
+      return;
+    }
+    visit(y.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* from = updates.as<T>();
+      T* to = y.as<T>();
+      switch (mode) {
+        case 1: combine(t, rows, from, to, [](T v, T u) { return add(v, u); }); break;
+        case 2: combine(t, rows, from, to, [](T v, T u) { return subtract(v, u); }); break;
+        case 3: combine(t, rows, from, to, [](T v, T u) { return larger(v, u); }); break;
+        case 4: combine(t, rows, from, to, [](T v, T u) { return smaller(v, u); }); break;
+        default: fail(Code::internal, "mode %lld", static_cast<long long>(mode));
+      }
+    });
+  });
+}
+
+void one_hot(Args& a) {
+  Tensor indices = a.tensor(), y = a.tensor();
+  int64_t axis = a.integer();
+  double on = a.number(), off = a.number();
+  if (axis < 0) axis += y.rank;
+  if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", static_cast<long long>(axis), y.rank);
+  const int64_t depth = y.dims[axis], outer = product(y.dims, 0, static_cast<int>(axis));
+  const int64_t inner = product(y.dims, static_cast<int>(axis) + 1, y.rank);
+  if (indices.size != outer * inner) fail(Code::internal, "sizes do not fit");
+  if (y.size == 0) return;
+  auto write = [&](auto* index) {
+    visit_size(y.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      T* to = y.as<T>();
+      const T yes = bits_of<T>(y.dtype, on), no = bits_of<T>(y.dtype, off);
+      const int64_t plane = depth * inner;
+      parallel_for(outer, rows_per_chunk(plane * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+        for (int64_t i = b * plane; i < e * plane; i++) to[i] = no;
+        for (int64_t r = b; r < e; r++) {
+          for (int64_t k = 0; k < inner; k++) {
+            int64_t at = static_cast<int64_t>(index[r * inner + k]);
+            if (at >= 0 && at < depth) to[r * plane + at * inner + k] = yes;
+          }
+        }
+      });
+    });
+  };
+  if (indices.dtype == DType::u8) {
+    write(indices.as<const uint8_t>());
+  } else {
+    visit_indices(indices, write);
+  }
+}
+
+void nonzero(Args& a) {
+  Tensor x = a.tensor(), y = a.tensor();
+  if (y.dtype != DType::i64 || y.rank != 2 || y.dims[1] != x.rank) fail(Code::internal, "the output must be int64 of shape [n, rank]");
+  constexpr int64_t kChunk = 1 << 16;
+  const int64_t chunks = (x.size + kChunk - 1) / kChunk;
+  auto* counts = static_cast<int64_t*>(scratch(0, chunks * 8));
+  visit(x.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const T* in = x.as<T>();
+    int64_t* out = y.as<int64_t>();
+    parallel_for(x.size, kChunk, [&](int64_t b, int64_t e) {
+      int64_t n = 0;
+      for (int64_t i = b; i < e; i++) n += in[i] != T(0);
+      counts[b / kChunk] = n;
+    });
+    int64_t total = 0;
+    for (int64_t c = 0; c < chunks; c++) {
+      int64_t n = counts[c];
+      counts[c] = total;
+      total += n;
+    }
+    if (total != y.dims[0]) fail(Code::internal, "%lld elements are not 0, %lld expected", static_cast<long long>(total), static_cast<long long>(y.dims[0]));
+    if (x.rank == 0) return;
+    parallel_for(x.size, kChunk, [&](int64_t b, int64_t e) {
+      int64_t* to = out + counts[b / kChunk] * x.rank;
+      for (int64_t i = b; i < e; i++) {
+        if (in[i] == T(0)) continue;
+        int64_t rest = i;
+        for (int k = x.rank - 1; k > 0; k--) {
+          to[k] = rest % x.dims[k];
+          rest /= x.dims[k];
+        }
+        to[0] = rest;
+        to += x.rank;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void register_gather(Registry& r) {
+  r.add("Gather", gather);
+  r.add("GatherGrad", gather_grad);
+  r.add("GatherNd", gather_nd);
+  r.add("ScatterNd", scatter_nd);
+  r.add("OneHot", one_hot);
+  r.add("Nonzero", nonzero);
+}
+EAGRE_END

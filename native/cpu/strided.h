@@ -1,0 +1,162 @@
+// Copies between strided views: the common ground of the kernels that only move values.
+#pragma once
+#include <cstring>
+
+#include "isa.h"
+
+EAGRE_BEGIN
+namespace {
+
+// Bytes that one chunk of a parallel copy writes: some 20 µs of work.
+constexpr int64_t kMoveBytes = 256 << 10;
+
+inline int64_t rows_per_chunk(int64_t row_bytes) { return row_bytes >= kMoveBytes ? 1 : kMoveBytes / (row_bytes < 1 ? 1 : row_bytes); }
+
+// Like memcpy, without its call for the short rows that these kernels often have.
+inline void copy_bytes(void* to, const void* from, int64_t n) {
+  char* d = static_cast<char*>(to);
+  const char* s = static_cast<const char*>(from);
+  struct B16 { uint64_t a, b; };
+  auto pair = [&](auto tag) {
+    decltype(tag) first, last;
+    std::memcpy(&first, s, sizeof tag);
+    std::memcpy(&last, s + n - sizeof tag, sizeof tag);
+    std::memcpy(d, &first, sizeof tag);
+    std::memcpy(d + n - sizeof tag, &last, sizeof tag);
+  };
+  if (n > 64) {
+    std::memcpy(d, s, static_cast<size_t>(n));
+  } else if (n > 32) {
+    B16 v[4];
+    std::memcpy(v, s, 32);
+    std::memcpy(v + 2, s + n - 32, 32);
+    std::memcpy(d, v, 32);
+    std::memcpy(d + n - 32, v + 2, 32);
+  } else if (n >= 16) {
+    pair(B16{});
+  } else if (n >= 8) {
+    pair(uint64_t{});
+  } else if (n >= 4) {
+    pair(uint32_t{});
+  } else {
+    for (int64_t i = 0; i < n; i++) d[i] = s[i];
+  }
+}
+
+inline void parallel_copy(void* to, const void* from, int64_t bytes) {
+  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) {
+    std::memcpy(static_cast<char*>(to) + b, static_cast<const char*>(from) + b, static_cast<size_t>(e - b));
+  });
+}
+
+template <class T> inline void parallel_fill(T* to, T value, int64_t n) {
+  parallel_for(n, kMoveBytes / static_cast<int64_t>(sizeof(T)), [=](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) to[i] = value;
+  });
+}
+
+inline void parallel_zero(void* to, int64_t bytes) {
+  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) { std::memset(static_cast<char*>(to) + b, 0, static_cast<size_t>(e - b)); });
+}
+
+// `value` as an element of dtype t, in the bits of an unsigned type of that size.
+template <class U> inline U bits_of(DType t, double value) {
+  U bits = 0;
+  visit(t, [&](auto tag) {
+    using T = decltype(tag);
+    T v = static_cast<T>(value);
+    std::memcpy(&bits, &v, sizeof v < sizeof bits ? sizeof v : sizeof bits);
+  });
+  return bits;
+}
+
+// Row-major strides.
+inline void dense_strides(const Tensor& t, int64_t* strides) {
+  int64_t s = 1;
+  for (int i = t.rank - 1; i >= 0; i--) {
+    strides[i] = s;
+    s *= t.dims[i];
+  }
+}
+
+inline int64_t product(const int64_t* dims, int from, int to) {
+  int64_t n = 1;
+  for (int i = from; i < to; i++) n *= dims[i];
+  return n;
+}
+
+// An iteration space with a stride per axis (in elements) into the source and into the destination. Tile needs two axes for
+// each of a tensor.
+struct Move {
+  int rank = 0;
+  int64_t dims[2 * kMaxRank] = {}, in[2 * kMaxRank] = {}, out[2 * kMaxRank] = {};
+  void axis(int64_t n, int64_t in_stride, int64_t out_stride) {
+    if (n == 1) return;
+    if (rank > 0 && in[rank - 1] == in_stride * n && out[rank - 1] == out_stride * n) {
+      dims[rank - 1] *= n;
+    } else {
+      dims[rank++] = n;
+    }
+    in[rank - 1] = in_stride;
+    out[rank - 1] = out_stride;
+  }
+  int64_t size() const { return product(dims, 0, rank); }
+};
+
+template <class T> inline void move_row(const T* src, int64_t in, T* dst, int64_t out, int64_t n) {
+  if (out == 1 && in == 1) {
+    copy_bytes(dst, src, n * static_cast<int64_t>(sizeof(T)));
+  } else if (out == 1 && in == 0) {
+    T v = *src;
+    for (int64_t i = 0; i < n; i++) dst[i] = v;
+  } else if (out == 1 && in == -1) {
+    for (int64_t i = 0; i < n; i++) dst[i] = src[-i];
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i * out] = src[i * in];
+  }
+}
+
+// dst[Σ i·out] = src[Σ i·in] over the whole space. The axes come outermost first, with the destination's innermost last.
+template <class T> inline void move_strided(const Move& m, const T* src, T* dst) {
+  if (m.size() == 0) return;
+  if (m.rank == 0) {
+    *dst = *src;
+    return;
+  }
+  const int last = m.rank - 1;
+  const int64_t in = m.in[last], out = m.out[last];
+  // Long rows are cut, so that one row can use several threads.
+  const int64_t piece_max = kMoveBytes / static_cast<int64_t>(sizeof(T));
+  const int64_t pieces = (m.dims[last] + piece_max - 1) / piece_max;
+  const int64_t rows = product(m.dims, 0, last);
+  const int64_t row_bytes = (pieces > 1 ? piece_max : m.dims[last]) * static_cast<int64_t>(sizeof(T));
+  parallel_for(rows * pieces, rows_per_chunk(row_bytes), [&](int64_t b, int64_t e) {
+    int64_t at[2 * kMaxRank];
+    int64_t row = b / pieces, piece = b % pieces;
+    int64_t from = 0, to = 0;
+    for (int i = last - 1; i >= 0; i--) {
+      at[i] = row % m.dims[i];
+      row /= m.dims[i];
+      from += at[i] * m.in[i];
+      to += at[i] * m.out[i];
+    }
+    for (int64_t unit = b; unit < e; unit++) {
+      int64_t start = piece * piece_max;
+      int64_t n = m.dims[last] - start < piece_max ? m.dims[last] - start : piece_max;
+      move_row(src + from + start * in, in, dst + to + start * out, out, n);
+      if (++piece < pieces) continue;
+      piece = 0;
+      for (int i = last - 1; i >= 0; i--) {
+        from += m.in[i];
+        to += m.out[i];
+        if (++at[i] < m.dims[i]) break;
+        from -= at[i] * m.in[i];
+        to -= at[i] * m.out[i];
+        at[i] = 0;
+      }
+    }
+  });
+}
+
+}  // namespace
+EAGRE_END

@@ -1,0 +1,165 @@
+// Transpose.
+#include "strided.h"
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+EAGRE_BEGIN
+namespace {
+
+// Square tiles in registers: n rounds of perfect shuffles transpose 2^n × 2^n elements, as each round rotates the bits of
+// (row, column) by one. `Tile<T>::side` rows of the source become as many rows of the destination.
+template <class V, class Low, class High, int N> inline void shuffle_rounds(V (&v)[N], Low low, High high) {
+  for (int round = 1; round < N; round *= 2) {
+    V w[N];
+    for (int i = 0; i < N / 2; i++) {
+      w[2 * i] = low(v[i], v[i + N / 2]);
+      w[2 * i + 1] = high(v[i], v[i + N / 2]);
+    }
+    for (int i = 0; i < N; i++) v[i] = w[i];
+  }
+}
+
+typedef uint8_t v16u8 __attribute__((vector_size(16)));
+typedef uint32_t v4u32 __attribute__((vector_size(16)));
+typedef uint64_t v2u64 __attribute__((vector_size(16)));
+
+template <class T> struct Tile;
+template <> struct Tile<uint8_t> {
+  static constexpr int side = 16;
+  static void run(const uint8_t* src, int64_t in, uint8_t* dst, int64_t out) {
+    v16u8 v[side];
+    for (int i = 0; i < side; i++) std::memcpy(&v[i], src + i * in, 16);
+    shuffle_rounds(v,
+        [](v16u8 a, v16u8 b) { return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); },
+        [](v16u8 a, v16u8 b) { return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); });
+    for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
+  }
+};
+#if defined(__AVX512F__)
+template <> struct Tile<uint32_t> {
+  static constexpr int side = 16;
+  static void run(const uint32_t* src, int64_t in, uint32_t* dst, int64_t out) {
+    const __m512i lo = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i hi = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    __m512i v[side];
+    for (int i = 0; i < side; i++) v[i] = _mm512_loadu_si512(src + i * in);
+    shuffle_rounds(v, [lo](__m512i a, __m512i b) { return _mm512_permutex2var_epi32(a, lo, b); },
+                   [hi](__m512i a, __m512i b) { return _mm512_permutex2var_epi32(a, hi, b); });
+    for (int i = 0; i < side; i++) _mm512_storeu_si512(dst + i * out, v[i]);
+  }
+};
+template <> struct Tile<uint64_t> {
+  static constexpr int side = 8;
+  static void run(const uint64_t* src, int64_t in, uint64_t* dst, int64_t out) {
+    const __m512i lo = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), hi = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    __m512i v[side];
+    for (int i = 0; i < side; i++) v[i] = _mm512_loadu_si512(src + i * in);
+    shuffle_rounds(v, [lo](__m512i a, __m512i b) { return _mm512_permutex2var_epi64(a, lo, b); },
+                   [hi](__m512i a, __m512i b) { return _mm512_permutex2var_epi64(a, hi, b); });
+    for (int i = 0; i < side; i++) _mm512_storeu_si512(dst + i * out, v[i]);
+  }
+};
+#else
+template <> struct Tile<uint32_t> {
+  static constexpr int side = 4;
+  static void run(const uint32_t* src, int64_t in, uint32_t* dst, int64_t out) {
+    v4u32 v[side];
+    for (int i = 0; i < side; i++) std::memcpy(&v[i], src + i * in, 16);
+    shuffle_rounds(v, [](v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); },
+                   [](v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); });
+    for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
+  }
+};
+template <> struct Tile<uint64_t> {
+  static constexpr int side = 2;
+  static void run(const uint64_t* src, int64_t in, uint64_t* dst, int64_t out) {
+    v2u64 a, b;
+    std::memcpy(&a, src, 16);
+    std::memcpy(&b, src + in, 16);
+    v2u64 lo = __builtin_shufflevector(a, b, 0, 2), hi = __builtin_shufflevector(a, b, 1, 3);
+    std::memcpy(dst, &lo, 16);
+    std::memcpy(dst + out, &hi, 16);
+  }
+};
+#endif
+
+// dst[c·out + r] = src[r·in + c] for r < rows, c < columns.
+template <class T> void transpose_block(const T* src, int64_t in, T* dst, int64_t out, int64_t rows, int64_t columns) {
+  constexpr int N = Tile<T>::side;
+  int64_t r = 0;
+  for (; r + N <= rows; r += N) {
+    int64_t c = 0;
+    for (; c + N <= columns; c += N) Tile<T>::run(src + r * in + c, in, dst + c * out + r, out);
+    for (; c < columns; c++) {
+      for (int k = 0; k < N; k++) dst[c * out + r + k] = src[(r + k) * in + c];
+    }
+  }
+  for (; r < rows; r++) {
+    for (int64_t c = 0; c < columns; c++) dst[c * out + r] = src[r * in + c];
+  }
+}
+
+// The axis along which the source is contiguous (`fast`) and the destination's last one span planes that are transposed in
+// blocks; the other axes count the planes.
+template <class T> void transpose_planes(const Move& m, int fast, const T* src, T* dst) {
+  constexpr int64_t kBlock = 64;
+  const int last = m.rank - 1;
+  const int64_t columns = m.dims[fast], out = m.out[fast], rows = m.dims[last], in = m.in[last];
+  const int64_t column_blocks = (columns + kBlock - 1) / kBlock, row_blocks = (rows + kBlock - 1) / kBlock;
+  const int64_t blocks = column_blocks * row_blocks;
+  Move planes;
+  for (int i = 0; i < last; i++) {
+    if (i == fast) continue;
+    planes.axis(m.dims[i], m.in[i], m.out[i]);
+  }
+  const int64_t block_bytes = (columns < kBlock ? columns : kBlock) * (rows < kBlock ? rows : kBlock) * static_cast<int64_t>(sizeof(T));
+  parallel_for(planes.size() * blocks, rows_per_chunk(block_bytes), [&](int64_t b, int64_t e) {
+    for (int64_t unit = b; unit < e; unit++) {
+      int64_t plane = unit / blocks, block = unit % blocks;
+      int64_t from = 0, to = 0;
+      for (int i = planes.rank - 1; i >= 0; i--) {
+        int64_t at = plane % planes.dims[i];
+        plane /= planes.dims[i];
+        from += at * planes.in[i];
+        to += at * planes.out[i];
+      }
+      int64_t c = block / row_blocks * kBlock, r = block % row_blocks * kBlock;
+      transpose_block(src + from + r * in + c, in, dst + to + c * out + r, out, rows - r < kBlock ? rows - r : kBlock,
+                      columns - c < kBlock ? columns - c : kBlock);
+    }
+  });
+}
+
+void transpose(Args& a) {
+  Tensor x = a.tensor(), y = a.tensor();
+  int64_t perm[kMaxRank], in[kMaxRank], out[kMaxRank];
+  int n = a.list(perm, kMaxRank);
+  if (n != x.rank || n != y.rank || x.size != y.size) fail(Code::internal, "perm of %d axes for rank %d", n, x.rank);
+  if (y.size == 0) return;
+  dense_strides(x, in);
+  dense_strides(y, out);
+  Move m;
+  unsigned seen = 0;
+  for (int i = 0; i < n; i++) {
+    if (perm[i] < 0 || perm[i] >= n || y.dims[i] != x.dims[perm[i]]) fail(Code::internal, "perm does not give the output's shape");
+    seen |= 1u << perm[i];
+    m.axis(y.dims[i], in[perm[i]], out[i]);
+  }
+  if (seen != (1u << n) - 1) fail(Code::internal, "perm is no permutation");
+  int fast = m.rank - 1;
+  for (int i = 0; i < m.rank; i++) if (m.in[i] == 1) fast = i;
+  visit_size(y.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if (fast == m.rank - 1) {
+      move_strided(m, x.as<T>(), y.as<T>());
+    } else {
+      transpose_planes(m, fast, x.as<T>(), y.as<T>());
+    }
+  });
+}
+
+}  // namespace
+
+void register_transpose(Registry& r) { r.add("Transpose", transpose); }
+EAGRE_END
