@@ -1,0 +1,32 @@
+import type { Model } from '../model.ts';
+
+/** Numbers by name: `loss`, `accuracy`, `val_loss`. */
+export type Logs = Record<string, number>;
+
+/** What a training run is about to do. */
+export interface FitParams {
+  readonly epochs: number;
+  /** Batches in an epoch, where known. */
+  readonly steps: number | undefined;
+  readonly verbose: 0 | 1 | 2;
+}
+
+/** Something that follows training: override what is needed. Methods may be asynchronous; training waits. */
+export class Callback {
+  model!: Model;
+  params!: FitParams;
+
+  /** @internal */
+  attach(model: Model, params: FitParams): void {
+    this.model = model;
+    this.params = params;
+  }
+
+  onTrainBegin(): void | Promise<void> {}
+  onTrainEnd(_logs: Logs): void | Promise<void> {}
+  onEpochBegin(_epoch: number): void | Promise<void> {}
+  /** `epoch` counts from 0; `logs` has the epoch's means, `val_…` included. */
+  onEpochEnd(_epoch: number, _logs: Logs): void | Promise<void> {}
+  onTrainBatchBegin(_batch: number): void | Promise<void> {}
+  onTrainBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
+}

@@ -1,0 +1,62 @@
+import type { Tensor } from '@eagre/core';
+import { Callback, type Logs } from './callback.ts';
+import { Monitor, type MonitorOptions } from './monitor.ts';
+
+export interface EarlyStoppingOptions extends MonitorOptions {
+  /** Epochs without a better value before training stops; 0 unless given. */
+  readonly patience?: number;
+  /** Training also stops when this value is not reached. */
+  readonly baseline?: number;
+  /** Go back to the weights of the best epoch. */
+  readonly restoreBestWeights?: boolean;
+  /** Epochs to wait before watching. */
+  readonly startFromEpoch?: number;
+}
+
+/** Stops training when a number no longer gets better. */
+export class EarlyStopping extends Callback {
+  /** The epoch that stopped training, or -1. */
+  stoppedEpoch = -1;
+  bestEpoch = -1;
+  readonly #options: EarlyStoppingOptions;
+  #monitor: Monitor;
+  #wait = 0;
+  #weights: Tensor[] | undefined;
+
+  constructor(options: EarlyStoppingOptions = {}) {
+    super();
+    this.#options = options;
+    this.#monitor = new Monitor(options);
+  }
+
+  override onTrainBegin(): void {
+    this.#monitor = new Monitor(this.#options);
+    this.#wait = 0;
+    this.#weights = undefined;
+    this.stoppedEpoch = -1;
+    this.bestEpoch = -1;
+  }
+
+  override onEpochEnd(epoch: number, logs: Logs): void {
+    const { patience = 0, baseline, restoreBestWeights = false, startFromEpoch = 0 } = this.#options;
+    const value = this.#monitor.value(logs);
+    if (epoch < startFromEpoch) return;
+    this.#wait++;
+    if (this.#monitor.better(value)) {
+      this.#monitor.best = value;
+      this.bestEpoch = epoch;
+      if (restoreBestWeights) this.#weights = this.model.getWeights();
+      if (baseline === undefined || this.#monitor.better(value, baseline)) this.#wait = 0;
+      return;
+    }
+    if (this.#wait >= patience && epoch > 0) {
+      this.stoppedEpoch = epoch;
+      this.model.stopTraining = true;
+    }
+  }
+
+  override onTrainEnd(): void {
+    if (this.#weights !== undefined) this.model.setWeights(this.#weights);
+    this.#weights = undefined;
+  }
+}

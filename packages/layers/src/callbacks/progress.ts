@@ -1,0 +1,96 @@
+import type { SingleBar } from 'cli-progress';
+import { Callback, type Logs } from './callback.ts';
+
+const WIDTH = 24;
+
+/**
+ * What `fit` shows: a bar with speed, time left and metrics on a terminal, one line per epoch elsewhere (`verbose` 2 asks for
+ * the lines).
+ */
+export class ProgressBar extends Callback {
+  readonly #out: NodeJS.WriteStream;
+  readonly #label: string;
+  #bar: SingleBar | undefined;
+  #start = 0;
+  #seen = 0;
+
+  /** @param label before the bar: `Epoch 1/5` for training unless given. */
+  constructor(label = 'Epoch', out: NodeJS.WriteStream = process.stdout) {
+    super();
+    this.#label = label;
+    this.#out = out;
+  }
+
+  override async onEpochBegin(epoch: number): Promise<void> {
+    this.#start = performance.now();
+    this.#seen = 0;
+    const { epochs, steps } = this.params;
+    const title = this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${epochs}` : this.#label;
+    if (!this.#live) return;
+    this.#out.write(`${title}\n`);
+    // Only for those who look: loading the library costs more than importing all of Eagre.
+    const { default: progress } = await import('cli-progress');
+    this.#bar = new progress.SingleBar({
+      stream: this.#out,
+      fps: 15,
+      hideCursor: true,
+      linewrap: false,
+      format: (_options, _params, payload: { line?: () => string }) => payload.line?.() ?? '',
+    });
+    this.#bar.start(steps ?? 0, 0, { line: () => this.#line({}) });
+  }
+
+  override onTrainBatchEnd(batch: number, logs: Logs): void {
+    this.#seen = batch + 1;
+    this.#bar?.update(this.#seen, { line: () => this.#line(logs) });
+  }
+
+  override onEpochEnd(epoch: number, logs: Logs): void {
+    const final = this.#line(logs, true);
+    if (this.#bar !== undefined) {
+      this.#bar.update(this.#seen, { line: () => final });
+      this.#bar.stop();
+      this.#bar = undefined;
+      return;
+    }
+    const title = this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${this.params.epochs}` : this.#label;
+    this.#out.write(`${title} - ${final}\n`);
+  }
+
+  /** Stops drawing when training is cut short by an error. */
+  close(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+
+  get #live(): boolean {
+    return this.params.verbose === 1 && this.#out.isTTY === true;
+  }
+
+  #line(logs: Logs, done = false): string {
+    const { steps } = this.params;
+    const elapsed = (performance.now() - this.#start) / 1000;
+    const perStep = this.#seen === 0 ? 0 : elapsed / this.#seen;
+    const left = steps === undefined || done ? undefined : perStep * (steps - this.#seen);
+    const filled = steps === undefined ? 0 : Math.round((WIDTH * Math.min(this.#seen, steps)) / Math.max(1, steps));
+    const bar = this.#live ? ` ${'━'.repeat(filled)}${'─'.repeat(WIDTH - filled)}` : '';
+    const time = left === undefined ? duration(elapsed) : `ETA ${duration(left)}`;
+    const numbers = Object.entries(logs).map(([name, value]) => ` - ${name}: ${number(value)}`);
+    return `${this.#seen}/${steps ?? '?'}${bar} ${time} ${rate(perStep)}/step${numbers.join('')}`;
+  }
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)}s`;
+  const m = Math.floor(seconds / 60);
+  return m < 60 ? `${m}:${String(Math.round(seconds % 60)).padStart(2, '0')}` : `${Math.floor(m / 60)}:${String(m % 60).padStart(2, '0')}:00`;
+}
+
+function rate(seconds: number): string {
+  if (seconds >= 1) return `${seconds.toFixed(1)}s`;
+  return seconds >= 1e-3 ? `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms` : `${Math.round(seconds * 1e6)}us`;
+}
+
+function number(value: number): string {
+  return Math.abs(value) >= 1e-3 || value === 0 ? value.toFixed(4) : value.toExponential(4);
+}

@@ -1,0 +1,40 @@
+import { type Axis, InvalidArgumentError, type Tensor } from '@eagre/core';
+
+/** Brings a weight back into a permitted set after each update. */
+export type Constraint = (weight: Tensor) => Tensor;
+
+// As Keras: keeps a division by a vanishing norm finite.
+const EPSILON = 1e-7;
+
+/** Norms along `axis` of at most `maxValue`. */
+export function maxNorm(maxValue = 2, axis: Axis = 0): Constraint {
+  return (w) => {
+    const norms = w.square().sum(axis, { keepdims: true }).sqrt();
+    return w.mul(norms.clipByValue(0, maxValue).div(norms.add(EPSILON)));
+  };
+}
+/** No negative values. */
+export function nonNeg(): Constraint {
+  return (w) => w.relu();
+}
+/** Norms along `axis` of 1. */
+export function unitNorm(axis: Axis = 0): Constraint {
+  return (w) => w.div(w.square().sum(axis, { keepdims: true }).sqrt().add(EPSILON));
+}
+
+export type ConstraintLike = 'maxNorm' | 'nonNeg' | 'unitNorm' | Constraint;
+
+/** The constraint of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
+export function get(constraint: ConstraintLike): Constraint {
+  if (typeof constraint === 'function') return constraint;
+  switch (constraint) {
+    case 'maxNorm':
+      return maxNorm();
+    case 'nonNeg':
+      return nonNeg();
+    case 'unitNorm':
+      return unitNorm();
+    default:
+      throw new InvalidArgumentError(`unknown constraint '${String(constraint)}'; known: maxNorm, nonNeg, unitNorm`);
+  }
+}

@@ -1,0 +1,16 @@
+/** Layers, models and their training. */
+export * as activations from './activations.ts';
+export * as callbacks from './callbacks/index.ts';
+export * as constraints from './constraints.ts';
+export type { Batch, BatchSource } from './data-adapter.ts';
+export { Input, type InputOptions } from './functional.ts';
+export * as initializers from './initializers.ts';
+export { KerasTensor } from './keras-tensor.ts';
+export { type CallOptions, Layer, type LayerOptions, type NamedWeight, type WeightOptions } from './layer.ts';
+export * as layers from './layers/index.ts';
+export { Model, type ModelOptions } from './model.ts';
+export { clearSession } from './naming.ts';
+export * as regularizers from './regularizers.ts';
+export { Sequential } from './sequential.ts';
+export type { SummaryOptions } from './summary.ts';
+export type { CompileOptions, EvaluateOptions, FitOptions, Logs, PredictOptions } from './training.ts';

@@ -1,0 +1,125 @@
+import { type DType, fill, InvalidArgumentError, random, type Shape, type Tensor, zeros as zeroTensor } from '@eagre/core';
+import { sizeOf } from '@eagre/core/internal';
+
+/** Makes the first value of a weight. */
+export type Initializer = (shape: Shape, dtype: DType) => Tensor;
+
+interface Seeded {
+  readonly seed?: number;
+}
+
+/** All zeros. */
+export function zeros(): Initializer {
+  return (shape, dtype) => zeroTensor(shape, { dtype });
+}
+/** All ones. */
+export function ones(): Initializer {
+  return constant(1);
+}
+/** All `value`. */
+export function constant(value: number): Initializer {
+  return (shape, dtype) => fill(shape, value, { dtype });
+}
+/** Normal with mean 0 and standard deviation 0.05 unless said. */
+export function randomNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
+  const { mean = 0, stddev = 0.05, ...rest } = options;
+  return (shape, dtype) => random.normal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
+}
+/** Normal without the tails beyond two standard deviations. */
+export function truncatedNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
+  const { mean = 0, stddev = 0.05, ...rest } = options;
+  return (shape, dtype) => random.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
+}
+/** Uniform in [-0.05, 0.05) unless said. */
+export function randomUniform(options: { minval?: number; maxval?: number } & Seeded = {}): Initializer {
+  const { minval = -0.05, maxval = 0.05, ...rest } = options;
+  return (shape, dtype) => random.uniform(shape, { minval, maxval, dtype: dtype as 'float32', ...rest });
+}
+
+export interface VarianceScalingOptions extends Seeded {
+  readonly scale?: number;
+  readonly mode?: 'fanIn' | 'fanOut' | 'fanAvg';
+  readonly distribution?: 'truncatedNormal' | 'untruncatedNormal' | 'uniform';
+}
+
+// Standard deviation of a standard normal cut at ±2, so that the cut one can be scaled back.
+const TRUNCATED_STDDEV = 0.8796256610342398;
+
+/** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
+export function varianceScaling(options: VarianceScalingOptions = {}): Initializer {
+  const { scale = 1, mode = 'fanIn', distribution = 'truncatedNormal', ...rest } = options;
+  return (shape, dtype) => {
+    const [fanIn, fanOut] = fans(shape);
+    const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
+    const variance = scale / Math.max(1, n);
+    if (distribution === 'uniform') {
+      const limit = Math.sqrt(3 * variance);
+      return randomUniform({ minval: -limit, maxval: limit, ...rest })(shape, dtype);
+    }
+    return distribution === 'truncatedNormal'
+      ? truncatedNormal({ stddev: Math.sqrt(variance) / TRUNCATED_STDDEV, ...rest })(shape, dtype)
+      : randomNormal({ stddev: Math.sqrt(variance), ...rest })(shape, dtype);
+  };
+}
+
+/** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
+export function glorotUniform(options: Seeded = {}): Initializer {
+  return varianceScaling({ scale: 1, mode: 'fanAvg', distribution: 'uniform', ...options });
+}
+/** Glorot and Bengio (2010), normal. */
+export function glorotNormal(options: Seeded = {}): Initializer {
+  return varianceScaling({ scale: 1, mode: 'fanAvg', ...options });
+}
+/** He et al. (2015), normal. */
+export function heNormal(options: Seeded = {}): Initializer {
+  return varianceScaling({ scale: 2, ...options });
+}
+/** He et al. (2015), uniform. */
+export function heUniform(options: Seeded = {}): Initializer {
+  return varianceScaling({ scale: 2, distribution: 'uniform', ...options });
+}
+/** LeCun et al. (1998), normal. */
+export function lecunNormal(options: Seeded = {}): Initializer {
+  return varianceScaling(options);
+}
+/** LeCun et al. (1998), uniform. */
+export function lecunUniform(options: Seeded = {}): Initializer {
+  return varianceScaling({ distribution: 'uniform', ...options });
+}
+
+/** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
+function fans(shape: Shape): [number, number] {
+  if (shape.length === 0) return [1, 1];
+  if (shape.length === 1) return [shape[0] as number, shape[0] as number];
+  const field = sizeOf(shape.slice(0, -2));
+  return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
+}
+
+const named = {
+  zeros,
+  ones,
+  randomNormal,
+  randomUniform,
+  truncatedNormal,
+  glorotUniform,
+  glorotNormal,
+  heNormal,
+  heUniform,
+  lecunNormal,
+  lecunUniform,
+} as const;
+
+/** Names of initializers; Keras's own (`glorot_uniform`) are understood too. */
+export type InitializerName = keyof typeof named;
+export type InitializerLike = InitializerName | Initializer | (string & {});
+
+/** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
+export function get(initializer: InitializerLike): Initializer {
+  if (typeof initializer === 'function') return initializer;
+  const name = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
+  const make = (named as Record<string, (() => Initializer) | undefined>)[name];
+  if (make === undefined) {
+    throw new InvalidArgumentError(`unknown initializer '${initializer}'; known: ${Object.keys(named).join(', ')}`);
+  }
+  return make();
+}

@@ -1,0 +1,164 @@
+import { FailedPreconditionError, type PartialShape, type Shape, scope, type Tensor, zeros } from '@eagre/core';
+import { withoutTapes } from '@eagre/core/internal';
+import { FunctionalGraph } from './functional.ts';
+import type { KerasTensor } from './keras-tensor.ts';
+import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions, type LayerOutput } from './layer.ts';
+import { loadWeights, saveWeights } from './saving.ts';
+import { type SummaryOptions, summary } from './summary.ts';
+import {
+  type CompileOptions,
+  compile,
+  type EvaluateOptions,
+  evaluate,
+  type FitData,
+  type FitOptions,
+  fit,
+  type History,
+  type Logs,
+  type PredictOptions,
+  predict,
+  type Targets,
+  type Training,
+  trainStep,
+  testStep,
+  trainingOf,
+} from './training.ts';
+
+export interface ModelOptions extends LayerOptions {
+  /** Of a functional model. */
+  readonly inputs?: KerasTensor | readonly KerasTensor[];
+  readonly outputs?: KerasTensor | readonly KerasTensor[];
+}
+
+/**
+ * A layer that can be trained, evaluated and saved. Subclass it (layers as attributes, also in arrays and maps; `call`
+ * computes), or describe it by `new Model({ inputs, outputs })`, or use `Sequential`.
+ */
+export class Model extends Layer {
+  /** Set it in a callback or a step, and `fit` ends after the current batch. */
+  declare stopTraining: boolean;
+  /** @internal */
+  declare readonly _graph: FunctionalGraph | undefined;
+  /** @internal */
+  declare readonly _manyOutputs: boolean;
+
+  constructor(options: ModelOptions = {}) {
+    super(options);
+    const { inputs, outputs } = options;
+    let graph: FunctionalGraph | undefined;
+    if (inputs !== undefined && outputs !== undefined) {
+      graph = new FunctionalGraph(listOf(inputs), listOf(outputs));
+      this._layer.built = true;
+    }
+    Object.defineProperty(this, 'stopTraining', { value: false, writable: true });
+    Object.defineProperty(this, '_graph', { value: graph });
+    Object.defineProperty(this, '_manyOutputs', { value: Array.isArray(outputs) });
+  }
+
+  /** The layers directly inside. */
+  get layers(): Layer[] {
+    return this.directLayers();
+  }
+  /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
+  getLayer(which: string | number): Layer {
+    const { layers } = this;
+    const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
+    if (found === undefined) {
+      throw new FailedPreconditionError(`no layer ${which}; there are ${layers.map((l) => l.name).join(', ')}`, this.name);
+    }
+    return found;
+  }
+
+  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+    if (this._graph === undefined) return super.call(inputs, options);
+    const values = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
+    const results = this._graph.run(values, options);
+    return this._manyOutputs ? results : (results[0] as Tensor);
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    if (this._graph !== undefined && !this._manyOutputs) return (this._graph.outputs[0] as KerasTensor).shape;
+    return super.computeOutputShape(inputShape);
+  }
+
+  /** Makes all weights for an input shape (batch first), by a call on zeros where the model is subclassed. */
+  override build(_inputShape: Shape): void {}
+  /** Builds the whole model, sublayers included, for an input shape with the batch first (`null`: any). */
+  buildFor(inputShape: PartialShape): void {
+    withoutTapes(() => scope(() => void this.invoke(zeros(inputShape.map((d) => d ?? 1), { dtype: this.dtype }), { training: false })));
+  }
+
+  /** @internal The input shape, batch first, where it is known before a call. */
+  get knownInputShape(): PartialShape | undefined {
+    if (this._graph !== undefined) return (this._graph.inputs[0] as KerasTensor).shape;
+    return this._inputShape === undefined ? undefined : [null, ...this._inputShape];
+  }
+
+  override directLayers(): Layer[] {
+    return this._graph === undefined ? super.directLayers() : [...this._graph.layers];
+  }
+
+  /** Sets what training needs: optimizer, loss, metrics; names (`'adam'`, `'mse'`, `'accuracy'`) or objects. */
+  compile(options: CompileOptions = {}): void {
+    compile(this, options);
+  }
+  /** @internal What `compile` made. @throws FailedPreconditionError before it. */
+  get training(): Training {
+    return trainingOf(this);
+  }
+  /** The mean loss and the metrics of `compile`. */
+  get metrics(): Training['metrics'] {
+    return this.training.metrics;
+  }
+  get optimizer(): Training['optimizer'] {
+    return this.training.optimizer;
+  }
+
+  /**
+   * Trains on examples: `x` and `y` as tensors, typed or nested arrays, `{ data, shape }`, or `x` as an iterable of batches
+   * `[x, y]` or `[x, y, sampleWeight]`. Shows a progress bar on a terminal, lines elsewhere.
+   * @returns the losses and metrics of each epoch.
+   */
+  async fit(x: FitData, y?: Targets | FitOptions, options?: FitOptions): Promise<History> {
+    return fit(this, x, y, options);
+  }
+  /** The loss and the metrics on examples. */
+  async evaluate(x: FitData, y?: Targets | EvaluateOptions, options?: EvaluateOptions): Promise<Logs> {
+    return evaluate(this, x, y, options);
+  }
+  /** The outputs for all examples, batch by batch. */
+  async predict(x: FitData, options?: PredictOptions): Promise<Tensor> {
+    return predict(this, x, options);
+  }
+
+  /** One step on one batch, used by `fit`: override it to train differently. @returns what is shown, by name. */
+  trainStep(x: Tensor, y: Tensor | undefined, sampleWeight: Tensor | undefined): Logs {
+    return trainStep(this, x, y, sampleWeight);
+  }
+  /** One batch of `evaluate`. */
+  testStep(x: Tensor, y: Tensor | undefined, sampleWeight: Tensor | undefined): Logs {
+    return testStep(this, x, y, sampleWeight);
+  }
+
+  /** Prints the layers, their output shapes and numbers of weights. @throws FailedPreconditionError before it is built. */
+  summary(options: SummaryOptions = {}): void {
+    summary(this, options);
+  }
+
+  /** Writes the weights to a `.safetensors` file, whole or not at all. @throws FailedPreconditionError before it is built. */
+  async saveWeights(path: string): Promise<void> {
+    await saveWeights(this, path);
+  }
+  /**
+   * Reads weights written by `saveWeights` into a model of the same structure.
+   * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ; the model stays as it was.
+   */
+  async loadWeights(path: string): Promise<void> {
+    await loadWeights(this, path);
+  }
+}
+builtin(Model);
+
+function listOf<T>(value: T | readonly T[]): readonly T[] {
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
+}

@@ -1,0 +1,27 @@
+import { snakeCase } from '@eagre/core/internal';
+
+const counts = new Map<string, number>();
+
+/** `dense`, then `dense_1`, `dense_2`: names of layers that were given none, as in Keras. */
+export function uniqueName(className: string): string {
+  const base = snakeCase(className);
+  const n = counts.get(base) ?? 0;
+  counts.set(base, n + 1);
+  return n === 0 ? base : `${base}_${n}`;
+}
+
+/** Starts the numbering of names again (Keras's `backend.clear_session`). */
+export function clearSession(): void {
+  counts.clear();
+}
+
+/** Makes names unique within one container, in order: the names of layers inside weights files. */
+export class LocalNames {
+  readonly #counts = new Map<string, number>();
+
+  unique(base: string): string {
+    const n = this.#counts.get(base) ?? 0;
+    this.#counts.set(base, n + 1);
+    return n === 0 ? base : `${base}_${n}`;
+  }
+}
