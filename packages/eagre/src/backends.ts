@@ -1,0 +1,10 @@
+// Registers what can compute here: native kernels where the addon loads, else the JavaScript ones with a word about it.
+import '@eagre/backend-js';
+import { nativeUnavailable } from '@eagre/backend-native';
+import { useBackend } from '@eagre/core/internal';
+
+const wanted = process.env.EAGRE_BACKEND;
+if (wanted !== undefined && wanted !== '') useBackend(wanted);
+else if (nativeUnavailable !== undefined) {
+  process.emitWarning(nativeUnavailable, { code: 'EAGRE_NO_NATIVE' });
+}

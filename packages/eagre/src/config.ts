@@ -1,0 +1,2 @@
+/** `tf.config`: devices and threads. */
+export { listPhysicalDevices, threads } from '@eagre/core';

@@ -1,0 +1,13 @@
+/** `tf.errors`: every error that Eagre throws on purpose. */
+export {
+  DataLossError,
+  EagreError,
+  type ErrorCode,
+  FailedPreconditionError,
+  InternalError,
+  InvalidArgumentError,
+  NotFoundError,
+  OutOfRangeError,
+  ResourceExhaustedError,
+  UnimplementedError,
+} from '@eagre/core';

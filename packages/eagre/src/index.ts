@@ -1,0 +1,52 @@
+/** TensorFlow 2's eager world for TypeScript: `import * as tf from 'eagre'`. */
+import './backends.ts';
+
+export {
+  customGradient,
+  GradientTape,
+  type GradientTapeOptions,
+  grad,
+  gradientsFunction,
+  implicitGradients,
+  implicitValueAndGradients,
+  valueAndGrad,
+  valueAndGradientsFunction,
+} from '@eagre/autodiff';
+export * from '@eagre/core';
+// TensorFlow's names beside NumPy's.
+export {
+  all as reduceAll,
+  any as reduceAny,
+  div as divide,
+  logSumExp as reduceLogSumExp,
+  max as reduceMax,
+  mean as reduceMean,
+  min as reduceMin,
+  mul as multiply,
+  neg as negative,
+  prod as reduceProd,
+  std as reduceStd,
+  sub as subtract,
+  sum as reduceSum,
+  variance as reduceVariance,
+} from '@eagre/core';
+export * as datasets from '@eagre/datasets';
+export {
+  activations,
+  callbacks,
+  constraints,
+  Input,
+  initializers,
+  KerasTensor,
+  Layer,
+  layers,
+  Model,
+  regularizers,
+  Sequential,
+} from '@eagre/layers';
+export { losses, metrics } from '@eagre/metrics';
+export * as optimizers from '@eagre/optimizers';
+export * as config from './config.ts';
+export * as errors from './errors.ts';
+export * as io from './io.ts';
+export * as keras from './keras.ts';

@@ -1,0 +1,17 @@
+/** `tf.keras`: what it holds in TensorFlow. */
+export * as datasets from '@eagre/datasets';
+export {
+  activations,
+  callbacks,
+  clearSession,
+  constraints,
+  Input,
+  initializers,
+  KerasTensor,
+  layers,
+  Model,
+  regularizers,
+  Sequential,
+} from '@eagre/layers';
+export { losses, metrics } from '@eagre/metrics';
+export * as optimizers from '@eagre/optimizers';
