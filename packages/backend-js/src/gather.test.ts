@@ -1,0 +1,153 @@
+import { InternalError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
+import { describe, expect, it } from 'vitest';
+import { inner, noise, run, tensor, values } from './fixture.ts';
+import { kernels } from './gather.ts';
+
+describe('gathering', () => {
+  const params = tensor('float32', [3, 2], [0, 1, 10, 11, 20, 21]);
+
+  it('takes slices along an axis', () => {
+    const rows = tensor('int32', [2, 2], [2, 0, 0, 1]);
+    expect(
+      values(run(kernels, 'Gather', [params, rows], 'float32', [2, 2, 2], { axis: 0, batchDims: 0 })),
+    ).toEqual([20, 21, 0, 1, 0, 1, 10, 11]);
+    const columns = tensor('int64', [3], [1n, 0n, 1n]);
+    expect(
+      values(run(kernels, 'Gather', [params, columns], 'float32', [3, 3], { axis: 1, batchDims: 0 })),
+    ).toEqual([1, 0, 1, 11, 10, 11, 21, 20, 21]);
+    expect(
+      values(
+        run(kernels, 'Gather', [params, tensor('int32', [], [1])], 'float32', [2], { axis: 0, batchDims: 0 }),
+      ),
+    ).toEqual([10, 11]);
+  });
+
+  it('shares batch axes', () => {
+    const columns = tensor('int32', [3, 1], [1, 0, 1]);
+    expect(
+      values(run(kernels, 'Gather', [params, columns], 'float32', [3, 1], { axis: 1, batchDims: 1 })),
+    ).toEqual([1, 10, 21]);
+    const deep = tensor(
+      'int64',
+      [2, 2, 3, 1],
+      Array.from({ length: 12 }, (_, i) => i),
+    );
+    const index = tensor('int32', [2, 2], [0, 2, 1, 1]);
+    // params[b, p, indices[b, i], q]
+    expect(
+      values(run(kernels, 'Gather', [deep, index], 'int64', [2, 2, 2, 1], { axis: 2, batchDims: 1 })),
+    ).toEqual([0n, 2n, 3n, 5n, 7n, 7n, 10n, 10n]);
+  });
+
+  it('has a gradient that is the transposed map', () => {
+    const x = tensor('float64', [2, 3, 5, 4], noise(120, 1));
+    const index = tensor(
+      'int32',
+      [2, 7],
+      noise(14, 2).map((v) => Math.floor((v + 1) * 2.5)),
+    );
+    const dy = tensor('float64', [2, 3, 7, 4], noise(168, 3));
+    const attrs = { axis: 2, batchDims: 1 };
+    const y = run(kernels, 'Gather', [x, index], 'float64', dy.shape, attrs);
+    const dx = run(kernels, 'GatherGrad', [dy, index], 'float64', x.shape, attrs);
+    expect(inner(y, dy)).toBeCloseTo(inner(x, dx), 12);
+    const big = tensor('int64', [3], [1n, 2n, 2n ** 60n]);
+    expect(
+      values(
+        run(kernels, 'GatherGrad', [big, tensor('int64', [3], [1n, 1n, 0n])], 'int64', [2], {
+          axis: 0,
+          batchDims: 0,
+        }),
+      ),
+    ).toEqual([2n ** 60n, 3n]);
+  });
+
+  it('refuses indices outside of the axis', () => {
+    for (const index of [-1, 3]) {
+      const attrs = { axis: 0, batchDims: 0 };
+      const bad = tensor('int32', [1], [index]);
+      expect(() => run(kernels, 'Gather', [params, bad], 'float32', [1, 2], attrs)).toThrow(OutOfRangeError);
+      expect(() =>
+        run(kernels, 'GatherGrad', [tensor('float32', [1, 2], [1, 2]), bad], 'float32', [3, 2], attrs),
+      ).toThrow(OutOfRangeError);
+    }
+  });
+
+  it('takes slices at index tuples', () => {
+    const pairs = tensor('int32', [2, 2], [2, 1, 0, 0]);
+    expect(values(run(kernels, 'GatherNd', [params, pairs], 'float32', [2]))).toEqual([21, 0]);
+    const rows = tensor('int64', [1, 1, 1], [1n]);
+    expect(values(run(kernels, 'GatherNd', [params, rows], 'float32', [1, 1, 2]))).toEqual([10, 11]);
+    const none = tensor('int32', [2, 0], []);
+    expect(values(run(kernels, 'GatherNd', [params, none], 'float32', [2, 3, 2])).slice(6)).toEqual(
+      values(params),
+    );
+    expect(() => run(kernels, 'GatherNd', [params, tensor('int32', [1, 2], [0, 2])], 'float32', [1])).toThrow(
+      OutOfRangeError,
+    );
+  });
+});
+
+describe('ScatterNd', () => {
+  const rows = tensor('int32', [3, 1], [1, 0, 1]);
+  it.each([
+    [0, [3, 4, 5, 6, 50, 60]],
+    [1, [13, 24, 36, 48, 50, 60]],
+    [2, [7, 16, 24, 32, 50, 60]],
+    [3, [10, 20, 30, 40, 50, 60]],
+    [4, [3, 4, 1, 2, 50, 60]],
+  ])('in mode %i', (mode, expected) => {
+    const list = [10, 20, 30, 40, 50, 60];
+    for (const dtype of ['float32', 'float64', 'int32', 'uint8'] as const) {
+      const inputs = [tensor(dtype, [3, 2], list), rows, tensor(dtype, [3, 2], [1, 2, 3, 4, 5, 6])];
+      expect(values(run(kernels, 'ScatterNd', inputs, dtype, [3, 2], { mode }))).toEqual(expected);
+    }
+    const big = [tensor('int64', [3, 2], list), rows, tensor('int64', [3, 2], [1, 2, 3, 4, 5, 6])];
+    expect(values(run(kernels, 'ScatterNd', big, 'int64', [3, 2], { mode }))).toEqual(expected.map(BigInt));
+  });
+
+  it('keeps NaN in a maximum, and refuses sums of bool', () => {
+    const index = tensor('int32', [2, 1], [0, 1]);
+    const inputs = [tensor('float32', [2], [NaN, 1]), index, tensor('float32', [2], [1, NaN])];
+    expect(values(run(kernels, 'ScatterNd', inputs, 'float32', [2], { mode: 3 }))).toEqual([NaN, NaN]);
+    const bools = [tensor('bool', [2], [0, 1]), index, tensor('bool', [2], [1, 0])];
+    expect(values(run(kernels, 'ScatterNd', bools, 'bool', [2], { mode: 0 }))).toEqual([1, 0]);
+    expect(() => run(kernels, 'ScatterNd', bools, 'bool', [2], { mode: 1 })).toThrow(UnimplementedError);
+    expect(() =>
+      run(kernels, 'ScatterNd', [inputs[0], tensor('int32', [2, 1], [0, 2]), inputs[2]], 'float32', [2], {
+        mode: 0,
+      }),
+    ).toThrow(OutOfRangeError);
+  });
+});
+
+describe('OneHot and Nonzero', () => {
+  it('puts the axis anywhere', () => {
+    const index = tensor('int32', [2, 2], [0, 2, -1, 3]);
+    expect(values(run(kernels, 'OneHot', [index], 'float32', [2, 2, 3], { axis: 2, on: 1, off: 0 }))).toEqual(
+      [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0],
+    );
+    expect(values(run(kernels, 'OneHot', [index], 'int64', [2, 3, 2], { axis: 1, on: 5, off: -1 }))).toEqual([
+      5n,
+      -1n,
+      -1n,
+      -1n,
+      -1n,
+      5n,
+      ...Array(6).fill(-1n),
+    ]);
+    const bytes = tensor('uint8', [1], [1]);
+    expect(values(run(kernels, 'OneHot', [bytes], 'bool', [2, 1], { axis: 0, on: 1, off: 0 }))).toEqual([
+      0, 1,
+    ]);
+  });
+
+  it('finds what is not 0', () => {
+    const x = tensor('float32', [2, 3], [0, NaN, -0, 4, 0, 5]);
+    expect(values(run(kernels, 'Nonzero', [x], 'int64', [3, 2]))).toEqual([0n, 1n, 1n, 0n, 1n, 2n]);
+    const big = tensor('int64', [2], [0n, 7n]);
+    expect(values(run(kernels, 'Nonzero', [big], 'int64', [1, 1]))).toEqual([1n]);
+    expect(values(run(kernels, 'Nonzero', [tensor('bool', [], [1])], 'int64', [1, 0]))).toEqual([]);
+    expect(() => run(kernels, 'Nonzero', [x], 'int64', [4, 2])).toThrow(InternalError);
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  InternalError,
+  type Kernel,
+  type KernelName,
+  OutOfRangeError,
+  type TensorRef,
+  UnimplementedError,
+} from '@eagre/backend';
+import { element, movable, strides } from './moves.ts';
+import { maxBig, minBig } from './numeric.ts';
+import { bigints, type NumberArray, numbers, product, view } from './view.ts';
+
+/** Indices as numbers; beyond 2^53 they are not exact, but then out of every range. */
+function indexList(t: TensorRef): NumberArray {
+  return t.dtype === 'int64' ? Float64Array.from(bigints(t), Number) : numbers(t);
+}
+
+function checkIndices(indices: NumberArray, n: number, op: string): void {
+  indices.forEach((index, i) => {
+    if (!(index >= 0 && index < n))
+      throw new OutOfRangeError(`indices[${i}] = ${index} is not in [0, ${n})`, op);
+  });
+}
+
+/**
+ * Visits the slices that Gather moves: params seen as [batch, outer, n, inner], indices as [batch, count], the other tensor as
+ * [batch, outer, count, inner]. `from` and `to` are where a slice of `inner` elements starts in params and in the other.
+ */
+function forEachSlice(
+  params: TensorRef,
+  indices: TensorRef,
+  axis: number,
+  batchDims: number,
+  op: string,
+  visit: (from: number, to: number, inner: number) => void,
+): void {
+  const outer = product(params.shape.slice(batchDims, axis));
+  const planes = product(params.shape.slice(0, axis));
+  const n = params.shape[axis];
+  const inner = product(params.shape.slice(axis + 1));
+  const count = product(indices.shape.slice(batchDims));
+  const index = indexList(indices);
+  checkIndices(index, n, op);
+  for (let plane = 0; plane < planes; plane++) {
+    const first = Math.floor(plane / outer) * count;
+    for (let i = 0; i < count; i++) {
+      visit((plane * n + index[first + i]) * inner, (plane * count + i) * inner, inner);
+    }
+  }
+}
+
+function gather(params: TensorRef, indices: TensorRef, y: TensorRef, axis: number, batchDims: number): void {
+  const data = movable(params);
+  const out = movable(y);
+  forEachSlice(params, indices, axis, batchDims, 'Gather', (from, to, inner) => {
+    for (let k = 0; k < inner; k++) out[to + k] = data[from + k];
+  });
+}
+
+function gatherGrad(
+  dy: TensorRef,
+  indices: TensorRef,
+  dparams: TensorRef,
+  axis: number,
+  batchDims: number,
+): void {
+  if (dparams.dtype === 'int64') {
+    const data = bigints(dy);
+    const sums = bigints(dparams).fill(0n);
+    forEachSlice(dparams, indices, axis, batchDims, 'GatherGrad', (to, from, inner) => {
+      for (let k = 0; k < inner; k++) sums[to + k] += data[from + k];
+    });
+    return;
+  }
+  const data = numbers(dy);
+  const sums = new Float64Array(dparams.size);
+  forEachSlice(dparams, indices, axis, batchDims, 'GatherGrad', (to, from, inner) => {
+    for (let k = 0; k < inner; k++) sums[to + k] += data[from + k];
+  });
+  numbers(dparams).set(sums);
+}
+
+/** The start in `whole` of the slice at each index tuple, and the slices' length. */
+function slices(whole: TensorRef, indices: TensorRef, op: string): { starts: number[]; inner: number } {
+  const depth = indices.shape[indices.shape.length - 1];
+  const count = product(indices.shape.slice(0, -1));
+  const steps = strides(whole.shape);
+  const index = indexList(indices);
+  const starts = Array.from({ length: count }, (_, i) => {
+    let start = 0;
+    for (let k = 0; k < depth; k++) {
+      const at = index[i * depth + k];
+      if (!(at >= 0 && at < whole.shape[k])) {
+        throw new OutOfRangeError(`index ${at} of tuple ${i} is not in [0, ${whole.shape[k]})`, op);
+      }
+      start += at * steps[k];
+    }
+    return start;
+  });
+  return { starts, inner: product(whole.shape.slice(depth)) };
+}
+
+function gatherNd(params: TensorRef, indices: TensorRef, y: TensorRef): void {
+  const { starts, inner } = slices(params, indices, 'GatherNd');
+  const data = movable(params);
+  const out = movable(y);
+  starts.forEach((start, i) => {
+    for (let k = 0; k < inner; k++) out[i * inner + k] = data[start + k];
+  });
+}
+
+const combine: readonly ((old: number, update: number) => number)[] = [
+  (_, update) => update,
+  (old, update) => old + update,
+  (old, update) => old - update,
+  Math.max,
+  Math.min,
+];
+const combineBig: readonly ((old: bigint, update: bigint) => bigint)[] = [
+  (_, update) => update,
+  (old, update) => old + update,
+  (old, update) => old - update,
+  maxBig,
+  minBig,
+];
+
+function scatterNd(
+  base: TensorRef,
+  indices: TensorRef,
+  updates: TensorRef,
+  y: TensorRef,
+  mode: number,
+): void {
+  if (mode !== 0 && y.dtype === 'bool') throw new UnimplementedError('arithmetic of bool', 'ScatterNd');
+  const { starts, inner } = slices(base, indices, 'ScatterNd');
+  if (y.dtype === 'int64') {
+    const out = bigints(y);
+    const data = bigints(updates);
+    const f = combineBig[mode];
+    out.set(bigints(base));
+    starts.forEach((start, i) => {
+      for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
+    });
+    return;
+  }
+  // In y itself, so that every step rounds or wraps as y's dtype does.
+  const out = numbers(y);
+  const data = numbers(updates);
+  const f = combine[mode];
+  out.set(numbers(base));
+  starts.forEach((start, i) => {
+    for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
+  });
+}
+
+function oneHot(indices: TensorRef, y: TensorRef, axis: number, on: number, off: number): void {
+  const depth = y.shape[axis];
+  const inner = product(y.shape.slice(axis + 1));
+  const index = indexList(indices);
+  const out = movable(y).fill(element(y, off));
+  const yes = element(y, on);
+  index.forEach((at, i) => {
+    if (at >= 0 && at < depth) out[(Math.floor(i / inner) * depth + at) * inner + (i % inner)] = yes;
+  });
+}
+
+function nonzero(x: TensorRef, y: TensorRef): void {
+  const steps = strides(x.shape);
+  const out = bigints(y);
+  const data = view(x);
+  let to = 0;
+  let found = 0;
+  for (let i = 0; i < x.size; i++) {
+    if (data[i] === 0 || data[i] === 0n) continue;
+    if (++found > y.shape[0]) break;
+    steps.forEach((step, axis) => {
+      out[to++] = BigInt(Math.floor(i / step) % x.shape[axis]);
+    });
+  }
+  if (found !== y.shape[0]) throw new InternalError(`not ${y.shape[0]} elements differ from 0`, 'Nonzero');
+}
+
+export const kernels: Partial<Record<KernelName, Kernel>> = {
+  Gather: ([params, indices], [y], attrs) =>
+    gather(params, indices, y, attrs.axis as number, attrs.batchDims as number),
+  GatherGrad: ([dy, indices], [dparams], attrs) =>
+    gatherGrad(dy, indices, dparams, attrs.axis as number, attrs.batchDims as number),
+  GatherNd: ([params, indices], [y]) => gatherNd(params, indices, y),
+  ScatterNd: ([base, indices, updates], [y], attrs) =>
+    scatterNd(base, indices, updates, y, attrs.mode as number),
+  OneHot: ([indices], [y], attrs) =>
+    oneHot(indices, y, attrs.axis as number, attrs.on as number, attrs.off as number),
+  Nonzero: ([x], [y]) => nonzero(x, y),
+};
