@@ -1,4 +1,4 @@
-import { buildScalarProgram, getBackend, listBackends } from '@eagre/backend';
+import { buildScalarProgram, getBackend, type KernelName, kernelAttrs, listBackends } from '@eagre/backend';
 import { expect, it } from 'vitest';
 import { tensor, values } from './fixture.ts';
 import { jsBackend } from './index.ts';
@@ -9,6 +9,11 @@ it('registers itself', () => {
   expect(jsBackend.threads()).toBe(1);
   expect(jsBackend.threads(8)).toBe(1);
   expect(jsBackend.allocator.allocate(10).address).toBe(0);
+});
+
+it('has every kernel', () => {
+  for (const name of Object.keys(kernelAttrs) as KernelName[])
+    expect(jsBackend.kernel(name, []), name).toBeDefined();
 });
 
 it('offers kernels by the dtype of their first input', () => {

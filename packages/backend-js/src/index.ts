@@ -10,20 +10,32 @@ import {
 import { kernels as batchnorm } from './batchnorm.ts';
 import { kernels as conv2d } from './conv2d.ts';
 import { kernels as fill } from './fill.ts';
+import { kernels as gather } from './gather.ts';
 import { kernels as matmul } from './matmul.ts';
+import { kernels as moves } from './moves.ts';
 import { kernels as optimizers } from './optimizers.ts';
+import { kernels as pool2d } from './pool2d.ts';
+import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
 import { compileScalar } from './scalar.ts';
+import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
+import { kernels as sort } from './sort.ts';
 
 const kernels: Partial<Record<KernelName, Kernel>> = {
   ...batchnorm,
   ...conv2d,
   ...fill,
+  ...gather,
   ...matmul,
+  ...moves,
   ...optimizers,
+  ...pool2d,
+  ...random,
   ...reduce,
+  ...scan,
   ...softmax,
+  ...sort,
 };
 
 const floating: readonly NumericDType[] = ['float32', 'float64'];
@@ -31,7 +43,7 @@ const arithmetic: readonly NumericDType[] = [...floating, 'int32', 'int64', 'uin
 
 /** The dtypes of the first input, where a kernel does not take all of them. */
 const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
-  MirrorPadGrad: floating,
+  MirrorPadGrad: arithmetic,
   GatherGrad: arithmetic,
   CumSum: arithmetic,
   CumProd: arithmetic,
