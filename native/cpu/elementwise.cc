@@ -1,0 +1,464 @@
+// Elementwise and ElementwiseFlat: scalar programs mapped over tensors. A program runs one instruction at a time over tiles
+// whose values stay in the first-level cache.
+#include <cstring>
+
+#include "rows.h"
+
+EAGRE_BEGIN
+namespace {
+
+Rows rows;
+
+constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
+constexpr int64_t kMaxTile = 1024, kMinTile = 256;
+// Below this many elements in a row, a tile takes whole rows.
+constexpr int64_t kShortRow = 128;
+
+// One instruction that runs, with its operands' value numbers (an absent one repeats the first).
+struct Step {
+  RowFn fn;
+  int16_t a, b, c, result;
+};
+
+inline RowFn row_function(const Instr& in) {
+  if (in.op == static_cast<int>(Op::cast)) return rows.cast[static_cast<int>(in.arg_dtype)][static_cast<int>(in.dtype)];
+  return rows.op[in.op][static_cast<int>(in.arg_dtype)];
+}
+
+// Rough costs in tenths of a nanosecond an element, for choosing grains.
+inline int64_t cost_of(const Instr& in) {
+  Op op = static_cast<Op>(in.op);
+  bool wide = in.arg_dtype == DType::f64, integer = !wide && in.arg_dtype != DType::f32;
+  switch (op) {
+    case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf: case Op::sin: case Op::cos:
+      return wide ? 60 : 5;
+    case Op::pow: return wide ? 200 : integer ? 50 : 15;
+    case Op::div: case Op::floor_div: return integer ? 20 : 2;
+    case Op::mod: return integer ? 20 : 60;
+    case Op::sqrt: case Op::rsqrt: return 3;
+    case Op::expm1: case Op::log1p: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
+    case Op::asinh: case Op::acosh: case Op::atanh: case Op::softplus: case Op::erfc: case Op::erfinv: case Op::lgamma:
+    case Op::digamma: case Op::atan2:
+      return 120;
+    default: return 1;
+  }
+}
+
+inline int64_t grain_for(int64_t cost) {
+  int64_t grain = (int64_t{1} << 17) / (3 + cost);
+  return grain < kMaxTile ? kMaxTile : grain / kMaxTile * kMaxTile;
+}
+
+template <class T> inline void splat(void* to, T value, int64_t n) {
+  T* y = static_cast<T*>(to);
+  for (int64_t i = 0; i < n; i++) y[i] = value;
+}
+inline void splat_bytes(void* to, const void* value, size_t item, int64_t n) {
+  if (item == 4) {
+    uint32_t v;
+    std::memcpy(&v, value, 4);
+    splat(to, v, n);
+  } else if (item == 8) {
+    uint64_t v;
+    std::memcpy(&v, value, 8);
+    splat(to, v, n);
+  } else {
+    std::memset(to, *static_cast<const unsigned char*>(value), static_cast<size_t>(n));
+  }
+}
+inline void splat_constant(void* to, const Instr& in, int64_t n) {
+  switch (in.dtype) {
+    case DType::f32: splat(to, static_cast<float>(in.value), n); break;
+    case DType::f64: splat(to, in.value, n); break;
+    case DType::i32: splat(to, convert<int32_t, double>(in.value), n); break;
+    case DType::i64: splat(to, convert<int64_t, double>(in.value), n); break;
+    case DType::u8: splat(to, convert<uint8_t, double>(in.value), n); break;
+    case DType::boolean: splat(to, static_cast<uint8_t>(in.value != 0), n); break;
+  }
+}
+
+enum class Source {
+  in_place,   // every element in order: read where it lies
+  copied,     // the same, but an output writes over it: copied into a tile first
+  single,     // one element for all: splat once
+  pattern,    // one row for all rows (short rows): repeated once
+  gathered,   // rows or single elements by strides (short rows): gathered for every tile
+  row,        // a row of its own place (long rows): read where it lies
+  row_single, // one element a row (long rows): splat when the row changes
+};
+
+// A call, ready to run in chunks on any thread.
+struct Plan {
+  const Program* program;
+  int steps;
+  Step step[kMaxProgramInstrs];
+  const char* in[kMaxProgramInputs];
+  char* out[kMaxProgramOutputs];
+  Source source[kMaxProgramInputs];
+  int buffer[kMaxProgramInputs];       // the tile buffer of an input that is not read in place
+  bool direct[kMaxProgramOutputs];     // its instruction writes straight into the output
+  int buffers;
+  int64_t stride;                      // bytes between tile buffers
+  int64_t tile;
+  int64_t size;
+  // Broadcasting: the collapsed outer dimensions, the inner one, and every input's strides in elements.
+  int outer;
+  int64_t inner;
+  int64_t dims[kMaxRank];
+  int64_t strides[kMaxProgramInputs][kMaxRank];
+  int64_t inner_stride[kMaxProgramInputs];
+  int64_t cost;
+
+  size_t item(int value) const { return dtype_size(program->dtype_of(value)); }
+};
+
+void prepare_steps(Plan& p) {
+  const Program& code = *p.program;
+  p.steps = 0;
+  p.cost = 0;
+  for (int i = 0; i < code.instrs; i++) {
+    const Instr& in = code.code[i];
+    if (in.slot < 0 || in.op == static_cast<int>(Op::constant)) continue;
+    Step& s = p.step[p.steps++];
+    s.fn = row_function(in);
+    s.a = static_cast<int16_t>(in.args[0]);
+    s.b = static_cast<int16_t>(in.args[1] < 0 ? in.args[0] : in.args[1]);
+    s.c = static_cast<int16_t>(in.args[2] < 0 ? in.args[0] : in.args[2]);
+    s.result = static_cast<int16_t>(code.inputs + i);
+    p.cost += cost_of(in);
+  }
+  for (int k = 0; k < code.outputs; k++) {
+    int v = code.results[k];
+    p.direct[k] = v >= code.inputs && code.code[v - code.inputs].op != static_cast<int>(Op::constant);
+    for (int j = 0; j < k; j++) {
+      if (code.results[j] == v) p.direct[k] = false;
+    }
+  }
+}
+
+// With several outputs, one may be written before another instruction has read the input that shares its memory.
+bool overwritten(const Plan& p, int input, int64_t bytes) {
+  const Program& code = *p.program;
+  if (code.outputs < 2) return false;
+  for (int k = 0; k < code.outputs; k++) {
+    int64_t out_bytes = p.size * static_cast<int64_t>(p.item(code.results[k]));
+    if (p.in[input] < p.out[k] + out_bytes && p.out[k] < p.in[input] + bytes) return true;
+  }
+  return false;
+}
+
+// Gives tile buffers to the inputs that need them and picks the tile's length.
+void prepare_buffers(Plan& p, bool short_rows) {
+  const Program& code = *p.program;
+  p.buffers = code.slots;
+  int64_t item = code.slot_bytes;
+  for (int j = 0; j < code.inputs; j++) {
+    if (p.source[j] == Source::in_place || p.source[j] == Source::row) continue;
+    p.buffer[j] = p.buffers++;
+    int64_t bytes = static_cast<int64_t>(p.item(j));
+    if (bytes > item) item = bytes;
+  }
+  p.tile = kMaxTile;
+  while (p.tile > kMinTile && p.tile * item * p.buffers > 16384) p.tile /= 2;
+  if (short_rows) p.tile = p.tile / p.inner * p.inner;
+  if (p.tile > p.size) p.tile = p.size;
+  // An odd number of lines apart, so that buffers do not share their cache sets.
+  p.stride = (p.tile * item / 64 | 1) * 64 + 128;
+}
+
+inline void run_steps(const Plan& p, const void** values, int64_t n) {
+  for (int i = 0; i < p.steps; i++) {
+    const Step& s = p.step[i];
+    s.fn(values[s.a], values[s.b], values[s.c], const_cast<void*>(values[s.result]), n);
+  }
+}
+
+// The addresses of values that stay the same for all tiles of a chunk; fills constants.
+void bind(const Plan& p, char* memory, const void** values) {
+  const Program& code = *p.program;
+  for (int i = 0; i < code.instrs; i++) {
+    const Instr& in = code.code[i];
+    if (in.slot < 0) continue;
+    void* at = memory + in.slot * p.stride;
+    values[code.inputs + i] = at;
+    if (in.op == static_cast<int>(Op::constant)) splat_constant(at, in, p.tile);
+  }
+  for (int j = 0; j < code.inputs; j++) {
+    if (p.source[j] != Source::in_place && p.source[j] != Source::row) values[j] = memory + p.buffer[j] * p.stride;
+    if (p.source[j] == Source::single) splat_bytes(const_cast<void*>(values[j]), p.in[j], p.item(j), p.tile);
+    if (p.source[j] == Source::pattern) {
+      size_t row = static_cast<size_t>(p.inner) * p.item(j);
+      for (int64_t r = 0; r < p.tile / p.inner; r++) std::memcpy(static_cast<char*>(const_cast<void*>(values[j])) + r * row, p.in[j], row);
+    }
+  }
+}
+
+inline void bind_tile(const Plan& p, const void** values, int64_t at, int64_t n) {
+  const Program& code = *p.program;
+  for (int j = 0; j < code.inputs; j++) {
+    const char* from = p.in[j] + at * static_cast<int64_t>(p.item(j));
+    if (p.source[j] == Source::in_place) values[j] = from;
+    else if (p.source[j] == Source::copied) std::memcpy(const_cast<void*>(values[j]), from, static_cast<size_t>(n) * p.item(j));
+  }
+  for (int k = 0; k < code.outputs; k++) {
+    if (p.direct[k]) values[code.results[k]] = p.out[k] + at * static_cast<int64_t>(p.item(code.results[k]));
+  }
+}
+
+inline void store_tile(const Plan& p, const void** values, int64_t at, int64_t n) {
+  const Program& code = *p.program;
+  for (int k = 0; k < code.outputs; k++) {
+    if (p.direct[k]) continue;
+    size_t item = p.item(code.results[k]);
+    char* to = p.out[k] + at * static_cast<int64_t>(item);
+    if (to != values[code.results[k]]) std::memmove(to, values[code.results[k]], static_cast<size_t>(n) * item);
+  }
+}
+
+// All inputs have the outputs' size, or one element.
+void run_flat(const Plan& p) {
+  parallel_for(p.size, grain_for(p.cost), [&p](int64_t begin, int64_t end) {
+    const void* values[kMaxValues];
+    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
+    for (int64_t at = begin; at < end; at += p.tile) {
+      int64_t n = end - at < p.tile ? end - at : p.tile;
+      bind_tile(p, values, at, n);
+      run_steps(p, values, n);
+      store_tile(p, values, at, n);
+    }
+  });
+}
+
+// The first element of an input that a row reads.
+inline int64_t row_offset(const Plan& p, int input, int64_t row) {
+  int64_t offset = 0;
+  for (int d = p.outer - 1; d >= 0 && row > 0; d--) {
+    offset += row % p.dims[d] * p.strides[input][d];
+    row /= p.dims[d];
+  }
+  return offset;
+}
+
+template <class T> void gather_rows(const Plan& p, int input, int64_t row, int64_t count, void* to) {
+  const T* x = reinterpret_cast<const T*>(p.in[input]);
+  T* y = static_cast<T*>(to);
+  const int64_t* strides = p.strides[input];
+  int64_t index[kMaxRank], offset = 0, rest = row;
+  for (int d = p.outer - 1; d >= 0; d--) {
+    index[d] = rest % p.dims[d];
+    rest /= p.dims[d];
+    offset += index[d] * strides[d];
+  }
+  int64_t inner = p.inner, step = p.inner_stride[input];
+  for (int64_t r = 0; r < count; r++, y += inner) {
+    if (step == 0) {
+      T v = x[offset];
+      for (int64_t i = 0; i < inner; i++) y[i] = v;
+    } else {
+      for (int64_t i = 0; i < inner; i++) y[i] = x[offset + i];
+    }
+    for (int d = p.outer - 1; d >= 0; d--) {
+      offset += strides[d];
+      if (++index[d] < p.dims[d]) break;
+      offset -= strides[d] * p.dims[d];
+      index[d] = 0;
+    }
+  }
+}
+
+void run_short_rows(const Plan& p) {
+  const Program& code = *p.program;
+  int64_t tile_rows = p.tile / p.inner, row_count = p.size / p.inner;
+  int64_t grain = grain_for(p.cost + 5) / p.inner / tile_rows * tile_rows;
+  parallel_for(row_count, grain < tile_rows ? tile_rows : grain, [&](int64_t begin, int64_t end) {
+    const void* values[kMaxValues];
+    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
+    for (int64_t row = begin; row < end; row += tile_rows) {
+      int64_t count = end - row < tile_rows ? end - row : tile_rows, at = row * p.inner, n = count * p.inner;
+      bind_tile(p, values, at, n);
+      for (int j = 0; j < code.inputs; j++) {
+        if (p.source[j] != Source::gathered) continue;
+        visit_size(code.input_dtypes[j], [&](auto tag) { gather_rows<decltype(tag)>(p, j, row, count, const_cast<void*>(values[j])); });
+      }
+      run_steps(p, values, n);
+      store_tile(p, values, at, n);
+    }
+  });
+}
+
+void run_long_rows(const Plan& p) {
+  const Program& code = *p.program;
+  int64_t per_row = (p.inner + p.tile - 1) / p.tile;
+  int64_t grain = grain_for(p.cost) / (p.inner < p.tile ? p.inner : p.tile);
+  parallel_for(p.size / p.inner * per_row, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+    const void* values[kMaxValues];
+    const char* row_start[kMaxProgramInputs];
+    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
+    int64_t last_row = -1;
+    for (int64_t unit = begin; unit < end; unit++) {
+      int64_t row = unit / per_row, column = unit % per_row * p.tile;
+      int64_t n = p.inner - column < p.tile ? p.inner - column : p.tile, at = row * p.inner + column;
+      if (row != last_row) {
+        for (int j = 0; j < code.inputs; j++) {
+          if (p.source[j] != Source::row && p.source[j] != Source::row_single) continue;
+          const char* start = p.in[j] + row_offset(p, j, row) * static_cast<int64_t>(p.item(j));
+          if (p.source[j] == Source::row_single && (last_row < 0 || start != row_start[j])) {
+            splat_bytes(const_cast<void*>(values[j]), start, p.item(j), p.tile);
+          }
+          row_start[j] = start;
+        }
+        last_row = row;
+      }
+      bind_tile(p, values, at, n);
+      for (int j = 0; j < code.inputs; j++) {
+        if (p.source[j] == Source::row) values[j] = row_start[j] + column * static_cast<int64_t>(p.item(j));
+      }
+      run_steps(p, values, n);
+      store_tile(p, values, at, n);
+    }
+  });
+}
+
+// Right-aligned strides (0 where an input repeats), neighbouring dimensions merged where every input agrees.
+void collapse(Plan& p, const Tensor* inputs, const Tensor& y) {
+  const Program& code = *p.program;
+  int rank = 0;
+  int64_t dims[kMaxRank], running[kMaxProgramInputs];
+  for (int j = 0; j < code.inputs; j++) {
+    running[j] = 1;
+    if (inputs[j].rank > y.rank) fail(Code::internal, "input %d has rank %d, the output %d", j, inputs[j].rank, y.rank);
+  }
+  // Innermost first; turned around at the end.
+  int64_t strides[kMaxProgramInputs][kMaxRank];
+  for (int d = y.rank - 1; d >= 0; d--) {
+    int64_t n = y.dims[d], next[kMaxProgramInputs];
+    bool merge = rank > 0;
+    for (int j = 0; j < code.inputs; j++) {
+      int own = d - (y.rank - inputs[j].rank);
+      int64_t m = own < 0 ? 1 : inputs[j].dims[own];
+      if (m != n && m != 1) {
+        fail(Code::internal, "input %d does not broadcast: %lld against %lld", j, static_cast<long long>(m), static_cast<long long>(n));
+      }
+      next[j] = m == 1 ? 0 : running[j];
+      running[j] *= m;
+      if (rank > 0 && next[j] != strides[j][rank - 1] * dims[rank - 1]) merge = false;
+    }
+    if (n == 1) continue;
+    if (merge) {
+      dims[rank - 1] *= n;
+      continue;
+    }
+    for (int j = 0; j < code.inputs; j++) strides[j][rank] = next[j];
+    dims[rank++] = n;
+  }
+  if (rank == 0) {
+    for (int j = 0; j < code.inputs; j++) strides[j][0] = 0;
+    dims[rank++] = 1;
+  }
+  p.inner = dims[0];
+  p.outer = rank - 1;
+  for (int j = 0; j < code.inputs; j++) {
+    p.inner_stride[j] = strides[j][0];
+    for (int d = 0; d < p.outer; d++) p.strides[j][d] = strides[j][rank - 1 - d];
+  }
+  for (int d = 0; d < p.outer; d++) p.dims[d] = dims[rank - 1 - d];
+}
+
+void elementwise(Args& a) {
+  Tensor inputs[kMaxProgramInputs], outputs[kMaxProgramOutputs];
+  if (a.inputs() > kMaxProgramInputs || a.outputs() > kMaxProgramOutputs) {
+    fail(Code::unimplemented, "a scalar program of %d inputs and %d outputs", a.inputs(), a.outputs());
+  }
+  for (int j = 0; j < a.inputs(); j++) inputs[j] = a.tensor();
+  for (int k = 0; k < a.outputs(); k++) outputs[k] = a.tensor();
+  Plan p;
+  const Program& code = program(static_cast<int>(a.integer()));
+  if (code.inputs != a.inputs() || code.outputs != a.outputs()) fail(Code::internal, "a scalar program of other inputs or outputs");
+  p.program = &code;
+  p.size = outputs[0].size;
+  for (int k = 0; k < code.outputs; k++) {
+    if (outputs[k].size != p.size || outputs[k].dtype != code.dtype_of(code.results[k])) {
+      fail(Code::internal, "output %d differs from the program's", k);
+    }
+    p.out[k] = outputs[k].as<char>();
+  }
+  for (int j = 0; j < code.inputs; j++) {
+    if (inputs[j].dtype != code.input_dtypes[j]) fail(Code::internal, "input %d has another dtype than the program's", j);
+    p.in[j] = inputs[j].as<char>();
+  }
+  if (p.size == 0) return;
+  collapse(p, inputs, outputs[0]);
+  prepare_steps(p);
+  bool short_rows = p.outer > 0 && p.inner < kShortRow;
+  for (int j = 0; j < code.inputs; j++) {
+    if (inputs[j].size == p.size) {
+      bool copy = overwritten(p, j, p.size * static_cast<int64_t>(p.item(j)));
+      p.source[j] = copy ? Source::copied : Source::in_place;
+    } else if (inputs[j].size == 1) {
+      p.source[j] = Source::single;
+    } else if (!short_rows) {
+      p.source[j] = p.inner_stride[j] == 0 ? Source::row_single : Source::row;
+    } else {
+      p.source[j] = p.inner_stride[j] != 0 && inputs[j].size == p.inner ? Source::pattern : Source::gathered;
+    }
+  }
+  prepare_buffers(p, short_rows);
+  if (p.outer == 0) run_flat(p);
+  else if (short_rows) run_short_rows(p);
+  else run_long_rows(p);
+}
+
+inline void* address(Args& a) { return reinterpret_cast<void*>(static_cast<uintptr_t>(a.number())); }
+
+// One instruction whose operands are the inputs (in any order, perhaps one several times).
+bool single_step(const Program& code) {
+  if (code.instrs != 1 || code.outputs != 1 || code.results[0] != code.inputs) return false;
+  return code.code[0].op != static_cast<int>(Op::constant);
+}
+
+void elementwise_flat(Args& a) {
+  int n_in = a.inputs(), n_out = a.outputs();
+  const Program& code = program(static_cast<int>(a.integer()));
+  if (code.inputs != n_in || code.outputs != n_out) fail(Code::internal, "a scalar program of other inputs or outputs");
+  int64_t size = a.integer();
+  if (single_step(code)) {
+    const char* in[kMaxProgramInputs];
+    for (int j = 0; j < n_in; j++) in[j] = static_cast<char*>(address(a));
+    char* out = static_cast<char*>(address(a));
+    const Instr& op = code.code[0];
+    RowFn fn = row_function(op);
+    int arg[3] = {op.args[0], op.args[1] < 0 ? op.args[0] : op.args[1], op.args[2] < 0 ? op.args[0] : op.args[2]};
+    int64_t grain = grain_for(cost_of(op));
+    if (size <= grain) {
+      fn(in[arg[0]], in[arg[1]], in[arg[2]], out, size);
+      return;
+    }
+    int64_t item[3], out_item = static_cast<int64_t>(dtype_size(op.dtype));
+    for (int k = 0; k < 3; k++) item[k] = static_cast<int64_t>(dtype_size(code.input_dtypes[arg[k]]));
+    parallel_for(size, grain, [&](int64_t b, int64_t e) {
+      fn(in[arg[0]] + b * item[0], in[arg[1]] + b * item[1], in[arg[2]] + b * item[2], out + b * out_item, e - b);
+    });
+    return;
+  }
+  Plan p;
+  p.program = &code;
+  p.size = size;
+  for (int j = 0; j < n_in; j++) p.in[j] = static_cast<char*>(address(a));
+  for (int k = 0; k < n_out; k++) p.out[k] = static_cast<char*>(address(a));
+  if (size <= 0) return;
+  prepare_steps(p);
+  for (int j = 0; j < n_in; j++) {
+    p.source[j] = overwritten(p, j, size * static_cast<int64_t>(p.item(j))) ? Source::copied : Source::in_place;
+  }
+  prepare_buffers(p, false);
+  run_flat(p);
+}
+
+}  // namespace
+
+void register_elementwise(Registry& r) {
+  fill_rows(rows);
+  r.add("Elementwise", elementwise);
+  r.add("ElementwiseFlat", elementwise_flat);
+}
+EAGRE_END

@@ -1,0 +1,206 @@
+// Softmax, LogSoftmax and the two cross-entropies over the last axis, row by row.
+#include <cmath>
+
+#include "isa.h"
+#include "vecmath.h"
+
+EAGRE_BEGIN
+namespace {
+
+constexpr int64_t kWork = 1 << 13;  // elements per chunk, about
+
+inline int64_t rows_per_chunk(int64_t width) { return kWork / (width + 8) + 1; }
+
+// The largest element; a NaN anywhere gives NaN.
+inline float row_max(const float* x, int64_t n) {
+  float best = x[0];
+  int64_t i = 0;
+  vi32 nan{};
+  if (n >= kF32) {
+    vf32 acc = load(x);
+    for (; i + kF32 <= n; i += kF32) {
+      vf32 v = load(x + i);
+      acc = v > acc ? v : acc;
+      nan |= v != v;
+    }
+    float lanes[kF32];
+    store(lanes, acc);
+    best = lanes[0];
+    for (int k = 1; k < kF32; k++) best = lanes[k] > best ? lanes[k] : best;
+    for (int k = 0; k < kF32; k++) {
+      if (nan[k]) return __builtin_nanf("");
+    }
+  }
+  for (; i < n; i++) {
+    if (x[i] != x[i]) return x[i];
+    best = x[i] > best ? x[i] : best;
+  }
+  return best == best ? best : __builtin_nanf("");
+}
+inline double row_max(const double* x, int64_t n) {
+  double best = x[0];
+  for (int64_t i = 1; i < n; i++) best = x[i] > best || x[i] != x[i] ? x[i] : best;
+  return best;
+}
+
+// What one row's exponentials add up to, with e[i] = exp(x[i] - shift) where e is given.
+inline double exp_row(const float* x, float shift, int64_t n, float* e) {
+  vf32 acc{};
+  int64_t i = 0;
+  for (; i + kF32 <= n; i += kF32) {
+    vf32 v = exp(load(x + i) - shift);
+    if (e) store(e + i, v);
+    acc += v;
+  }
+  double total = 0;
+  float rest[kF32];
+  if (n >= kF32) {
+    store(rest, acc);
+    for (int half = kF32 / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; k++) rest[k] += rest[k + half];
+    }
+    total = static_cast<double>(rest[0]);
+  }
+  if (i < n) {
+    for (int k = 0; k < kF32; k++) rest[k] = i + k < n ? x[i + k] - shift : 0;
+    store(rest, exp(load(rest)));
+    for (int64_t k = i; k < n; k++) {
+      if (e) e[k] = rest[k - i];
+      total += static_cast<double>(rest[k - i]);
+    }
+  }
+  return total;
+}
+inline double exp_row(const double* x, double shift, int64_t n, double* e) {
+  double total = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double v = std::exp(x[i] - shift);
+    if (e) e[i] = v;
+    total += v;
+  }
+  return total;
+}
+
+template <class T> void softmax_rows(const T* x, T* y, int64_t rows, int64_t n) {
+  parallel_for(rows, rows_per_chunk(n), [=](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      const T* row = x + r * n;
+      T* out = y + r * n;
+      T scale = static_cast<T>(1 / exp_row(row, row_max(row, n), n, out));
+      for (int64_t i = 0; i < n; i++) out[i] *= scale;
+    }
+  });
+}
+
+template <class T> void log_softmax_rows(const T* x, T* y, int64_t rows, int64_t n) {
+  parallel_for(rows, rows_per_chunk(n), [=](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      const T* row = x + r * n;
+      T* out = y + r * n;
+      T shift = row_max(row, n);
+      T log_sum = static_cast<T>(std::log(exp_row(row, shift, n, static_cast<T*>(nullptr))));
+      for (int64_t i = 0; i < n; i++) out[i] = row[i] - shift - log_sum;
+    }
+  });
+}
+
+// loss = Σ labels · (log Σ exp - (x - max)). A label of 0 adds nothing, even where its logit is -inf.
+template <class T> void dense_rows(const T* x, const T* labels, T* loss, T* backprop, int64_t rows, int64_t n) {
+  parallel_for(rows, rows_per_chunk(2 * n), [=](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      const T *row = x + r * n, *want = labels + r * n;
+      T* out = backprop + r * n;
+      T shift = row_max(row, n);
+      double total = exp_row(row, shift, n, out), sum = 0, lost = 0;
+      T log_sum = static_cast<T>(std::log(total));
+      for (int64_t i = 0; i < n; i++) {
+        sum += static_cast<double>(want[i]);
+        lost += want[i] == 0 ? 0 : static_cast<double>(want[i] * (log_sum - (row[i] - shift)));
+      }
+      T scale = static_cast<T>(sum / total);
+      for (int64_t i = 0; i < n; i++) out[i] = out[i] * scale - want[i];
+      loss[r] = static_cast<T>(lost);
+    }
+  });
+}
+
+template <class T, class L> void sparse_rows(const T* x, const L* labels, T* loss, T* backprop, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; r++) {
+    if (labels[r] < 0 || labels[r] >= n) {
+      fail(Code::out_of_range, "label %lld (of row %lld) is outside of the %lld classes", static_cast<long long>(labels[r]),
+           static_cast<long long>(r), static_cast<long long>(n));
+    }
+  }
+  parallel_for(rows, rows_per_chunk(n), [=](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      const T* row = x + r * n;
+      T* out = backprop + r * n;
+      T shift = row_max(row, n);
+      double total = exp_row(row, shift, n, out);
+      T scale = static_cast<T>(1 / total);
+      for (int64_t i = 0; i < n; i++) out[i] *= scale;
+      out[labels[r]] -= 1;
+      loss[r] = static_cast<T>(std::log(total)) - (row[labels[r]] - shift);
+    }
+  });
+}
+
+template <class F> void floating(DType t, F&& f) {
+  if (t == DType::f32) f(float{});
+  else if (t == DType::f64) f(double{});
+  else fail(Code::unimplemented, "this kernel takes float32 and float64");
+}
+
+inline int64_t width_of(const Tensor& x) { return x.rank > 0 ? x.dim(-1) : 1; }
+
+template <bool logarithm> void softmax(Args& a) {
+  Tensor x = a.tensor(), y = a.tensor();
+  if (y.size != x.size || y.dtype != x.dtype) fail(Code::internal, "Softmax into a tensor of another size or dtype");
+  if (x.size == 0) return;
+  int64_t n = width_of(x);
+  floating(x.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if (logarithm) log_softmax_rows(x.as<T>(), y.as<T>(), x.size / n, n);
+    else softmax_rows(x.as<T>(), y.as<T>(), x.size / n, n);
+  });
+}
+
+// Rows without classes lose nothing.
+void no_classes(const Tensor& loss) {
+  for (int64_t i = 0; i < loss.size * static_cast<int64_t>(dtype_size(loss.dtype)); i++) loss.as<char>()[i] = 0;
+}
+
+void dense_cross_entropy(Args& a) {
+  Tensor x = a.tensor(), labels = a.tensor(), loss = a.tensor(), backprop = a.tensor();
+  int64_t n = width_of(x), rows = loss.size;
+  if (labels.size != x.size || backprop.size != x.size || rows * n != x.size || labels.dtype != x.dtype) {
+    fail(Code::internal, "logits, labels and results that do not fit");
+  }
+  floating(x.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if (n == 0) no_classes(loss);
+    else dense_rows(x.as<T>(), labels.as<T>(), loss.as<T>(), backprop.as<T>(), rows, n);
+  });
+}
+
+void sparse_cross_entropy(Args& a) {
+  Tensor x = a.tensor(), labels = a.tensor(), loss = a.tensor(), backprop = a.tensor();
+  int64_t n = width_of(x), rows = loss.size;
+  if (labels.size != rows || backprop.size != x.size || rows * n != x.size) fail(Code::internal, "logits, labels and results that do not fit");
+  floating(x.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if (labels.dtype == DType::i32) sparse_rows(x.as<T>(), labels.as<int32_t>(), loss.as<T>(), backprop.as<T>(), rows, n);
+    else if (labels.dtype == DType::i64) sparse_rows(x.as<T>(), labels.as<int64_t>(), loss.as<T>(), backprop.as<T>(), rows, n);
+    else fail(Code::unimplemented, "labels are int32 or int64");
+  });
+}
+
+}  // namespace
+
+void register_softmax(Registry& r) {
+  r.add("Softmax", softmax<false>);
+  r.add("LogSoftmax", softmax<true>);
+  r.add("SoftmaxCrossEntropyWithLogits", dense_cross_entropy);
+  r.add("SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy);
+}
+EAGRE_END
