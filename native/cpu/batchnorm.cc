@@ -46,7 +46,7 @@ template <class T> inline void repeat(const Layout& l, T* values) {
 template <class T> void forward(const T* x, const T* scale, const T* offset, T* y, T* mean, T* variance, const Layout& l, double epsilon) {
   int64_t c = l.channels;
   // Per chunk: the means, then the sums of squares around them.
-  T* partial = static_cast<T*>(scratch(0, l.chunks * 2 * c * static_cast<int64_t>(sizeof(T))));
+  double* partial = static_cast<double*>(scratch(0, l.chunks * 2 * c * static_cast<int64_t>(sizeof(double))));
   parallel_for(l.chunks, 1, [=](int64_t begin, int64_t end) {
     T* sum = static_cast<T*>(scratch(1, 3 * l.width * static_cast<int64_t>(sizeof(T))));
     T* center = sum + l.width;
@@ -62,18 +62,26 @@ template <class T> void forward(const T* x, const T* scale, const T* offset, T* 
       fold(l, sum);
       for (int64_t j = 0; j < c; j++) center[j] = sum[j] / static_cast<T>(rows);
       repeat(l, center);
+      clear(sum, l.width);
       clear(square, l.width);
       each_group<T>(l, row, rows, [=](int64_t at, int64_t n) {
         const T* from = x + at;
-        T* __restrict to = square;
+        T *__restrict to = square, *__restrict rest = sum;
         for (int64_t j = 0; j < n; j++) {
           T d = from[j] - center[j];
+          rest[j] += d;
           to[j] += d * d;
         }
       });
+      fold(l, sum);
       fold(l, square);
-      T* out = partial + k * 2 * c;
-      for (int64_t j = 0; j < c; j++) out[j] = center[j], out[c + j] = square[j];
+      // What is left around a rounded mean corrects it.
+      double* out = partial + k * 2 * c;
+      for (int64_t j = 0; j < c; j++) {
+        double left = static_cast<double>(sum[j]) / static_cast<double>(rows);
+        out[j] = static_cast<double>(center[j]) + left;
+        out[c + j] = static_cast<double>(square[j]) - left * static_cast<double>(sum[j]);
+      }
     }
   });
   double* total = static_cast<double*>(scratch(2, 2 * c * static_cast<int64_t>(sizeof(double))));
@@ -81,12 +89,12 @@ template <class T> void forward(const T* x, const T* scale, const T* offset, T* 
   clear(total, 2 * c);
   for (int64_t k = 0; k < l.chunks; k++) {
     int64_t row = k * l.chunk_rows, rows = l.rows - row < l.chunk_rows ? l.rows - row : l.chunk_rows;
-    const T* from = partial + k * 2 * c;
+    const double* from = partial + k * 2 * c;
     double before = static_cast<double>(row), added = static_cast<double>(rows), all = before + added;
     for (int64_t j = 0; j < c; j++) {
-      double delta = static_cast<double>(from[j]) - total[j];
+      double delta = from[j] - total[j];
       total[j] += delta * (added / all);
-      spread[j] += static_cast<double>(from[c + j]) + delta * delta * (before * added / all);
+      spread[j] += from[c + j] + delta * delta * (before * added / all);
     }
   }
   T* wide = static_cast<T*>(scratch(3, 3 * l.width * static_cast<int64_t>(sizeof(T))));
@@ -97,7 +105,8 @@ template <class T> void forward(const T* x, const T* scale, const T* offset, T* 
     variance[j] = static_cast<T>(v);
     shift[j] = mean[j];
     factor[j] = static_cast<T>(static_cast<double>(scale[j]) / std::sqrt(v + epsilon));
-    bias[j] = offset[j];
+    // The part of the mean that T cannot hold goes into the offset.
+    bias[j] = static_cast<T>(static_cast<double>(offset[j]) - (total[j] - static_cast<double>(shift[j])) * static_cast<double>(factor[j]));
   }
   repeat(l, shift);
   repeat(l, factor);

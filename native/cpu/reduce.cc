@@ -1,11 +1,11 @@
 // Sum, Mean, Prod, Max, Min, All, Any over any axes; ArgMax and ArgMin along one.
 //
-// A reduction is cut into pieces whose borders depend on the shape alone; each piece is reduced with several vector
-// accumulators, and pieces are combined in order (sums of floats in double), so that rounding errors grow slowly and the
-// result is the same for any number of threads.
+// A reduction is cut into pieces whose borders depend on the shape alone and which are combined in order, so that the result is
+// the same for any number of threads. Sums of floats add four at a time in float and the rest in double.
 #include <cmath>
 
 #include "isa.h"
+#include "widen.h"
 
 EAGRE_BEGIN
 namespace {
@@ -158,40 +158,65 @@ Shape collapse(const Tensor& x, const int64_t* axes, int count) {
 constexpr int64_t kPiece = 1 << 15;  // elements that one piece reduces, about
 constexpr int64_t kStrip = 512;      // columns whose accumulators stay in the first-level cache
 
-template <class R> typename R::Element reduce_run(const typename R::Element* x, int64_t n) {
+// Vector accumulators of a reducer's totals: float sums widen to double.
+template <class R, bool widens = sizeof(typename R::Total) != sizeof(typename R::Element)> struct Accumulator {
+  using V = typename Vector<typename R::Element>::type;
+  V v = V{} + R::neutral();
+  void add(V x) { v = R::combine(v, x); }
+  void load(const typename R::Total* from) { v = *reinterpret_cast<const V*>(from); }
+  void store(typename R::Total* to) const { *reinterpret_cast<V*>(to) = v; }
+};
+template <class R> struct Accumulator<R, true> {
+  vf64 low{}, high{};
+  void add(vf32 x) {
+    vf64 a, b;
+    widen(x, a, b);
+    low += a;
+    high += b;
+  }
+  void load(const double* from) {
+    low = *reinterpret_cast<const vf64u*>(from);
+    high = *reinterpret_cast<const vf64u*>(from + kF64);
+  }
+  void store(double* to) const {
+    *reinterpret_cast<vf64u*>(to) = low;
+    *reinterpret_cast<vf64u*>(to + kF64) = high;
+  }
+};
+
+template <class R> typename R::Total reduce_run(const typename R::Element* x, int64_t n) {
   using T = typename R::Element;
+  using Total = typename R::Total;
   using V = typename Vector<T>::type;
-  constexpr int kWide = 8;
-  constexpr int64_t step = kLanes<T> * kWide;
-  T result = R::neutral();
+  constexpr int kL = kLanes<T>;
+  Total result = static_cast<Total>(R::neutral());
   int64_t i = 0;
-  if (n >= kLanes<T>) {
-    V acc[kWide];
-    for (V& a : acc) a = V{} + R::neutral();
-    for (; i + step <= n; i += step) {
-#pragma GCC unroll 8
-      for (int k = 0; k < kWide; k++) acc[k] = R::combine(acc[k], *reinterpret_cast<const V*>(x + i + k * kLanes<T>));
+  if (n >= kL) {
+    auto at = [&](int64_t k) { return *reinterpret_cast<const V*>(x + i + k * kL); };
+    Accumulator<R> a, b;
+    for (; i + 8 * kL <= n; i += 8 * kL) {
+      a.add(R::combine(R::combine(at(0), at(1)), R::combine(at(2), at(3))));
+      b.add(R::combine(R::combine(at(4), at(5)), R::combine(at(6), at(7))));
     }
-    for (; i + kLanes<T> <= n; i += kLanes<T>) acc[0] = R::combine(acc[0], *reinterpret_cast<const V*>(x + i));
-#pragma GCC unroll 8
-    for (int k = 0; k < 4; k++) acc[k] = R::combine(acc[k], acc[k + 4]);
-    V v = R::combine(R::combine(acc[0], acc[2]), R::combine(acc[1], acc[3]));
-    T lanes[kLanes<T>];
-    *reinterpret_cast<V*>(lanes) = v;
-    for (int half = kLanes<T> / 2; half > 0; half /= 2) {
+    for (; i + kL <= n; i += kL) a.add(at(0));
+    Total lanes[2 * kL];
+    a.store(lanes);
+    b.store(lanes + kL);
+    for (int half = kL; half > 0; half /= 2) {
       for (int k = 0; k < half; k++) lanes[k] = R::combine(lanes[k], lanes[k + half]);
     }
     result = lanes[0];
   }
-  for (; i < n; i++) result = R::combine(result, x[i]);
+  for (; i < n; i++) result = R::combine(result, static_cast<Total>(x[i]));
   return result;
 }
 
 // acc[j] = the reduction of column j over `rows` rows that lie `stride` apart; four rows at a time.
-template <class R> void reduce_columns(const typename R::Element* x, int64_t rows, int64_t stride, int64_t n, typename R::Element* acc) {
+template <class R> void reduce_columns(const typename R::Element* x, int64_t rows, int64_t stride, int64_t n, typename R::Total* acc) {
   using T = typename R::Element;
+  using Total = typename R::Total;
   using V = typename Vector<T>::type;
-  for (int64_t j = 0; j < n; j++) acc[j] = R::neutral();
+  for (int64_t j = 0; j < n; j++) acc[j] = static_cast<Total>(R::neutral());
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4, x += 4 * stride) {
     const T *a = x, *b = x + stride, *c = x + 2 * stride, *d = x + 3 * stride;
@@ -199,34 +224,39 @@ template <class R> void reduce_columns(const typename R::Element* x, int64_t row
     for (; j + kLanes<T> <= n; j += kLanes<T>) {
       V ab = R::combine(*reinterpret_cast<const V*>(a + j), *reinterpret_cast<const V*>(b + j));
       V cd = R::combine(*reinterpret_cast<const V*>(c + j), *reinterpret_cast<const V*>(d + j));
-      V* to = reinterpret_cast<V*>(acc + j);
-      *to = R::combine(*to, R::combine(ab, cd));
+      Accumulator<R> to;
+      to.load(acc + j);
+      to.add(R::combine(ab, cd));
+      to.store(acc + j);
     }
-    for (; j < n; j++) acc[j] = R::combine(acc[j], R::combine(R::combine(a[j], b[j]), R::combine(c[j], d[j])));
+    for (; j < n; j++) acc[j] = R::combine(acc[j], static_cast<Total>(R::combine(R::combine(a[j], b[j]), R::combine(c[j], d[j]))));
   }
   for (; r < rows; r++, x += stride) {
     int64_t j = 0;
     for (; j + kLanes<T> <= n; j += kLanes<T>) {
-      V* to = reinterpret_cast<V*>(acc + j);
-      *to = R::combine(*to, *reinterpret_cast<const V*>(x + j));
+      Accumulator<R> to;
+      to.load(acc + j);
+      to.add(*reinterpret_cast<const V*>(x + j));
+      to.store(acc + j);
     }
-    for (; j < n; j++) acc[j] = R::combine(acc[j], x[j]);
+    for (; j < n; j++) acc[j] = R::combine(acc[j], static_cast<Total>(x[j]));
   }
 }
 
 // The same for the few columns of a dense matrix: several rows count as one long row, whose columns are folded at the end.
-template <class R> void reduce_narrow(const typename R::Element* x, int64_t rows, int64_t width, typename R::Element* acc) {
+template <class R> void reduce_narrow(const typename R::Element* x, int64_t rows, int64_t width, typename R::Total* acc) {
   using T = typename R::Element;
+  using Total = typename R::Total;
   constexpr int64_t kLong = 4 * kLanes<T>;
-  T wide[kLong];
+  Total wide[kLong];
   int64_t together = kLong / width;
   int64_t long_rows = rows / together, n = together * width;
   reduce_columns<R>(x, long_rows, n, n, wide);
   const T* rest = x + long_rows * n;
   for (int64_t j = 0; j < width; j++) {
-    T total = wide[j];
+    Total total = wide[j];
     for (int64_t k = 1; k < together; k++) total = R::combine(total, wide[k * width + j]);
-    for (int64_t r = 0; r < rows - long_rows * together; r++) total = R::combine(total, rest[r * width + j]);
+    for (int64_t r = 0; r < rows - long_rows * together; r++) total = R::combine(total, static_cast<Total>(rest[r * width + j]));
     acc[j] = total;
   }
 }
@@ -237,7 +267,7 @@ template <class R, class Y, class F> void reduce_inner(const Shape& s, const typ
   int64_t per_run = (s.width + kPiece - 1) / kPiece, pieces = s.reduced * per_run;
   auto piece = [&](int64_t output, int64_t p) {
     int64_t begin = p % per_run * kPiece, n = s.width - begin < kPiece ? s.width - begin : kPiece;
-    return static_cast<Total>(reduce_run<R>(x + s.kept_offset(output) + s.reduced_offset(p / per_run) + begin, n));
+    return reduce_run<R>(x + s.kept_offset(output) + s.reduced_offset(p / per_run) + begin, n);
   };
   if (s.kept >= 16 || pieces == 1) {
     int64_t work = s.reduced * s.width + 8;
@@ -270,7 +300,7 @@ template <class R, class Y, class F> void reduce_outer(const Shape& s, const typ
   int64_t per_block = (s.rows + piece_rows - 1) / piece_rows, pieces = s.reduced * per_block;
   int64_t units = s.kept * strips;
   // Columns [0, n) of strip `unit % strips` of kept index `unit / strips`, over the rows of piece p.
-  auto piece = [&](int64_t unit, int64_t p, int64_t n, T* acc) {
+  auto piece = [&](int64_t unit, int64_t p, int64_t n, Total* acc) {
     int64_t row = p % per_block * piece_rows, rows = s.rows - row < piece_rows ? s.rows - row : piece_rows;
     const T* from = x + s.kept_offset(unit / strips) + s.reduced_offset(p / per_block) + row * s.width + unit % strips * kStrip;
     if (s.width <= kLanes<T> * 2) reduce_narrow<R>(from, rows, s.width, acc);
@@ -283,23 +313,21 @@ template <class R, class Y, class F> void reduce_outer(const Shape& s, const typ
   if (units >= 16 || pieces == 1) {
     int64_t work = s.reduced * s.rows * strip + 64;
     parallel_for(units, work > kPiece ? 1 : kPiece / work + 1, [&](int64_t b, int64_t e) {
-      T acc[kStrip];
-      Total totals[kStrip];
+      Total acc[kStrip], totals[kStrip];
       for (int64_t unit = b; unit < e; unit++) {
         int64_t n = columns(unit);
         Y* out = y + unit / strips * s.width + unit % strips * kStrip;
-        piece(unit, 0, n, acc);
-        for (int64_t j = 0; j < n; j++) totals[j] = static_cast<Total>(acc[j]);
+        piece(unit, 0, n, totals);
         for (int64_t p = 1; p < pieces; p++) {
           piece(unit, p, n, acc);
-          for (int64_t j = 0; j < n; j++) totals[j] = R::combine(totals[j], static_cast<Total>(acc[j]));
+          for (int64_t j = 0; j < n; j++) totals[j] = R::combine(totals[j], acc[j]);
         }
         for (int64_t j = 0; j < n; j++) out[j] = finish(totals[j]);
       }
     });
     return;
   }
-  T* partial = static_cast<T*>(scratch(0, units * pieces * strip * static_cast<int64_t>(sizeof(T))));
+  Total* partial = static_cast<Total*>(scratch(0, units * pieces * strip * static_cast<int64_t>(sizeof(Total))));
   int64_t work = piece_rows * strip;
   parallel_for(units * pieces, work > kPiece / 2 ? 1 : kPiece / work, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) piece(i / pieces, i % pieces, columns(i / pieces), partial + i * strip);
@@ -307,11 +335,9 @@ template <class R, class Y, class F> void reduce_outer(const Shape& s, const typ
   for (int64_t unit = 0; unit < units; unit++) {
     int64_t n = columns(unit);
     Y* out = y + unit / strips * s.width + unit % strips * kStrip;
-    Total totals[kStrip];
-    const T* from = partial + unit * pieces * strip;
-    for (int64_t j = 0; j < n; j++) totals[j] = static_cast<Total>(from[j]);
+    Total* totals = partial + unit * pieces * strip;
     for (int64_t p = 1; p < pieces; p++) {
-      for (int64_t j = 0; j < n; j++) totals[j] = R::combine(totals[j], static_cast<Total>(from[p * strip + j]));
+      for (int64_t j = 0; j < n; j++) totals[j] = R::combine(totals[j], totals[p * strip + j]);
     }
     for (int64_t j = 0; j < n; j++) out[j] = finish(totals[j]);
   }
