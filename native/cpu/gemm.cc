@@ -6,9 +6,11 @@
 EAGRE_BEGIN
 namespace {
 
-constexpr int64_t kBlockK = 384;               // k of a block: a panel of B then stays in L1 or streams from L2
+constexpr int64_t kBlockK = 1024;              // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
+constexpr int64_t kTileRowPanels = 4;
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
 constexpr int64_t kPackColumns = 2048;
+constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
 constexpr int64_t kChunkWork = 1 << 20;        // multiply-adds that are worth a chunk of their own
 constexpr int64_t kChunks = 16;
 
@@ -142,21 +144,19 @@ template <class T> struct Plan {
 template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   constexpr int L = Lanes<T>::n;
   Plan<T> p;
-  const bool wide = g.m <= kWideRows;
-  p.panel = (wide ? 4 : kTileVectors) * L;
+  p.panel = (g.m <= kWideRows ? 4 : kTileVectors) * L;
   p.row_panels = ceil_div(g.m, kTileRows);
   const int64_t panels = ceil_div(g.n, p.panel);
-  // Rows of B at a stride of pages fall into the same few sets of the caches: no matter for one pass, but not to be reused there.
-  const bool strided = g.b_step * static_cast<int64_t>(sizeof(T)) % 2048 == 0;
-  p.pack_b = g.b_col != 1 || (g.m > 4 * kTileRows && g.n > p.panel) || (strided && g.m > kTileRows && g.k > 64);
+  p.pack_b = g.b_col != 1 || (p.row_panels > kTileRowPanels && panels > 1);
   p.pack_a = panels > 4 && g.k > 32;
-  const int64_t blocks = p.pack_b || g.m > kTileRows ? ceil_div(g.k, kBlockK) : 1;
-  p.block_k = ceil_div(g.k, blocks);
-  p.tile_rows = min64(8, p.row_panels);
-  p.tile_panels = min64(8, panels);
+  p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
+  // Wide tiles, since each copies its rows of A.
+  p.tile_rows = min64(kTileRowPanels, p.row_panels);
+  p.tile_panels = min64(32, panels);
   while (p.tile_rows * p.tile_panels > 1 && ceil_div(p.row_panels, p.tile_rows) * ceil_div(panels, p.tile_panels) < kChunks &&
          p.tile_rows * kTileRows * p.tile_panels * p.panel * g.k >= 2 * kChunkWork) {
-    if (p.tile_panels > p.tile_rows || p.tile_rows == 1) p.tile_panels = ceil_div(p.tile_panels, 2);
+    const bool wide = p.tile_panels * p.panel > p.tile_rows * kTileRows * 16;
+    if (wide || p.tile_rows == 1) p.tile_panels = ceil_div(p.tile_panels, 2);
     else p.tile_rows = ceil_div(p.tile_rows, 2);
   }
   return p;
@@ -219,6 +219,12 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
         run.a = g.a + i * g.a_row + k0 * g.a_step;
       }
       t.c = g.c + i * g.ldc + j;
+      if (k1 - k0 >= 128) {
+        for (int64_t r = 0; r < end - i; r++) {
+          __builtin_prefetch(t.c + r * g.ldc, 1);
+          __builtin_prefetch(t.c + r * g.ldc + t.n - 1, 1);
+        }
+      }
       micro_kernel<T>(static_cast<int>(end - i), vectors)(t);
     }
   }
@@ -241,7 +247,7 @@ template <class T> void gemm_tiles(const Gemm<T>& g) {
       T* packed = nullptr;
       if (plan.pack_b) {
         packed = static_cast<T*>(scratch(1, panels * plan.panel * length * static_cast<int64_t>(sizeof(T))));
-        parallel_for(panels, max64((1 << 17) / (plan.panel * length), 1), [&](int64_t begin, int64_t end) {
+        parallel_for(panels, max64(kPackWork / (plan.panel * length), 1), [&](int64_t begin, int64_t end) {
           for (int64_t q = begin; q < end; q++) {
             const int64_t j = (q0 + q) * plan.panel;
             pack<T>(g.b + k0 * g.b_step + j * g.b_col, g.b_step, g.b_col, length, min64(plan.panel, n1 - j),
