@@ -1,5 +1,5 @@
 import { InvalidArgumentError, keep, type Tensor, type TensorLike, UnimplementedError, type Variable } from '@eagre/core';
-import { context, Op, outsideScopes, type TapeObserver, tell, toTensor } from '@eagre/core/internal';
+import { aliasTensor, context, Op, outsideScopes, type TapeObserver, tell, toTensor } from '@eagre/core/internal';
 
 /** What a function with its own gradient returns: the value, and how a gradient of it becomes gradients of the arguments. */
 export type CustomResult = readonly [
@@ -25,7 +25,8 @@ export function customGradient<A extends readonly TensorLike[]>(
     const inputs = args.map((a) => toTensor(a));
     const tapes = context.tapes;
     let result: CustomResult;
-    context.tapes = tapes.length === 0 ? tapes : [refuseVariables];
+    // The tapes see the parts too: what the gradient function uses of them matters to the second order.
+    context.tapes = tapes.length === 0 ? tapes : [...tapes, refuseVariables];
     try {
       result = outsideScopes(() => fn(...(inputs as { [K in keyof A]: Tensor })));
     } finally {
@@ -34,7 +35,9 @@ export function customGradient<A extends readonly TensorLike[]>(
     if (!Array.isArray(result) || typeof result[1] !== 'function') {
       throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
     }
-    const [value, gradient] = result as CustomResult;
+    const [made, gradient] = result as CustomResult;
+    // Another tensor, so that the parts' own gradients do not count beside the given one.
+    const value = aliasTensor(made, made.shape);
     const op = new Op(
       {
         name: 'CustomGradient',

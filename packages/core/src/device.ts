@@ -56,6 +56,11 @@ export function withBackend<T>(name: string, fn?: () => T): T | Disposable {
   return scoped(() => enterBackend(backend), 'tf.withBackend', fn);
 }
 
+/** @internal Makes a backend the default. @throws NotFoundError */
+export function useBackend(name: string): void {
+  context.backend = getBackend(name);
+}
+
 /** What Eagre holds of each backend's memory, in bytes. What V8 has collected counts as gone once it reported so (after a turn of the event loop). */
 export function memory(): Record<string, MemoryInfo> {
   return Object.fromEntries(listBackends().map((b) => [b.name, b.allocator.info()]));

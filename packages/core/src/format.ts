@@ -62,7 +62,7 @@ function leafFormat(leaves: readonly (number | bigint | boolean | string)[], dty
   const digits = 8;
   const shortest = (v: number): string => (dtype === 'float32' ? shortestFloat32(v) : String(v));
   if (finite.length > 0 && (max >= 1e8 || min < 1e-4 || max / min > 1e3 * 1e5)) {
-    return padded(leaves, (v) => special(v as number) ?? exponent(v as number, digits));
+    return padded(leaves, (v) => special(v as number) ?? exponent(v as number, shortest(v as number)));
   }
   const decimals = Math.max(0, ...finite.map((v) => fraction(shortest(v), digits)));
   return padded(leaves, (v) => special(v as number) ?? fixed(v as number, decimals));
@@ -79,11 +79,11 @@ function fixed(v: number, decimals: number): string {
   return decimals === 0 ? `${sign}${v.toFixed(0)}.` : `${sign}${v.toFixed(decimals)}`;
 }
 
-function exponent(v: number, digits: number): string {
-  const [mantissa, power] = v.toExponential(digits).split('e') as [string, string];
-  const short = mantissa.replace(/0+$/, '');
+function exponent(v: number, shortest: string): string {
+  const [mantissa, power] = Number(shortest).toExponential().split('e') as [string, string];
   const n = Number(power);
-  return `${short}e${n < 0 ? '-' : '+'}${String(Math.abs(n)).padStart(2, '0')}`;
+  const sign = Object.is(v, -0) ? '-' : '';
+  return `${sign}${mantissa.includes('.') ? mantissa : `${mantissa}.`}e${n < 0 ? '-' : '+'}${String(Math.abs(n)).padStart(2, '0')}`;
 }
 
 function fraction(text: string, limit: number): number {

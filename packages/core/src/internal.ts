@@ -3,6 +3,7 @@ export { Callable, callable, showFields } from './callable.ts';
 export { type Context, context, currentBackend, scoped, type TapeObserver, type TensorTracker, withoutTapes } from './context.ts';
 export { toTensor } from './convert.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
+export { useBackend } from './device.ts';
 export { showInConsole } from './format.ts';
 export { collect, snakeCase } from './module.ts';
 export {
@@ -24,6 +25,8 @@ export {
   tell,
   transfer,
 } from './op.ts';
+export { fusedConv2d } from './ops/conv.ts';
+export { fusedMatMul } from './ops/products.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export {

@@ -63,6 +63,11 @@ export class Tensor {
     return this.#checked().slice();
   }
 
+  /** The values with their shape and dtype: what other array libraries and the writers of files take. */
+  ndarray(): { readonly data: TypedArray; readonly shape: Shape; readonly dtype: DType } {
+    return { data: this.data(), shape: this.shape, dtype: this.dtype };
+  }
+
   /** The strings of a string tensor, flat and row-major. @throws InvalidArgumentError for another dtype. */
   strings(): string[] {
     if (this.dtype !== 'string') throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);

@@ -1,0 +1,115 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { constant, FailedPreconditionError, InvalidArgumentError, Tensor, zeros } from './index.ts';
+
+describe('values', () => {
+  it('come back typed, nested and single', () => {
+    const t = constant([
+      [1, 2],
+      [3, 4],
+    ]);
+    expect(t.data()).toEqual(new Float32Array([1, 2, 3, 4]));
+    expect(t.array()).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    expect(t.at(1, 0).item()).toBe(3);
+    expect(constant([true, false]).array()).toEqual([true, false]);
+    expect(constant([1n, -2n]).data()).toEqual(new BigInt64Array([1n, -2n]));
+    expect(constant(['a', 'b']).array()).toEqual(['a', 'b']);
+    expect(constant(7n).item()).toBe(7n);
+  });
+
+  it('are copies: writing to them changes nothing', () => {
+    const t = constant([1, 2]);
+    t.data()[0] = 9;
+    expect(t.array()).toEqual([1, 2]);
+  });
+
+  it('can be read asynchronously and as JSON', async () => {
+    expect(await constant([1]).read()).toEqual(new Float32Array([1]));
+    expect(JSON.stringify({ t: constant([[1], [2]]) })).toBe('{"t":[[1],[2]]}');
+  });
+
+  it('of several elements are no single value', () => {
+    expect(() => constant([1, 2]).item()).toThrow(InvalidArgumentError);
+    expect(() => Number(constant([1, 2]))).toThrow(/no single value/);
+  });
+
+  it('of one element compare like numbers', () => {
+    const x = constant(3);
+    expect((x as unknown as number) > 2).toBe(true);
+    expect(`${constant([[4]])}`).toBe('[[4.]]');
+  });
+});
+
+describe('empty tensors', () => {
+  it('keep their shape', () => {
+    expect(constant([[], []]).shape).toEqual([2, 0]);
+    expect(zeros([2, 0, 3]).array()).toEqual([[], []]);
+    expect(constant([[], []]).add(1).shape).toEqual([2, 0]);
+  });
+});
+
+describe('dispose', () => {
+  it('gives memory back and makes every further use an error', () => {
+    const t = constant([1, 2]);
+    t.dispose();
+    t.dispose();
+    expect(t.isDisposed).toBe(true);
+    expect(() => t.data()).toThrow(FailedPreconditionError);
+    expect(() => t.add(1)).toThrow(FailedPreconditionError);
+    expect(inspect(t)).toContain('<disposed>');
+  });
+
+  it('leaves a view of the same memory alone', () => {
+    const t = constant([1, 2, 3, 4]);
+    const view = t.reshape([2, 2]);
+    t.dispose();
+    expect(view.array()).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  it('works with using', () => {
+    let seen: Tensor;
+    {
+      using t = constant([1]);
+      seen = t;
+    }
+    expect(seen.isDisposed).toBe(true);
+  });
+});
+
+describe('printing', () => {
+  it('shows values, shape and dtype', () => {
+    expect(inspect(constant([[4]]))).toBe('tf.Tensor([[4.]], shape=[1, 1], dtype=float32)');
+    expect(
+      inspect(
+        constant(
+          [
+            [1, 2],
+            [3, 4],
+          ],
+          'int32',
+        ),
+      ),
+    ).toBe('tf.Tensor(\n[[1 2]\n [3 4]], shape=[2, 2], dtype=int32)');
+    expect(String(constant([true, false]))).toBe('[ true false]');
+    expect(String(constant(['a']))).toBe('["a"]');
+    expect(String(constant(2.5))).toBe('2.5');
+    expect(String(constant([0.1, 20]))).toBe('[ 0.1 20.0]');
+    expect(String(constant([Number.NaN, Number.POSITIVE_INFINITY, 1]))).toBe('[nan inf  1.]');
+    expect(String(constant([1e-10, 1]))).toBe('[1.e-10 1.e+00]');
+    expect(String(constant([1n, 2n]))).toBe('[1 2]');
+  });
+
+  it('cuts what is long', () => {
+    const text = String(zeros([2000]));
+    expect(text).toBe('[0. 0. 0. ... 0. 0. 0.]');
+    expect(String(zeros([100, 100])).split('\n')).toHaveLength(7);
+  });
+});
