@@ -100,12 +100,12 @@ void gather_grad(Args& a) {
       using T = decltype(tag);
       const T* from = dy.as<T>();
       T* to = dparams.as<T>();
-      // Each chunk owns some rows of dparams, and adds to them in the order of the indices. As every chunk reads all indices of
-      // its plane, there are not many.
-      const int64_t planes = s.batch * s.outer;
+      // Each chunk owns some rows of dparams, and adds to them in the order of the indices, so the result is the same for any
+      // number of chunks. As every chunk reads all indices of its plane, there are no more than threads.
+      const int64_t planes = s.batch * s.outer, threads = thread_count();
       const int64_t work = (s.n + 2 * s.count) * s.inner * static_cast<int64_t>(sizeof(T));
-      int64_t parts = work / kMoveBytes;
-      parts = parts < 1 ? 1 : parts > 8 ? 8 : parts;
+      int64_t parts = planes >= threads ? 1 : work / kMoveBytes;
+      parts = parts < 1 ? 1 : parts > threads ? threads : parts;
       const int64_t part = (s.n + parts - 1) / parts;
       parts = (s.n + part - 1) / part;
       parallel_for(planes * parts, rows_per_chunk(work / parts), [&](int64_t b, int64_t e) {
@@ -115,6 +115,15 @@ void gather_grad(Args& a) {
           const T* rows = from + plane * s.count * s.inner;
           T* out = to + plane * s.n * s.inner;
           std::memset(out + low * s.inner, 0, static_cast<size_t>((high - low) * s.inner) * sizeof(T));
+          if (s.inner == 1) {
+            // Without a branch, which could not be predicted; what others own goes nowhere.
+            T nowhere[16] = {};
+            for (int64_t i = 0; i < s.count; i++) {
+              T* sum = at[i] >= low && at[i] < high ? out + at[i] : nowhere + i % 16;
+              *sum = add(*sum, rows[i]);
+            }
+            continue;
+          }
           for (int64_t i = 0; i < s.count; i++) {
             const int64_t row = at[i];
             if (row < low || row >= high) continue;

@@ -114,6 +114,7 @@ int places(const Padding& p, int axis, int64_t i, int64_t* at) {
 // Each dx sums its places in row-major order of dy, the last axis innermost, so the result never depends on threads.
 template <class T> void mirror_rows(const Padding& p, const T* dy, T* dx) {
   using W = typename Wide<T>::type;
+  constexpr int64_t kTile = 64;
   const int last = p.rank - 1;
   const int64_t block = p.block, row = p.outer[last] * block, rows = product(p.inner, 0, last);
   parallel_for(rows, rows_per_chunk(p.inner[last] * block * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
@@ -139,12 +140,20 @@ template <class T> void mirror_rows(const Padding& p, const T* dy, T* dx) {
       for (int64_t i = 0; i < p.inner[last]; i++) {
         int64_t columns[3];
         int m = places(p, last, i, columns);
-        for (int64_t k = 0; k < block; k++) {
-          W sum = 0;
+        if (n == 1 && m == 1) {
+          copy_bytes(to + i * block, dy + starts[0] + columns[0] * block, block * static_cast<int64_t>(sizeof(T)));
+          continue;
+        }
+        for (int64_t k = 0; k < block; k += kTile) {
+          const int64_t width = block - k < kTile ? block - k : kTile;
+          W sums[kTile] = {};
           for (int s = 0; s < n; s++) {
-            for (int c = 0; c < m; c++) sum += dy[starts[s] + columns[c] * block + k];
+            for (int c = 0; c < m; c++) {
+              const T* from = dy + starts[s] + columns[c] * block + k;
+              for (int64_t j = 0; j < width; j++) sums[j] += from[j];
+            }
           }
-          to[i * block + k] = static_cast<T>(sum);
+          for (int64_t j = 0; j < width; j++) to[i * block + k + j] = static_cast<T>(sums[j]);
         }
       }
     }

@@ -28,29 +28,31 @@ inline vu64 float_bits(vf64 x) {
 }
 
 // Fills y with PerBlock numbers a block. write(words, out) makes those of kF64 blocks.
-template <int PerBlock, class T, class F> void generate(const Stream& s, T* y, int64_t size, int64_t grain, F write) {
+template <int PerBlock, class T, class F> void generate(const Stream& stream, T* y, int64_t size, int64_t grain, F write) {
+  constexpr int kVectors = kVectorBytes == 64 ? 4 : 2;  // what the registers hold
   constexpr int64_t group = PerBlock * kF64;
   parallel_for(size, grain, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i += group) {
-      Words words = philox(s, static_cast<uint64_t>(i / PerBlock));
-      if (e - i >= group) {
-        write(words, y + i);
-      } else {
-        alignas(64) T rest[group];
-        write(words, rest);
-        std::memcpy(y + i, rest, static_cast<size_t>(e - i) * sizeof(T));
+    for (int64_t i = b; i < e; i += kVectors * group) {
+      Words words[kVectors];
+      philox(stream, static_cast<uint64_t>(i / PerBlock), words);
+      for (int n = 0; n < kVectors; n++) {
+        int64_t at = i + n * group;
+        if (e - at >= group) {
+          write(words[n], y + at);
+        } else if (at < e) {
+          alignas(64) T rest[group];
+          write(words[n], rest);
+          std::memcpy(y + at, rest, static_cast<size_t>(e - at) * sizeof(T));
+        }
       }
     }
   });
 }
 
 Stream stream(Args& a) {
-  Stream s;
-  s.k0 = static_cast<uint32_t>(a.integer());
-  s.k1 = static_cast<uint32_t>(a.integer());
-  s.c0 = static_cast<uint32_t>(a.integer());
-  s.c1 = static_cast<uint32_t>(a.integer());
-  return s;
+  uint32_t words[4];
+  for (uint32_t& w : words) w = static_cast<uint32_t>(a.integer());
+  return make_stream(words[0], words[1], words[2], words[3]);
 }
 
 [[noreturn]] void unsupported() { fail(Code::unimplemented, "random numbers of this dtype"); }

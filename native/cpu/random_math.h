@@ -43,30 +43,43 @@ inline vf64 square_root(vf64 x) {
 }
 
 struct Stream {
-  uint32_t k0, k1, c0, c1;
+  uint64_t keys[20];  // of ten rounds
+  uint32_t c0, c1;
 };
+inline Stream make_stream(uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1) {
+  Stream s;
+  for (uint32_t round = 0; round < 10; round++) {
+    s.keys[2 * round] = k0 + round * 0x9E3779B9u;
+    s.keys[2 * round + 1] = k1 + round * 0xBB67AE85u;
+  }
+  s.c0 = c0;
+  s.c1 = c1;
+  return s;
+}
 // The words of kF64 blocks, a block a lane, in the low halves; above them is rubbish.
 struct Words {
   vu64 w[4];
 };
 
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011) of blocks first, first + 1, ...
-inline Words philox(const Stream& s, uint64_t first) {
-  vu64 block;
-  for (int i = 0; i < kF64; i++) block[i] = first + static_cast<uint64_t>(i);
+// The multiplications of one vector wait for each other, so several vectors go side by side.
+template <int N> inline void philox(const Stream& s, uint64_t first, Words (&words)[N]) {
   const vu64 m0 = vu64{} + 0xD2511F53u, m1 = vu64{} + 0xCD9E8D57u;
-  vu64 a = block, b = block >> 32, c = vu64{} + s.c0, d = vu64{} + s.c1;
-  uint32_t k0 = s.k0, k1 = s.k1;
-  for (int round = 0; round < 10; round++) {
-    vu64 p = multiply_low(a, m0), q = multiply_low(c, m1);
-    a = (q >> 32) ^ b ^ static_cast<uint64_t>(k0);
-    c = (p >> 32) ^ d ^ static_cast<uint64_t>(k1);
-    b = q;
-    d = p;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+  for (int n = 0; n < N; n++) {
+    vu64 block;
+    for (int i = 0; i < kF64; i++) block[i] = first + static_cast<uint64_t>(n * kF64 + i);
+    words[n] = {{block, block >> 32, vu64{} + s.c0, vu64{} + s.c1}};
   }
-  return {{a, b, c, d}};
+  for (int round = 0; round < 10; round++) {
+    for (int n = 0; n < N; n++) {
+      vu64(&w)[4] = words[n].w;
+      const vu64 p = multiply_low(w[0], m0), q = multiply_low(w[2], m1);
+      w[0] = (q >> 32) ^ w[1] ^ s.keys[2 * round];
+      w[2] = (p >> 32) ^ w[3] ^ s.keys[2 * round + 1];
+      w[1] = q;
+      w[3] = p;
+    }
+  }
 }
 
 // Integers below 2^52 as float64.

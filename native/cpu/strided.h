@@ -59,14 +59,19 @@ inline void parallel_zero(void* to, int64_t bytes) {
   parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) { std::memset(static_cast<char*>(to) + b, 0, static_cast<size_t>(e - b)); });
 }
 
-// `value` as an element of dtype t, in the bits of an unsigned type of that size.
+// `value` as an element of dtype t, saturating, in the bits of an unsigned type of that size.
 template <class U> inline U bits_of(DType t, double value) {
   U bits = 0;
-  visit(t, [&](auto tag) {
-    using T = decltype(tag);
-    T v = static_cast<T>(value);
-    std::memcpy(&bits, &v, sizeof v < sizeof bits ? sizeof v : sizeof bits);
-  });
+  auto set = [&](auto v) { std::memcpy(&bits, &v, sizeof v < sizeof bits ? sizeof v : sizeof bits); };
+  auto within = [&](double low, double high) { return value != value ? 0 : value < low ? low : value > high ? high : value; };
+  switch (t) {
+    case DType::f32: set(static_cast<float>(value)); break;
+    case DType::f64: set(value); break;
+    case DType::i32: set(static_cast<int32_t>(within(INT32_MIN, INT32_MAX))); break;
+    case DType::i64: set(value >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(within(-0x1p63, 0x1p63))); break;
+    case DType::u8: set(static_cast<uint8_t>(within(0, 255))); break;
+    case DType::boolean: set(static_cast<uint8_t>(value != 0)); break;
+  }
   return bits;
 }
 
