@@ -53,12 +53,12 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
 export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
   if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
   if (value instanceof Variable) return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
-  if (typeof value === 'number') return scalarNumber(value, numberDType(dtype));
+  if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
   if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
   if (ArrayBuffer.isView(value)) return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
-  if (Array.isArray(value)) return fromNested(value, dtype);
+  if (Array.isArray(value)) return fromNested(value, dtype, strict);
   const like = value as Partial<NDArrayLike> | null | undefined;
   if (like !== null && typeof like === 'object' && ArrayBuffer.isView(like.data) && Array.isArray(like.shape)) {
     return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
@@ -80,8 +80,9 @@ function sameDType(x: Tensor, dtype: DType): Tensor {
   return x;
 }
 
-// A bare number beside a bool tensor means a number, not a truth value.
-function numberDType(hint: DType | undefined): DType {
+// A bare number beside a bool tensor means a number, not a truth value, unless a bool is demanded.
+function numberDType(hint: DType | undefined, strict: boolean): DType {
+  if (strict && hint !== undefined) return hint;
   return hint === undefined || hint === 'bool' || hint === 'string' ? 'float32' : hint;
 }
 
@@ -131,7 +132,7 @@ function fromTyped(data: TypedArray, shape: Shape, wanted: DType | undefined, st
   return out;
 }
 
-function fromNested(value: readonly unknown[], hint: DType | undefined): Tensor {
+function fromNested(value: readonly unknown[], hint: DType | undefined, strict: boolean): Tensor {
   const shape: number[] = [];
   let level: unknown = value;
   while (Array.isArray(level)) {
@@ -145,7 +146,7 @@ function fromNested(value: readonly unknown[], hint: DType | undefined): Tensor 
     if (typeof v !== kind) throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
   }
   const natural: DType = kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
-  return fromFlat(flat, shape, hint === undefined ? natural : kind === 'number' ? numberDType(hint) : hint, natural);
+  return fromFlat(flat, shape, hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint, natural);
 }
 
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {

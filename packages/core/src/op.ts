@@ -252,6 +252,8 @@ interface ElementwiseSpec {
   readonly ulp?: number;
   /** Values on which the op is tested: a range (of float inputs), away from singular points. */
   readonly domain?: readonly [low: number, high: number];
+  /** Calls on which the op is tested, where one range for all inputs does not do. */
+  readonly samples?: () => readonly Sample[];
 }
 
 export interface UnarySpec extends ElementwiseSpec {
@@ -310,6 +312,7 @@ class Programs {
 const defaultDomain = [-3, 3] as const;
 
 function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonly Sample[] {
+  if (spec.samples !== undefined) return spec.samples;
   const group = spec.dtypes ?? 'floating';
   const [low, high] = spec.domain ?? defaultDomain;
   const input = (shape: Shape): SampleInput => {

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import type { Tensor } from '../tensor.ts';
+
+type Given = TensorLike | null;
+
+function tensorsOf(list: readonly Given[], op: string): (Tensor | null)[] {
+  return list.map((x, i) => {
+    if (x === null) return null;
+    const value = toTensor(x);
+    checkDType(value.dtype, 'floating', `tensor ${i}`, op);
+    return value;
+  });
+}
+
+/**
+ * The euclidean norm of all elements of all tensors together; nulls (missing gradients) are skipped.
+ * @throws InvalidArgumentError when there is no tensor, or one that is not floating.
+ */
+export function globalNorm(tensors: readonly (TensorLike | null)[]): Tensor {
+  const sums = tensorsOf(tensors, 'globalNorm').flatMap((x) => (x === null ? [] : [x.square().sum()]));
+  if (sums.length === 0) throw new InvalidArgumentError('there is no tensor in the list', 'globalNorm');
+  return sums.reduce((a, b) => a.add(b)).sqrt();
+}
+
+/**
+ * Tensors scaled down together so that their `globalNorm` is at most `clipNorm`; NaN when the norm is not finite, so that a
+ * broken step is seen. Nulls stay null.
+ * @param options.useNorm the global norm, if it is known already.
+ * @returns the tensors and their global norm before.
+ * @example const [clipped, norm] = tf.clipByGlobalNorm(gradients, 1);
+ */
+export function clipByGlobalNorm<T extends TensorLike | null>(
+  tensors: readonly T[],
+  clipNorm: number,
+  options: { readonly useNorm?: TensorLike } = {},
+): [clipped: (T extends null ? null : Tensor)[], globalNorm: Tensor] {
+  if (!(clipNorm > 0))
+    throw new InvalidArgumentError(`clipNorm is ${clipNorm}, expected a number above 0`, 'clipByGlobalNorm');
+  const list = tensorsOf(tensors, 'clipByGlobalNorm');
+  const norm = options.useNorm === undefined ? globalNorm(list) : toTensor(options.useNorm);
+  // norm − norm is 0, or NaN where the norm is infinite or NaN.
+  const scale = norm.maximum(clipNorm).reciprocal().mul(clipNorm).add(norm.sub(norm));
+  const clipped = list.map((x) => (x === null ? null : x.mul(scale.cast(x.dtype))));
+  return [clipped as (T extends null ? null : Tensor)[], norm];
+}

@@ -1,0 +1,167 @@
+import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../op.ts';
+import { bools, integers, type Sample, uniform } from '../samples.ts';
+
+const isBool = 'the result is bool';
+const isInteger = 'integers have no gradient';
+
+/** Small integers, so that some are equal, and floats. */
+const comparable = (): readonly Sample[] => [
+  { inputs: [integers([4, 6], 0, 3), integers([4, 6], 0, 3)] },
+  { inputs: [integers([2, 1, 4], 0, 3, 'int64'), integers([3, 1], 0, 3, 'int64')] },
+  { inputs: [uniform([3, 5]), uniform([5])] },
+];
+
+// ---- comparisons
+
+export const equal: BinaryFunction = defineBinary({
+  name: 'Equal',
+  doc: 'Whether a = b, element-wise. NaN equals nothing.',
+  dtypes: 'any',
+  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+  scalar: (s, a, b) => s.eq(a, b),
+  notDifferentiable: isBool,
+});
+export const notEqual: BinaryFunction = defineBinary({
+  name: 'NotEqual',
+  doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
+  dtypes: 'any',
+  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+  scalar: (s, a, b) => s.ne(a, b),
+  notDifferentiable: isBool,
+});
+export const less: BinaryFunction = defineBinary({
+  name: 'Less',
+  doc: 'Whether a < b, element-wise.',
+  dtypes: 'numeric',
+  samples: comparable,
+  scalar: (s, a, b) => s.lt(a, b),
+  notDifferentiable: isBool,
+});
+export const lessEqual: BinaryFunction = defineBinary({
+  name: 'LessEqual',
+  doc: 'Whether a ≤ b, element-wise.',
+  dtypes: 'numeric',
+  samples: comparable,
+  scalar: (s, a, b) => s.le(a, b),
+  notDifferentiable: isBool,
+});
+export const greater: BinaryFunction = defineBinary({
+  name: 'Greater',
+  doc: 'Whether a > b, element-wise.',
+  dtypes: 'numeric',
+  samples: comparable,
+  scalar: (s, a, b) => s.gt(a, b),
+  notDifferentiable: isBool,
+});
+export const greaterEqual: BinaryFunction = defineBinary({
+  name: 'GreaterEqual',
+  doc: 'Whether a ≥ b, element-wise.',
+  dtypes: 'numeric',
+  samples: comparable,
+  scalar: (s, a, b) => s.ge(a, b),
+  notDifferentiable: isBool,
+});
+
+// ---- kinds of floats
+
+const unusual = (): readonly Sample[] => [
+  { inputs: [{ kind: 'values', shape: [2, 3], values: [1, -2, NaN, Infinity, -Infinity, 0] }] },
+];
+
+export const isNan: UnaryFunction = defineUnary({
+  name: 'IsNan',
+  doc: 'Whether x is NaN, element-wise.',
+  samples: unusual,
+  scalar: (s, x) => s.isNaN(x),
+  notDifferentiable: isBool,
+});
+export const isInf: UnaryFunction = defineUnary({
+  name: 'IsInf',
+  doc: 'Whether x is infinite, element-wise.',
+  samples: unusual,
+  scalar: (s, x) => s.isInf(x),
+  notDifferentiable: isBool,
+});
+export const isFinite: UnaryFunction = defineUnary({
+  name: 'IsFinite',
+  doc: 'Whether x is neither infinite nor NaN, element-wise.',
+  samples: unusual,
+  scalar: (s, x) => s.isFinite(x),
+  notDifferentiable: isBool,
+});
+
+// ---- truth values
+
+export const logicalAnd: BinaryFunction = defineBinary({
+  name: 'LogicalAnd',
+  doc: 'Whether a and b, element-wise, of bools.',
+  dtypes: 'bool',
+  scalar: (s, a, b) => s.and(a, b),
+  notDifferentiable: isBool,
+});
+export const logicalOr: BinaryFunction = defineBinary({
+  name: 'LogicalOr',
+  doc: 'Whether a or b or both, element-wise, of bools.',
+  dtypes: 'bool',
+  scalar: (s, a, b) => s.or(a, b),
+  notDifferentiable: isBool,
+});
+export const logicalXor: BinaryFunction = defineBinary({
+  name: 'LogicalXor',
+  doc: 'Whether either a or b, element-wise, of bools.',
+  dtypes: 'bool',
+  scalar: (s, a, b) => s.xor(a, b),
+  notDifferentiable: isBool,
+});
+export const logicalNot: UnaryFunction = defineUnary({
+  name: 'LogicalNot',
+  doc: 'Whether not x, element-wise, of bools.',
+  dtypes: 'bool',
+  scalar: (s, x) => s.not(x),
+  notDifferentiable: isBool,
+});
+
+// ---- bits
+
+export const bitwiseAnd: BinaryFunction = defineBinary({
+  name: 'BitwiseAnd',
+  doc: 'The bits that both integers have, element-wise.',
+  dtypes: 'integer',
+  scalar: (s, a, b) => s.bitAnd(a, b),
+  notDifferentiable: isInteger,
+});
+export const bitwiseOr: BinaryFunction = defineBinary({
+  name: 'BitwiseOr',
+  doc: 'The bits that one or both integers have, element-wise.',
+  dtypes: 'integer',
+  scalar: (s, a, b) => s.bitOr(a, b),
+  notDifferentiable: isInteger,
+});
+export const bitwiseXor: BinaryFunction = defineBinary({
+  name: 'BitwiseXor',
+  doc: 'The bits that exactly one of the integers has, element-wise.',
+  dtypes: 'integer',
+  scalar: (s, a, b) => s.bitXor(a, b),
+  notDifferentiable: isInteger,
+});
+export const bitwiseNot: UnaryFunction = defineUnary({
+  name: 'Invert',
+  doc: 'All bits of the integer flipped, element-wise.',
+  dtypes: 'integer',
+  scalar: (s, x) => s.bitNot(x),
+  notDifferentiable: isInteger,
+});
+export const bitwiseLeftShift: BinaryFunction = defineBinary({
+  name: 'LeftShift',
+  doc: 'The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1.',
+  dtypes: 'integer',
+  scalar: (s, a, b) => s.shiftLeft(a, b),
+  notDifferentiable: isInteger,
+});
+export const bitwiseRightShift: BinaryFunction = defineBinary({
+  name: 'RightShift',
+  doc: 'The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1.',
+  dtypes: 'integer',
+  scalar: (s, a, b) => s.shiftRight(a, b),
+  notDifferentiable: isInteger,
+});

@@ -1,0 +1,109 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType, promote } from '../dtypes.ts';
+import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../op.ts';
+import { bools, integers, uniform, values } from '../samples.ts';
+import type { Tensor } from '../tensor.ts';
+
+const selectOp: Op = defineElementwise({
+  name: 'SelectV2',
+  doc: 'x where the condition holds, else y, element-wise; all three broadcast.',
+  samples: () => [
+    { inputs: [bools([3, 4]), uniform([3, 4]), uniform([3, 4])] },
+    { inputs: [bools([3, 1]), uniform([4]), uniform([2, 1, 1])] },
+    { inputs: [bools([5]), integers([5], -9, 9), integers([], -9, 9)] },
+  ],
+  scalar: () => (s, condition, x, y) => s.select(condition, x, y),
+  check: ([condition]) => checkDType(condition.dtype, 'bool', 'condition', 'SelectV2'),
+  grad: (g, dy) => {
+    const [condition, x, y] = g.inputs;
+    return [
+      null,
+      g.needs(1) ? sumTo(where(condition, dy, 0), x.shape) : null,
+      g.needs(2) ? sumTo(where(condition, 0, dy), y.shape) : null,
+    ];
+  },
+});
+/**
+ * x where the condition holds, else y. All three broadcast; x and y are promoted to one dtype.
+ * @param condition a bool tensor, such as `x.greater(0)`.
+ * @throws InvalidArgumentError when the condition is not bool, or the shapes do not broadcast.
+ */
+export function where(condition: TensorLike, x: TensorLike, y: TensorLike): Tensor {
+  return execute1(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')]);
+}
+
+const clipOp: Op = defineElementwise({
+  name: 'ClipByValue',
+  doc: 'x limited to low … high, element-wise: min(max(x, low), high). All three broadcast.',
+  samples: () => [
+    { inputs: [uniform([3, 5]), values([-0.5], []), values([1], [])] },
+    { inputs: [uniform([2, 1, 4]), uniform([3, 1], -1.5, -0.5), uniform([4], 0.5, 1.5)] },
+    { inputs: [integers([7], -9, 9), integers([], -3, -2), integers([], 3, 4)] },
+  ],
+  scalar: () => (s, x, low, high) => s.min(s.max(x, low), high),
+  check: ([x]) => checkDType(x.dtype, 'numeric', 'x', 'ClipByValue'),
+  grad: (g, dy) => {
+    const [x, low, high] = g.inputs;
+    const below = x.less(low);
+    const above = x.greater(high);
+    return [
+      g.needs(0) ? sumTo(where(below.logicalOr(above), 0, dy), x.shape) : null,
+      g.needs(1) ? sumTo(where(below, dy, 0), low.shape) : null,
+      g.needs(2) ? sumTo(where(above, dy, 0), high.shape) : null,
+    ];
+  },
+});
+
+/** A limit as a tensor of the dtype of what it limits. */
+function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor {
+  const bound = toTensor(value, dtype);
+  if (bound.dtype === dtype) return bound;
+  if (promote(dtype, bound.dtype, 'ClipByValue') !== dtype) {
+    throw new InvalidArgumentError(
+      `${name} is ${bound.dtype}, which x (${dtype}) cannot hold; cast one of them`,
+      'ClipByValue',
+    );
+  }
+  return castHook.cast(bound, dtype);
+}
+
+/**
+ * x limited to `low` … `high`, element-wise. The limits are numbers or tensors that broadcast with x. The gradient passes
+ * where x lies between them, both included.
+ */
+export function clipByValue(x: TensorLike, low: TensorLike, high: TensorLike): Tensor {
+  const value = toTensor(x);
+  return execute1(clipOp, [value, limit(low, value.dtype, 'low'), limit(high, value.dtype, 'high')]);
+}
+/** NumPy's name for `clipByValue`. */
+export function clip(x: TensorLike, low: TensorLike, high: TensorLike): Tensor {
+  return clipByValue(x, low, high);
+}
+
+const lerpOp: Op = defineElementwise({
+  name: 'Lerp',
+  ulp: 16,
+  doc: 'start + weight · (end − start), element-wise: on the way from start (weight 0) to end (weight 1). All three broadcast.',
+  samples: () => [
+    { inputs: [uniform([3, 5]), uniform([3, 5]), uniform([], 0, 1)] },
+    { inputs: [uniform([2, 1, 4]), uniform([3, 1]), uniform([4], 0, 1)] },
+  ],
+  scalar: () => (s, start, end, weight) => s.add(start, s.mul(weight, s.sub(end, start))),
+  check: ([x]) => checkDType(x.dtype, 'floating', 'start', 'Lerp'),
+  grad: (g, dy) => {
+    const [start, end, weight] = g.inputs;
+    const toEnd = dy.mul(weight);
+    return [
+      g.needs(0) ? sumTo(dy.sub(toEnd), start.shape) : null,
+      g.needs(1) ? sumTo(toEnd, end.shape) : null,
+      g.needs(2) ? sumTo(dy.mul(end.sub(start)), weight.shape) : null,
+    ];
+  },
+});
+/** The point between `start` (weight 0) and `end` (weight 1); all three broadcast. */
+export function lerp(start: TensorLike, end: TensorLike, weight: TensorLike): Tensor {
+  const [a, b] = pair(start, end, 'Lerp');
+  const [, w] = pair(a, weight, 'Lerp');
+  return execute1(lerpOp, [a, b, w]);
+}

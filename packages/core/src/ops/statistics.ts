@@ -1,0 +1,234 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
+import { integers, type Sample, uniform, values } from '../samples.ts';
+import { type Axis, normalizeAxes, reducedShape } from '../shape.ts';
+import type { Tensor } from '../tensor.ts';
+import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
+
+/** The mean with its axes kept, and the variance: two passes, since a difference of sums of squares cancels. */
+function meanAndVariance(x: Tensor, attrs: Attrs): [mean: Tensor, variance: Tensor] {
+  const axes = axesOf(attrs);
+  const mean = x.mean(axes, { keepdims: true });
+  return [mean, x.squaredDifference(mean).mean(axes, { keepdims: keepsDims(attrs) })];
+}
+
+const varianceOp: Op = defineOp({
+  name: 'ReduceVariance',
+  doc: 'The mean squared distance from the mean over axes (divided by n, not n − 1).',
+  ulp: 16,
+  compose: ([x], attrs) => meanAndVariance(x, attrs)[1],
+  samples: reductionSamples(uniform),
+});
+/** The variance over one axis, several, or all (`null`): the mean squared distance from the mean. Floats only. */
+export function variance(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
+  return reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options);
+}
+
+const stdOp: Op = defineOp({
+  name: 'ReduceStd',
+  doc: 'The standard deviation over axes: the square root of the variance.',
+  ulp: 16,
+  compose: ([x], attrs) => meanAndVariance(x, attrs)[1].sqrt(),
+  samples: reductionSamples(uniform),
+});
+/** The standard deviation over one axis, several, or all (`null`). Floats only. */
+export function std(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
+  return reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options);
+}
+
+const momentsOp: Op = defineOp({
+  name: 'Moments',
+  doc: 'Mean and variance over axes.',
+  ulp: 16,
+  compose: ([x], attrs) => {
+    const [mean, variance] = meanAndVariance(x, attrs);
+    return [keepsDims(attrs) ? mean : mean.reshape(reducedShape(x.shape, axesOf(attrs), false)), variance];
+  },
+  samples: reductionSamples(uniform),
+});
+/** Mean and variance over one axis, several, or all (`null`). Floats only. */
+export function moments(
+  x: TensorLike,
+  axis: Axis = null,
+  options: ReduceOptions = {},
+): { mean: Tensor; variance: Tensor } {
+  const value = floating(x, 'Moments');
+  const axes = normalizeAxes(axis, value.rank, 'Moments');
+  const [mean, variance] = execute(momentsOp, [value], { axes, keepdims: options.keepdims ?? false });
+  return { mean, variance };
+}
+
+const logSumExpOp: Op = defineOp({
+  name: 'ReduceLogSumExp',
+  doc: 'log Σ exp(x) over axes, without overflow.',
+  ulp: 16,
+  compose: ([x], attrs) => {
+    const axes = axesOf(attrs);
+    const largest = x.max(axes, { keepdims: true });
+    // An infinite one would give ∞ − ∞.
+    const offset = largest.isFinite().where(largest, 0);
+    const result = x.sub(offset).exp().sum(axes, { keepdims: true }).log().add(offset);
+    return keepsDims(attrs) ? result : result.reshape(reducedShape(x.shape, axes, false));
+  },
+  grad: (g, dy) => {
+    const y = g.y.isFinite().where(g.y, 0);
+    return g.x.sub(kept(y, g)).exp().mul(kept(dy, g));
+  },
+  samples: reductionSamples(uniform),
+});
+/** log Σ exp(x) over one axis, several, or all (`null`), without overflow or underflow. Floats only. */
+export function logSumExp(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
+  return reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options);
+}
+
+const euclideanNormOp: Op = defineOp({
+  name: 'EuclideanNorm',
+  doc: 'The square root of the sum of squares over axes.',
+  ulp: 16,
+  compose: ([x], attrs) =>
+    x
+      .square()
+      .sum(axesOf(attrs), { keepdims: keepsDims(attrs) })
+      .sqrt(),
+  // At the origin every direction is as good; 0 lets training go on where TensorFlow's norm gives NaN.
+  grad: (g, dy) => g.x.mul(kept(dy.divNoNan(g.y), g)),
+  samples: reductionSamples(uniform),
+});
+/** The square root of the sum of squares over one axis, several, or all (`null`). Floats only. The gradient at 0 is 0. */
+export function reduceEuclideanNorm(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
+  return reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options);
+}
+
+/** Which norm: euclidean (2), the sum of absolute values (1), the largest of them (Infinity), or the p-norm for p > 0. */
+export type NormOrder = 'euclidean' | 'fro' | number;
+
+/**
+ * The norm of vectors, or of all elements.
+ * @param ord `'euclidean'` unless said, or a number above 0, `Infinity` included.
+ * @param axis the axis of the vectors; all elements as one vector unless said. Two axes stand for matrices, of which only the
+ * euclidean (Frobenius) norm is known here.
+ * @throws InvalidArgumentError for another order, or matrices with another norm.
+ */
+export function norm(
+  x: TensorLike,
+  ord: NormOrder = 'euclidean',
+  axis: Axis = null,
+  options: ReduceOptions = {},
+): Tensor {
+  const value = floating(x, 'Norm');
+  if (ord === 'euclidean' || ord === 'fro') return reduceEuclideanNorm(value, axis, options);
+  if (typeof ord !== 'number' || !(ord > 0)) {
+    throw new InvalidArgumentError(`ord is ${ord}, expected 'euclidean', 'fro' or a number above 0`, 'Norm');
+  }
+  if (axis !== null && typeof axis !== 'number' && axis.length > 1) {
+    throw new InvalidArgumentError(
+      `ord ${ord} over the axes [${axis}]: of matrices only the euclidean norm is known`,
+      'Norm',
+    );
+  }
+  if (ord === 2) return reduceEuclideanNorm(value, axis, options);
+  const size = value.abs();
+  if (ord === 1) return size.sum(axis, options);
+  if (ord === Infinity) return size.max(axis, options);
+  return size
+    .pow(ord)
+    .sum(axis, options)
+    .pow(1 / ord);
+}
+
+const countNonzeroOp: Op = defineOp({
+  name: 'CountNonzero',
+  doc: 'How many elements over axes are not 0 (of bools: true).',
+  compose: ([x], attrs) =>
+    (x.dtype === 'bool' ? x : x.notEqual(0))
+      .cast(attrs.dtype as 'int64')
+      .sum(axesOf(attrs), { keepdims: keepsDims(attrs) }),
+  notDifferentiable: 'it counts',
+  samples: (): readonly Sample[] => [
+    { inputs: [integers([3, 4], 0, 3)], attrs: { axes: [0, 1], keepdims: false, dtype: 'int64' } },
+    { inputs: [values([0, 1, -2, 0], [2, 2])], attrs: { axes: [1], keepdims: true, dtype: 'int32' } },
+  ],
+});
+/**
+ * How many elements over one axis, several, or all (`null`) are not 0; of bools, how many are true.
+ * @param options.dtype of the result; int64 unless said.
+ */
+export function countNonzero(
+  x: TensorLike,
+  axis: Axis = null,
+  options: ReduceOptions & { readonly dtype?: 'int32' | 'int64' } = {},
+): Tensor {
+  const value = toTensor(x);
+  checkDType(value.dtype, 'any', 'x', 'CountNonzero');
+  const dtype = options.dtype ?? 'int64';
+  checkDType(dtype, 'index', 'dtype', 'CountNonzero');
+  const axes = normalizeAxes(axis, value.rank, 'CountNonzero');
+  return execute1(countNonzeroOp, [value], { axes, keepdims: options.keepdims ?? false, dtype });
+}
+
+// ---- scaling by a norm
+
+const l2NormalizeOp: Op = defineOp({
+  name: 'L2Normalize',
+  doc: 'x divided by its euclidean norm over axes, whose square is taken as at least epsilon.',
+  ulp: 16,
+  compose: ([x], attrs) =>
+    x.mul(
+      x
+        .square()
+        .sum(axesOf(attrs), { keepdims: true })
+        .maximum(attrs.epsilon as number)
+        .rsqrt(),
+    ),
+  samples: () => [
+    { inputs: [uniform([3, 4])], attrs: { axes: [1], epsilon: 1e-12 } },
+    { inputs: [uniform([2, 3, 2])], attrs: { axes: [0, 2], epsilon: 1e-12 } },
+  ],
+});
+/**
+ * x divided by its euclidean norm over one axis, several, or all (`null`), so that this becomes 1.
+ * @param options.epsilon lower bound of the squared norm; 1e-12 unless said.
+ */
+export function l2Normalize(
+  x: TensorLike,
+  axis: Axis = null,
+  options: { readonly epsilon?: number } = {},
+): Tensor {
+  const value = floating(x, 'L2Normalize');
+  const axes = normalizeAxes(axis, value.rank, 'L2Normalize');
+  return execute1(l2NormalizeOp, [value], { axes, epsilon: options.epsilon ?? 1e-12 });
+}
+
+const clipByNormOp: Op = defineOp({
+  name: 'ClipByNorm',
+  doc: 'x scaled down so that its euclidean norm over axes is at most a limit; unchanged where it already is.',
+  ulp: 16,
+  compose: ([x, limit], attrs) => {
+    const norm = x.reduceEuclideanNorm(axesOf(attrs), { keepdims: true });
+    return x.mul(limit).div(norm.maximum(limit));
+  },
+  samples: () => [
+    { inputs: [uniform([3, 4]), values([1.5], [])], attrs: { axes: [0, 1] } },
+    { inputs: [uniform([3, 4]), values([50], [])], attrs: { axes: [1] } },
+  ],
+});
+/**
+ * x scaled down so that its euclidean norm is at most `clipNorm`; unchanged where it already is.
+ * @param clipNorm a number above 0, or a tensor.
+ * @param axes over which the norm is taken; all (`null`) unless said.
+ */
+export function clipByNorm(x: TensorLike, clipNorm: TensorLike, axes: Axis = null): Tensor {
+  if (typeof clipNorm === 'number' && !(clipNorm > 0)) {
+    throw new InvalidArgumentError(`clipNorm is ${clipNorm}, expected a number above 0`, 'ClipByNorm');
+  }
+  const [value, limit] = pair(floating(x, 'ClipByNorm'), clipNorm, 'ClipByNorm');
+  return execute1(clipByNormOp, [value, limit], { axes: normalizeAxes(axes, value.rank, 'ClipByNorm') });
+}
+
+function floating(x: TensorLike, op: string): Tensor {
+  const value = toTensor(x);
+  checkDType(value.dtype, 'floating', 'x', op);
+  return value;
+}
