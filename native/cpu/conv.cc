@@ -16,6 +16,7 @@ template <class T> struct Filter {
   const T* data;
   int64_t panel, panels;       // columns of a panel, panels of a group
   int64_t ldb, panel_step, group_step;
+  bool narrow;                 // transposed, for the tiles whose vectors run along k
 };
 
 template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
@@ -33,7 +34,7 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
   const int64_t row_chunks = ceil_div(total, grain);
   const int64_t column_chunks =
       row_chunks < kChunks ? max64(min64(min64(ceil_div(kChunks, row_chunks), f.panels), total * row_work / row_chunks / kChunkWork), 1) : 1;
-  const int64_t pixel_panels = ceil_div(W.count, kTileRows);
+  const int64_t pixel_panels = ceil_div(W.count, f.narrow ? kNarrowRows : kTileRows);
 
   parallel_for(row_chunks * column_chunks, 1, [&](int64_t chunk, int64_t) {
     const int64_t begin = chunk % row_chunks * grain, end = min64(begin + grain, total), column = chunk / row_chunks;
@@ -79,7 +80,8 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
               const int64_t x0 = part_begin(W.count, pixel_panels, p), x1 = part_begin(W.count, pixel_panels, p + 1);
               t.a_offset = x0 * t.a_row + g * cg;
               t.c = out + x0 * t.ldc;
-              micro_kernel<T>(static_cast<int>(x1 - x0), vectors)(t);
+              const int rows = static_cast<int>(x1 - x0);
+              (f.narrow ? narrow_kernel<T>(rows, static_cast<int>(t.n)) : micro_kernel<T>(rows, vectors))(t);
             }
           }
         }
@@ -98,7 +100,7 @@ Filter<T> pack_filter(const Convolution<T>& v, const T* filter, int64_t filter_w
   Filter<T> f{};
   f.panel = min64(ceil_div(v.group_out, L), W.count <= kWideRows ? 4 : kTileVectors) * L;
   f.panels = ceil_div(v.group_out, f.panel);
-  if (natural && v.images * H.count * W.count <= kDirectPixels) {
+  if (natural && v.group_out > kNarrowColumns && v.images * H.count * W.count <= kDirectPixels) {
     f.data = filter;
     f.ldb = k_step;
     f.panel_step = f.panel;
@@ -106,6 +108,28 @@ Filter<T> pack_filter(const Convolution<T>& v, const T* filter, int64_t filter_w
     return f;
   }
   const int64_t k = H.taps * W.taps * v.run_channels;
+  const bool merged = v.groups == 1 && W.tap_in == 1;
+  if (v.group_out <= kNarrowColumns && v.run_channels * (merged ? W.taps : 1) >= L) {
+    f.narrow = true;
+    f.panel = v.group_out;
+    f.panels = 1;
+    f.ldb = k;
+    f.group_step = k * v.group_out;
+    T* rows = static_cast<T*>(scratch(1, v.groups * f.group_step * static_cast<int64_t>(sizeof(T))));
+    f.data = rows;
+    for (int64_t g = 0; g < v.groups; g++) {
+      for (int64_t j = 0; j < v.group_out; j++) {
+        for (int64_t th = 0; th < H.taps; th++) {
+          for (int64_t tw = 0; tw < W.taps; tw++) {
+            const int64_t tap = (H.tap0 + th * H.tap_step) * filter_w + W.tap0 + tw * W.tap_step;
+            const T* from = filter + g * group_offset + j * column_step + tap * tap_size;
+            for (int64_t i = 0; i < v.run_channels; i++) *rows++ = from[i * k_step];
+          }
+        }
+      }
+    }
+    return f;
+  }
   f.ldb = f.panel;
   f.panel_step = k * f.panel;
   f.group_step = f.panels * f.panel_step;
@@ -132,16 +156,24 @@ Filter<T> pack_filter(const Convolution<T>& v, const T* filter, int64_t filter_w
   return f;
 }
 
-// A convolution that is one matrix product.
-bool is_plain(const Geometry& g) {
-  return g.kh == 1 && g.kw == 1 && g.groups == 1 && g.stride[0] == 1 && g.stride[1] == 1 && g.h == g.oh && g.w == g.ow &&
-         g.padding[0] == 0 && g.padding[2] == 0;
+// A convolution that is one product of an image matrix [rows, k] and the filter: of single pixels, or of whole images.
+struct Product {
+  int64_t rows, k;
+};
+bool is_product(const Geometry& g, Product* p) {
+  const bool padded = g.padding[0] | g.padding[1] | g.padding[2] | g.padding[3];
+  if (g.groups != 1 || padded) return false;
+  if (g.kh == 1 && g.kw == 1 && g.stride[0] == 1 && g.stride[1] == 1) *p = {g.n * g.h * g.w, g.c};
+  else if (g.kh == g.h && g.kw == g.w && g.dilation[0] == 1 && g.dilation[1] == 1) *p = {g.n, g.h * g.w * g.c};
+  else return false;
+  return p->rows == g.n * g.oh * g.ow;
 }
 bool is_depthwise(const Geometry& g) { return g.groups == g.c && g.cg == 1 && g.og == 1 && g.c > 1; }
 
 template <class T> void forward(const Geometry& g, const T* x, const T* filter, const T* bias, T* y, bool relu) {
-  if (is_plain(g)) {
-    gemm(Gemm<T>{g.n * g.h * g.w, g.o, g.c, x, g.c, 1, filter, g.o, 1, y, g.o, bias, relu});
+  Product p;
+  if (is_product(g, &p)) {
+    gemm(Gemm<T>{p.rows, g.o, p.k, x, p.k, 1, filter, g.o, 1, y, g.o, bias, relu});
     return;
   }
   Convolution<T> v{};
@@ -186,8 +218,9 @@ Axis backward_axis(int64_t in, int64_t out, int64_t taps, int64_t stride, int64_
 }
 
 template <class T> void backward_input(const Geometry& g, const T* filter, const T* dy, T* dx) {
-  if (is_plain(g)) {
-    gemm(Gemm<T>{g.n * g.h * g.w, g.c, g.o, dy, g.o, 1, filter, 1, g.o, dx, g.c, nullptr, false});
+  Product p;
+  if (is_product(g, &p)) {
+    gemm(Gemm<T>{p.rows, p.k, g.o, dy, g.o, 1, filter, 1, g.o, dx, p.k, nullptr, false});
     return;
   }
   Convolution<T> v{};
@@ -262,7 +295,10 @@ void conv2d_backprop_input(Args& args) {
 }
 
 template <class T> void backward_filter(const Geometry& g, const T* x, const T* dy, T* df) {
-  if (is_depthwise(g)) depthwise_filter<T>(g, x, dy, df);
+  Product p;
+  // With many rows the sums are long, and filter_gradient splits them.
+  if (is_product(g, &p) && p.rows <= p.k) gemm(Gemm<T>{p.k, g.o, p.rows, x, 1, p.k, dy, g.o, 1, df, g.o, nullptr, false});
+  else if (is_depthwise(g)) depthwise_filter<T>(g, x, dy, df);
   else filter_gradient<T>(g, x, dy, df);
 }
 

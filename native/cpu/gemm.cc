@@ -55,16 +55,6 @@ constexpr int kDotRows = 4, kDotColumns = 4;
 constexpr int kDotRows = 4, kDotColumns = 2;
 #endif
 
-template <class T> inline T sum(typename Lanes<T>::V v) {
-  constexpr int L = Lanes<T>::n;
-  alignas(64) T x[L];
-  store<T>(x, v);
-  for (int d = L / 2; d > 0; d /= 2) {
-    for (int i = 0; i < d; i++) x[i] += x[i + d];
-  }
-  return x[0];
-}
-
 template <class T, int R, int C> void dot_block(const Gemm<T>& g, const T* a, int64_t a_row, T* c, int64_t j) {
   constexpr int L = Lanes<T>::n;
   using V = typename Lanes<T>::V;

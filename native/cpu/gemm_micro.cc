@@ -89,12 +89,63 @@ template <class T, int R> constexpr Micro<T> pick(int rows, int vectors) {
   return nullptr;
 }
 
+template <class T, int R, int N> void narrow(const Tile<T>& t) {
+  using V = typename Lanes<T>::V;
+  constexpr int L = Lanes<T>::n;
+  V acc[R][N] = {};
+  for (int64_t i = 0; i < t.run_count; i++) {
+    const Run<T>& run = t.runs[i];
+    const T* a = run.a + t.a_offset;
+    const T* b = t.b + run.k0;
+    auto step = [&](auto&& get) __attribute__((always_inline)) {
+      V y[N];
+#pragma GCC unroll 4
+      for (int j = 0; j < N; j++) y[j] = get(b + j * t.ldb);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; r++) {
+        V x = get(a + r * t.a_row);
+#pragma GCC unroll 4
+        for (int j = 0; j < N; j++) acc[r][j] = fma(x, y[j], acc[r][j]);
+      }
+    };
+    int64_t k = run.length;
+    for (; k >= L; k -= L, a += L, b += L) step([](const T* p) { return load<T>(p); });
+    if (k > 0) {
+      const Part<T> last(k);
+      step([&](const T* p) { return last.load(p); });
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; r++) {
+#pragma GCC unroll 4
+    for (int j = 0; j < N; j++) {
+      T* c = t.c + r * t.ldc + j;
+      T v = sum<T>(acc[r][j]);
+      if (t.add) v += *c;
+      if (t.bias) v += t.bias[j];
+      *c = t.relu && v < 0 ? T(0) : v;
+    }
+  }
+}
+
+template <class T, int R, int N> constexpr Micro<T> pick_narrow(int rows, int columns) {
+  if (rows == R && columns == N) return narrow<T, R, N>;
+  if constexpr (N > 1) {
+    if (columns < N) return pick_narrow<T, R, N - 1>(rows, columns);
+  }
+  if constexpr (R > 1) return pick_narrow<T, R - 1, N>(rows, columns);
+  return nullptr;
+}
+
 // Constants: nothing here may run at load, on a processor that may lack the instructions.
 template <class T> struct Table {
-  Micro<T> at[kTileRows][4] = {};
+  Micro<T> at[kTileRows][4] = {}, narrow_at[kNarrowRows][kNarrowColumns] = {};
   constexpr Table() {
     for (int r = 0; r < kTileRows; r++) {
       for (int v = 0; v < 4; v++) at[r][v] = v < 2 || r < kWideRows ? pick<T, kTileRows>(r + 1, v + 1) : nullptr;
+    }
+    for (int r = 0; r < kNarrowRows; r++) {
+      for (int c = 0; c < kNarrowColumns; c++) narrow_at[r][c] = pick_narrow<T, kNarrowRows, kNarrowColumns>(r + 1, c + 1);
     }
   }
 };
@@ -105,5 +156,7 @@ constexpr Table<double> table_f64;
 
 template <> Micro<float> micro_kernel<float>(int rows, int vectors) { return table_f32.at[rows - 1][vectors - 1]; }
 template <> Micro<double> micro_kernel<double>(int rows, int vectors) { return table_f64.at[rows - 1][vectors - 1]; }
+template <> Micro<float> narrow_kernel<float>(int rows, int columns) { return table_f32.narrow_at[rows - 1][columns - 1]; }
+template <> Micro<double> narrow_kernel<double>(int rows, int columns) { return table_f64.narrow_at[rows - 1][columns - 1]; }
 
 EAGRE_END

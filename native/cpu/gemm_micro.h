@@ -29,15 +29,16 @@ template <> struct Lanes<double> {
   static constexpr int n = kF64;
 };
 
-// Rows of a tile, vectors across it, and how many rows a tile twice as wide may have: what the registers hold.
+// Rows of a tile, vectors across it, and how many rows a tile twice as wide may have: what the registers hold. A narrow tile has
+// so few columns that vectors run along k instead.
 #if defined(__AVX512F__)
-constexpr int kTileRows = 14, kTileVectors = 2, kWideRows = 6;
+constexpr int kTileRows = 14, kTileVectors = 2, kWideRows = 6, kNarrowRows = 6, kNarrowColumns = 4;
 #elif defined(__AVX2__)
-constexpr int kTileRows = 6, kTileVectors = 2, kWideRows = 2;
+constexpr int kTileRows = 6, kTileVectors = 2, kWideRows = 2, kNarrowRows = 6, kNarrowColumns = 2;
 #elif defined(__aarch64__)
-constexpr int kTileRows = 8, kTileVectors = 2, kWideRows = 4;
+constexpr int kTileRows = 8, kTileVectors = 2, kWideRows = 4, kNarrowRows = 4, kNarrowColumns = 1;
 #else
-constexpr int kTileRows = 4, kTileVectors = 2, kWideRows = 2;
+constexpr int kTileRows = 4, kTileVectors = 2, kWideRows = 2, kNarrowRows = 4, kNarrowColumns = 1;
 #endif
 
 // `length` values of k from k0 on; row 0 of A begins at `a` (plus the tile's a_offset).
@@ -65,6 +66,10 @@ template <class T> using Micro = void (*)(const Tile<T>&);
 template <class T> Micro<T> micro_kernel(int rows, int vectors);
 template <> Micro<float> micro_kernel<float>(int rows, int vectors);
 template <> Micro<double> micro_kernel<double>(int rows, int vectors);
+// The kernel of a narrow tile: a_step is 1, and element (k, j) of B lies at b[j · ldb + k].
+template <class T> Micro<T> narrow_kernel(int rows, int columns);
+template <> Micro<float> narrow_kernel<float>(int rows, int columns);
+template <> Micro<double> narrow_kernel<double>(int rows, int columns);
 
 namespace {
 
@@ -149,6 +154,15 @@ template <int D, int N, class V> inline __attribute__((always_inline)) void exch
     if (!(i & D)) exchange<D>(r[i], r[i + D], std::make_integer_sequence<int, N>());
   }
   if constexpr (2 * D < N) exchange_rows<2 * D, N>(r);
+}
+// The sum of all lanes, by halves.
+template <int D, class V, int... I> inline __attribute__((always_inline)) auto sum_lanes(V v, std::integer_sequence<int, I...> lanes) {
+  v += __builtin_shufflevector(v, v, (I ^ D)...);
+  if constexpr (D > 1) return sum_lanes<D / 2>(v, lanes);
+  else return v[0];
+}
+template <class T> inline __attribute__((always_inline)) T sum(typename Lanes<T>::V v) {
+  return sum_lanes<Lanes<T>::n / 2>(v, std::make_integer_sequence<int, Lanes<T>::n>());
 }
 // Transposes n vectors of n lanes in log2(n) rounds.
 template <class T> inline __attribute__((always_inline)) void transpose(typename Lanes<T>::V* r) { exchange_rows<1, Lanes<T>::n>(r); }

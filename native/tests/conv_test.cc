@@ -129,6 +129,8 @@ int main() {
   check<float>(random, {2, 40, 40, 3, 7, 7, 64, {2, 2}, {3, 3, 3, 3}});
   check<float>(random, {1, 7, 7, 256, 3, 3, 256, {1, 1}, {1, 1, 1, 1}});
   check<float>(random, {16, 4, 4, 64, 4, 4, 64});
+  check<float>(random, {2, 14, 14, 1, 5, 5, 64, {2, 2}, {2, 2, 2, 2}});
+  for (int64_t o = 1; o <= 5; o++) check<float>(random, {2, 9, 23, 40, 3, 3, o, {1, 1}, {1, 1, 1, 1}});
   // Fractions: the bits must not depend on the number of threads.
   auto x = Array<float>::make({8, 26, 26, 32}, [&](int64_t) { return random.uniform(); });
   auto dy = Array<float>::make({8, 24, 24, 64}, [&](int64_t) { return random.uniform(); });
