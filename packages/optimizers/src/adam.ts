@@ -1,0 +1,88 @@
+import type { Variable } from '@eagre/core';
+import {
+  type LearningRate,
+  Optimizer,
+  type OptimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
+
+export interface AdamOptions extends OptimizerOptions {
+  /** How much of the gradients' average stays at each step; 0.9 unless given. */
+  readonly beta1?: number;
+  /** How much of the squared gradients' average stays at each step; 0.999 unless given. */
+  readonly beta2?: number;
+  /** Added to the root; 1e-7 unless given. This is the paper's "epsilon hat". */
+  readonly epsilon?: number;
+  /** Use the largest second moment so far: Reddi et al., "On the Convergence of Adam and Beyond", 2018. */
+  readonly amsgrad?: boolean;
+}
+
+/**
+ * Adam: `m += (g − m)(1 − beta1); v += (g² − v)(1 − beta2); w -= learningRate · √(1 − beta2ᵗ) / (1 − beta1ᵗ) · m / (√v +
+ * epsilon)`. Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2014. The learning rate is 0.001 unless given.
+ */
+export class Adam extends Optimizer {
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly amsgrad: boolean;
+  protected momentums: Variable[] = [];
+  protected velocities: Variable[] = [];
+  protected velocityHats: Variable[] = [];
+
+  constructor(learningRate?: LearningRate | AdamOptions, options?: AdamOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.001, ...all });
+    this.beta1 = all.beta1 ?? 0.9;
+    this.beta2 = all.beta2 ?? 0.999;
+    this.epsilon = all.epsilon ?? 1e-7;
+    this.amsgrad = all.amsgrad ?? false;
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    [this.momentums, this.velocities] = this.addSlots(variables, 'momentum', 'velocity');
+    if (this.amsgrad) [this.velocityHats] = this.addSlots(variables, 'velocity_hat');
+  }
+
+  // The kernel shrinks the variables itself.
+  protected override applyWeightDecay(): void {}
+
+  protected override updateAll(updates: readonly Update[], lr: number): void {
+    const { beta1, beta2, epsilon, amsgrad } = this;
+    const step = Number(this.iterations.item()) + 1;
+    const alpha = (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step);
+    const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
+    const run = (some: readonly Update[], weightDecay: number): void => {
+      if (some.length === 0) return;
+      this.runKernel('ApplyAdam', some, slots, { alpha, lr, beta1, beta2, epsilon, weightDecay, amsgrad });
+    };
+    const decay = this.weightDecay ?? 0;
+    run(
+      updates.filter((u) => this.decayOf(u.variable) === decay),
+      decay,
+    );
+    if (decay !== 0)
+      run(
+        updates.filter((u) => this.decayOf(u.variable) === 0),
+        0,
+      );
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const { beta1, beta2, epsilon, amsgrad } = this;
+    return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon, amsgrad };
+  }
+}
+
+/**
+ * Adam with decoupled weight decay: before each update `w -= w · weightDecay · learningRate`, with 0.004 unless given.
+ * Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019.
+ */
+export class AdamW extends Adam {
+  constructor(learningRate?: LearningRate | AdamOptions, options?: AdamOptions) {
+    super({ weightDecay: 0.004, ...withLearningRate(learningRate, options) });
+  }
+}

@@ -1,0 +1,61 @@
+import { InvalidArgumentError } from '@eagre/core';
+import { Adam, AdamW } from './adam.ts';
+import { Optimizer } from './optimizer.ts';
+import { RMSprop } from './rmsprop.ts';
+import { SGD } from './sgd.ts';
+
+/** An optimizer as Keras writes it in a file. */
+export interface SerializedOptimizer {
+  readonly class_name: string;
+  readonly config: Record<string, unknown>;
+}
+
+type FromConfig = {
+  fromConfig(config: Readonly<Record<string, unknown>>, customObjects?: object): Optimizer;
+};
+const classes: Readonly<Record<string, FromConfig>> = { SGD, RMSprop, Adam, AdamW };
+
+/** An optimizer as plain JSON, in Keras's form; without its state. */
+export function serialize(
+  optimizer: Optimizer,
+): SerializedOptimizer & { module: string; registered_name: null } {
+  return {
+    module: 'keras.optimizers',
+    class_name: optimizer.constructor.name,
+    config: optimizer.getConfig(),
+    registered_name: null,
+  };
+}
+
+/** The optimizer that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
+export function deserialize(
+  serialized: SerializedOptimizer,
+  customObjects: Readonly<Record<string, unknown>> = {},
+): Optimizer {
+  const { class_name: name, config } = serialized;
+  const custom = customObjects[name] as FromConfig | undefined;
+  const known =
+    custom ?? Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+  if (known === undefined) {
+    throw new InvalidArgumentError(
+      `no optimizer '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+      'optimizers.get',
+    );
+  }
+  return known.fromConfig(config, customObjects);
+}
+
+/** What stands for an optimizer: a name such as `'adam'`, a serialised one, or an optimizer itself. */
+export type OptimizerLike = string | SerializedOptimizer | Optimizer;
+
+/** The optimizer for a name (`'adam'`, in any case), a serialised one, or an optimizer itself. */
+export function get(identifier: OptimizerLike): Optimizer {
+  if (identifier instanceof Optimizer) return identifier;
+  if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
+  if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
+    return deserialize(identifier);
+  throw new InvalidArgumentError(
+    `expected an optimizer or its name, got ${String(identifier)}`,
+    'optimizers.get',
+  );
+}

@@ -1,0 +1,533 @@
+import { GradientTape } from '@eagre/autodiff';
+import type { DType, KernelAttrs, KernelName } from '@eagre/backend';
+import {
+  clipByValue,
+  constant,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  Module,
+  maximum,
+  minimum,
+  scope,
+  type Tensor,
+  type TensorLike,
+  UnimplementedError,
+  Variable,
+} from '@eagre/core';
+import {
+  context,
+  isFloating,
+  kernelFor,
+  outsideScopes,
+  sameShape,
+  showFields,
+  showShape,
+  toTensor,
+  transfer,
+  withoutTapes,
+} from '@eagre/core/internal';
+import {
+  camelCaseKeys,
+  deserialize,
+  LearningRateSchedule,
+  type SerializedSchedule,
+  serialize,
+} from './schedules.ts';
+
+/** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
+export type LearningRate = number | ((step: number) => number);
+
+/** What all optimizers take. */
+export interface OptimizerOptions {
+  readonly learningRate?: LearningRate;
+  /** Before each update, `variable -= variable · weightDecay · learningRate`. */
+  readonly weightDecay?: number | null;
+  /** The largest norm of each gradient; longer ones are shortened. Only one of the three kinds of clipping can be given. */
+  readonly clipnorm?: number | null;
+  /** The largest absolute value of an element of a gradient. */
+  readonly clipvalue?: number | null;
+  /** The largest norm of all gradients together. */
+  readonly globalClipnorm?: number | null;
+  readonly name?: string;
+}
+
+/** A gradient with its variable. */
+export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
+
+/** @internal A checked gradient with its variable. */
+export interface Update {
+  readonly gradient: Tensor;
+  readonly variable: Variable;
+}
+
+/** A variable whose values are brought back into bounds after each update. */
+interface Constrained {
+  readonly constraint?: ((value: Variable) => TensorLike) | null;
+}
+
+/** @internal Both forms of an optimizer's arguments, `(0.1, { … })` and `({ learningRate: 0.1, … })`, as the latter. */
+export function withLearningRate<O extends OptimizerOptions>(
+  first: LearningRate | O | undefined,
+  rest: O | undefined,
+): O {
+  if (typeof first === 'number' || typeof first === 'function') return { ...rest, learningRate: first } as O;
+  return { ...first, ...rest } as O;
+}
+
+/**
+ * Base of optimizers: they change variables by their gradients.
+ *
+ * To make your own, extend it; in `build` make what must be remembered for each variable (`addVariableFromReference`), and in
+ * `updateStep` assign the new values:
+ *
+ *     class SignSGD extends tf.optimizers.Optimizer {
+ *       updateStep(gradient, variable, learningRate) {
+ *         variable.assignSub(gradient.sign().mul(learningRate));
+ *       }
+ *     }
+ */
+export abstract class Optimizer extends Module {
+  /** How many updates were made; int64, saved with the other variables. */
+  readonly iterations: Variable;
+  readonly weightDecay: number | null;
+  readonly clipnorm: number | null;
+  readonly clipvalue: number | null;
+  readonly globalClipnorm: number | null;
+  readonly #variables: Variable[] = [];
+  readonly #index = new Map<Variable, number>();
+  readonly #noDecay: { readonly variables: Set<Variable>; names: readonly string[] } = {
+    variables: new Set(),
+    names: [],
+  };
+  readonly #warned = new Set<Variable>();
+  #schedule: ((step: number) => number) | null = null;
+  #rateVariable: Variable | null = null;
+  // The rate as it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
+  #givenRate = 0;
+
+  constructor(options: OptimizerOptions & { readonly learningRate: LearningRate }) {
+    super(options.name === undefined ? {} : { name: options.name });
+    const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
+    if ([clipnorm, clipvalue, globalClipnorm].filter((c) => c !== null).length > 1) {
+      throw new InvalidArgumentError(
+        `only one of clipnorm (${clipnorm}), clipvalue (${clipvalue}) and globalClipnorm (${globalClipnorm}) can be given`,
+        this.name,
+      );
+    }
+    this.weightDecay = weightDecay;
+    this.clipnorm = clipnorm;
+    this.clipvalue = clipvalue;
+    this.globalClipnorm = globalClipnorm;
+    this.iterations = this.#track('iteration', constant(0, 'int64'));
+    if (typeof options.learningRate === 'function') this.#schedule = options.learningRate;
+    else this.learningRate = options.learningRate;
+  }
+
+  /** Whether `build` has run. */
+  get built(): boolean {
+    return this.#index.size > 0;
+  }
+
+  /**
+   * The learning rate of the next update. Assign a number, a schedule, or a function of the step; a schedule can be replaced
+   * by another one only. A fixed rate is kept in a variable, which is saved.
+   */
+  get learningRate(): number {
+    if (this.#schedule !== null) return this.#schedule(Number(this.iterations.item()));
+    const stored = (this.#rateVariable as Variable).item();
+    // Restored from a file: take the shortest number that is this float32.
+    if (stored !== Math.fround(this.#givenRate)) this.#givenRate = shortest(stored);
+    return this.#givenRate;
+  }
+  set learningRate(value: LearningRate) {
+    if (typeof value === 'function') {
+      this.#schedule = value;
+      const old = this.#rateVariable;
+      this.#rateVariable = null;
+      if (old !== null) this.#variables.splice(this.#variables.indexOf(old), 1);
+      return;
+    }
+    if (typeof value !== 'number' || !(value >= 0)) {
+      throw new InvalidArgumentError(
+        `the learning rate must be a number of at least 0 or a schedule, got ${String(value)}`,
+        this.name,
+      );
+    }
+    if (this.#schedule !== null) {
+      throw new FailedPreconditionError(
+        'the learning rate follows a schedule and can only be replaced by another one',
+        this.name,
+      );
+    }
+    this.#givenRate = value;
+    if (this.#rateVariable === null)
+      this.#rateVariable = this.#track('learning_rate', constant(value, 'float32'));
+    else this.#rateVariable.assign(value);
+  }
+  /** The schedule or function that gives the learning rate; null when it is fixed. */
+  get learningRateSchedule(): ((step: number) => number) | null {
+    return this.#schedule;
+  }
+
+  /** Everything that is saved, in Keras's order: iterations, learning rate, then the slots. */
+  override get variables(): Variable[] {
+    return [...this.#variables];
+  }
+
+  /**
+   * Makes the slots for these variables; the first `applyGradients` does it otherwise. Later updates are possible for these
+   * variables only. Does nothing the second time.
+   */
+  build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    const seen = new Set<Variable>();
+    for (const variable of variables) {
+      if (!(variable instanceof Variable)) throw new InvalidArgumentError('expected variables', this.name);
+      if (!isFloating(variable.dtype)) {
+        throw new InvalidArgumentError(
+          `the variable '${variable.name}' is ${variable.dtype} and has no gradient`,
+          this.name,
+        );
+      }
+      this.#once(variable, seen);
+    }
+    variables.forEach((variable, i) => this.#index.set(variable, i));
+  }
+
+  /** A variable of the optimizer's own, not trainable; saved with the others. */
+  addVariable(options: {
+    readonly shape: readonly number[];
+    readonly dtype?: DType;
+    readonly name: string;
+    readonly initial?: number;
+  }): Variable {
+    const { shape, dtype = 'float32', name, initial = 0 } = options;
+    return this.#track(name, constant(initial, dtype, { shape }));
+  }
+  /** A variable of another one's shape and dtype, `adam/dense_kernel_momentum` for `dense/kernel` and `momentum`. */
+  addVariableFromReference(reference: Variable, name: string, initial = 0): Variable {
+    const { shape, dtype } = reference;
+    return this.addVariable({
+      shape,
+      dtype,
+      initial,
+      name: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
+    });
+  }
+  /** One such variable for each; with several names, those of one variable follow each other. */
+  protected addSlots<const N extends readonly string[]>(
+    variables: readonly Variable[],
+    ...names: N
+  ): { [K in keyof N]: Variable[] } {
+    const lists = names.map((): Variable[] => []);
+    for (const variable of variables) {
+      names.forEach((name, i) =>
+        (lists[i] as Variable[]).push(this.addVariableFromReference(variable, name)),
+      );
+    }
+    return lists as { [K in keyof N]: Variable[] };
+  }
+  /** The place of a variable among those that the optimizer was built for. */
+  protected indexOf(variable: Variable): number {
+    const index = this.#index.get(variable);
+    if (index === undefined) {
+      throw new InvalidArgumentError(
+        `the variable '${variable.name}' is not among those that the optimizer was built for (by its first update or build()); make another optimizer for it`,
+        this.name,
+      );
+    }
+    return index;
+  }
+
+  /** Exempts variables from `weightDecay`: these, and those whose names contain one of `varNames`. */
+  excludeFromWeightDecay(options: {
+    readonly varList?: readonly Variable[];
+    readonly varNames?: readonly string[];
+  }): void {
+    if (this.built)
+      throw new FailedPreconditionError(
+        'excludeFromWeightDecay() must be called before the first update',
+        this.name,
+      );
+    this.#noDecay.variables.clear();
+    for (const variable of options.varList ?? []) this.#noDecay.variables.add(variable);
+    this.#noDecay.names = [...(options.varNames ?? [])];
+  }
+  /** The weight decay of one variable; 0 for none. */
+  protected decayOf(variable: Variable): number {
+    if (this.weightDecay === null || this.#noDecay.variables.has(variable)) return 0;
+    return this.#noDecay.names.some((part) => variable.name.includes(part)) ? 0 : this.weightDecay;
+  }
+
+  /**
+   * Updates each variable by its gradient: `applyGradients(grads, variables)`, or pairs, as `zip` gives them. Variables
+   * without a gradient (null) stay as they are.
+   * @returns the iterations
+   * @throws InvalidArgumentError when there is no gradient at all, a gradient does not fit its variable, a variable is listed
+   * twice, or was not there when the optimizer was built
+   */
+  applyGradients(gradients: Iterable<TensorLike | null | undefined>, variables: Iterable<Variable>): Variable;
+  applyGradients(pairs: Iterable<GradientAndVariable>): Variable;
+  applyGradients(first: Iterable<unknown>, second?: Iterable<Variable>): Variable {
+    const pairs =
+      second === undefined
+        ? [...(first as Iterable<GradientAndVariable>)]
+        : this.#zip([...first], [...second]);
+    withoutTapes(() => scope(() => this.#apply(pairs)));
+    return this.iterations;
+  }
+
+  /**
+   * Computes the loss, its gradients, and updates the variables: those given, or all trainable ones that `loss` used.
+   * @returns the loss
+   */
+  minimize(loss: () => Tensor, variables?: readonly Variable[] | (() => readonly Variable[])): Tensor {
+    const tape = new GradientTape();
+    try {
+      const value = tape.record(loss);
+      const list = typeof variables === 'function' ? variables() : (variables ?? tape.watchedVariables());
+      scope(() => {
+        this.applyGradients(tape.gradient(value, list) as (Tensor | null)[], list);
+      });
+      return value;
+    } finally {
+      tape.dispose();
+    }
+  }
+
+  /** Changes one variable. Optimizers that write many at once override `updateAll` instead. */
+  updateStep(_gradient: Tensor, _variable: Variable, _learningRate: number): void {
+    throw new UnimplementedError(
+      'the class must have updateStep(gradient, variable, learningRate)',
+      this.name,
+    );
+  }
+  /** @internal Changes all variables of one step. */
+  protected updateAll(updates: readonly Update[], learningRate: number): void {
+    for (const { gradient, variable } of updates) this.updateStep(gradient, variable, learningRate);
+  }
+  /** @internal Shrinks variables by their weight decay; overridden where the kernel does it. */
+  protected applyWeightDecay(variables: readonly Variable[], learningRate: number): void {
+    for (const variable of variables) {
+      const decay = this.decayOf(variable);
+      if (decay !== 0) variable.assignSub(variable.mul(decay).mul(learningRate));
+    }
+  }
+
+  /**
+   * @internal One kernel call for the variables of one dtype: its inputs are variable, slots and gradient of each, and it
+   * writes into the variables and slots.
+   */
+  protected runKernel(
+    name: KernelName,
+    updates: readonly Update[],
+    slots: readonly (readonly Variable[])[],
+    attrs: KernelAttrs,
+  ): void {
+    for (const group of groupBy(updates, (u) => `${u.variable.device} ${u.variable.dtype}`)) {
+      const written = group.map(({ variable }) => {
+        const index = this.indexOf(variable);
+        return [variable.writable(), ...slots.map((list) => (list[index] as Variable).writable())];
+      });
+      const outputs = written.flat();
+      const storages = new Set(outputs.map((t) => t.storage));
+      const backend = (outputs[0] as Tensor).backend;
+      const inputs = group.flatMap(({ gradient }, i) => {
+        // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
+        const elsewhere = gradient.backend !== backend || storages.has(gradient.storage);
+        return [...(written[i] as Tensor[]), elsewhere ? transfer(gradient, backend) : gradient];
+      });
+      kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: group.length });
+    }
+  }
+
+  /** Keras's config: what makes an optimizer with the same options, without its state. */
+  getConfig(): Record<string, unknown> {
+    const schedule = this.#schedule;
+    if (schedule !== null && !(schedule instanceof LearningRateSchedule)) {
+      throw new InvalidArgumentError(
+        'a learning rate that is a plain function cannot be written; extend LearningRateSchedule',
+        this.name,
+      );
+    }
+    return {
+      name: this.name,
+      learning_rate: schedule === null ? this.learningRate : serialize(schedule),
+      weight_decay: this.weightDecay,
+      clipnorm: this.clipnorm,
+      global_clipnorm: this.globalClipnorm,
+      clipvalue: this.clipvalue,
+      use_ema: false,
+      ema_momentum: 0.99,
+      ema_overwrite_frequency: null,
+      loss_scale_factor: null,
+      gradient_accumulation_steps: null,
+    };
+  }
+
+  /**
+   * The optimizer of a config, from `getConfig` or Keras.
+   * @throws UnimplementedError for moving averages, loss scaling and gradient accumulation, which Keras has and this has not
+   */
+  static fromConfig<T extends Optimizer>(
+    this: new (
+      options: never,
+    ) => T,
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>>,
+  ): T {
+    const {
+      use_ema,
+      ema_momentum: _,
+      ema_overwrite_frequency: __,
+      loss_scale_factor,
+      gradient_accumulation_steps,
+      ...known
+    } = config;
+    for (const [option, value] of Object.entries({
+      use_ema,
+      loss_scale_factor,
+      gradient_accumulation_steps,
+    })) {
+      if (value)
+        throw new UnimplementedError(
+          `the option ${option} (${String(value)}) is not supported`,
+          'fromConfig',
+        );
+    }
+    const options = camelCaseKeys(known);
+    const rate = options['learningRate'];
+    if (typeof rate === 'object' && rate !== null)
+      options['learningRate'] = deserialize(rate as SerializedSchedule, customObjects);
+    return new this(options as never);
+  }
+
+  #track(name: string, initial: Tensor): Variable {
+    const before = context.nameScope;
+    // Whatever scope is open when the slots happen to be made, files know them by the optimizer's name.
+    context.nameScope = `${this.name}/`;
+    try {
+      const variable = new Variable(initial, { name, trainable: false });
+      this.#variables.push(variable);
+      return variable;
+    } finally {
+      context.nameScope = before;
+    }
+  }
+
+  #zip(gradients: readonly unknown[], variables: readonly Variable[]): GradientAndVariable[] {
+    if (gradients.length !== variables.length) {
+      throw new InvalidArgumentError(
+        `${gradients.length} gradients for ${variables.length} variables`,
+        this.name,
+      );
+    }
+    return variables.map((variable, i) => [gradients[i] as TensorLike | null, variable]);
+  }
+
+  #apply(pairs: readonly GradientAndVariable[]): void {
+    if (pairs.every(([gradient]) => gradient === null || gradient === undefined)) {
+      throw new InvalidArgumentError('No gradients provided for any variable', this.name);
+    }
+    const variables = pairs.map(([, variable]) => variable);
+    this.build(variables);
+    const seen = new Set<Variable>();
+    let updates: Update[] = [];
+    const missing: Variable[] = [];
+    for (const [given, variable] of pairs) {
+      this.indexOf(variable);
+      this.#once(variable, seen);
+      if (given === null || given === undefined) missing.push(variable);
+      else updates.push({ gradient: this.#checked(toTensor(given, variable.dtype), variable), variable });
+    }
+    this.#warn(missing);
+    const learningRate = this.learningRate;
+    updates = this.#clip(updates);
+    if (this.weightDecay !== null)
+      this.applyWeightDecay(
+        updates.map((u) => u.variable),
+        learningRate,
+      );
+    this.updateAll(updates, learningRate);
+    for (const { variable } of updates) {
+      const { constraint } = variable as Variable & Constrained;
+      if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
+    }
+    this.iterations.assignAdd(1);
+  }
+
+  #once(variable: Variable, seen: Set<Variable>): void {
+    if (seen.has(variable))
+      throw new InvalidArgumentError(`the variable '${variable.name}' is listed twice`, this.name);
+    seen.add(variable);
+  }
+
+  #checked(gradient: Tensor, variable: Variable): Tensor {
+    if (gradient.dtype !== variable.dtype || !sameShape(gradient.shape, variable.shape)) {
+      throw new InvalidArgumentError(
+        `the gradient of '${variable.name}' is ${gradient.dtype} ${showShape(gradient.shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
+        this.name,
+      );
+    }
+    if (gradient.storage.refs <= 0)
+      throw new FailedPreconditionError(`the gradient of '${variable.name}' was disposed`, this.name);
+    return gradient;
+  }
+
+  #warn(missing: readonly Variable[]): void {
+    const news = missing.filter((v) => !this.#warned.has(v));
+    if (news.length === 0) return;
+    for (const variable of news) this.#warned.add(variable);
+    console.warn(
+      `${this.name}: no gradients for ${news.map((v) => `'${v.name}'`).join(', ')}; they stay as they are`,
+    );
+  }
+
+  #clip(updates: readonly Update[]): Update[] {
+    const { clipnorm, clipvalue, globalClipnorm } = this;
+    const each = (clip: (gradient: Tensor) => Tensor): Update[] =>
+      updates.map(({ gradient, variable }) => ({ gradient: clip(gradient), variable }));
+    if (clipnorm !== null && clipnorm > 0) {
+      return each((g) => g.mul(clipnorm).div(maximum(squaredNorm(g).sqrt(), clipnorm)));
+    }
+    if (clipvalue !== null && clipvalue > 0) return each((g) => clipByValue(g, -clipvalue, clipvalue));
+    if (globalClipnorm !== null && globalClipnorm > 0) {
+      const wide: DType = updates.some((u) => u.gradient.dtype === 'float64') ? 'float64' : 'float32';
+      const norm = updates
+        .map(({ gradient }) => squaredNorm(gradient).cast(wide))
+        .reduce((a, b) => a.add(b))
+        .sqrt();
+      // norm − norm is 0, but NaN for a norm that is not finite: then no update hides what went wrong.
+      const scale = minimum(constant(1, wide).div(norm), 1 / globalClipnorm)
+        .mul(globalClipnorm)
+        .add(norm.sub(norm));
+      return each((g) => g.mul(scale.cast(g.dtype)));
+    }
+    return [...updates];
+  }
+}
+showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.learningRate }));
+
+function squaredNorm(x: Tensor): Tensor {
+  return x.square().sum();
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const k = key(item);
+    const group = groups.get(k);
+    if (group === undefined) groups.set(k, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+}
+
+/** The shortest decimal that is this number when rounded to float32. */
+function shortest(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}

@@ -1,0 +1,65 @@
+import type { Variable } from '@eagre/core';
+import {
+  type LearningRate,
+  Optimizer,
+  type OptimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
+
+export interface RMSpropOptions extends OptimizerOptions {
+  /** How much of the average of squared gradients stays at each step; 0.9 unless given. */
+  readonly rho?: number;
+  readonly momentum?: number;
+  /** Added to the average below the root; 1e-7 unless given. */
+  readonly epsilon?: number;
+  /** Divide by the estimated variance instead of the second moment. */
+  readonly centered?: boolean;
+}
+
+/**
+ * RMSprop: `s = rho · s + (1 − rho) · g²; w -= learningRate · g / √(s + epsilon)`. With `centered`, s less the square of the
+ * gradients' average; with momentum, the steps accumulate: `m = momentum · m + step; w -= m`. Hinton, "Neural Networks for
+ * Machine Learning", lecture 6, 2012. The learning rate is 0.001 unless given.
+ */
+export class RMSprop extends Optimizer {
+  readonly rho: number;
+  readonly momentum: number;
+  readonly epsilon: number;
+  readonly centered: boolean;
+  protected velocities: Variable[] = [];
+  protected momentums: Variable[] = [];
+  protected averageGradients: Variable[] = [];
+
+  constructor(learningRate?: LearningRate | RMSpropOptions, options?: RMSpropOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.001, ...all });
+    this.rho = all.rho ?? 0.9;
+    this.momentum = all.momentum ?? 0;
+    this.epsilon = all.epsilon ?? 1e-7;
+    this.centered = all.centered ?? false;
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    [this.velocities] = this.addSlots(variables, 'velocity');
+    if (this.momentum > 0) [this.momentums] = this.addSlots(variables, 'momentum');
+    if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');
+  }
+
+  protected override updateAll(updates: readonly Update[], lr: number): void {
+    const { rho, momentum, epsilon, centered } = this;
+    const slots = [
+      this.velocities,
+      ...(centered ? [this.averageGradients] : []),
+      ...(momentum > 0 ? [this.momentums] : []),
+    ];
+    this.runKernel('ApplyRMSProp', updates, slots, { lr, rho, momentum, epsilon, centered });
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const { rho, momentum, epsilon, centered } = this;
+    return { ...super.getConfig(), rho, momentum, epsilon, centered };
+  }
+}

@@ -1,0 +1,51 @@
+import { InvalidArgumentError, type Variable } from '@eagre/core';
+import {
+  type LearningRate,
+  Optimizer,
+  type OptimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
+
+export interface SGDOptions extends OptimizerOptions {
+  /** From 0, which means none, to 1. */
+  readonly momentum?: number;
+  readonly nesterov?: boolean;
+}
+
+/**
+ * Stochastic gradient descent: `w -= learningRate · g`. With momentum: `v = momentum · v − learningRate · g; w += v`, and
+ * with `nesterov` `w += momentum · v − learningRate · g` (Sutskever et al., "On the importance of initialization and momentum
+ * in deep learning", 2013). The learning rate is 0.01 unless given: `new SGD(0.1)`, `new SGD({ learningRate: 0.1, momentum: 0.9 })`.
+ */
+export class SGD extends Optimizer {
+  readonly momentum: number;
+  readonly nesterov: boolean;
+  protected momentums: Variable[] = [];
+
+  constructor(learningRate?: LearningRate | SGDOptions, options?: SGDOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.01, ...all });
+    this.momentum = all.momentum ?? 0;
+    this.nesterov = all.nesterov ?? false;
+    if (!(this.momentum >= 0 && this.momentum <= 1)) {
+      throw new InvalidArgumentError(`momentum must be between 0 and 1, got ${this.momentum}`, this.name);
+    }
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
+  }
+
+  protected override updateAll(updates: readonly Update[], lr: number): void {
+    const { momentum, nesterov } = this;
+    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], { lr });
+    else this.runKernel('ApplyMomentum', updates, [this.momentums], { lr, momentum, nesterov });
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), momentum: this.momentum, nesterov: this.nesterov };
+  }
+}

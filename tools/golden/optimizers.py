@@ -1,0 +1,137 @@
+"""Makes packages/optimizers/golden/*.json with Keras on TensorFlow: trajectories of optimizers, values of schedules.
+
+Run: KERAS_BACKEND=tensorflow python tools/golden/optimizers.py
+"""
+
+import json
+import os
+import pathlib
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+SEED = 20
+STEPS = 6
+OUT = pathlib.Path(__file__).parents[2] / "packages/optimizers/golden"
+SCHEDULES = keras.optimizers.schedules
+
+# Mostly numbers that float32 holds, since Keras rounds these options to float32 even for float64 variables.
+CASES = [
+    ("SGD", {}),
+    ("SGD", {"learning_rate": 0.125, "weight_decay": 0.25}),
+    ("SGD", {"learning_rate": 0.125, "momentum": 0.875}),
+    ("SGD", {"learning_rate": 0.125, "momentum": 0.875, "nesterov": True}),
+    ("SGD", {"learning_rate": 0.125, "clipnorm": 0.5}),
+    ("SGD", {"learning_rate": 0.125, "clipvalue": 0.25}),
+    ("SGD", {"learning_rate": 0.125, "momentum": 0.5, "global_clipnorm": 0.75, "weight_decay": 0.125}),
+    ("RMSprop", {}),
+    ("RMSprop", {"learning_rate": 0.0625, "rho": 0.8, "epsilon": 1e-3}),
+    ("RMSprop", {"learning_rate": 0.0625, "momentum": 0.75}),
+    ("RMSprop", {"learning_rate": 0.0625, "centered": True}),
+    ("RMSprop", {"learning_rate": 0.0625, "momentum": 0.75, "centered": True, "weight_decay": 0.25}),
+    ("Adam", {}),
+    ("Adam", {"learning_rate": 0.0625, "beta_1": 0.75, "beta_2": 0.875, "epsilon": 1e-3}),
+    ("Adam", {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.9375, "amsgrad": True}),
+    ("Adam", {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.9375, "weight_decay": 0.25, "clipnorm": 0.5}),
+    ("AdamW", {}),
+    ("AdamW", {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.9375, "weight_decay": 0.125, "amsgrad": True}),
+    (
+        "Adam",
+        {"learning_rate": ("ExponentialDecay", {"initial_learning_rate": 0.125, "decay_steps": 2, "decay_rate": 0.5})},
+    ),
+    (
+        "SGD",
+        {"learning_rate": ("PiecewiseConstantDecay", {"boundaries": [1, 3], "values": [0.5, 0.25, 0.125]}), "momentum": 0.5},
+    ),
+]
+
+SCHEDULE_CASES = [
+    ("ExponentialDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.9}),
+    ("ExponentialDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.9, "staircase": True}),
+    ("InverseTimeDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.5}),
+    ("InverseTimeDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.5, "staircase": True}),
+    ("PiecewiseConstantDecay", {"boundaries": [10, 20, 25], "values": [1.0, 0.5, 0.25, 0.1]}),
+    ("PolynomialDecay", {"initial_learning_rate": 0.1, "decay_steps": 20, "end_learning_rate": 0.01, "power": 0.5}),
+    ("PolynomialDecay", {"initial_learning_rate": 0.1, "decay_steps": 10, "power": 2.0, "cycle": True}),
+    ("CosineDecay", {"initial_learning_rate": 0.1, "decay_steps": 20}),
+    ("CosineDecay", {"initial_learning_rate": 0.1, "decay_steps": 20, "alpha": 0.1}),
+    (
+        "CosineDecay",
+        {"initial_learning_rate": 0.01, "decay_steps": 20, "alpha": 0.1, "warmup_target": 0.1, "warmup_steps": 10},
+    ),
+]
+SCHEDULE_STEPS = [0, 1, 5, 9, 10, 11, 19, 20, 25, 26, 30, 45]
+
+
+def flat(x):
+    x = np.asarray(x).ravel()
+    # Nine digits tell float32 numbers apart.
+    return [float(f"{v:.9g}") if x.dtype == np.float32 else float(v) for v in x]
+
+
+def serialized(optimizer, options):
+    """The config with the learning rate as it was given, not as float32."""
+    written = keras.optimizers.serialize(optimizer)
+    if isinstance(options["learning_rate"], float):
+        written["config"]["learning_rate"] = options["learning_rate"]
+    return written
+
+
+ROUNDED = ("learning_rate", "momentum", "beta_1", "beta_2", "weight_decay")
+
+
+def trajectory(name, options, dtype, start, gradients):
+    options = dict(options)
+    config = json.loads(json.dumps(options))
+    if "learning_rate" in options and not isinstance(options["learning_rate"], float):
+        schedule, arguments = options["learning_rate"]
+        options["learning_rate"] = getattr(SCHEDULES, schedule)(**arguments)
+    if not options:
+        options["learning_rate"] = {"SGD": 0.01}.get(name, 0.001)
+    optimizer = getattr(keras.optimizers, name)(name="optimizer", **options)
+    variables = [keras.Variable(v, dtype=dtype, name=n) for n, v in start.items()]
+    values = []
+    for step in gradients:
+        optimizer.apply([tf.constant(g, dtype=dtype) for g in step], variables)
+        values.append([flat(v) for v in variables])
+    settings = optimizer.get_config()
+    settings.update(options)
+    numbers = [settings.get(option) for option in ROUNDED]
+    return {
+        "optimizer": name,
+        "exact": all(float(np.float32(n)) == n for n in numbers if isinstance(n, float)),
+        "options": config,
+        "dtype": dtype,
+        "values": values,
+        "state": [{"name": v.path, "dtype": v.dtype, "value": flat(v)} for v in optimizer.variables],
+        "config": serialized(optimizer, options),
+    }
+
+
+def main():
+    rng = np.random.default_rng(SEED)
+    # float32 numbers, so that both dtypes start from the same ones.
+    number = lambda *shape: rng.normal(size=shape).astype("float32").astype("float64")
+    start = {"kernel": number(2, 2), "bias": number(2)}
+    gradients = [[number(2, 2), number(2)] for _ in range(STEPS)]
+    OUT.mkdir(parents=True, exist_ok=True)
+    about = {"keras": keras.__version__, "tensorflow": tf.__version__, "numpy": np.__version__, "seed": SEED}
+    golden = {
+        "made": about,
+        "start": {n: v.tolist() for n, v in start.items()},
+        "gradients": [[g.tolist() for g in step] for step in gradients],
+        "cases": [trajectory(n, o, d, start, gradients) for n, o in CASES for d in ("float32", "float64")],
+    }
+    (OUT / "trajectories.json").write_text(json.dumps(golden) + "\n")
+    schedules = [
+        {"schedule": n, "config": c, "values": [float(getattr(SCHEDULES, n)(**c)(s)) for s in SCHEDULE_STEPS]}
+        for n, c in SCHEDULE_CASES
+    ]
+    (OUT / "schedules.json").write_text(json.dumps({"made": about, "steps": SCHEDULE_STEPS, "cases": schedules}) + "\n")
+
+
+main()
