@@ -1,4 +1,4 @@
-import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { type DType, FailedPreconditionError, InvalidArgumentError, type Storage } from '@eagre/backend';
 import { context } from './context.ts';
 import { constant, type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
@@ -29,7 +29,8 @@ export class Variable {
 
   /** @param initial the first value, or a function that gives it; the variable owns a copy. */
   constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
-    const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
+    const value =
+      typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
     const source = constant(value, options.dtype);
     this.id = nextVariable++;
     this.name = context.nameScope + (options.name ?? 'Variable');
@@ -70,7 +71,7 @@ export class Variable {
         'assign',
       );
     }
-    this.#replace(own(next));
+    this.#store(next);
     return this;
   }
   /** Adds to the value. */
@@ -95,7 +96,8 @@ export class Variable {
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
   taken(): Tensor {
     const value = this.#value;
-    if (value.storage.refs <= 0) throw new FailedPreconditionError(`the variable '${this.name}' was disposed`);
+    if (value.storage.refs <= 0)
+      throw new FailedPreconditionError(`the variable '${this.name}' was disposed`);
     const tapes = context.tapes;
     for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).variableRead(this, value);
     return value;
@@ -133,12 +135,21 @@ export class Variable {
     if (!sameShape(sum.shape, this.shape) || sum.dtype !== this.dtype) {
       const got = `${sum.dtype} ${showShape(sum.shape)}`;
       sum.dispose();
-      throw new InvalidArgumentError(`the result ${got} does not fit the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`, op);
+      throw new InvalidArgumentError(
+        `the result ${got} does not fit the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
+        op,
+      );
     }
-    const value = own(sum);
+    this.#store(sum);
     sum.dispose();
-    this.#replace(value);
     return this;
+  }
+
+  /** Takes over values: into the memory there is, unless someone still needs the old ones. */
+  #store(next: Tensor): void {
+    const { storage, backend, dtype } = this.#value;
+    if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
+    else copyBytes(next.storage, storage);
   }
 
   #replace(value: Tensor): void {
@@ -160,6 +171,11 @@ function own(source: Tensor): Tensor {
   }
   const bytes = source.storage.capacity;
   const storage = allocator.allocateAlone(bytes);
-  new Uint8Array(storage.buffer, storage.byteOffset, bytes).set(new Uint8Array(source.storage.buffer, source.storage.byteOffset, bytes));
+  copyBytes(source.storage, storage);
   return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
+}
+
+function copyBytes(from: Storage, to: Storage): void {
+  const bytes = Math.min(from.capacity, to.capacity);
+  new Uint8Array(to.buffer, to.byteOffset, bytes).set(new Uint8Array(from.buffer, from.byteOffset, bytes));
 }
