@@ -1,9 +1,4 @@
-import {
-  type DType,
-  dtypeTraits,
-  InvalidArgumentError,
-  type TypedArray,
-} from '@eagre/backend';
+import { type Backend, type DType, dtypeTraits, InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { currentBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { emptyTensor, type NestedArray, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -33,11 +28,17 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
   checkShape(shape, 'constant');
   const size = sizeOf(shape);
   if (source.size !== size && source.size !== 1) {
-    throw new InvalidArgumentError(`${source.size} values do not fill the shape ${showShape(shape)} (${size})`, 'constant');
+    throw new InvalidArgumentError(
+      `${source.size} values do not fill the shape ${showShape(shape)} (${size})`,
+      'constant',
+    );
   }
   if (source.dtype === 'string') {
     const strings = source.strings();
-    return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0] as string), shape);
+    return stringTensor(
+      source.size === size ? strings : new Array<string>(size).fill(strings[0] as string),
+      shape,
+    );
   }
   const out = emptyTensor(source.dtype, shape, size);
   const view = viewOf(out);
@@ -52,15 +53,22 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
  */
 export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
   if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
-  if (value instanceof Variable) return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
+  if (value instanceof Variable)
+    return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
   if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
   if (typeof value === 'bigint') return fromFlat([value], [], dtype ?? 'int64', 'int64');
   if (typeof value === 'string') return fromFlat([value], [], dtype ?? 'string', 'string');
-  if (ArrayBuffer.isView(value)) return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
+  if (ArrayBuffer.isView(value))
+    return fromTyped(value as TypedArray, [value.length], dtype, strict, undefined);
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
   const like = value as Partial<NDArrayLike> | null | undefined;
-  if (like !== null && typeof like === 'object' && ArrayBuffer.isView(like.data) && Array.isArray(like.shape)) {
+  if (
+    like !== null &&
+    typeof like === 'object' &&
+    ArrayBuffer.isView(like.data) &&
+    Array.isArray(like.shape)
+  ) {
     return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
   }
   throw new InvalidArgumentError(
@@ -70,12 +78,16 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  return typeof value === 'object' ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}` : typeof value;
+  return typeof value === 'object'
+    ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
+    : typeof value;
 }
 
 function sameDType(x: Tensor, dtype: DType): Tensor {
   if (x.dtype !== dtype) {
-    throw new InvalidArgumentError(`expected a ${dtype} tensor, got ${x.dtype}; convert it with x.cast('${dtype}')`);
+    throw new InvalidArgumentError(
+      `expected a ${dtype} tensor, got ${x.dtype}; convert it with x.cast('${dtype}')`,
+    );
   }
   return x;
 }
@@ -86,19 +98,26 @@ function numberDType(hint: DType | undefined, strict: boolean): DType {
   return hint === undefined || hint === 'bool' || hint === 'string' ? 'float32' : hint;
 }
 
-const scalarCache = new Map<string, Tensor>();
-const SCALARS = 512;
+const scalarCache = new Map<Backend, Map<DType, Map<number, Tensor>>>();
+const SCALARS = 256;
 
 /** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
 function scalarNumber(value: number, dtype: DType): Tensor {
-  const key = `${currentBackend().name} ${dtype} ${Object.is(value, -0) ? '-0' : value}`;
-  let tensor = scalarCache.get(key);
-  if (tensor === undefined || tensor.storage.refs <= 0) {
-    tensor = fromFlat([value], [], dtype, 'float32');
-    // Shared by everyone: nobody's scope or dispose may give it back.
+  const backend = currentBackend();
+  let byDType = scalarCache.get(backend);
+  if (byDType === undefined) scalarCache.set(backend, (byDType = new Map()));
+  let cache = byDType.get(dtype);
+  if (cache === undefined) byDType.set(dtype, (cache = new Map()));
+  // A Map takes 0 and -0 for one key.
+  const shared = !Object.is(value, -0);
+  const found = shared ? cache.get(value) : undefined;
+  if (found !== undefined && found.storage.refs > 0) return found;
+  const tensor = fromFlat([value], [], dtype, 'float32');
+  if (shared) {
+    // Used by everyone: nobody's scope or dispose may give it back.
     tensor.storage.refs = 2 ** 30;
-    if (scalarCache.size >= SCALARS) scalarCache.clear();
-    scalarCache.set(key, tensor);
+    if (cache.size >= SCALARS) cache.clear();
+    cache.set(value, tensor);
   }
   return tensor;
 }
@@ -112,7 +131,13 @@ const arrays: readonly [unknown, DType][] = [
   [Uint8ClampedArray, 'uint8'],
 ];
 
-function fromTyped(data: TypedArray, shape: Shape, wanted: DType | undefined, strict: boolean, given?: DType): Tensor {
+function fromTyped(
+  data: TypedArray,
+  shape: Shape,
+  wanted: DType | undefined,
+  strict: boolean,
+  given?: DType,
+): Tensor {
   const natural = given ?? arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
   if (natural === undefined) {
     throw new InvalidArgumentError(
@@ -120,7 +145,9 @@ function fromTyped(data: TypedArray, shape: Shape, wanted: DType | undefined, st
     );
   }
   if (sizeOf(shape) !== data.length) {
-    throw new InvalidArgumentError(`${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`);
+    throw new InvalidArgumentError(
+      `${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`,
+    );
   }
   if (strict && wanted !== undefined && wanted !== natural) {
     return fromFlat(Array.from(data as ArrayLike<number | bigint>), shape, wanted, natural);
@@ -143,10 +170,17 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
   flatten(value, shape, 0, flat);
   const kind = flat.length === 0 ? 'number' : typeof flat[0];
   for (const v of flat) {
-    if (typeof v !== kind) throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
+    if (typeof v !== kind)
+      throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
   }
-  const natural: DType = kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
-  return fromFlat(flat, shape, hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint, natural);
+  const natural: DType =
+    kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : kind === 'string' ? 'string' : 'float32';
+  return fromFlat(
+    flat,
+    shape,
+    hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint,
+    natural,
+  );
 }
 
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
@@ -156,13 +190,16 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
     }
     if (typeof value === 'object' || typeof value === 'function' || value === undefined) {
       throw new InvalidArgumentError(
-        Array.isArray(value) ? 'nested arrays must be rectangular' : `an array holds ${describe(value)}; expected numbers, booleans, bigints or strings`,
+        Array.isArray(value)
+          ? 'nested arrays must be rectangular'
+          : `an array holds ${describe(value)}; expected numbers, booleans, bigints or strings`,
       );
     }
     out.push(value as Scalar);
     return;
   }
-  if (!Array.isArray(value) || value.length !== shape[axis]) throw new InvalidArgumentError('nested arrays must be rectangular');
+  if (!Array.isArray(value) || value.length !== shape[axis])
+    throw new InvalidArgumentError('nested arrays must be rectangular');
   for (const v of value) flatten(v, shape, axis + 1, out);
 }
 
@@ -174,21 +211,28 @@ function fromFlat(values: readonly Scalar[], shape: Shape, dtype: DType, natural
   if (dtype === 'string') return stringTensor(values as readonly string[], shape);
   const out = emptyTensor(dtype, shape, values.length);
   const view = viewOf(out);
-  for (let i = 0; i < values.length; i++) view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
+  for (let i = 0; i < values.length; i++)
+    view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
   return out;
 }
 
-const ranges: Partial<Record<DType, readonly [number, number]>> = { int32: [-(2 ** 31), 2 ** 31 - 1], uint8: [0, 255] };
+const ranges: Partial<Record<DType, readonly [number, number]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  uint8: [0, 255],
+};
 
 function element(value: number | bigint | boolean, dtype: DType): number | bigint {
   if (dtype === 'bool') {
     const n = Number(value);
-    if (n !== 0 && n !== 1) throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
+    if (n !== 0 && n !== 1)
+      throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
     return n;
   }
   if (dtypeTraits[dtype].floating) return Number(value);
   if (typeof value === 'number' && !Number.isInteger(value)) {
-    throw new InvalidArgumentError(`${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`);
+    throw new InvalidArgumentError(
+      `${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`,
+    );
   }
   if (dtype === 'int64') {
     const n = BigInt(value);
@@ -197,6 +241,7 @@ function element(value: number | bigint | boolean, dtype: DType): number | bigin
   }
   const [low, high] = ranges[dtype] as readonly [number, number];
   const n = Number(value);
-  if (n < low || n > high) throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);
+  if (n < low || n > high)
+    throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);
   return n;
 }

@@ -2,11 +2,12 @@ import {
   type Backend,
   buildScalarProgram,
   type DType,
+  dtypeTraits,
   EagreError,
   errorFromCode,
   FailedPreconditionError,
-  InvalidArgumentError,
   InternalError,
+  InvalidArgumentError,
   type Kernel,
   type KernelAttrs,
   type KernelName,
@@ -38,7 +39,12 @@ export class GradContext {
   readonly attrs: Attrs;
   readonly #needed: (index: number) => boolean;
 
-  constructor(inputs: readonly Tensor[], outputs: readonly Tensor[], attrs: Attrs, needed: (index: number) => boolean) {
+  constructor(
+    inputs: readonly Tensor[],
+    outputs: readonly Tensor[],
+    attrs: Attrs,
+    needed: (index: number) => boolean,
+  ) {
     this.inputs = inputs;
     this.outputs = outputs;
     this.attrs = attrs;
@@ -67,7 +73,11 @@ export class GradContext {
  * Gradients for the inputs, in their order; null where there is none. `dy` belongs to the first output (zeros if only others
  * got one), `more` to the others, null where no gradient arrived. Written with public ops, so it works to any order.
  */
-export type GradFn = (g: GradContext, dy: Tensor, ...more: (Tensor | null)[]) => Tensor | null | readonly (Tensor | null)[];
+export type GradFn = (
+  g: GradContext,
+  dy: Tensor,
+  ...more: (Tensor | null)[]
+) => Tensor | null | readonly (Tensor | null)[];
 
 interface OpSpecBase {
   /** TensorFlow's OpDef name, or Eagre's own where TensorFlow has none. */
@@ -159,7 +169,8 @@ export function execute1(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAtt
 /** @internal Tells the tapes of an op that was computed elsewhere (custom gradients, fused layers). */
 export function tell(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void {
   const tapes = context.tapes;
-  for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).record(op, inputs, attrs, outputs);
+  for (let i = 0; i < tapes.length; i++)
+    (tapes[i] as (typeof tapes)[number]).record(op, inputs, attrs, outputs);
 }
 
 function named(error: unknown, op: Op): unknown {
@@ -184,13 +195,17 @@ function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
 }
 
 function disposed(input: Tensor, op: Op): never {
-  throw new FailedPreconditionError(`an input (${input.dtype} [${input.shape}]) was disposed, its values are gone`, op.name);
+  throw new FailedPreconditionError(
+    `an input (${input.dtype} [${input.shape}]) was disposed, its values are gone`,
+    op.name,
+  );
 }
 
 /** @internal A copy of a tensor on another backend. */
 export function transfer(x: Tensor, backend: Backend): Tensor {
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
-  const bytes = (t: Tensor, n: number): Uint8Array => new Uint8Array(t.storage.buffer, t.storage.byteOffset, n);
+  const bytes = (t: Tensor, n: number): Uint8Array =>
+    new Uint8Array(t.storage.buffer, t.storage.byteOffset, n);
   const n = Math.min(x.storage.capacity, out.storage.capacity);
   bytes(out, n).set(bytes(x, n));
   return out;
@@ -206,10 +221,14 @@ export function defineOp(spec: OpSpec): Op {
     const evaluate = (inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] => {
       const backend = currentBackend();
       const specs = infer(inputs, attrs);
-      const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map((s) =>
-        emptyTensor(s.dtype, s.shape, sizeOf(s.shape), backend),
+      const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map(
+        (s) => emptyTensor(s.dtype, s.shape, sizeOf(s.shape), backend),
       );
-      kernelFor(backend, name, inputs)(inputs, outputs, kernelAttrs === undefined ? (attrs as KernelAttrs) : kernelAttrs(attrs, inputs));
+      kernelFor(backend, name, inputs)(
+        inputs,
+        outputs,
+        kernelAttrs === undefined ? (attrs as KernelAttrs) : kernelAttrs(attrs, inputs),
+      );
       return outputs;
     };
     return register(new Op(spec, evaluate));
@@ -273,7 +292,7 @@ export type BinaryFunction = (a: TensorLike, b: TensorLike) => Tensor;
 /** Compiled scalar programs of one op, by backend and dtypes; the last one is found without a look-up. */
 class Programs {
   readonly #body: ScalarBody;
-  readonly #known = new Map<string, { kernel: Kernel; dtype: DType }>();
+  readonly #known = new Map<Backend, Map<number | string, { kernel: Kernel; dtype: DType }>>();
   #backend: Backend | undefined;
   #dtype: DType | undefined;
   #last: { kernel: Kernel; dtype: DType } | undefined;
@@ -285,28 +304,41 @@ class Programs {
   /** For inputs that all have `dtype`. */
   same(backend: Backend, dtype: DType, count: number): { kernel: Kernel; dtype: DType } {
     if (this.#last !== undefined && dtype === this.#dtype && backend === this.#backend) return this.#last;
-    const found = this.get(backend, new Array<DType>(count).fill(dtype));
+    const found = this.get(backend, new Array<{ dtype: DType }>(count).fill({ dtype }));
     this.#backend = backend;
     this.#dtype = dtype;
     this.#last = found;
     return found;
   }
 
-  get(backend: Backend, dtypes: readonly DType[]): { kernel: Kernel; dtype: DType } {
-    const key = `${backend.name} ${dtypes.join(' ')}`;
-    let found = this.#known.get(key);
+  get(backend: Backend, inputs: readonly { readonly dtype: DType }[]): { kernel: Kernel; dtype: DType } {
+    let byDTypes = this.#known.get(backend);
+    if (byDTypes === undefined) this.#known.set(backend, (byDTypes = new Map()));
+    const key = signature(inputs);
+    let found = byDTypes.get(key);
     if (found === undefined) {
       let dtype: DType = 'float32';
-      const program = buildScalarProgram(dtypes as readonly NumericDType[], (s, ...values) => {
-        const result = this.#body(s, ...values);
-        dtype = result.dtype;
-        return result;
-      });
+      const program = buildScalarProgram(
+        inputs.map((x) => x.dtype as NumericDType),
+        (s, ...values) => {
+          const result = this.#body(s, ...values);
+          dtype = result.dtype;
+          return result;
+        },
+      );
       found = { kernel: backend.elementwise(program), dtype };
-      this.#known.set(key, found);
+      byDTypes.set(key, found);
     }
     return found;
   }
+}
+
+/** Tells lists of dtypes apart: one octal digit each behind a leading 1, which is exact up to 16 inputs. */
+function signature(inputs: readonly { readonly dtype: DType }[]): number | string {
+  if (inputs.length > 16) return inputs.map((x) => x.dtype).join(' ');
+  let key = 1;
+  for (let i = 0; i < inputs.length; i++) key = key * 8 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
+  return key;
 }
 
 const defaultDomain = [-3, 3] as const;
@@ -317,7 +349,8 @@ function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonl
   const [low, high] = spec.domain ?? defaultDomain;
   const input = (shape: Shape): SampleInput => {
     if (group === 'bool') return { kind: 'bool', shape };
-    if (group === 'integer') return { kind: 'integer', shape, low: Math.max(1, low), high: Math.max(9, high), dtype: 'int32' };
+    if (group === 'integer')
+      return { kind: 'integer', shape, low: Math.max(1, low), high: Math.max(9, high), dtype: 'int32' };
     return { kind: 'uniform', shape, low, high };
   };
   return () =>
@@ -384,7 +417,10 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
         const [a, b] = inputs as readonly [Tensor, Tensor];
         checkDType(a.dtype, group, 'a', spec.name);
         if (a.dtype !== b.dtype) {
-          throw new InvalidArgumentError(`a is ${a.dtype} and b is ${b.dtype}; they must be of one dtype`, spec.name);
+          throw new InvalidArgumentError(
+            `a is ${a.dtype} and b is ${b.dtype}; they must be of one dtype`,
+            spec.name,
+          );
         }
         return [compute(inputs)];
       },
@@ -433,10 +469,7 @@ export function defineElementwise(
       let programs = known.get(key);
       if (programs === undefined) known.set(key, (programs = new Programs(spec.scalar(attrs))));
       const backend = currentBackend();
-      const { kernel, dtype } = programs.get(
-        backend,
-        inputs.map((x) => x.dtype),
-      );
+      const { kernel, dtype } = programs.get(backend, inputs);
       const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
       const out = emptyTensor(dtype, shape, sizeOf(shape), backend);
       kernel(inputs, [out], noAttrs);
