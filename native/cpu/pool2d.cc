@@ -36,15 +36,12 @@ template <class T, int W> struct Lanes {
   }
 };
 
-// Calls f(channel, Lanes) over all channels: full vectors, then quarters, then one by one.
-template <class T, class F> inline void over_channels(int64_t channels, F&& f) {
-  constexpr int full = kVectorBytes / sizeof(T), part = full > 4 ? 4 : 1;
-  int64_t c = 0;
-  for (; c + full <= channels; c += full) f(c, Lanes<T, full>{});
-  if constexpr (part > 1) {
-    for (; c + part <= channels; c += part) f(c, Lanes<T, part>{});
+// Calls f(channel, Lanes) over all channels: full vectors, then halves, quarters, ... of one.
+template <class T, int W = kVectorBytes / sizeof(T), class F> inline void over_channels(int64_t channels, F&& f, int64_t c = 0) {
+  for (; c + W <= channels; c += W) f(c, Lanes<T, W>{});
+  if constexpr (W > 1) {
+    if (c < channels) over_channels<T, W / 2>(channels, f, c);
   }
-  for (; c < channels; c++) f(c, Lanes<T, 1>{});
 }
 
 struct Window {
