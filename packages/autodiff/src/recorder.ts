@@ -16,9 +16,9 @@ export interface Entry {
 export class Recorder implements TapeObserver {
   readonly entries: Entry[] = [];
   /** Ids of the tensors that depend on something watched. */
-  readonly tracked = new Set<number>();
+  readonly tracked: Set<number> = new Set();
   /** Which variable a tensor was read from. */
-  readonly reads = new Map<number, Variable>();
+  readonly reads: Map<number, Variable> = new Map();
   readonly #watchAccessed: boolean;
   readonly #watchedVariables = new Set<Variable>();
 

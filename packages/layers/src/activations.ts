@@ -2,28 +2,48 @@ import { InvalidArgumentError, nn, type Tensor } from '@eagre/core';
 
 export type Activation = (x: Tensor) => Tensor;
 
-const named = {
-  linear: (x: Tensor) => x,
-  relu: (x: Tensor) => nn.relu(x),
-  relu6: (x: Tensor) => nn.relu6(x),
-  leakyRelu: (x: Tensor) => nn.leakyRelu(x),
-  elu: (x: Tensor) => nn.elu(x),
-  selu: (x: Tensor) => nn.selu(x),
-  gelu: (x: Tensor) => nn.gelu(x),
-  silu: (x: Tensor) => nn.silu(x),
-  swish: (x: Tensor) => nn.silu(x),
-  sigmoid: (x: Tensor) => nn.sigmoid(x),
-  hardSigmoid: (x: Tensor) => nn.hardSigmoid(x),
-  tanh: (x: Tensor) => x.tanh(),
-  softplus: (x: Tensor) => x.softplus(),
-  softsign: (x: Tensor) => nn.softsign(x),
-  softmax: (x: Tensor) => nn.softmax(x),
-  logSoftmax: (x: Tensor) => nn.logSoftmax(x),
-  exponential: (x: Tensor) => x.exp(),
-  mish: (x: Tensor) => nn.mish(x),
-} as const;
+/** Names of activations. */
+export type ActivationName =
+  | 'linear'
+  | 'relu'
+  | 'relu6'
+  | 'leakyRelu'
+  | 'elu'
+  | 'selu'
+  | 'gelu'
+  | 'silu'
+  | 'swish'
+  | 'sigmoid'
+  | 'hardSigmoid'
+  | 'tanh'
+  | 'softplus'
+  | 'softsign'
+  | 'softmax'
+  | 'logSoftmax'
+  | 'exponential'
+  | 'mish';
 
-export type ActivationName = keyof typeof named;
+const named: Readonly<Record<ActivationName, Activation>> = {
+  linear: (x) => x,
+  relu: (x) => nn.relu(x),
+  relu6: (x) => nn.relu6(x),
+  leakyRelu: (x) => nn.leakyRelu(x),
+  elu: (x) => nn.elu(x),
+  selu: (x) => nn.selu(x),
+  gelu: (x) => nn.gelu(x),
+  silu: (x) => nn.silu(x),
+  swish: (x) => nn.silu(x),
+  sigmoid: (x) => nn.sigmoid(x),
+  hardSigmoid: (x) => nn.hardSigmoid(x),
+  tanh: (x) => x.tanh(),
+  softplus: (x) => x.softplus(),
+  softsign: (x) => nn.softsign(x),
+  softmax: (x) => nn.softmax(x),
+  logSoftmax: (x) => nn.logSoftmax(x),
+  exponential: (x) => x.exp(),
+  mish: (x) => nn.mish(x),
+};
+
 /** A name (Keras's snake_case is understood too), or a function of a tensor. */
 export type ActivationLike = ActivationName | Activation | (string & {}) | null;
 

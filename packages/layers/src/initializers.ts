@@ -95,7 +95,21 @@ function fans(shape: Shape): [number, number] {
   return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
 }
 
-const named = {
+/** Names of initializers; Keras's own (`glorot_uniform`) are understood too. */
+export type InitializerName =
+  | 'zeros'
+  | 'ones'
+  | 'randomNormal'
+  | 'randomUniform'
+  | 'truncatedNormal'
+  | 'glorotUniform'
+  | 'glorotNormal'
+  | 'heNormal'
+  | 'heUniform'
+  | 'lecunNormal'
+  | 'lecunUniform';
+
+const named: Readonly<Record<InitializerName, () => Initializer>> = {
   zeros,
   ones,
   randomNormal,
@@ -107,10 +121,7 @@ const named = {
   heUniform,
   lecunNormal,
   lecunUniform,
-} as const;
-
-/** Names of initializers; Keras's own (`glorot_uniform`) are understood too. */
-export type InitializerName = keyof typeof named;
+};
 export type InitializerLike = InitializerName | Initializer | (string & {});
 
 /** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
