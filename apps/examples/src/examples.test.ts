@@ -1,0 +1,185 @@
+import * as tf from 'eagre';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+// Every program runs as a user would run it; here its outcome is looked at.
+beforeAll(() => {
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+it('runs on native kernels', () => {
+  expect(tf.zeros([1]).backend.name).toBe(process.env.EAGRE_BACKEND ?? 'native');
+});
+
+it('01: eager execution', async () => {
+  const { eager, m, a, b, product } = await import('./01-eager-execution.ts');
+  expect(eager).toBe(true);
+  expect(`hello, ${m}`).toBe('hello, [[4.]]');
+  expect(a.dtype).toBe('int32');
+  expect(b.array()).toEqual([
+    [2, 3],
+    [4, 5],
+  ]);
+  expect(product.array()).toEqual([
+    [2, 6],
+    [12, 20],
+  ]);
+});
+
+it('02: host arrays', async () => {
+  const { sum, flat, fromNpy, fromNpz } = await import('./02-host-arrays.ts');
+  expect(sum.array()).toEqual([
+    [11, 22],
+    [33, 44],
+  ]);
+  expect(flat).toEqual(Float32Array.of(11, 22, 33, 44));
+  expect(fromNpy.data()).toEqual(Float32Array.of(22, 44, 66, 88));
+  expect(fromNpz.data()).toEqual(Float32Array.of(5.5, 11, 16.5, 22));
+});
+
+it('03: dynamic control flow', async () => {
+  const { fizzbuzz, collatz, search, gradientThroughLoop } = await import('./03-dynamic-control-flow.ts');
+  expect(fizzbuzz(15).join(' ')).toBe('1 2 Fizz 4 Buzz Fizz 7 8 Fizz Buzz 11 Fizz 13 14 FizzBuzz 15 numbers');
+  expect(collatz(12)).toEqual([12, 6, 3, 10, 5, 16, 8, 4, 2, 1]);
+  expect(search.value.item()).toBeLessThan(25);
+  expect(search.tries).toBeGreaterThan(0);
+  expect(gradientThroughLoop(3)).toBe(8 * 3 ** 7);
+});
+
+it('04: gradient tape', async () => {
+  const e = await import('./04-gradient-tape.ts');
+  expect(e.square?.array()).toEqual([[2]]);
+  expect(e.polynomial?.array()).toEqual([[4]]);
+  expect(e.refused).toMatch(/one gradient only/);
+  expect(e.secondDerivative(2)).toBeCloseTo(12, 4);
+  expect(e.jacobian?.array()).toEqual([
+    [1, 1],
+    [2, 1],
+  ]);
+  expect(e.batchJacobian.array()).toEqual([
+    [
+      [2, 0],
+      [0, 4],
+    ],
+    [
+      [6, 0],
+      [0, 8],
+    ],
+  ]);
+  expect(e.stopped?.array()).toEqual([[1]]);
+  expect(e.unconnected).toBeNull();
+  expect(e.zeros.item()).toBe(0);
+});
+
+it('05: custom gradients', async () => {
+  const e = await import('./05-custom-gradients.ts');
+  expect([e.gradPlain(0).item(), e.gradStable(0).item(), e.gradStable(100).item()]).toEqual([0.5, 0.5, 1]);
+  expect(e.gradPlain(100).item()).toBeNaN();
+  const clipped = tf.grad((x) => e.clipGradientByNorm(x, 1).mul([30, 40]).sum())([1, 1]);
+  expect(tf.norm(clipped).item()).toBeCloseTo(1, 5);
+  expect(e.descend((x) => x.mul(x), 60)).toBeLessThan(1e-4);
+  const noisy = e.descend(e.noisySquare, 60);
+  expect(noisy).toBeGreaterThan(0);
+  expect(noisy).toBeLessThan(0.5);
+  // gradient: aᵀ·dy with rows divided by E[a²] and columns by E[dy²], plus 1e-3; dy = 2·a here.
+  const expected = [
+    [20 / (5 + 1e-3) / (20 + 1e-3), 28 / (5 + 1e-3) / (40 + 1e-3)],
+    [28 / (10 + 1e-3) / (20 + 1e-3), 40 / (10 + 1e-3) / (40 + 1e-3)],
+  ];
+  expect(e.whitened?.array()).toEqual(expected.map((row) => row.map((v) => expect.closeTo(v, 5))));
+});
+
+it('06: functional gradients', async () => {
+  const e = await import('./06-functional-gradients.ts');
+  expect(e.orders).toEqual([6, 2, 0]);
+  expect(e.branches).toEqual([1, -1]);
+  expect(e.value.item()).toBe(10);
+  expect(e.gradients.map((g) => g.item())).toEqual([5, 2]);
+  expect(e.pairs.map(([g]) => g.item())).toEqual([48, 24]);
+  expect(e.lossValue.item()).toBe(144);
+  expect(e.after).toBeLessThan(144);
+  expect(e.minimized).toBeLessThan(e.after);
+});
+
+describe('with MNIST', () => {
+  it('07: a training loop of one’s own', async () => {
+    const { untrained, lossHistory } = await import('./07-custom-training-loop.ts');
+    expect(untrained.shape).toEqual([1, 10]);
+    expect(lossHistory).toHaveLength(312);
+    const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
+    expect(mean(lossHistory.slice(-30))).toBeLessThan(mean(lossHistory.slice(0, 30)) * 0.9);
+  });
+
+  it('24: L-BFGS on an autoencoder', async () => {
+    const { short, long } = await import('./24-lbfgs-autoencoder.ts');
+    for (const run of [short, long]) {
+      expect(run.losses.at(-1)).toBeLessThan((run.losses[0] as number) * 0.5);
+      for (let i = 1; i < run.losses.length; i++) {
+        expect(run.losses[i]).toBeLessThanOrEqual(run.losses[i - 1] as number);
+      }
+    }
+    // More history knows more of the curvature.
+    expect(long.losses.at(-1)).toBeLessThan((short.losses.at(-1) as number) * 1.1);
+  });
+});
+
+it('08: variables and optimizers', async () => {
+  const { initial, final, W, B } = await import('./08-variables-and-optimizers.ts');
+  expect(initial).toBeGreaterThan(60);
+  expect(initial).toBeLessThan(76);
+  expect(final).toBeGreaterThan(0.9);
+  expect(final).toBeLessThan(1.1);
+  expect(W).toBeCloseTo(3, 0);
+  expect(B).toBeCloseTo(2, 0);
+});
+
+it('10: metrics', async () => {
+  const e = await import('./10-metrics.ts');
+  expect([e.mean, e.meanOfAll]).toEqual([2.5, 5.5]);
+  expect(e.accuracies.map((v) => v.toFixed(3))).toEqual(['0.750', '0.714', '0.667']);
+  expect([e.positives, e.weighted]).toEqual([2, 2.5]);
+});
+
+it('12: devices', async () => {
+  vi.stubEnv('STEPS', '5');
+  const e = await import('./12-devices.ts');
+  vi.unstubAllEnvs();
+  expect(e.cpus).toHaveLength(1);
+  expect(e.seconds).toBeGreaterThan(0);
+  expect(e.placed).toBe('/device:CPU:0');
+});
+
+it('17: a layer of one’s own', async () => {
+  const e = await import('./17-custom-layer.ts');
+  expect(e.before).toBe(0);
+  expect(e.y.shape).toEqual([8, 32]);
+  expect(e.after).toEqual([[16, 32], [32]]);
+  expect(e.losses).toHaveLength(1);
+  expect(e.losses[0]).toBeCloseTo(e.penalty, 6);
+});
+
+it('18: models', async () => {
+  const e = await import('./18-models.ts');
+  const text = e.lines.join('\n');
+  expect(text).toMatch(/dense \(Dense\)\s+\[null, 4\]\s+44/);
+  expect(text).toMatch(/dense_1 \(Dense\)\s+\[null, 2\]\s+10/);
+  expect(text).toMatch(/dense_2 \(Dense\)\s+\[null, 1\]\s+3/);
+  expect(text).toMatch(/Total params: 57/);
+  expect(e.frozen).toBe(4);
+  expect(e.submodules).toBe(3);
+  expect(e.functional.countParams()).toBe(785 * 64 + 65 * 64 + 65 * 10);
+  expect(e.probabilities.sum(1).array()).toEqual([expect.closeTo(1, 5), expect.closeTo(1, 5)]);
+  expect(e.cnn.layers).toHaveLength(4);
+  expect(e.logits.shape).toEqual([4, 10]);
+  expect(e.history.history.val_loss?.length).toBeGreaterThan(0);
+  expect(e.evaluated.accuracy).toBeGreaterThan(0.9);
+  expect(e.predicted.shape).toEqual([3, 2]);
+});
+
+it('19: losses', async () => {
+  const e = await import('./19-losses.ts');
+  expect(e.loss.item()).toBeCloseTo(11.522857, 5);
+  expect(e.each.shape).toEqual([2]);
+});
