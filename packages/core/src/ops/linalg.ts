@@ -1,1 +1,280 @@
-export {};
+// Matrices and their products. Every function here takes a tensor first and is a method too.
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import { defineOp, execute1, type Op, pair } from '../op.ts';
+import { integers, uniform } from '../samples.ts';
+import { broadcastShapes, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
+import type { Tensor } from '../tensor.ts';
+import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
+import { range } from './creation.ts';
+import { checkProduct, matMulOp, permuted } from './products.ts';
+import { slice } from './slicing.ts';
+
+// ---- products
+
+/** Options of `matmul`. */
+export interface MatMulOptions {
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+}
+
+/**
+ * Products of the matrices in the last two axes: [..., m, k] and [..., k, n] give [..., m, n]. Leading axes broadcast.
+ * float32, float64, int32 or int64.
+ * @param options.transposeA takes the matrices of a as [..., k, m]; `transposeB` those of b as [..., n, k].
+ * @throws InvalidArgumentError for vectors (use `matvec` or `dot`) and for dimensions that do not fit.
+ */
+export function matmul(a: TensorLike, b: TensorLike, options: MatMulOptions = {}): Tensor {
+  const [x, y] = pair(a, b, 'MatMul');
+  const transposeA = options.transposeA ?? false;
+  const transposeB = options.transposeB ?? false;
+  checkProduct(x, y, transposeA, transposeB, 'MatMul');
+  const attrs = { transposeA, transposeB };
+  if (y.rank > 2 || x.rank === 2 || transposeA) {
+    broadcastShapes(x.shape.slice(0, -2), y.shape.slice(0, -2), 'MatMul');
+    return execute1(matMulOp, [x, y], attrs);
+  }
+  // One matrix for all rows: one large product instead of many, and the same for its gradient.
+  const flat = execute1(
+    matMulOp,
+    [reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]), y],
+    attrs,
+  );
+  return reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]);
+}
+
+/** The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast. */
+export function matvec(a: TensorLike, x: TensorLike, options: { transposeA?: boolean } = {}): Tensor {
+  const [m, v] = pair(a, x, 'matvec');
+  if (m.rank < 2 || v.rank < 1) {
+    throw new InvalidArgumentError(
+      `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are no matrix (rank 2 or more) and vector`,
+      'matvec',
+    );
+  }
+  return squeeze(matmul(m, expandDims(v, -1), options), -1);
+}
+
+/**
+ * Sum of the products of two vectors. With more axes, as in NumPy: over the last axis of a and the last but one (or only) of
+ * b; a scalar multiplies.
+ */
+export function dot(a: TensorLike, b: TensorLike): Tensor {
+  const [x, y] = pair(a, b, 'dot');
+  if (x.rank === 0 || y.rank === 0) return x.mul(y);
+  if (x.rank === 1 && y.rank === 1) {
+    if (!sameShape(x.shape, y.shape)) throw differ(x, y, 'dot');
+    return x.mul(y).sum();
+  }
+  return tensordot(x, y, [[x.rank - 1], [Math.max(0, y.rank - 2)]]);
+}
+
+function differ(a: Tensor, b: Tensor, op: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `the summed axes of shapes ${showShape(a.shape)} and ${showShape(b.shape)} differ in size`,
+    op,
+  );
+}
+
+/** All products of an element of a and one of b, both flattened: [size of a, size of b]. */
+export function outer(a: TensorLike, b: TensorLike): Tensor {
+  const [x, y] = pair(a, b, 'outer');
+  return reshape(x, [x.size, 1]).mul(reshape(y, [1, y.size]));
+}
+
+/**
+ * Sums products over pairs of axes: a number n means the last n of a with the first n of b, `[[…], […]]` names them. The
+ * result has the other axes of a, then those of b. `tf.tensordot(a, b, [[0, 1], [1, 0]])`
+ */
+export function tensordot(
+  a: TensorLike,
+  b: TensorLike,
+  axes: number | readonly [number | readonly number[], number | readonly number[]],
+): Tensor {
+  const [x, y] = pair(a, b, 'tensordot');
+  let left: readonly number[];
+  let right: readonly number[];
+  if (typeof axes === 'number') {
+    if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(x.rank, y.rank)) {
+      throw new InvalidArgumentError(
+        `axes is ${axes}, expected 0 … ${Math.min(x.rank, y.rank)}`,
+        'tensordot',
+      );
+    }
+    left = Array.from({ length: axes }, (_, i) => x.rank - axes + i);
+    right = Array.from({ length: axes }, (_, i) => i);
+  } else {
+    const list = (v: number | readonly number[]): readonly number[] => (typeof v === 'number' ? [v] : v);
+    left = list(axes[0]).map((i) => normalizeAxis(i, x.rank, 'tensordot'));
+    right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
+  }
+  if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
+    throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
+  }
+  if (left.length !== right.length || left.some((l, i) => x.shape[l] !== y.shape[right[i]]))
+    throw differ(x, y, 'tensordot');
+  const freeX = x.shape.map((_, i) => i).filter((i) => !left.includes(i));
+  const freeY = y.shape.map((_, i) => i).filter((i) => !right.includes(i));
+  const dims = (t: Tensor, list: readonly number[]): number[] => list.map((i) => t.shape[i]);
+  const k = sizeOf(dims(x, left));
+  const p = reshape(permuted(x, [...freeX, ...left]), [sizeOf(dims(x, freeX)), k]);
+  const q = reshape(permuted(y, [...right, ...freeY]), [k, sizeOf(dims(y, freeY))]);
+  return reshape(matmul(p, q), [...dims(x, freeX), ...dims(y, freeY)]);
+}
+
+// ---- parts of matrices
+
+function toMatrix(x: TensorLike, op: string): Tensor {
+  const t = toTensor(x);
+  if (t.rank < 2)
+    throw new InvalidArgumentError(
+      `x has shape ${showShape(t.shape)}, expected matrices (rank 2 or more)`,
+      op,
+    );
+  checkDType(t.dtype, 'any', 'x', op);
+  return t;
+}
+
+/** Exchanges the last two axes. */
+export function matrixTranspose(x: TensorLike): Tensor {
+  return swapAxes(toMatrix(x, 'matrixTranspose'), -2, -1);
+}
+
+// A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
+
+const diagOp: Op = defineOp({
+  name: 'MatrixDiag',
+  doc: 'Matrices with the given diagonals and zeros elsewhere.',
+  compose: ([x]) => {
+    const n = x.shape[x.rank - 1];
+    const lead = x.shape.slice(0, -1);
+    const none = lead.map((): [number, number] => [0, 0]);
+    const rows = pad(expandDims(x, -1), [...none, [0, 0], [0, n]]);
+    const flat = reshape(rows, [...lead, n * (n + 1)]);
+    return reshape(slice(flat, new Array<number>(x.rank).fill(0), [...lead, n * n]), [...lead, n, n]);
+  },
+  samples: () => [{ inputs: [uniform([3])] }, { inputs: [uniform([2, 3])] }, { inputs: [uniform([1])] }],
+});
+const diagPartOp: Op = defineOp({
+  name: 'MatrixDiagPart',
+  doc: 'The diagonals of matrices.',
+  compose: ([x]) => {
+    const lead = x.shape.slice(0, -2);
+    const n = Math.min(x.shape[x.rank - 2], x.shape[x.rank - 1]);
+    const zeros = new Array<number>(x.rank).fill(0);
+    const none = lead.map((): [number, number] => [0, 0]);
+    const square = slice(x, zeros, [...lead, n, n]);
+    const rows = reshape(pad(reshape(square, [...lead, n * n]), [...none, [0, n]]), [...lead, n, n + 1]);
+    return reshape(slice(rows, zeros, [...lead, n, 1]), [...lead, n]);
+  },
+  samples: () => [
+    { inputs: [uniform([3, 3])] },
+    { inputs: [uniform([2, 2, 4])] },
+    { inputs: [uniform([4, 2])] },
+  ],
+});
+
+/** Matrices [..., n, n] with the diagonals [..., n] and zeros elsewhere. */
+export function diag(x: TensorLike): Tensor {
+  const t = toTensor(x);
+  if (t.rank === 0)
+    throw new InvalidArgumentError('x is a scalar, expected a diagonal (rank 1 or more)', 'MatrixDiag');
+  checkDType(t.dtype, 'any', 'x', 'MatrixDiag');
+  return execute1(diagOp, [t]);
+}
+
+/** The diagonals of matrices: [..., m, n] gives [..., min(m, n)]. */
+export function diagPart(x: TensorLike): Tensor {
+  return execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]);
+}
+
+const setDiagOp: Op = defineOp({
+  name: 'MatrixSetDiag',
+  doc: 'Matrices with their diagonals replaced.',
+  compose: ([x, diagonal]) => {
+    const [m, n] = x.shape.slice(-2);
+    const k = Math.min(m, n);
+    const none = x.shape.slice(0, -2).map((): [number, number] => [0, 0]);
+    const other = pad(diag(diagonal), [...none, [0, m - k], [0, n - k]]);
+    return distance(m, n).equal(0).where(other, x);
+  },
+  samples: () => [
+    { inputs: [uniform([3, 3]), uniform([3])] },
+    { inputs: [uniform([2, 3, 2]), uniform([2, 2])] },
+  ],
+});
+
+/** x with its diagonals replaced: [..., m, n] and [..., min(m, n)]. */
+export function setDiag(x: TensorLike, diagonal: TensorLike): Tensor {
+  const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
+  const t = toMatrix(a, 'MatrixSetDiag');
+  const expected = [...t.shape.slice(0, -2), Math.min(t.shape[t.rank - 2], t.shape[t.rank - 1])];
+  if (!sameShape(b.shape, expected)) {
+    throw new InvalidArgumentError(
+      `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
+      'MatrixSetDiag',
+    );
+  }
+  return execute1(setDiagOp, [t, b]);
+}
+
+/** The sums of the diagonals: [..., m, n] gives [...]. */
+export function trace(x: TensorLike): Tensor {
+  const t = toMatrix(x, 'trace');
+  checkDType(t.dtype, 'numeric', 'x', 'trace');
+  return diagPart(t).sum(-1);
+}
+
+/** Column minus row of every place of an m × n matrix. */
+function distance(m: number, n: number): Tensor {
+  return range(n, { dtype: 'int32' }).sub(reshape(range(m, { dtype: 'int32' }), [m, 1]));
+}
+
+const bandPartOp: Op = defineOp({
+  name: 'MatrixBandPart',
+  doc: 'Matrices with zeros outside of a band around the diagonal.',
+  compose: ([x], attrs) => {
+    const { low, high } = attrs as { low: number | null; high: number | null };
+    const [m, n] = x.shape.slice(-2);
+    const far = distance(m, n);
+    const above = low === null ? null : far.greaterEqual(low);
+    const below = high === null ? null : far.lessEqual(high);
+    const mask = above === null ? below : below === null ? above : above.logicalAnd(below);
+    return mask === null ? identity(x) : mask.where(x, x.dtype === 'bool' ? false : 0);
+  },
+  grad: ({ attrs }, dy) => execute1(bandPartOp, [dy], attrs),
+  samples: () => [
+    { inputs: [uniform([4, 4])], attrs: { low: -1, high: 0 } },
+    { inputs: [uniform([2, 3, 5])], attrs: { low: null, high: 1 } },
+    { inputs: [integers([4, 3], 1, 9)], attrs: { low: 0, high: null } },
+  ],
+});
+
+/**
+ * Matrices of which a band around the diagonal is kept: `numLower` diagonals below it and `numUpper` above it, all of them
+ * for a negative number; the rest is 0.
+ */
+export function bandPart(x: TensorLike, numLower: number, numUpper: number): Tensor {
+  const t = toMatrix(x, 'MatrixBandPart');
+  if (!Number.isInteger(numLower) || !Number.isInteger(numUpper)) {
+    throw new InvalidArgumentError(
+      `numLower ${numLower} and numUpper ${numUpper} must be integers`,
+      'MatrixBandPart',
+    );
+  }
+  return execute1(bandPartOp, [t], {
+    low: numLower < 0 ? null : -numLower,
+    high: numUpper < 0 ? null : numUpper,
+  });
+}
+
+/** The lower triangle; zeros above the k-th diagonal (0 the main one, 1 the one above it). */
+export function tril(x: TensorLike, k = 0): Tensor {
+  return execute1(bandPartOp, [toMatrix(x, 'tril')], { low: null, high: k });
+}
+
+/** The upper triangle; zeros below the k-th diagonal. */
+export function triu(x: TensorLike, k = 0): Tensor {
+  return execute1(bandPartOp, [toMatrix(x, 'triu')], { low: k, high: null });
+}

@@ -1,0 +1,289 @@
+// `tf.debugging`: checks that throw. They compare values at once, so they are for tests and for hunting bugs.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { context, type TapeObserver } from './context.ts';
+import { type TensorLike, toTensor } from './convert.ts';
+import { isFloating, isInteger } from './dtypes.ts';
+import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
+import { uniform } from './samples.ts';
+import { broadcastShapes, type PartialShape, sameShape, showShape } from './shape.ts';
+import { aliasTensor, type Tensor, viewOf } from './tensor.ts';
+
+type Value = number | bigint | string;
+
+/** The values in place. */
+function valuesOf(x: Tensor): ArrayLike<Value> {
+  return x.dtype === 'string' ? (x.storage.strings ?? []) : (viewOf(x) as ArrayLike<number | bigint>);
+}
+
+/** [1, 0, 2] of a place in row-major order. */
+function coordinates(place: number, shape: readonly number[]): string {
+  const out = new Array<number>(shape.length);
+  let rest = place;
+  for (let i = shape.length - 1; i >= 0; i--) {
+    out[i] = rest % shape[i];
+    rest = Math.floor(rest / shape[i]);
+  }
+  return `[${out.join(', ')}]`;
+}
+
+function failure(name: string, text: string, message: string | undefined): InvalidArgumentError {
+  return new InvalidArgumentError(
+    message === undefined || message === '' ? text : `${message}: ${text}`,
+    name,
+  );
+}
+
+/** Throws at the first pair of elements, after broadcasting, that `holds` denies. */
+function compare(
+  name: string,
+  relation: string,
+  a: TensorLike,
+  b: TensorLike,
+  message: string | undefined,
+  holds: (x: Value, y: Value) => boolean,
+): void {
+  const [x, y] = pair(a, b, name);
+  let shape: readonly number[];
+  try {
+    shape = broadcastShapes(x.shape, y.shape);
+  } catch {
+    throw failure(name, `shapes ${showShape(x.shape)} and ${showShape(y.shape)} do not broadcast`, message);
+  }
+  const left = valuesOf(sameShape(x.shape, shape) ? x : x.broadcastTo(shape));
+  const right = valuesOf(sameShape(y.shape, shape) ? y : y.broadcastTo(shape));
+  let wrong = 0;
+  let first = -1;
+  for (let i = 0; i < left.length; i++) {
+    if (holds(left[i], right[i])) continue;
+    if (wrong++ === 0) first = i;
+  }
+  if (wrong === 0) return;
+  throw failure(
+    name,
+    `expected a ${relation} b, but ${wrong} of ${left.length} elements differ; first at ${coordinates(first, shape)}: ` +
+      `a = ${left[first]}, b = ${right[first]} (a ${x.dtype} ${showShape(x.shape)}, b ${y.dtype} ${showShape(y.shape)})`,
+    message,
+  );
+}
+
+/**
+ * Throws unless all elements are equal (after broadcasting). Plain arrays may stand for tensors:
+ * `tf.debugging.assertEqual(logits.shape, [32, 10])`
+ */
+export function assertEqual(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertEqual', '=', a, b, message, (x, y) => x === y);
+}
+/** Throws unless all elements differ. */
+export function assertNoneEqual(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertNoneEqual', '≠', a, b, message, (x, y) => x !== y);
+}
+/** Throws unless a < b for all elements. */
+export function assertLess(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertLess', '<', a, b, message, (x, y) => x < y);
+}
+/** Throws unless a ≤ b for all elements. */
+export function assertLessEqual(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertLessEqual', '≤', a, b, message, (x, y) => x <= y);
+}
+/** Throws unless a > b for all elements. */
+export function assertGreater(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertGreater', '>', a, b, message, (x, y) => x > y);
+}
+/** Throws unless a ≥ b for all elements. */
+export function assertGreaterEqual(a: TensorLike, b: TensorLike, message?: string): void {
+  compare('assertGreaterEqual', '≥', a, b, message, (x, y) => x >= y);
+}
+/** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision unless said. */
+export function assertNear(
+  a: TensorLike,
+  b: TensorLike,
+  options: { rtol?: number; atol?: number; message?: string } = {},
+): void {
+  const [x, y] = pair(a, b, 'assertNear');
+  const precision = 10 * (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
+  const { rtol = precision, atol = precision } = options;
+  compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
+    const [u, v] = [Number(p), Number(q)];
+    return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
+  });
+}
+/** Throws unless x > 0 for all elements. */
+export function assertPositive(x: TensorLike, message?: string): void {
+  compare('assertPositive', '>', x, 0, message, (v, zero) => v > zero);
+}
+/** Throws unless x ≥ 0 for all elements. */
+export function assertNonNegative(x: TensorLike, message?: string): void {
+  compare('assertNonNegative', '≥', x, 0, message, (v, zero) => v >= zero);
+}
+/** Throws unless x < 0 for all elements. */
+export function assertNegative(x: TensorLike, message?: string): void {
+  compare('assertNegative', '<', x, 0, message, (v, zero) => v < zero);
+}
+/** Throws unless x ≤ 0 for all elements. */
+export function assertNonPositive(x: TensorLike, message?: string): void {
+  compare('assertNonPositive', '≤', x, 0, message, (v, zero) => v <= zero);
+}
+
+// ---- shapes and dtypes
+
+/** Throws unless x has the rank. */
+export function assertRank(x: TensorLike, rank: number, message?: string): void {
+  const t = toTensor(x);
+  if (t.rank !== rank)
+    throw failure('assertRank', `shape ${showShape(t.shape)} has rank ${t.rank}, expected ${rank}`, message);
+}
+/** Throws unless x has at least the rank. */
+export function assertRankAtLeast(x: TensorLike, rank: number, message?: string): void {
+  const t = toTensor(x);
+  if (t.rank < rank) {
+    throw failure(
+      'assertRankAtLeast',
+      `shape ${showShape(t.shape)} has rank ${t.rank}, expected at least ${rank}`,
+      message,
+    );
+  }
+}
+/** Throws unless x has one of the ranks. */
+export function assertRankIn(x: TensorLike, ranks: readonly number[], message?: string): void {
+  const t = toTensor(x);
+  if (!ranks.includes(t.rank)) {
+    throw failure(
+      'assertRankIn',
+      `shape ${showShape(t.shape)} has rank ${t.rank}, expected one of ${ranks.join(', ')}`,
+      message,
+    );
+  }
+}
+/** Throws unless x is a scalar. @returns x as a tensor */
+export function assertScalar(x: TensorLike, message?: string): Tensor {
+  const t = toTensor(x);
+  if (t.rank !== 0) throw failure('assertScalar', `shape ${showShape(t.shape)}, expected a scalar`, message);
+  return t;
+}
+/** Throws unless x has the dtype. */
+export function assertType(x: TensorLike, dtype: DType, message?: string): void {
+  const t = toTensor(x);
+  if (t.dtype !== dtype) throw failure('assertType', `x is ${t.dtype}, expected ${dtype}`, message);
+}
+/** Throws unless all have one dtype, and that one if it is given. */
+export function assertSameFloatDtype(tensors: readonly TensorLike[], dtype?: DType): void {
+  const dtypes = tensors.map((x) => toTensor(x).dtype);
+  const expected = dtype ?? dtypes[0];
+  if (expected !== undefined && (!isFloating(expected) || dtypes.some((d) => d !== expected))) {
+    throw failure(
+      'assertSameFloatDtype',
+      `dtypes ${dtypes.join(', ')}, expected ${expected} for all, a floating one`,
+      undefined,
+    );
+  }
+}
+/** Throws unless x is of an integer dtype. */
+export function assertInteger(x: TensorLike, message?: string): void {
+  const t = toTensor(x);
+  if (!isInteger(t.dtype)) throw failure('assertInteger', `x is ${t.dtype}, expected integers`, message);
+}
+
+/**
+ * Throws unless tensors have shapes; a name stands for one size wherever it is used, `null` for any:
+ * `tf.debugging.assertShapes([[x, ['batch', 'features']], [y, ['batch', null]]])`
+ */
+export function assertShapes(
+  pairs: readonly (readonly [TensorLike, readonly (number | string | null)[]])[],
+  message?: string,
+): void {
+  const known = new Map<string, number>();
+  pairs.forEach(([value, dims], i) => {
+    const { shape } = toTensor(value);
+    const expected: PartialShape = dims.map((d) => (typeof d === 'string' ? (known.get(d) ?? null) : d));
+    if (shape.length !== dims.length || expected.some((d, axis) => d !== null && d !== shape[axis])) {
+      const bound = [...known].map(([name, size]) => `${name} = ${size}`).join(', ');
+      throw failure(
+        'assertShapes',
+        `tensor ${i} has shape ${showShape(shape)}, expected [${dims.join(', ')}]${bound === '' ? '' : ` with ${bound}`}`,
+        message,
+      );
+    }
+    dims.forEach((d, axis) => {
+      if (typeof d !== 'string') return;
+      // A name may stand twice in one shape.
+      const size = known.get(d);
+      if (size !== undefined && size !== shape[axis]) {
+        throw failure(
+          'assertShapes',
+          `'${d}' is ${size} and ${shape[axis]} in shape ${showShape(shape)} of tensor ${i}`,
+          message,
+        );
+      }
+      known.set(d, shape[axis]);
+    });
+  });
+}
+
+// ---- NaN and infinity
+
+/** What is wrong with a tensor's values; undefined if nothing. */
+function notFinite(x: Tensor): string | undefined {
+  if (!isFloating(x.dtype)) return undefined;
+  const view = viewOf(x) as Float32Array;
+  let nan = 0;
+  let infinite = 0;
+  let first = -1;
+  for (let i = 0; i < view.length; i++) {
+    if (Number.isFinite(view[i])) continue;
+    if (first < 0) first = i;
+    if (Number.isNaN(view[i])) nan++;
+    else infinite++;
+  }
+  if (first < 0) return undefined;
+  return (
+    `${nan} NaN and ${infinite} infinite of ${view.length} elements; first at ${coordinates(first, x.shape)}: ${view[first]} ` +
+    `(${x.dtype} ${showShape(x.shape)})`
+  );
+}
+
+const checkNumericsOp: Op = defineOp({
+  name: 'CheckNumericsV2',
+  doc: 'The same values, if all of them are finite.',
+  run: ([x], { message }) => {
+    const wrong = notFinite(x);
+    if (wrong !== undefined) throw failure('checkNumerics', wrong, message as string);
+    return aliasTensor(x, x.shape);
+  },
+  grad: (_, dy) => dy,
+  samples: () => [{ inputs: [uniform([2, 3])], attrs: { message: '' } }],
+});
+
+/** x itself, if all values are finite. @throws InvalidArgumentError that counts NaN and infinities and names the first place. */
+export function checkNumerics(x: TensorLike, message = ''): Tensor {
+  return execute1(checkNumericsOp, [toTensor(x)], { message });
+}
+
+/** Throws unless all values are finite. */
+export function assertAllFinite(x: TensorLike, message?: string): void {
+  const wrong = notFinite(toTensor(x));
+  if (wrong !== undefined) throw failure('assertAllFinite', wrong, message);
+}
+
+const watcher: TapeObserver = {
+  record(op: Op, inputs: readonly Tensor[], _attrs: Attrs, outputs: readonly Tensor[]): void {
+    outputs.forEach((y, i) => {
+      const wrong = notFinite(y);
+      if (wrong === undefined) return;
+      const from = inputs.map((x) => `${x.dtype} ${showShape(x.shape)}`).join(', ');
+      throw new InvalidArgumentError(
+        `output ${i} has ${wrong}; the inputs were ${from === '' ? 'none' : from}`,
+        op.name,
+      );
+    });
+  },
+  variableRead(): void {},
+};
+
+/** From now on every op throws when its result holds NaN or infinity, and names itself. Slow. */
+export function enableCheckNumerics(): void {
+  if (!context.tapes.includes(watcher)) context.tapes = [...context.tapes, watcher];
+}
+/** Ends what `enableCheckNumerics` began. */
+export function disableCheckNumerics(): void {
+  context.tapes = context.tapes.filter((t) => t !== watcher);
+}

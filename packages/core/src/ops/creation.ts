@@ -1,0 +1,245 @@
+// Tensors from shapes and ranges.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { constant, type TensorLike, toTensor } from '../convert.ts';
+import { checkDType, isFloating } from '../dtypes.ts';
+import { defineOp, execute1, type Op } from '../op.ts';
+import { uniform } from '../samples.ts';
+import { checkShape, type Shape, showShape, sizeOf } from '../shape.ts';
+import { emptyTensor, stringTensor, Tensor, viewOf } from '../tensor.ts';
+import { Variable } from '../variable.ts';
+import { broadcastTo, reshape } from './array.ts';
+import { oneHot } from './gather.ts';
+import { checkRank } from './moving.ts';
+
+const fillOp: Op = defineOp({
+  name: 'Fill',
+  doc: 'A tensor of one value.',
+  kernel: 'Fill',
+  infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
+  notDifferentiable: 'it has no inputs',
+  samples: () => [
+    { inputs: [], attrs: { shape: [2, 3], dtype: 'float32', value: 1.5 } },
+    { inputs: [], attrs: { shape: [], dtype: 'int64', value: -7 } },
+    { inputs: [], attrs: { shape: [0, 2], dtype: 'bool', value: 1 } },
+  ],
+});
+/** ZerosLike and OnesLike: they take a tensor for its shape, the kernel takes none. */
+function likeOp(name: string, doc: string, value: number): Op {
+  return defineOp({
+    name,
+    doc,
+    run: ([x], { dtype }) => execute1(fillOp, [], { shape: x.shape, dtype, value }),
+    notDifferentiable: 'the result does not depend on the values',
+    samples: () => [
+      { inputs: [uniform([2, 3])], attrs: { dtype: 'float32' } },
+      { inputs: [uniform([])], attrs: { dtype: 'int32' } },
+    ],
+  });
+}
+const zerosLikeOp: Op = likeOp('ZerosLike', 'Zeros of the shape of a tensor.', 0);
+const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
+
+/** A dtype by position, as in Python, or named: `tf.zeros([2], 'int32')`, `tf.zeros([2], { dtype: 'int32' })`. */
+export type DTypeArgument = DType | { readonly dtype?: DType | undefined };
+
+const dtypeOf = (argument: DTypeArgument | undefined): DType | undefined =>
+  typeof argument === 'object' ? argument.dtype : argument;
+
+function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
+  const to = checkRank([...checkShape(shape, op)], op);
+  if (dtype === 'string') return stringTensor(new Array<string>(sizeOf(to)).fill(''), to);
+  checkDType(dtype, 'any', 'dtype', op);
+  return execute1(fillOp, [], { shape: to, dtype, value });
+}
+
+/** Zeros (false for bool, empty strings) of a shape; float32 unless said. `tf.zeros([2, 3])` */
+export function zeros(shape: Shape, dtype?: DTypeArgument): Tensor {
+  return filled(shape, 0, dtypeOf(dtype) ?? 'float32', 'zeros');
+}
+
+/** Ones (true for bool) of a shape; float32 unless said. */
+export function ones(shape: Shape, dtype?: DTypeArgument): Tensor {
+  const type = dtypeOf(dtype) ?? 'float32';
+  checkDType(type, 'any', 'dtype', 'ones');
+  return filled(shape, 1, type, 'ones');
+}
+
+/**
+ * A tensor in which every element is `value`, a scalar: `tf.fill([2, 3], 9)`. Without a dtype the value decides: numbers are
+ * float32. A scalar tensor gets a gradient.
+ */
+export function fill(shape: Shape, value: TensorLike, dtype?: DTypeArgument): Tensor {
+  const type = dtypeOf(dtype);
+  checkShape(shape, 'Fill');
+  if (typeof value === 'number' && (type === undefined || isFloating(type))) {
+    return filled(shape, value, type ?? 'float32', 'Fill');
+  }
+  const scalar = constant(value, type);
+  if (scalar.rank !== 0) {
+    throw new InvalidArgumentError(`value has shape ${showShape(scalar.shape)}, expected a scalar`, 'Fill');
+  }
+  return broadcastTo(scalar, shape);
+}
+
+/** Zeros of x's shape, and of its dtype unless said. */
+export function zerosLike(x: TensorLike, dtype?: DTypeArgument): Tensor {
+  const t = toTensor(x);
+  const type = dtypeOf(dtype) ?? t.dtype;
+  return type === 'string' || t.dtype === 'string'
+    ? zeros(t.shape, type)
+    : execute1(zerosLikeOp, [t], { dtype: type });
+}
+
+/** Ones of x's shape, and of its dtype unless said. */
+export function onesLike(x: TensorLike, dtype?: DTypeArgument): Tensor {
+  const t = toTensor(x);
+  const type = dtypeOf(dtype) ?? t.dtype;
+  checkDType(type, 'any', 'dtype', 'OnesLike');
+  return t.dtype === 'string' ? ones(t.shape, type) : execute1(onesLikeOp, [t], { dtype: type });
+}
+
+/** `value` in x's shape, of x's dtype unless said. */
+export function fullLike(x: TensorLike, value: TensorLike, dtype?: DTypeArgument): Tensor {
+  const t = toTensor(x);
+  return fill(t.shape, value, dtypeOf(dtype) ?? t.dtype);
+}
+
+// ---- sequences
+
+const rangeOp: Op = defineOp({
+  name: 'Range',
+  doc: 'Numbers at equal distances: start, start + delta, … below limit.',
+  kernel: 'Iota',
+  infer: (_, { dtype, size }) => ({ dtype: dtype as DType, shape: [size as number] }),
+  notDifferentiable: 'it has no inputs',
+  samples: () => [
+    { inputs: [], attrs: { start: 3, delta: 0.25, size: 5, dtype: 'float32' } },
+    { inputs: [], attrs: { start: 10, delta: -3, size: 4, dtype: 'int64' } },
+  ],
+});
+
+/** A bound of a range: a number, a bigint (int64) or a scalar tensor. */
+export type Bound = number | bigint | Tensor | Variable;
+
+function bound(value: Bound, dtypes: Set<DType>): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') {
+    dtypes.add('int64');
+    return Number(value);
+  }
+  const t = toTensor(value);
+  dtypes.add(t.dtype);
+  return Number(t.item<number | bigint>());
+}
+
+/**
+ * `start`, `start + delta`, … as long as they are below `limit` (above it for a negative delta). `range(n)` counts from 0.
+ * float32 for plain numbers, otherwise of the arguments' dtype, unless said: `tf.range(5, { dtype: 'int32' })`.
+ */
+export function range(startOrLimit: Bound, options?: { dtype?: DType }): Tensor;
+export function range(start: Bound, limit: Bound, options?: { dtype?: DType }): Tensor;
+export function range(start: Bound, limit: Bound, delta: Bound, options?: { dtype?: DType }): Tensor;
+export function range(...args: readonly (Bound | { dtype?: DType } | undefined)[]): Tensor {
+  const isBound = (v: unknown): v is Bound =>
+    typeof v === 'number' || typeof v === 'bigint' || v instanceof Tensor || v instanceof Variable;
+  const bounds = args.filter(isBound);
+  const options = (args.find((v) => v !== undefined && !isBound(v)) ?? {}) as { dtype?: DType };
+  const dtypes = new Set<DType>();
+  const numbers = bounds.map((b) => bound(b, dtypes));
+  const [start, limit] = numbers.length === 1 ? [0, numbers[0]] : numbers;
+  const delta = numbers[2] ?? 1;
+  if (dtypes.size > 1)
+    throw new InvalidArgumentError(
+      `the bounds are ${[...dtypes].join(' and ')}; give them one dtype`,
+      'Range',
+    );
+  const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
+  checkDType(dtype, 'numeric', 'dtype', 'Range');
+  if (bounds.length === 0 || bounds.length > 3 || !numbers.every(Number.isFinite) || delta === 0) {
+    throw new InvalidArgumentError(
+      `the bounds [${numbers}] must be one to three finite numbers, delta not 0`,
+      'Range',
+    );
+  }
+  if (!isFloating(dtype) && !numbers.every(Number.isSafeInteger)) {
+    throw new InvalidArgumentError(`the bounds [${numbers}] must be integers for ${dtype}`, 'Range');
+  }
+  const size = Math.max(0, Math.ceil((limit - start) / delta));
+  return execute1(rangeOp, [], { start, delta, size, dtype });
+}
+
+const linspaceOp: Op = defineOp({
+  name: 'LinSpace',
+  doc: 'Numbers at equal distances, both ends included.',
+  run: (_, attrs) => {
+    const { start, stop, num } = attrs as { start: number; stop: number; num: number };
+    const out = emptyTensor(attrs.dtype as DType, [num], num);
+    const view = viewOf(out) as Float64Array;
+    for (let i = 0; i < num; i++) view[i] = start + ((stop - start) * i) / Math.max(1, num - 1);
+    if (num > 1) view[num - 1] = stop;
+    return out;
+  },
+  notDifferentiable: 'it has no inputs',
+  samples: () => [{ inputs: [], attrs: { start: -1, stop: 2, num: 7, dtype: 'float32' } }],
+});
+
+/** `num` numbers from `start` to `stop`, both included, at equal distances. */
+export function linspace(
+  start: number,
+  stop: number,
+  num: number,
+  options: { dtype?: 'float32' | 'float64' } = {},
+): Tensor {
+  const dtype = options.dtype ?? 'float32';
+  checkDType(dtype, 'floating', 'dtype', 'LinSpace');
+  if (!Number.isSafeInteger(num) || num < 1)
+    throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
+  return execute1(linspaceOp, [], { start, stop, num, dtype });
+}
+
+// ---- matrices and grids
+
+/**
+ * Ones on the diagonal and zeros elsewhere, [numRows, numColumns]; square without `numColumns`.
+ * @param options.batchShape leading axes, along which the matrix is repeated.
+ */
+export function eye(
+  numRows: number,
+  numColumns?: number | null,
+  options: { batchShape?: Shape; dtype?: DType } = {},
+): Tensor {
+  const columns = numColumns ?? numRows;
+  checkShape([numRows, columns], 'eye');
+  const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });
+  return options.batchShape === undefined
+    ? matrix
+    : broadcastTo(matrix, [...options.batchShape, numRows, columns]);
+}
+
+/**
+ * Coordinates of a grid: for vectors x, y, … the tensors that hold each point's coordinate. With `xy` (the default) the first
+ * two axes are swapped, as in plots: for x of size m and y of size n the results are [n, m]; with `ij` [m, n].
+ */
+export function meshgrid(vectors: readonly TensorLike[], options: { indexing?: 'xy' | 'ij' } = {}): Tensor[] {
+  const list = vectors.map((v) => toTensor(v));
+  const wrong = list.find((v) => v.rank > 1);
+  if (wrong !== undefined) {
+    throw new InvalidArgumentError(`expected vectors, got the shape ${showShape(wrong.shape)}`, 'meshgrid');
+  }
+  const indexing = options.indexing ?? 'xy';
+  if (indexing !== 'xy' && indexing !== 'ij') {
+    throw new InvalidArgumentError(`indexing '${String(indexing)}' is neither 'xy' nor 'ij'`, 'meshgrid');
+  }
+  const axisOf = (i: number): number => (indexing === 'xy' && i < 2 && list.length > 1 ? 1 - i : i);
+  const shape = new Array<number>(list.length);
+  list.forEach((v, i) => (shape[axisOf(i)] = v.size));
+  return list.map((v, i) =>
+    broadcastTo(
+      reshape(
+        v,
+        shape.map((_, a) => (a === axisOf(i) ? v.size : 1)),
+      ),
+      shape,
+    ),
+  );
+}

@@ -1,0 +1,185 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType, promote } from '../dtypes.ts';
+import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
+import type { Tensor } from '../tensor.ts';
+import { broadcastTo, expandDims, reshape } from './array.ts';
+import { diagPart, matmul } from './linalg.ts';
+import { permuted } from './products.ts';
+
+/** A tensor with a label for each axis. */
+interface Term {
+  readonly x: Tensor;
+  readonly labels: readonly string[];
+}
+
+// The axes behind '...' get labels that no equation can hold.
+const HIDDEN = '0123456789';
+
+/**
+ * Einstein's summation: labels name axes, those missing from the result are summed, equal ones are paired.
+ * `tf.einsum('bij,bjk->bik', a, b)` is a product of matrices; `'ij->ji'` transposes, `'ii->i'` takes a diagonal, `'...i,i'`
+ * sums the last axis of a with weights. Without `->` the result has the labels that occur once, in alphabetical order.
+ * More than two operands are taken pair by pair from the left.
+ * @throws InvalidArgumentError when the equation does not fit the operands.
+ */
+export function einsum(equation: string, ...operands: readonly TensorLike[]): Tensor {
+  const fail = (text: string): never => {
+    throw new InvalidArgumentError(`'${equation}': ${text}`, 'Einsum');
+  };
+  const [left, right, ...tooMany] = equation.replace(/\s+/g, '').split('->');
+  if (tooMany.length > 0) fail("there may be one '->'");
+  const parts = left.split(',');
+  for (const part of right === undefined ? parts : [...parts, right]) {
+    if (!/^[A-Za-z]*(\.\.\.)?[A-Za-z]*$/.test(part))
+      fail(`'${part}' is not made of letters and at most one '...'`);
+  }
+  if (parts.length !== operands.length) {
+    fail(`it is written for ${parts.length} operand${parts.length === 1 ? '' : 's'}, got ${operands.length}`);
+  }
+
+  let tensors = operands.map((o) => toTensor(o));
+  const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
+  checkDType(dtype, 'numeric', 'the operands', 'Einsum');
+  tensors = tensors.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));
+
+  const hidden = tensors.map((t, i) => {
+    const named = parts[i].replace('...', '').length;
+    const rest = t.rank - named;
+    if (parts[i].includes('...') ? rest < 0 : rest !== 0)
+      fail(`'${parts[i]}' does not name the axes of operand ${i} of shape ${showShape(t.shape)}`);
+    return rest;
+  });
+  const most = Math.max(...hidden);
+  const dots = HIDDEN.slice(0, most);
+  const terms = tensors.map(
+    (x, i): Term => ({ x, labels: [...parts[i].replace('...', dots.slice(most - hidden[i]))] }),
+  );
+
+  const sizes = new Map<string, number>();
+  for (const { x, labels } of terms) {
+    labels.forEach((label, axis) => {
+      const size = x.shape[axis];
+      const known = sizes.get(label) ?? 1;
+      if (known !== size && known !== 1 && size !== 1) {
+        fail(
+          `the axis '${HIDDEN.includes(label) ? '...' : label}' is ${known} long in one place and ${size} in another`,
+        );
+      }
+      if (size !== 1 || !sizes.has(label)) sizes.set(label, size);
+    });
+  }
+  // Only what '...' stands for broadcasts; a letter means one size.
+  for (const { x, labels } of terms) {
+    const bad = labels.findIndex(
+      (label, axis) => !HIDDEN.includes(label) && x.shape[axis] !== sizes.get(label),
+    );
+    if (bad >= 0)
+      fail(`the axis '${labels[bad]}' is 1 long in one place and ${sizes.get(labels[bad])} in another`);
+  }
+
+  const all = terms.flatMap((t) => t.labels);
+  const wanted =
+    right === undefined
+      ? [
+          ...dots,
+          ...[...new Set(all)]
+            .filter((l) => !HIDDEN.includes(l) && all.indexOf(l) === all.lastIndexOf(l))
+            .sort(),
+        ]
+      : [...right.replace('...', dots)];
+  const missing = wanted.find((l) => !all.includes(l));
+  if (missing !== undefined) fail(`'${missing}' of the result is in no operand`);
+  if (new Set(wanted).size !== wanted.length) fail('the result names one axis twice');
+  if (right !== undefined && !right.includes('...') && most > 0)
+    fail("the result needs '...' when an operand has axes behind it");
+
+  const singles = terms.map(diagonal);
+  let result = singles[0];
+  for (let i = 1; i < singles.length; i++) {
+    const later = new Set([...wanted, ...singles.slice(i + 1).flatMap((t) => t.labels)]);
+    result = contract(result, singles[i], later);
+  }
+  result = sumAway(result, new Set(wanted));
+  // A letter that is in the result but was 1 long where it survived cannot occur, so the shapes are final.
+  return permuted(
+    result.x,
+    wanted.map((l) => result.labels.indexOf(l)),
+  );
+}
+
+/** Takes diagonals until every label occurs once. */
+function diagonal(term: Term): Term {
+  let { x } = term;
+  let labels = [...term.labels];
+  for (;;) {
+    const second = labels.findIndex((l, i) => labels.indexOf(l) < i);
+    if (second < 0) return { x, labels };
+    const first = labels.indexOf(labels[second]);
+    const others = labels.map((_, i) => i).filter((i) => i !== first && i !== second);
+    const label = labels[second];
+    x = diagPart(permuted(x, [...others, first, second]));
+    labels = [...others.map((i) => labels[i]), label];
+  }
+}
+
+/** Sums the axes whose label nobody needs any more. */
+function sumAway(term: Term, needed: ReadonlySet<string>): Term {
+  const gone = term.labels.map((_, i) => i).filter((i) => !needed.has(term.labels[i]));
+  if (gone.length === 0) return term;
+  return { x: term.x.sum(gone), labels: term.labels.filter((l) => needed.has(l)) };
+}
+
+/** One product of matrices: shared axes that are kept become the batch, shared ones that are not are summed. */
+function contract(a: Term, b: Term, needed: ReadonlySet<string>): Term {
+  const p = sumAway(a, new Set([...needed, ...b.labels]));
+  const q = sumAway(b, new Set([...needed, ...a.labels]));
+  const shared = p.labels.filter((l) => q.labels.includes(l));
+  const batch = shared.filter((l) => needed.has(l));
+  const summed = shared.filter((l) => !needed.has(l));
+  const onlyP = p.labels.filter((l) => !shared.includes(l));
+  const onlyQ = q.labels.filter((l) => !shared.includes(l));
+  const labels = [...batch, ...onlyP, ...onlyQ];
+
+  const arrange = (t: Term, order: readonly string[]): Tensor =>
+    permuted(
+      t.x,
+      order.map((l) => t.labels.indexOf(l)),
+    );
+  let x = arrange(p, [...batch, ...onlyP, ...summed]);
+  let y = arrange(q, [...batch, ...summed, ...onlyQ]);
+  const n = batch.length;
+  const lead = broadcastShapes(x.shape.slice(0, n), y.shape.slice(0, n), 'Einsum');
+  // Summed axes behind '...' may be 1 long in one operand only.
+  const depth = broadcastShapes(
+    x.shape.slice(x.rank - summed.length),
+    y.shape.slice(n, n + summed.length),
+    'Einsum',
+  );
+  const rows: Shape = x.shape.slice(n, x.rank - summed.length);
+  const columns: Shape = y.shape.slice(n + summed.length);
+  if (summed.length === 0) {
+    // Nothing to sum: an elementwise product is cheaper than matrices of depth 1, and takes every dtype.
+    const wide =
+      columns.length === 0
+        ? x
+        : expandDims(
+            x,
+            columns.map((_, i) => x.rank + i),
+          );
+    const tall =
+      rows.length === 0 ? y : reshape(y, [...y.shape.slice(0, n), ...rows.map(() => 1), ...columns]);
+    return { x: wide.mul(tall), labels };
+  }
+  x = reshape(broadcastTo(x, [...x.shape.slice(0, n), ...rows, ...depth]), [
+    ...x.shape.slice(0, n),
+    sizeOf(rows),
+    sizeOf(depth),
+  ]);
+  y = reshape(broadcastTo(y, [...y.shape.slice(0, n), ...depth, ...columns]), [
+    ...y.shape.slice(0, n),
+    sizeOf(depth),
+    sizeOf(columns),
+  ]);
+  return { x: reshape(matmul(x, y), [...lead, ...rows, ...columns]), labels };
+}

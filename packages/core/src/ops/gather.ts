@@ -1,0 +1,413 @@
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
+import { integers, type Sample, uniform, values } from '../samples.ts';
+import { checkShape, normalizeAxis, type Shape, sameShape, showShape, sizeOf } from '../shape.ts';
+import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
+import { reshape } from './array.ts';
+import { zeros } from './creation.ts';
+import { gatherOp } from './gathering.ts';
+import { checkRank, move } from './moving.ts';
+
+/** An argument of indices: bare numbers become int32. */
+function toIndices(value: TensorLike, what: string, op: string): Tensor {
+  const t = toTensor(value, 'int32');
+  checkDType(t.dtype, 'index', what, op);
+  return t;
+}
+
+// ---- slices at indices
+
+/**
+ * The slices of `params` at `indices` (int32 or int64) along `axis` (0 unless said, or `batchDims`). The result's shape is
+ * params' with the axis replaced by indices' shape. The first `batchDims` axes are shared by both.
+ * `tf.gather(embeddings, ids)`
+ * @throws OutOfRangeError for an index outside of the axis.
+ */
+export function gather(
+  params: TensorLike,
+  indices: TensorLike,
+  axis?: number | null,
+  options: { batchDims?: number } = {},
+): Tensor {
+  const p = toTensor(params);
+  const i = toIndices(indices, 'indices', 'GatherV2');
+  const most = Math.min(p.rank, i.rank);
+  let batchDims = options.batchDims ?? 0;
+  if (batchDims < 0) batchDims += i.rank;
+  if (!Number.isInteger(batchDims) || batchDims < 0 || batchDims > most) {
+    throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherV2');
+  }
+  const a = normalizeAxis(axis ?? batchDims, p.rank, 'GatherV2');
+  if (a < batchDims || !sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims))) {
+    throw new InvalidArgumentError(
+      `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes before axis ${a}`,
+      'GatherV2',
+    );
+  }
+  checkRank(new Array<number>(p.rank + i.rank - batchDims - 1).fill(1), 'GatherV2');
+  return move(gatherOp, [p, i], { axis: a, batchDims });
+}
+
+const gatherNdOp: Op = defineOp({
+  name: 'GatherNd',
+  doc: 'The slices of `params` at tuples of indices.',
+  kernel: 'GatherNd',
+  infer: ([params, indices]) => {
+    const depth = indices.shape[indices.rank - 1];
+    return { dtype: params.dtype, shape: [...indices.shape.slice(0, -1), ...params.shape.slice(depth)] };
+  },
+  grad: ({ inputs }, dy) => [scatterNd(inputs[1], dy, inputs[0].shape), null],
+  samples: () => [
+    { inputs: [uniform([3, 4]), values([2, 3, 0, 1, 2, 3], [3, 2], 'int32')] },
+    { inputs: [uniform([3, 2, 2]), values([1, 1, 0], [3, 1], 'int64')] },
+  ],
+});
+
+/**
+ * The slices of `params` at index tuples, the last axis of `indices`: shape [...indices' but the last, ...rest of params'].
+ * @throws OutOfRangeError for an index outside of its axis.
+ */
+export function gatherNd(params: TensorLike, indices: TensorLike): Tensor {
+  const p = toTensor(params);
+  const i = toIndices(indices, 'indices', 'GatherNd');
+  const depth = i.shape[i.rank - 1];
+  if (depth === undefined || depth > p.rank) {
+    throw new InvalidArgumentError(
+      `the last axis of indices ${showShape(i.shape)} holds tuples for at most the ${p.rank} axes of params ${showShape(p.shape)}`,
+      'GatherNd',
+    );
+  }
+  checkRank(new Array<number>(i.rank - 1 + p.rank - depth).fill(1), 'GatherNd');
+  return move(gatherNdOp, [p, i], {});
+}
+
+// ---- putting slices in
+
+const scatterSamples = (overlap: boolean) => (): readonly Sample[] => [
+  { inputs: [uniform([5]), values([3, 1, overlap ? 3 : 0], [3, 1], 'int32'), uniform([3])] },
+  { inputs: [uniform([3, 2, 2]), values([2, 0, 0, 1], [2, 2], 'int64'), uniform([2, 2])] },
+];
+
+function scatterOp(
+  name: string,
+  doc: string,
+  mode: number,
+  grad: NonNullable<OpSpec['grad']>,
+  samples = scatterSamples(true),
+): Op {
+  return defineOp({
+    name,
+    doc,
+    kernel: 'ScatterNd',
+    kernelAttrs: () => ({ mode }),
+    infer: ([base]) => ({ dtype: base.dtype, shape: base.shape }),
+    grad,
+    samples,
+  });
+}
+
+const extreme: NonNullable<OpSpec['grad']> = ({ inputs, y }, dy) => {
+  const [base, indices, updates] = inputs;
+  // Where several values are equal to the extreme, the gradient is shared among them.
+  const kept = base.equal(y).cast(dy.dtype);
+  const put = updates.equal(gatherNd(y, indices)).cast(dy.dtype);
+  const each = dy.div(kept.add(scatterNd(indices, put, base.shape)));
+  return [each.mul(kept), null, gatherNd(each, indices).mul(put)];
+};
+
+const scatterUpdateOp: Op = scatterOp(
+  'TensorScatterUpdate',
+  'A copy of `base` with slices replaced.',
+  0,
+  (g, dy) => {
+    const [, indices, updates] = g.inputs;
+    return [
+      g.needs(0) ? tensorScatterNdUpdate(dy, indices, zeros(updates.shape, dy.dtype)) : null,
+      null,
+      g.needs(2) ? gatherNd(dy, indices) : null,
+    ];
+  },
+  scatterSamples(false),
+);
+const scatterAddOp: Op = scatterOp('TensorScatterAdd', 'A copy of `base` with slices added.', 1, (g, dy) => [
+  dy,
+  null,
+  g.needs(2) ? gatherNd(dy, g.inputs[1]) : null,
+]);
+const scatterSubOp: Op = scatterOp(
+  'TensorScatterSub',
+  'A copy of `base` with slices subtracted.',
+  2,
+  (g, dy) => [dy, null, g.needs(2) ? gatherNd(dy, g.inputs[1]).neg() : null],
+);
+const extremeSamples = (): readonly Sample[] => [
+  { inputs: [uniform([5], 0, 1), values([3, 1, 3], [3, 1], 'int32'), values([0.2, 2, -1.5])] },
+  { inputs: [uniform([5], 0, 1), values([3, 1, 3], [3, 1], 'int64'), values([-0.3, -2, 1.5])] },
+];
+const scatterMaxOp: Op = scatterOp(
+  'TensorScatterMax',
+  'A copy of `base` with the larger of both values.',
+  3,
+  extreme,
+  extremeSamples,
+);
+const scatterMinOp: Op = scatterOp(
+  'TensorScatterMin',
+  'A copy of `base` with the smaller of both values.',
+  4,
+  extreme,
+  extremeSamples,
+);
+const scatterNdOp: Op = defineOp({
+  name: 'ScatterNd',
+  doc: 'Zeros, plus slices added at tuples of indices.',
+  compose: ([indices, updates], { shape }) =>
+    execute1(scatterAddOp, [zeros(shape as Shape, updates.dtype), indices, updates]),
+  grad: ({ inputs }, dy) => [null, gatherNd(dy, inputs[0])],
+  samples: () => [
+    { inputs: [values([3, 1, 3], [3, 1], 'int32'), uniform([3, 2])], attrs: { shape: [4, 2] } },
+    { inputs: [values([0, 1, 1, 1], [2, 2], 'int64'), uniform([2])], attrs: { shape: [2, 3] } },
+  ],
+});
+
+function scatter(op: Op, base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  const [b, u] = pair(base, updates, op.name);
+  const i = toIndices(indices, 'indices', op.name);
+  checkDType(b.dtype, op === scatterUpdateOp ? 'any' : 'numeric', 'base', op.name);
+  checkScatter(b.shape, i, u.shape, op.name);
+  return execute1(op, [b, i, u]);
+}
+
+function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string): void {
+  const depth = indices.shape[indices.rank - 1];
+  if (depth === undefined || depth > base.length) {
+    throw new InvalidArgumentError(
+      `the last axis of indices ${showShape(indices.shape)} holds tuples for at most the ${base.length} axes of ${showShape(base)}`,
+      op,
+    );
+  }
+  const expected = [...indices.shape.slice(0, -1), ...base.slice(depth)];
+  if (!sameShape(expected, updates)) {
+    throw new InvalidArgumentError(
+      `updates have shape ${showShape(updates)}, expected ${showShape(expected)}`,
+      op,
+    );
+  }
+}
+
+/**
+ * A copy of `base` with the slices at index tuples (the last axis of `indices`) replaced by `updates`, whose shape is
+ * [...indices' but the last, ...rest of base's]. Where an index stands twice, the last one wins.
+ * @throws OutOfRangeError for an index outside of its axis.
+ */
+export function tensorScatterNdUpdate(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  return scatter(scatterUpdateOp, base, indices, updates);
+}
+/** Like `tensorScatterNdUpdate`, but adds; what stands twice is added twice. */
+export function tensorScatterNdAdd(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  return scatter(scatterAddOp, base, indices, updates);
+}
+/** Like `tensorScatterNdUpdate`, but subtracts. */
+export function tensorScatterNdSub(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  return scatter(scatterSubOp, base, indices, updates);
+}
+/** Like `tensorScatterNdUpdate`, but keeps the larger value. */
+export function tensorScatterNdMax(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  return scatter(scatterMaxOp, base, indices, updates);
+}
+/** Like `tensorScatterNdUpdate`, but keeps the smaller value. */
+export function tensorScatterNdMin(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
+  return scatter(scatterMinOp, base, indices, updates);
+}
+
+/** Zeros of a shape, plus `updates` added at the index tuples `indices`. The arguments fit as in `tensorScatterNdUpdate`. */
+export function scatterNd(indices: TensorLike, updates: TensorLike, shape: Shape): Tensor {
+  const i = toIndices(indices, 'indices', 'ScatterNd');
+  const u = toTensor(updates);
+  const to = [...checkShape(shape, 'ScatterNd')];
+  checkDType(u.dtype, 'numeric', 'updates', 'ScatterNd');
+  checkScatter(to, i, u.shape, 'ScatterNd');
+  return execute1(scatterNdOp, [i, u], { shape: to });
+}
+
+// ---- segments
+
+const segmentSumOp: Op = defineOp({
+  name: 'UnsortedSegmentSum',
+  doc: 'Sums the slices that belong to one segment.',
+  kernel: 'GatherGrad',
+  kernelAttrs: () => ({ axis: 0, batchDims: 0 }),
+  infer: ([x, ids], { count }) => ({ dtype: x.dtype, shape: [count as number, ...x.shape.slice(ids.rank)] }),
+  grad: ({ inputs }, dy) => [gather(dy, inputs[1]), null],
+  samples: () => [
+    { inputs: [uniform([5, 2]), values([1, 0, 1, 3, 0], [5], 'int32')], attrs: { count: 4 } },
+    { inputs: [uniform([2, 2]), values([1, 0, 1, 1], [2, 2], 'int64')], attrs: { count: 2 } },
+  ],
+});
+
+/**
+ * Sums the slices of x whose id is the same: result[i] = Σ x[j] where segmentIds[j] = i, with `numSegments` rows.
+ * The shape of `segmentIds` is that of x's leading axes. Rows without a slice are 0.
+ * @throws OutOfRangeError for an id outside of 0 … numSegments - 1.
+ */
+export function unsortedSegmentSum(x: TensorLike, segmentIds: TensorLike, numSegments: number): Tensor {
+  const t = toTensor(x);
+  const ids = toIndices(segmentIds, 'segmentIds', 'UnsortedSegmentSum');
+  checkDType(t.dtype, 'numeric', 'x', 'UnsortedSegmentSum');
+  checkShape([numSegments], 'UnsortedSegmentSum');
+  if (!sameShape(ids.shape, t.shape.slice(0, ids.rank))) {
+    throw new InvalidArgumentError(
+      `segmentIds have shape ${showShape(ids.shape)}, which is not how x ${showShape(t.shape)} begins`,
+      'UnsortedSegmentSum',
+    );
+  }
+  return execute1(segmentSumOp, [t, ids], { count: numSegments });
+}
+
+// ---- indices to values and back
+
+const oneHotOp: Op = defineOp({
+  name: 'OneHot',
+  doc: 'Rows that are on at an index and off elsewhere.',
+  kernel: 'OneHot',
+  infer: ([indices], attrs) => {
+    const shape = [...indices.shape];
+    shape.splice(attrs.axis as number, 0, attrs.depth as number);
+    return { dtype: attrs.dtype as DType, shape };
+  },
+  notDifferentiable: 'the inputs are indices',
+  samples: () => [
+    {
+      inputs: [values([0, 3, -1, 2], [4], 'int32')],
+      attrs: { axis: 1, depth: 4, on: 1, off: 0, dtype: 'float32' },
+    },
+    {
+      inputs: [integers([2, 3], 0, 6, 'int64')],
+      attrs: { axis: 0, depth: 5, on: 7, off: -2, dtype: 'int32' },
+    },
+  ],
+});
+
+/**
+ * A new axis of size `depth`, last unless `axis` says otherwise, that is `onValue` at the index and `offValue` elsewhere; an
+ * index outside of 0 … depth - 1 gives a row of `offValue`. float32 unless `dtype` says otherwise.
+ */
+export function oneHot(
+  indices: TensorLike,
+  depth: number,
+  options: { onValue?: number; offValue?: number; axis?: number; dtype?: DType } = {},
+): Tensor {
+  const i = toIndices(indices, 'indices', 'OneHot');
+  checkShape([depth], 'OneHot');
+  const dtype = options.dtype ?? 'float32';
+  checkDType(dtype, 'any', 'dtype', 'OneHot');
+  const axis = normalizeAxis(options.axis ?? -1, i.rank + 1, 'OneHot');
+  checkRank(new Array<number>(i.rank + 1).fill(1), 'OneHot');
+  return execute1(oneHotOp, [i], {
+    axis,
+    depth,
+    on: Number(options.onValue ?? 1),
+    off: Number(options.offValue ?? 0),
+    dtype,
+  });
+}
+
+const nonzeroOp: Op = defineOp({
+  name: 'Where',
+  doc: 'The coordinates of the elements that are not 0.',
+  kernel: 'Nonzero',
+  infer: ([x]) => {
+    // How many there are is only in the values.
+    const view = viewOf(x);
+    let n = 0;
+    for (let i = 0; i < view.length; i++) if (Number(view[i]) !== 0) n++;
+    return { dtype: 'int64', shape: [n, x.rank] };
+  },
+  notDifferentiable: 'the result is indices',
+  samples: () => [
+    { inputs: [values([1, 0, 1, 1, 0, 1], [2, 3], 'bool')] },
+    { inputs: [values([0, 0, 2.5, -1])] },
+    { inputs: [values([0, 0], [2], 'int32')] },
+  ],
+});
+
+/** The coordinates of the elements that are true or not 0: int64 [n, rank], in row-major order. TensorFlow's `tf.where(x)`. */
+export function nonzero(x: TensorLike): Tensor {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'any', 'x', 'Where');
+  return execute1(nonzeroOp, [t]);
+}
+
+/**
+ * The slices of x where the mask is true. The mask's shape is that of the axes of x from `axis` on, which become one.
+ * `scores.booleanMask(scores.greater(0.5))`
+ */
+export function booleanMask(x: TensorLike, mask: TensorLike, axis = 0): Tensor {
+  const t = toTensor(x);
+  const m = toTensor(mask);
+  checkDType(m.dtype, 'bool', 'mask', 'booleanMask');
+  if (m.rank === 0)
+    throw new InvalidArgumentError('the mask is a scalar; it must have at least one axis', 'booleanMask');
+  const a = normalizeAxis(axis, t.rank, 'booleanMask');
+  if (!sameShape(t.shape.slice(a, a + m.rank), m.shape)) {
+    throw new InvalidArgumentError(
+      `the mask ${showShape(m.shape)} does not fit x ${showShape(t.shape)} from axis ${a} on`,
+      'booleanMask',
+    );
+  }
+  const merged = reshape(t, [...t.shape.slice(0, a), sizeOf(m.shape), ...t.shape.slice(a + m.rank)]);
+  return gather(merged, reshape(nonzero(reshape(m, [m.size])), [-1]), a);
+}
+
+/**
+ * bool [...lengths' shape, maxlen]: true in the first `lengths[i]` places.
+ * @param maxlen the largest of the lengths unless given.
+ */
+export function sequenceMask(
+  lengths: TensorLike,
+  maxlen?: number | null,
+  options: { dtype?: DType } = {},
+): Tensor {
+  const n = toIndices(lengths, 'lengths', 'sequenceMask');
+  let most = 0;
+  if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
+  else for (const v of viewOf(n)) most = Math.max(most, Number(v));
+  const places = emptyTensor('int32', [most], most);
+  const view = viewOf(places) as Int32Array;
+  for (let i = 0; i < most; i++) view[i] = i;
+  const mask = places.less(reshape(n, [...n.shape, 1]));
+  return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
+}
+
+/** The permutation that undoes x (rank 1): result[x[i]] = i. @throws InvalidArgumentError unless x names 0 … n-1 once each. */
+export function invertPermutation(x: TensorLike): Tensor {
+  const p = toIndices(x, 'x', 'InvertPermutation');
+  if (p.rank !== 1)
+    throw new InvalidArgumentError(`x has shape ${showShape(p.shape)}, expected rank 1`, 'InvertPermutation');
+  return execute1(invertPermutationOp, [p]);
+}
+const invertPermutationOp: Op = defineOp({
+  name: 'InvertPermutation',
+  doc: 'The permutation that undoes one.',
+  run: ([p]) => {
+    const out = emptyTensor(p.dtype, p.shape, p.size);
+    const to = viewOf(out);
+    const seen = new Uint8Array(p.size);
+    const from = viewOf(p);
+    for (let i = 0; i < p.size; i++) {
+      const at = Number(from[i]);
+      if (at < 0 || at >= p.size || seen[at] === 1) {
+        throw new InvalidArgumentError(
+          `${at} at place ${i} stands twice or outside of 0 … ${p.size - 1}: x is no permutation`,
+        );
+      }
+      seen[at] = 1;
+      to[at] = (p.dtype === 'int64' ? BigInt(i) : i) as never;
+    }
+    return out;
+  },
+  notDifferentiable: 'the inputs are indices',
+  samples: () => [{ inputs: [values([2, 0, 3, 1], [4], 'int32')] }],
+});

@@ -1,0 +1,50 @@
+// What the ops that only move elements share.
+import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { withoutTapes } from '../context.ts';
+import { type Attrs, execute1, type Op } from '../op.ts';
+import { type Shape, showShape } from '../shape.ts';
+import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
+
+/** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
+export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
+  if ((inputs[0] as Tensor).dtype !== 'string') return execute1(op, inputs, attrs);
+  return withoutTapes(() => {
+    const strings: string[] = [];
+    const positions = inputs.map((x) => {
+      if (x.dtype !== 'string') return x;
+      const p = emptyTensor('int32', x.shape, x.size);
+      const view = viewOf(p) as Int32Array;
+      for (let i = 0; i < x.size; i++) view[i] = strings.length + i;
+      for (const s of x.storage.strings ?? []) strings.push(s);
+      return p;
+    });
+    const moved = execute1(op, positions, attrs);
+    return stringTensor(
+      Array.from(viewOf(moved) as Int32Array, (p) => strings[p]),
+      moved.shape,
+    );
+  });
+}
+
+/** @throws InvalidArgumentError when the shape has more axes than kernels take. */
+export function checkRank(shape: Shape, op: string): Shape {
+  if (shape.length > MAX_RANK) {
+    throw new InvalidArgumentError(
+      `the result would have rank ${shape.length} (shape ${showShape(shape)}); at most ${MAX_RANK} is possible`,
+      op,
+    );
+  }
+  return shape;
+}
+
+/** A copy of a list of integers. @throws InvalidArgumentError unless there are `length` of them. */
+export function checkIntegers(list: readonly number[], length: number, what: string, op: string): number[] {
+  if (!Array.isArray(list) || list.length !== length || !list.every(Number.isSafeInteger)) {
+    throw new InvalidArgumentError(`${what} must be ${length} integers, one per axis, got ${show(list)}`, op);
+  }
+  return [...(list as readonly number[])];
+}
+
+function show(value: unknown): string {
+  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+}

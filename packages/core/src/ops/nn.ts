@@ -1,0 +1,117 @@
+// `tf.nn`: what networks are made of.
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import { defineElementwise, execute1, type Op, pair } from '../op.ts';
+import * as random from '../random.ts';
+import { uniform } from '../samples.ts';
+import { type Shape, showShape } from '../shape.ts';
+import type { Tensor } from '../tensor.ts';
+import { expandDims, identity } from './array.ts';
+import { gather } from './gather.ts';
+
+export * from './activation.ts';
+export { depthToSpace, spaceToDepth } from './array.ts';
+export {
+  avgPool1d,
+  avgPool2d,
+  type Conv1dOptions,
+  type ConvOptions,
+  conv1d,
+  conv1dTranspose,
+  conv2d,
+  conv2dTranspose,
+  depthwiseConv2d,
+  maxPool1d,
+  maxPool2d,
+  maxPoolWithArgmax,
+  type Padding2D,
+  type Pool1dOptions,
+  type PoolOptions,
+  type Size2D,
+  separableConv2d,
+} from './conv.ts';
+export {
+  type CrossEntropyArguments,
+  l2Loss,
+  sigmoidCrossEntropyWithLogits,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  weightedCrossEntropyWithLogits,
+} from './loss.ts';
+export { tanh } from './math.ts';
+export { batchNormalization, fusedBatchNorm, layerNormalization } from './norm.ts';
+export { topK } from './order.ts';
+export { l2Normalize, moments } from './reduce.ts';
+
+/** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
+export function biasAdd(x: TensorLike, bias: TensorLike): Tensor {
+  const [t, b] = pair(x, bias, 'BiasAdd');
+  if (t.rank < 2 || b.rank !== 1 || b.shape[0] !== t.shape[t.rank - 1]) {
+    throw new InvalidArgumentError(
+      `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
+      'BiasAdd',
+    );
+  }
+  return t.add(b);
+}
+
+const dropoutOp: Op = defineElementwise({
+  name: 'Dropout',
+  doc: 'x scaled by 1 / (1 − rate) where noise is at least the rate, 0 elsewhere.',
+  key: (attrs) => String(attrs.rate),
+  scalar: (attrs) => (s, x, noise) =>
+    s.select(s.ge(noise, attrs.rate as number), s.mul(x, 1 / (1 - (attrs.rate as number))), 0),
+  grad: ({ inputs, attrs }, dy) => [execute1(dropoutOp, [dy, inputs[1]], attrs), null],
+  samples: () => [
+    { inputs: [uniform([4, 5]), uniform([4, 5], 0, 1)], attrs: { rate: 0.4 } },
+    { inputs: [uniform([4, 5]), uniform([4, 1], 0, 1)], attrs: { rate: 0.5 } },
+  ],
+});
+
+/**
+ * Puts a share `rate` of the elements to 0, at random, and scales the others by 1 / (1 − rate), so that the expected sum stays.
+ * @param options.noiseShape dimensions of 1 there are dropped or kept as a whole, such as `[batch, 1, 1, channels]`.
+ */
+export function dropout(
+  x: TensorLike,
+  options: { rate: number; seed?: number; noiseShape?: Shape | null },
+): Tensor {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'floating', 'x', 'dropout');
+  const { rate } = options;
+  if (!(rate >= 0 && rate < 1))
+    throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
+  if (rate === 0) return identity(t);
+  const shape = options.noiseShape ?? t.shape;
+  if (shape.length !== t.rank || shape.some((d, i) => d !== 1 && d !== t.shape[i])) {
+    throw new InvalidArgumentError(
+      `noiseShape ${showShape(shape)} does not broadcast to x ${showShape(t.shape)}`,
+      'dropout',
+    );
+  }
+  const noise = random.uniform(shape, {
+    dtype: t.dtype,
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+  });
+  return execute1(dropoutOp, [t, noise], { rate });
+}
+
+/** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
+export function embeddingLookup(params: TensorLike, ids: TensorLike): Tensor {
+  return gather(params, ids, 0);
+}
+
+/** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
+export function inTopK(targets: TensorLike, predictions: TensorLike, k: number): Tensor {
+  const t = toTensor(targets, 'int32');
+  const p = toTensor(predictions);
+  if (p.rank !== 2 || t.rank !== 1 || t.shape[0] !== p.shape[0]) {
+    throw new InvalidArgumentError(
+      `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
+      'InTopKV2',
+    );
+  }
+  const own = gather(p, expandDims(t, -1), 1, { batchDims: 1 });
+  return p.greater(own).cast('int32').sum(-1).less(k).logicalAnd(own.isFinite().squeeze(-1));
+}

@@ -1,0 +1,151 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
+import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
+import { distinct, integers, values } from '../samples.ts';
+import { normalizeAxis, showShape } from '../shape.ts';
+import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
+import { moveAxis } from './array.ts';
+import { scatterLast } from './gathering.ts';
+
+/** Gradient of both ops: each value goes back to where it was taken. */
+const backToPlace: GradFn = ({ x, outputs }, dy) => scatterLast(dy, outputs[1], x.shape);
+
+const ordered = (x: Tensor, k: number): ReturnType<Extract<OpSpec, { kernel: unknown }>['infer']> => {
+  const shape = [...x.shape.slice(0, -1), k];
+  return [
+    { dtype: x.dtype, shape },
+    { dtype: 'int32', shape },
+  ];
+};
+
+const topKOp: Op = defineOp({
+  name: 'TopKV2',
+  doc: 'The largest values of the last axis, and where they are.',
+  kernel: 'TopK',
+  kernelAttrs: () => ({ descending: true }),
+  infer: ([x], { k }) => ordered(x, k as number),
+  grad: backToPlace,
+  samples: () => [
+    { inputs: [distinct([7])], attrs: { k: 3 } },
+    { inputs: [distinct([2, 3, 5])], attrs: { k: 2 } },
+    { inputs: [integers([3, 6], 0, 4)], attrs: { k: 6 } },
+  ],
+});
+const sortOp: Op = defineOp({
+  name: 'Sort',
+  doc: 'The values of the last axis in order, and where they were.',
+  kernel: 'TopK',
+  infer: ([x]) => ordered(x, x.shape[x.rank - 1]),
+  grad: backToPlace,
+  samples: () => [
+    { inputs: [distinct([8])], attrs: { descending: false } },
+    { inputs: [distinct([2, 2, 5])], attrs: { descending: true } },
+    { inputs: [integers([3, 6], 0, 4, 'int64')], attrs: { descending: false } },
+  ],
+});
+
+/**
+ * The `k` largest values along the last axis, in falling order, and their indices (int32); of equal ones the first comes
+ * first, and NaN counts as the largest.
+ * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
+ */
+export function topK(
+  x: TensorLike,
+  k = 1,
+  _options: { sorted?: boolean } = {},
+): { values: Tensor; indices: Tensor } {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
+  const n = t.shape[t.rank - 1];
+  if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
+    throw new InvalidArgumentError(
+      `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
+      'TopKV2',
+    );
+  }
+  const [sorted, indices] = execute(topKOp, [t], { k });
+  return { values: sorted, indices };
+}
+
+/** Which way `sort` and `argSort` go. */
+export type SortDirection = 'ASCENDING' | 'DESCENDING';
+
+function sorted(
+  x: TensorLike,
+  axis: number,
+  direction: SortDirection,
+  op: string,
+): [values: Tensor, indices: Tensor] {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'numeric', 'x', op);
+  const a = normalizeAxis(axis, t.rank, op);
+  if (direction !== 'ASCENDING' && direction !== 'DESCENDING') {
+    throw new InvalidArgumentError(
+      `direction '${String(direction)}' is neither ASCENDING nor DESCENDING`,
+      op,
+    );
+  }
+  const last = t.rank - 1;
+  const [values, indices] = execute(sortOp, [a === last ? t : moveAxis(t, a, last)], {
+    descending: direction === 'DESCENDING',
+  });
+  return a === last ? [values, indices] : [moveAxis(values, last, a), moveAxis(indices, last, a)];
+}
+
+/** The values along an axis in order. Equal ones keep theirs; NaN counts as the largest. */
+export function sort(x: TensorLike, axis = -1, options: { direction?: SortDirection } = {}): Tensor {
+  return sorted(x, axis, options.direction ?? 'ASCENDING', 'sort')[0];
+}
+
+/** The indices (int32) that would sort an axis: `x.gather(x.argSort())` is sorted for a vector. Stable. */
+export function argSort(x: TensorLike, axis = -1, options: { direction?: SortDirection } = {}): Tensor {
+  return sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1];
+}
+
+const uniqueOp: Op = defineOp({
+  name: 'UniqueWithCounts',
+  doc: 'The different values of a vector, in the order in which they first occur.',
+  run: ([x]) => {
+    const list: readonly unknown[] =
+      x.dtype === 'string' ? (x.storage.strings ?? []) : Array.from(viewOf(x) as ArrayLike<unknown>);
+    const known = new Map<unknown, number>();
+    const counts: number[] = [];
+    const indices = emptyTensor('int32', x.shape, x.size);
+    const place = viewOf(indices) as Int32Array;
+    list.forEach((v, i) => {
+      let at = known.get(v);
+      if (at === undefined) {
+        at = known.size;
+        known.set(v, at);
+        counts.push(0);
+      }
+      place[i] = at;
+      counts[at]++;
+    });
+    const found = [...known.keys()];
+    const count = emptyTensor('int32', [found.length], found.length);
+    (viewOf(count) as Int32Array).set(counts);
+    if (x.dtype === 'string') return [stringTensor(found as string[], [found.length]), indices, count];
+    const y = emptyTensor(x.dtype, [found.length], found.length);
+    viewOf(y).set(found as never);
+    return [y, indices, count];
+  },
+  notDifferentiable: 'which values are equal jumps',
+  samples: () => [
+    { inputs: [values([3, 1, 3, 3, 2, 1], [6], 'int32')] },
+    { inputs: [values([0.5, -1, 0.5])] },
+  ],
+});
+
+/**
+ * The different values of a vector in the order in which they first occur, for each element the index of its value in that
+ * list, and how often each value occurs (both int32). Computed on the host.
+ */
+export function unique(x: TensorLike): { values: Tensor; indices: Tensor; counts: Tensor } {
+  const t = toTensor(x);
+  if (t.rank !== 1)
+    throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 1`, 'Unique');
+  const [y, indices, counts] = execute(uniqueOp, [t]);
+  return { values: y, indices, counts };
+}

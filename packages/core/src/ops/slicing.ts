@@ -1,0 +1,352 @@
+import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { defineOp, execute, execute1, type Op } from '../op.ts';
+import { integers, uniform } from '../samples.ts';
+import { normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
+import type { Tensor } from '../tensor.ts';
+import { identity, reshape } from './array.ts';
+import { zeros } from './creation.ts';
+import { concat, stack } from './join.ts';
+import { checkIntegers, checkRank, move } from './moving.ts';
+
+const ones = (n: number): number[] => new Array<number>(n).fill(1);
+
+const sliceOp: Op = defineOp({
+  name: 'Slice',
+  doc: 'A block of a tensor.',
+  kernel: 'Slice',
+  kernelAttrs: ({ begin }) => ({ begin: begin as number[], strides: ones((begin as number[]).length) }),
+  infer: ([x], { size }) => ({ dtype: x.dtype, shape: size as Shape }),
+  grad: ({ x, attrs }, dy) =>
+    execute1(stridedSliceGradOp, [dy], { begin: attrs.begin, strides: ones(x.rank), shape: x.shape }),
+  samples: () => [
+    { inputs: [uniform([6])], attrs: { begin: [2], size: [3] } },
+    { inputs: [uniform([3, 4, 2])], attrs: { begin: [1, 0, 1], size: [2, 3, 1] } },
+    { inputs: [uniform([3, 4])], attrs: { begin: [1, 0], size: [0, 4] } },
+  ],
+});
+const stridedSliceOp: Op = defineOp({
+  name: 'StridedSlice',
+  doc: 'Elements begin, begin + stride, … along every axis.',
+  kernel: 'Slice',
+  infer: ([x], { size }) => ({ dtype: x.dtype, shape: size as Shape }),
+  grad: ({ x, attrs }, dy) =>
+    execute1(stridedSliceGradOp, [dy], { begin: attrs.begin, strides: attrs.strides, shape: x.shape }),
+  samples: () => [
+    { inputs: [uniform([7])], attrs: { begin: [6], strides: [-2], size: [4] } },
+    { inputs: [uniform([5, 6])], attrs: { begin: [0, 4], strides: [2, -1], size: [3, 3] } },
+    {
+      inputs: [integers([4, 3, 2], 0, 9)],
+      attrs: { begin: [3, 0, 1], strides: [-1, 2, 1], size: [4, 2, 1] },
+    },
+  ],
+});
+const stridedSliceGradOp: Op = defineOp({
+  name: 'StridedSliceGrad',
+  doc: 'The gradient of StridedSlice: zeros, with the given values where they were taken.',
+  kernel: 'SliceGrad',
+  infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
+  grad: ({ x, attrs }, ddx) =>
+    execute1(stridedSliceOp, [ddx], { begin: attrs.begin, strides: attrs.strides, size: x.shape }),
+  samples: () => [
+    { inputs: [uniform([4])], attrs: { begin: [6], strides: [-2], shape: [7] } },
+    { inputs: [uniform([2, 3])], attrs: { begin: [1, 0], strides: [1, 2], shape: [4, 6] } },
+  ],
+});
+
+/**
+ * The block of `size` that starts at `begin`; a size of -1 takes all that is left of the axis.
+ * @throws InvalidArgumentError unless the block lies inside of x.
+ */
+export function slice(x: TensorLike, begin: readonly number[], size?: readonly number[]): Tensor {
+  const t = toTensor(x);
+  const from = checkIntegers(begin, t.rank, 'begin', 'Slice');
+  const wanted =
+    size === undefined ? new Array<number>(t.rank).fill(-1) : checkIntegers(size, t.rank, 'size', 'Slice');
+  const shape = wanted.map((n, i) => (n === -1 ? t.shape[i] - from[i] : n));
+  if (from.some((b, i) => b < 0 || shape[i] < 0 || b + shape[i] > t.shape[i])) {
+    throw new InvalidArgumentError(
+      `begin [${from}] and size [${wanted}] reach outside of the shape ${showShape(t.shape)}`,
+      'Slice',
+    );
+  }
+  if (sameShape(shape, t.shape)) return identity(t);
+  return move(sliceOp, [t], { begin: from, size: shape });
+}
+
+// ---- indexing as in Python
+
+/**
+ * One item of an index: a number takes that place and drops the axis; `'1:3'`, `':'`, `'::-1'` are ranges as in Python;
+ * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1.
+ */
+export type SliceSpec = number | string | null;
+
+type Range = { readonly begin: number | null; readonly end: number | null; readonly step: number };
+type Item = number | Range | '...' | null;
+
+/**
+ * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole.
+ * @throws OutOfRangeError for a number outside of its axis; InvalidArgumentError for a text that is no range, a step of 0, or
+ * more items than axes.
+ */
+export function at(x: TensorLike, ...specs: readonly SliceSpec[]): Tensor {
+  const given = specs.length === 1 && specs[0] === undefined ? [] : specs;
+  return take(
+    toTensor(x),
+    given.map(parse),
+    `[${given.map((s) => (s === null ? 'null' : String(s))).join(', ')}]`,
+  );
+}
+
+const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)?$/;
+
+function parse(spec: SliceSpec): Item {
+  if (spec === null || spec === 'newaxis') return null;
+  if (spec === '...') return spec;
+  if (typeof spec === 'number' || /^\s*[+-]?\d+\s*$/.test(spec)) {
+    const index = Number(spec);
+    if (!Number.isSafeInteger(index)) throw new InvalidArgumentError(`the index ${spec} is no integer`, 'at');
+    return index;
+  }
+  const match = rangePattern.exec(spec);
+  if (match === null) {
+    throw new InvalidArgumentError(
+      `'${spec}' is no range; expected a form like '1:3', ':', '::-1', '...' or 'newaxis'`,
+      'at',
+    );
+  }
+  const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+  return { begin: number(match[1]), end: number(match[2]), step: number(match[3]) ?? 1 };
+}
+
+function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
+  const fail = (text: string): never => {
+    throw new InvalidArgumentError(
+      `index ${shown} of a tensor of shape ${showShape(x.shape)}: ${text}`,
+      'StridedSlice',
+    );
+  };
+  const used = items.filter((i) => i !== null && i !== '...').length;
+  if (used > x.rank) fail(`${used} axes are indexed, there are ${x.rank}`);
+  const dots = items.indexOf('...');
+  if (dots >= 0 && items.indexOf('...', dots + 1) >= 0) fail("'...' may stand only once");
+  const list: Item[] = dots < 0 ? [...items, '...'] : [...items];
+  list.splice(
+    list.indexOf('...'),
+    1,
+    ...new Array<Item>(x.rank - used).fill({ begin: null, end: null, step: 1 }),
+  );
+
+  const begin: number[] = [];
+  const strides: number[] = [];
+  const size: number[] = [];
+  const shape: number[] = [];
+  for (const item of list) {
+    if (item === null) {
+      shape.push(1);
+      continue;
+    }
+    const axis = begin.length;
+    const n = x.shape[axis];
+    if (typeof item === 'number') {
+      const index = item < 0 ? item + n : item;
+      if (index < 0 || index >= n) {
+        throw new OutOfRangeError(
+          `index ${item} is outside of axis ${axis} of size ${n} (shape ${showShape(x.shape)})`,
+          'StridedSlice',
+        );
+      }
+      begin.push(index);
+      strides.push(1);
+      size.push(1);
+      continue;
+    }
+    const range = item as Range;
+    if (range.step === 0) fail('a step of 0 goes nowhere');
+    const [first, count] = extent(range, n);
+    begin.push(count === 0 ? 0 : first);
+    strides.push(count === 0 ? 1 : range.step);
+    size.push(count);
+    shape.push(count);
+  }
+  checkRank(shape, 'StridedSlice');
+  const whole = sameShape(size, x.shape) && strides.every((s, i) => s === 1 || size[i] <= 1);
+  if (whole) return reshape(x, shape);
+  const y = strides.every((s) => s === 1)
+    ? move(sliceOp, [x], { begin, size })
+    : move(stridedSliceOp, [x], { begin, strides, size });
+  return sameShape(shape, size) ? y : reshape(y, shape);
+}
+
+/** First index and number of elements of a Python range over n elements. */
+function extent({ begin, end, step }: Range, n: number): [first: number, count: number] {
+  const low = step > 0 ? 0 : -1;
+  const high = step > 0 ? n : n - 1;
+  const clip = (i: number): number => Math.min(high, Math.max(low, i < 0 ? i + n : i));
+  const first = begin === null ? (step > 0 ? low : high) : clip(begin);
+  const last = end === null ? (step > 0 ? high : low) : clip(end);
+  return [first, Math.max(0, Math.ceil((last - first) / step))];
+}
+
+/** Bit i of a mask of `stridedSlice` speaks of the i-th item. */
+export interface StridedSliceMasks {
+  /** `begin[i]` is ignored: from the start. */
+  readonly beginMask?: number;
+  /** `end[i]` is ignored: to the end. */
+  readonly endMask?: number;
+  /** The item stands for all axes not named. */
+  readonly ellipsisMask?: number;
+  /** The item adds an axis of size 1. */
+  readonly newAxisMask?: number;
+  /** The item takes `begin[i]` alone and drops the axis. */
+  readonly shrinkAxisMask?: number;
+}
+
+/** `x[begin[0]:end[0]:strides[0], …]`, with TensorFlow's masks; `at` says the same more readably. */
+export function stridedSlice(
+  x: TensorLike,
+  begin: readonly number[],
+  end: readonly number[],
+  strides?: readonly number[] | null,
+  masks: StridedSliceMasks = {},
+): Tensor {
+  const t = toTensor(x);
+  const count = begin.length;
+  checkIntegers(begin, count, 'begin', 'StridedSlice');
+  checkIntegers(end, count, 'end', 'StridedSlice');
+  const steps =
+    strides === undefined || strides === null
+      ? ones(count)
+      : checkIntegers(strides, count, 'strides', 'StridedSlice');
+  const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
+  const items = begin.map((b, i): Item => {
+    if (has(masks.ellipsisMask, i)) return '...';
+    if (has(masks.newAxisMask, i)) return null;
+    if (has(masks.shrinkAxisMask, i)) return b;
+    return {
+      begin: has(masks.beginMask, i) ? null : b,
+      end: has(masks.endMask, i) ? null : end[i],
+      step: steps[i],
+    };
+  });
+  return take(t, items, `begin [${begin}], end [${end}], strides [${steps}]`);
+}
+
+// ---- in pieces
+
+const block = (x: Tensor, axis: number, start: number, count: number): Tensor =>
+  move(sliceOp, [x], {
+    begin: x.shape.map((_, i) => (i === axis ? start : 0)),
+    size: x.shape.map((d, i) => (i === axis ? count : d)),
+  });
+
+const splitOp: Op = defineOp({
+  name: 'SplitV',
+  doc: 'Cuts a tensor into pieces along an axis.',
+  run: ([x], attrs) => {
+    let start = 0;
+    return (attrs.sizes as number[]).map((n) => {
+      const piece = block(x, attrs.axis as number, start, n);
+      start += n;
+      return piece;
+    });
+  },
+  grad: ({ outputs, attrs }, dy, ...more) => concat(filled(outputs, dy, more), attrs.axis as number),
+  samples: () => [
+    { inputs: [uniform([6])], attrs: { sizes: [2, 2, 2], axis: 0 } },
+    { inputs: [uniform([2, 5, 2])], attrs: { sizes: [1, 4], axis: 1 } },
+  ],
+});
+const unpackOp: Op = defineOp({
+  name: 'Unpack',
+  doc: 'The slices of a tensor along an axis, without that axis.',
+  run: ([x], attrs) => {
+    const axis = attrs.axis as number;
+    const shape = x.shape.filter((_, i) => i !== axis);
+    return Array.from({ length: x.shape[axis] }, (_, i) => reshape(block(x, axis, i, 1), shape));
+  },
+  grad: ({ outputs, attrs }, dy, ...more) => stack(filled(outputs, dy, more), attrs.axis as number),
+  samples: () => [
+    { inputs: [uniform([3, 2])], attrs: { axis: 0 } },
+    { inputs: [uniform([2, 3, 2])], attrs: { axis: 1 } },
+  ],
+});
+
+/** The gradients of all outputs, zeros where none arrived. */
+function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tensor | null)[]): Tensor[] {
+  return outputs.map((y, i) => (i === 0 ? first : (more[i - 1] ?? zeros(y.shape, y.dtype))));
+}
+
+/**
+ * Cuts into equal pieces, or into pieces of the listed sizes (one may be -1: the rest), along an axis.
+ * @throws InvalidArgumentError when the pieces do not add up to the axis.
+ */
+export function split(x: TensorLike, numOrSizes: number | readonly number[], axis = 0): Tensor[] {
+  const t = toTensor(x);
+  const a = normalizeAxis(axis, t.rank, 'SplitV');
+  const n = t.shape[a];
+  let sizes: number[];
+  if (typeof numOrSizes === 'number') {
+    if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || n % numOrSizes !== 0) {
+      throw new InvalidArgumentError(
+        `axis ${a} of size ${n} does not split into ${numOrSizes} equal pieces`,
+        'SplitV',
+      );
+    }
+    sizes = new Array<number>(numOrSizes).fill(n / numOrSizes);
+  } else {
+    sizes = [...numOrSizes];
+    const rest = sizes.indexOf(-1);
+    if (rest >= 0) sizes[rest] = n - sizes.reduce((sum, s, i) => (i === rest ? sum : sum + s), 0);
+    if (!sizes.every((s) => Number.isInteger(s) && s >= 0) || sizes.reduce((sum, s) => sum + s, 0) !== n) {
+      throw new InvalidArgumentError(
+        `pieces of [${numOrSizes}] do not add up to axis ${a} of size ${n}`,
+        'SplitV',
+      );
+    }
+  }
+  return [...execute(splitOp, [t], { sizes, axis: a })];
+}
+
+/** The slices along an axis, without that axis: the inverse of `stack`. */
+export function unstack(x: TensorLike, axis = 0): Tensor[] {
+  const t = toTensor(x);
+  return [...execute(unpackOp, [t], { axis: normalizeAxis(axis, t.rank, 'Unpack') })];
+}
+
+const rollOp: Op = defineOp({
+  name: 'Roll',
+  doc: 'Shifts elements along axes; what falls off one end comes in at the other.',
+  compose: ([x], attrs) => {
+    let y = x;
+    (attrs.axes as number[]).forEach((axis, i) => {
+      const n = y.shape[axis];
+      const k = n === 0 ? 0 : (((attrs.shifts as number[])[i] % n) + n) % n;
+      if (k > 0) y = concat([block(y, axis, n - k, k), block(y, axis, 0, n - k)], axis);
+    });
+    return y === x ? identity(x) : y;
+  },
+  samples: () => [
+    { inputs: [uniform([5])], attrs: { shifts: [2], axes: [0] } },
+    { inputs: [uniform([3, 4])], attrs: { shifts: [-1, 5], axes: [0, 1] } },
+  ],
+});
+
+/** Shifts by `shift` places along `axis` (or several of each); what falls off one end comes in at the other. */
+export function roll(
+  x: TensorLike,
+  shift: number | readonly number[],
+  axis: number | readonly number[],
+): Tensor {
+  const t = toTensor(x);
+  const shifts = typeof shift === 'number' ? [shift] : [...shift];
+  const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, t.rank, 'Roll'));
+  if (shifts.length !== axes.length || !shifts.every(Number.isSafeInteger)) {
+    throw new InvalidArgumentError(
+      `shift [${shifts}] must have an integer for each axis of [${axes}]`,
+      'Roll',
+    );
+  }
+  return execute1(rollOp, [t], { shifts, axes });
+}

@@ -1,0 +1,162 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { listBackends } from '@eagre/backend';
+import { describe, expect, test } from 'vitest';
+import * as tf from './index.ts';
+import { everywhere, numbers } from './ops/fixture.ts';
+
+const { random } = tf;
+const moments = (list: number[]): [mean: number, deviation: number] => {
+  const mean = list.reduce((a, b) => a + b, 0) / list.length;
+  return [mean, Math.sqrt(list.reduce((a, b) => a + (b - mean) ** 2, 0) / list.length)];
+};
+
+describe('seeds', () => {
+  test('the global seed repeats everything', () => {
+    const draw = (): unknown[] => [
+      random.uniform([3]).array(),
+      random.normal([3]).array(),
+      random.uniform([3], { seed: 5 }).array(),
+      random.uniform([3], { seed: 5 }).array(),
+      random.shuffle([1, 2, 3, 4, 5]).array(),
+    ];
+    random.setSeed(1);
+    const first = draw();
+    const second = draw();
+    random.setSeed(1);
+    expect(draw()).toEqual(first);
+    expect(second).not.toEqual(first);
+    random.setSeed(2);
+    expect(draw()).not.toEqual(first);
+  });
+
+  test("a call's own seed makes a sequence that other calls do not disturb", () => {
+    random.setSeed(7);
+    const a = [random.uniform([2], { seed: 1 }).array(), random.uniform([2], { seed: 1 }).array()];
+    random.setSeed(7);
+    const b = random.uniform([2], { seed: 1 }).array();
+    random.normal([9]);
+    random.uniform([4], { seed: 2 });
+    expect([b, random.uniform([2], { seed: 1 }).array()]).toEqual(a);
+    expect(a[0]).not.toEqual(a[1]);
+    expect(() => random.uniform([1], { seed: 0.5 })).toThrow('no integer');
+  });
+
+  test('every backend draws the same', () => {
+    const lists = listBackends().map(({ name }) =>
+      tf.withBackend(name, () => {
+        random.setSeed(3);
+        return [
+          random.uniform([5]),
+          random.normal([5]),
+          random.truncatedNormal([5]),
+          random.shuffle(tf.range(20)),
+        ].map((t) => t.array());
+      }),
+    );
+    for (const list of lists) expect(list).toEqual(lists[0]);
+  });
+
+  test('stateless calls depend on their seed alone', () => {
+    everywhere(() => {
+      const a = random.statelessUniform([4], [1, 2]);
+      expect(random.statelessUniform([4], [1, 2]).array()).toEqual(a.array());
+      expect(random.statelessUniform([4], [2, 1]).array()).not.toEqual(a.array());
+      expect(random.statelessNormal([4], [1, 2]).array()).toEqual(
+        random.statelessNormal([4], [1, 2]).array(),
+      );
+      expect(random.statelessTruncatedNormal([2], [0, 0]).shape).toEqual([2]);
+      expect(random.statelessUniform([3], [0, 2 ** 40], { maxval: 5, dtype: 'int32' }).dtype).toBe('int32');
+    });
+    expect(() => random.statelessUniform([1], [1] as unknown as [number, number])).toThrow('two integers');
+  });
+});
+
+describe('distributions', () => {
+  test('uniform', () => {
+    everywhere(() => {
+      const list = numbers(random.uniform([20000], { minval: -1, maxval: 3, seed: 1 }));
+      expect(Math.min(...list)).toBeGreaterThanOrEqual(-1);
+      expect(Math.max(...list)).toBeLessThan(3);
+      const [mean, deviation] = moments(list);
+      expect(mean).toBeCloseTo(1, 1);
+      expect(deviation).toBeCloseTo(4 / Math.sqrt(12), 1);
+      expect(random.uniform([2], { dtype: 'float64' }).dtype).toBe('float64');
+    });
+  });
+
+  test('integers', () => {
+    everywhere(() => {
+      const list = numbers(random.uniform([3000], { minval: -1, maxval: 2, dtype: 'int32', seed: 1 }));
+      for (const v of [-1, 0, 1]) expect(list.filter((x) => x === v).length / 3000).toBeCloseTo(1 / 3, 1);
+      expect(random.uniform([2], { maxval: 10n, dtype: 'int64' }).dtype).toBe('int64');
+    });
+    expect(() => random.uniform([2], { dtype: 'int32' })).toThrow('needs integers minval < maxval');
+    expect(() => random.uniform([2], { maxval: 300, dtype: 'uint8' })).toThrow('outside of uint8');
+    expect(() => random.uniform([2], { dtype: 'bool' })).toThrow('dtype is bool');
+  });
+
+  test('normal', () => {
+    everywhere(() => {
+      const [mean, deviation] = moments(numbers(random.normal([20000], { mean: 2, stddev: 3, seed: 1 })));
+      expect(mean).toBeCloseTo(2, 0);
+      expect(deviation).toBeCloseTo(3, 1);
+      const cut = numbers(random.truncatedNormal([20000], { seed: 1 }));
+      expect(Math.max(...cut.map(Math.abs))).toBeLessThanOrEqual(2);
+      expect(moments(cut)[1]).toBeCloseTo(0.88, 1);
+      const wide = random.normal([1000, 2], { mean: [0, 100], stddev: tf.constant([1, 0]), seed: 2 });
+      expect(numbers(wide.at(':', 1)).every((v) => v === 100)).toBe(true);
+      expect(moments(numbers(wide.at(':', 0)))[1]).toBeCloseTo(1, 0);
+    });
+    expect(() => random.normal([2], { stddev: -1 })).toThrow('at least 0');
+    expect(() => random.normal([2], { dtype: 'int32' })).toThrow('dtype is int32');
+  });
+
+  test('shuffle keeps the rows', () => {
+    everywhere(() => {
+      const x = tf.range(60).reshape([20, 3]);
+      const y = random.shuffle(x, { seed: 4 });
+      expect(y.array()).not.toEqual(x.array());
+      expect(numbers(y.at(':', 0)).sort((a, b) => a - b)).toEqual(numbers(x.at(':', 0)));
+      expect(numbers(y.at(':', 1).sub(y.at(':', 0)))).toEqual(new Array(20).fill(1));
+    });
+  });
+
+  test('categorical', () => {
+    everywhere(() => {
+      const y = random.categorical(
+        tf.log([
+          [0.1, 0.2, 0.7],
+          [1, 0, 0],
+        ]),
+        5000,
+        { seed: 1 },
+      );
+      expect(y.shape).toEqual([2, 5000]);
+      expect(y.dtype).toBe('int64');
+      const first = numbers(y.at(0));
+      [0.1, 0.2, 0.7].forEach((p, k) => expect(first.filter((v) => v === k).length / 5000).toBeCloseTo(p, 1));
+      expect(new Set(numbers(y.at(1)))).toEqual(new Set([0]));
+      expect(random.categorical([[0, 0]], 2, { dtype: 'int32' }).dtype).toBe('int32');
+    });
+    expect(() => random.categorical([1, 2], 1)).toThrow('[batch, classes]');
+  });
+});
+
+test('generators', () => {
+  everywhere(() => {
+    const g = random.Generator.fromSeed(1);
+    const a = [g.uniform([3]).array(), g.normal([2]).array(), g.uniformInt([3], { maxval: 9 }).array()];
+    g.resetFromSeed(1);
+    expect([g.uniform([3]).array(), g.normal([2]).array(), g.uniformInt([3], { maxval: 9 }).array()]).toEqual(
+      a,
+    );
+    const [c, d] = random.Generator.fromSeed(1).split(2);
+    const [e] = random.Generator.fromSeed(1).split();
+    const draw = c.normal([4]).array();
+    expect(d.normal([4]).array()).not.toEqual(draw);
+    expect(e.normal([4]).array()).toEqual(draw);
+    expect(random.Generator.fromNonDeterministicState().truncatedNormal([2]).shape).toEqual([2]);
+    expect(random.getGlobalGenerator()).toBe(random.getGlobalGenerator());
+  });
+});

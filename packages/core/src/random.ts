@@ -1,0 +1,406 @@
+// `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type TensorLike, toTensor } from './convert.ts';
+import { checkDType, isInteger } from './dtypes.ts';
+import { type Attrs, defineOp, execute1, type Op } from './op.ts';
+import { argSort, expandDims, gather } from './ops/array.ts';
+import { checkRank } from './ops/moving.ts';
+import type { Sample } from './samples.ts';
+import { checkShape, type Shape, showShape } from './shape.ts';
+import type { Tensor } from './tensor.ts';
+
+// ---- where keys and counters come from
+
+/** Key and counter of one draw. A type and not an interface, so that it can be attributes of an op. */
+type Draw = {
+  readonly k0: number;
+  readonly k1: number;
+  readonly counter0: number;
+  readonly counter1: number;
+};
+
+/** Hands out keys and counters, never the same twice. */
+interface Source {
+  draw(): Draw;
+}
+
+/** A key from words, by rounds of multiplication and shifts as in MurmurHash's finaliser; each word changes all bits. */
+function keyOf(words: readonly number[]): [k0: number, k1: number] {
+  let a = 0x9e3779b9;
+  let b = 0x7f4a7c15;
+  const stir = (h: number): number => {
+    let x = h ^ (h >>> 16);
+    x = Math.imul(x, 0x85ebca6b);
+    x ^= x >>> 13;
+    x = Math.imul(x, 0xc2b2ae35);
+    return x ^ (x >>> 16);
+  };
+  for (const word of words) {
+    // Seeds may have 53 bits.
+    for (const half of [(word % 2 ** 32) | 0, Math.floor(word / 2 ** 32) | 0]) {
+      a = stir((a ^ half) + Math.imul(b, 5));
+      b = stir((b + half) ^ Math.imul(a, 0x27d4eb2f));
+    }
+  }
+  return [a >>> 0, b >>> 0];
+}
+
+function checkSeed(seed: number, op: string): number {
+  if (!Number.isSafeInteger(seed))
+    throw new InvalidArgumentError(`the seed ${String(seed)} is no integer`, op);
+  return seed;
+}
+
+/** A stream with a key of its own and a counter of calls. */
+class Stream implements Source {
+  readonly #key: readonly [number, number];
+  #count: number;
+  constructor(words: readonly number[], count = 0) {
+    this.#key = keyOf(words);
+    this.#count = count;
+  }
+  draw(): Draw {
+    const n = this.#count++;
+    return { k0: this.#key[0], k1: this.#key[1], counter0: n >>> 0, counter1: Math.floor(n / 2 ** 32) };
+  }
+}
+
+function entropy(): number {
+  const words = new Uint32Array(2);
+  globalThis.crypto.getRandomValues(words);
+  return (words[0] & 0x1fffff) * 2 ** 32 + words[1];
+}
+
+// What sets apart the keys of the global stream, of calls with seeds, of stateless calls and of generators.
+const domain = { global: 1, call: 2, stateless: 3, generator: 4 } as const;
+// The global seed that calls with a seed of their own take when none was set, so that they repeat from run to run.
+const UNSET = 87654321;
+
+let globalSeed: number | undefined;
+let globalStream: Stream | undefined;
+let callStreams = new Map<number, Stream>();
+
+/** The stream of the current global seed, for calls without a seed of their own. */
+const globalSource: Source = {
+  draw: () => {
+    globalStream ??= new Stream([domain.global, globalSeed ?? entropy()]);
+    return globalStream.draw();
+  },
+};
+
+function sourceOf(seed: number | undefined, op: string): Source {
+  if (seed === undefined) return globalSource;
+  checkSeed(seed, op);
+  return {
+    draw: () => {
+      let stream = callStreams.get(seed);
+      if (stream === undefined)
+        callStreams.set(seed, (stream = new Stream([domain.call, globalSeed ?? UNSET, seed])));
+      return stream.draw();
+    },
+  };
+}
+
+/**
+ * Sets the global seed: what follows is the same in every run. Without it the numbers differ from run to run. Calls with a
+ * seed of their own depend on both, and start anew here.
+ */
+export function setSeed(seed: number): void {
+  globalSeed = checkSeed(seed, 'setSeed');
+  globalStream = undefined;
+  callStreams = new Map();
+}
+
+// ---- ops
+
+interface Distribution {
+  /** Draws by a source's next key and counter. */
+  readonly drawn: Op;
+  /** Draws by a given key and counter. */
+  readonly stateless: Op;
+}
+
+const fixed: Draw = { k0: 0x12345678, k1: 0x9abcdef0, counter0: 7, counter1: 0 };
+
+function define(
+  name: string,
+  kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt',
+  doc: string,
+  attrs: readonly Attrs[],
+): Distribution {
+  const notDifferentiable = 'random numbers depend on no input';
+  const stateless = defineOp({
+    name: `Stateless${name}`,
+    doc: `${doc}, from a given key and counter.`,
+    kernel,
+    infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
+    notDifferentiable,
+    samples: (): Sample[] => attrs.map((a) => ({ inputs: [], attrs: { ...a, ...fixed } })),
+  });
+  const drawn = defineOp({
+    name,
+    doc: `${doc}.`,
+    // The source is asked when the op runs, so that running it again gives new numbers.
+    run: (_, { source, ...rest }) => execute1(stateless, [], { ...rest, ...(source as Source).draw() }),
+    notDifferentiable,
+    samples: (): Sample[] =>
+      attrs.map((a) => ({ inputs: [], attrs: { ...a, source: { draw: () => fixed } } })),
+  });
+  return { drawn, stateless };
+}
+
+const uniformFloat: Distribution = define('RandomUniform', 'RandomUniform', 'Uniform random floats', [
+  { shape: [3, 5], dtype: 'float32', low: 0, high: 1 },
+  { shape: [7], dtype: 'float64', low: -2, high: 3 },
+]);
+const uniformInt: Distribution = define('RandomUniformInt', 'RandomUniformInt', 'Uniform random integers', [
+  { shape: [3, 5], dtype: 'int32', low: -4, high: 9 },
+  { shape: [7], dtype: 'int64', low: 0, high: 1000 },
+]);
+const normalFloat: Distribution = define(
+  'RandomStandardNormal',
+  'RandomNormal',
+  'Normally distributed random floats',
+  [
+    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+  ],
+);
+const truncatedFloat: Distribution = define(
+  'TruncatedNormal',
+  'TruncatedNormal',
+  'Normally distributed random floats, cut at two deviations',
+  [
+    { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
+    { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
+  ],
+);
+
+/** From where a call draws: a source, or a fixed draw. */
+type From = { readonly source: Source } | Draw;
+
+function run(d: Distribution, from: From, attrs: Attrs): Tensor {
+  return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
+}
+
+// ---- options
+
+/** Options of `uniform`. */
+export interface UniformOptions {
+  /** The lower bound, included; 0 unless said. Numbers for integers; floats may be given as tensors, which broadcast. */
+  readonly minval?: TensorLike;
+  /** The upper bound, excluded; 1 unless said. Integers need it. */
+  readonly maxval?: TensorLike;
+  /** float32 unless said; float64, int32, int64, uint8. */
+  readonly dtype?: DType;
+}
+/** Options of `normal` and `truncatedNormal`. */
+export interface NormalOptions {
+  /** 0 unless said; a tensor broadcasts, and gets a gradient. */
+  readonly mean?: TensorLike;
+  /** Standard deviation; 1 unless said. */
+  readonly stddev?: TensorLike;
+  /** float32 unless said, or float64. */
+  readonly dtype?: DType;
+}
+/** A seed of a call's own. */
+export interface Seeded {
+  /**
+   * The numbers then do not depend on other calls: with one seed (and one global seed), the first call always gives the same,
+   * the second call the same, and so on.
+   */
+  readonly seed?: number;
+}
+
+function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
+  const op = 'RandomUniform';
+  const to = checkRank([...checkShape(shape, op)], op);
+  const dtype = options.dtype ?? 'float32';
+  const { minval = 0, maxval } = options;
+  if (isInteger(dtype)) {
+    const [low, high] = [minval, maxval].map((v) => (typeof v === 'bigint' ? Number(v) : v));
+    if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (low as number) >= (high as number)) {
+      throw new InvalidArgumentError(
+        `${dtype} needs integers minval < maxval, got ${String(minval)} and ${String(maxval)}`,
+        op,
+      );
+    }
+    const least = dtype === 'uint8' ? 0 : dtype === 'int32' ? -(2 ** 31) : Number.MIN_SAFE_INTEGER;
+    const most = dtype === 'uint8' ? 2 ** 8 : dtype === 'int32' ? 2 ** 31 : Number.MAX_SAFE_INTEGER;
+    if ((low as number) < least || (high as number) > most) {
+      throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of ${dtype}`, op);
+    }
+    return run(uniformInt, from, { shape: to, dtype, low, high });
+  }
+  checkDType(dtype, 'floating', 'dtype', op);
+  const top = maxval ?? 1;
+  if (typeof minval === 'number' && typeof top === 'number') {
+    if (!(minval <= top)) throw new InvalidArgumentError(`minval ${minval} is not below maxval ${top}`, op);
+    return run(uniformFloat, from, { shape: to, dtype, low: minval, high: top });
+  }
+  const low = toTensor(minval, dtype);
+  return run(uniformFloat, from, { shape: to, dtype, low: 0, high: 1 })
+    .mul(toTensor(top, dtype).sub(low))
+    .add(low);
+}
+
+function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from: From): Tensor {
+  const op = d.drawn.name;
+  const to = checkRank([...checkShape(shape, op)], op);
+  const { mean = 0, stddev = 1, dtype = 'float32' } = options;
+  checkDType(dtype, 'floating', 'dtype', op);
+  if (typeof mean === 'number' && typeof stddev === 'number') {
+    if (!(stddev >= 0)) throw new InvalidArgumentError(`stddev is ${stddev}, expected at least 0`, op);
+    return run(d, from, { shape: to, dtype, mean, stddev });
+  }
+  return run(d, from, { shape: to, dtype, mean: 0, stddev: 1 })
+    .mul(toTensor(stddev, dtype))
+    .add(toTensor(mean, dtype));
+}
+
+// ---- calls on the global stream, or with a seed
+
+/**
+ * Uniform random numbers in [minval, maxval): floats in [0, 1) unless said, or integers.
+ * `tf.random.uniform([2, 3], { maxval: 10, dtype: 'int32' })`
+ */
+export function uniform(shape: Shape, options: UniformOptions & Seeded = {}): Tensor {
+  return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
+}
+
+/** Normally distributed random numbers. */
+export function normal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
+  return drawNormal(normalFloat, shape, options, { source: sourceOf(options.seed, 'RandomStandardNormal') });
+}
+
+/** Normally distributed random numbers, none further than two standard deviations from the mean. */
+export function truncatedNormal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
+  return drawNormal(truncatedFloat, shape, options, { source: sourceOf(options.seed, 'TruncatedNormal') });
+}
+
+/** The rows of x (along its first axis) in random order. */
+export function shuffle(x: TensorLike, options: Seeded = {}): Tensor {
+  const t = toTensor(x);
+  if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
+  // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
+  const keys = uniform([t.shape[0]], { ...options, dtype: 'float64' });
+  return gather(t, argSort(keys), 0);
+}
+
+/**
+ * Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples], int64
+ * unless said.
+ */
+export function categorical(
+  logits: TensorLike,
+  numSamples: number,
+  options: Seeded & { dtype?: 'int32' | 'int64' } = {},
+): Tensor {
+  const op = 'Multinomial';
+  const x = toTensor(logits);
+  checkDType(x.dtype, 'floating', 'logits', op);
+  checkShape([numSamples], op);
+  if (x.rank !== 2 || x.shape[1] === 0) {
+    throw new InvalidArgumentError(
+      `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
+      op,
+    );
+  }
+  const seed = options.seed === undefined ? {} : { seed: options.seed };
+  // The largest of logits + Gumbel noise is distributed as softmax says.
+  const noise = uniform([x.shape[0], numSamples, x.shape[1]], { ...seed, dtype: x.dtype })
+    .log()
+    .neg()
+    .log();
+  const drawn = expandDims(x, 1).sub(noise).argMax(-1);
+  const dtype = options.dtype ?? 'int64';
+  return drawn.dtype === dtype ? drawn : drawn.cast(dtype);
+}
+
+// ---- stateless calls
+
+/** Two integers; equal ones give equal numbers. */
+export type StatelessSeed = readonly [number, number];
+
+function statelessDraw(seed: StatelessSeed, op: string): Draw {
+  if (!Array.isArray(seed) || seed.length !== 2) {
+    throw new InvalidArgumentError(`seed must be two integers, got ${JSON.stringify(seed)}`, op);
+  }
+  const [k0, k1] = keyOf([domain.stateless, ...(seed as StatelessSeed).map((s) => checkSeed(s, op))]);
+  return { k0, k1, counter0: 0, counter1: 0 };
+}
+
+/** `uniform` as a pure function of the seed. */
+export function statelessUniform(shape: Shape, seed: StatelessSeed, options: UniformOptions = {}): Tensor {
+  return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
+}
+/** `normal` as a pure function of the seed. */
+export function statelessNormal(shape: Shape, seed: StatelessSeed, options: NormalOptions = {}): Tensor {
+  return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
+}
+/** `truncatedNormal` as a pure function of the seed. */
+export function statelessTruncatedNormal(
+  shape: Shape,
+  seed: StatelessSeed,
+  options: NormalOptions = {},
+): Tensor {
+  return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
+}
+
+// ---- generators
+
+/** A source of random numbers with a state of its own. `const g = tf.random.Generator.fromSeed(1); g.normal([2, 3])` */
+export class Generator {
+  #words: readonly number[];
+  #stream: Stream;
+  #children = 0;
+
+  private constructor(words: readonly number[]) {
+    this.#words = words;
+    this.#stream = new Stream(words);
+  }
+
+  /** The same seed gives the same numbers. */
+  static fromSeed(seed: number): Generator {
+    return new Generator([domain.generator, checkSeed(seed, 'Generator')]);
+  }
+  /** A generator that differs from run to run. */
+  static fromNonDeterministicState(): Generator {
+    return new Generator([domain.generator, entropy()]);
+  }
+
+  /** See `tf.random.uniform`. */
+  uniform(shape: Shape, options: UniformOptions = {}): Tensor {
+    return drawUniform(shape, options, { source: this.#stream });
+  }
+  /** See `tf.random.normal`. */
+  normal(shape: Shape, options: NormalOptions = {}): Tensor {
+    return drawNormal(normalFloat, shape, options, { source: this.#stream });
+  }
+  /** See `tf.random.truncatedNormal`. */
+  truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
+    return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
+  }
+  /** Integers in [minval, maxval); int32 unless said. */
+  uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor {
+    return drawUniform(shape, { dtype: 'int32', ...options }, { source: this.#stream });
+  }
+  /** New generators, independent of this one and of each other. */
+  split(count = 1): Generator[] {
+    return Array.from({ length: count }, () => new Generator([...this.#words, ++this.#children]));
+  }
+  /** Starts anew from a seed. */
+  resetFromSeed(seed: number): void {
+    this.#words = [domain.generator, checkSeed(seed, 'Generator')];
+    this.#stream = new Stream(this.#words);
+    this.#children = 0;
+  }
+}
+
+let globalGenerator: Generator | undefined;
+
+/** The generator that all of the program may share; differs from run to run unless reset from a seed. */
+export function getGlobalGenerator(): Generator {
+  globalGenerator ??= Generator.fromNonDeterministicState();
+  return globalGenerator;
+}
