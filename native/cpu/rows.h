@@ -6,6 +6,7 @@
 #include "../runtime/programs.h"
 #include "isa.h"
 #include "special.h"
+#include "vecmath64.h"
 
 // The loops below read and write the same index only, so exact aliasing of input and output is harmless.
 #if defined(__clang__)
@@ -264,6 +265,23 @@ template <class From> inline void fill_casts(RowFn* to) {
   to[5] = truth_row<From>;
 }
 
+template <vf32 (*f)(vf32)> void vector_row(const void* a, const void*, const void*, void* out, int64_t n) {
+  map_vectors(static_cast<const float*>(a), static_cast<float*>(out), n, [](vf32 x) { return f(x); });
+}
+template <vf32 (*f)(vf32, vf32)> void vector_row2(const void* a, const void* b, const void*, void* out, int64_t n) {
+  map_vectors(static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(out), n, [](vf32 x, vf32 y) { return f(x, y); });
+}
+
+// float32 functions that have a vector form.
+inline void fill_vector_rows(Rows& rows) {
+#define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][0] = vector_row<EAGRE_ISA::name>;
+  EAGRE_VECTOR(exp) EAGRE_VECTOR(log) EAGRE_VECTOR(tanh) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(erf) EAGRE_VECTOR(sin) EAGRE_VECTOR(cos)
+  EAGRE_VECTOR(expm1) EAGRE_VECTOR(log1p) EAGRE_VECTOR(softplus) EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(asinh)
+  EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh) EAGRE_VECTOR(atan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(tan)
+#undef EAGRE_VECTOR
+  rows.op[static_cast<int>(Op::pow)][0] = vector_row2<EAGRE_ISA::pow>;
+}
+
 // bool shares the byte functions; which of them it may use was checked when the program was compiled.
 inline void fill_rows(Rows& rows) {
 #define X(name, arity, kind, boolean)                                              \
@@ -283,6 +301,7 @@ inline void fill_rows(Rows& rows) {
   fill_casts<int64_t>(rows.cast[3]);
   fill_casts<uint8_t>(rows.cast[4]);
   fill_casts<uint8_t>(rows.cast[5]);
+  fill_vector_rows(rows);
 }
 
 }  // namespace

@@ -84,6 +84,114 @@ inline vf32 exp(vf32 x) {
   return scale(p, nf, n);
 }
 
+inline bool any(vi32 mask) {
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask((__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps((__m256)mask) != 0;
+#elif defined(__SSE4_2__)
+  return _mm_movemask_ps((__m128)mask) != 0;
+#else
+  int32_t all = 0;
+  for (int i = 0; i < kF32; i++) all |= mask[i];
+  return all != 0;
+#endif
+}
+// The C library's double function, lane by lane.
+template <class F> inline vf32 by_lanes(vf32 x, F f) {
+  vf32 y;
+  for (int i = 0; i < kF32; i++) y[i] = static_cast<float>(f(static_cast<double>(x[i])));
+  return y;
+}
+
+// log(x) = e ln 2 + log(1 + f), with 1 + f in [sqrt(1/2), sqrt(2))
+inline vf32 log(vf32 x) {
+  static const float q[] = {3.333331347e-01f, -2.500000894e-01f, 2.000207156e-01f, -1.666799039e-01f, 1.422036290e-01f,
+                            -1.240620837e-01f, 1.188347116e-01f, -1.167018339e-01f, 6.749540567e-02f};
+  constexpr int32_t kRootHalf = 0x3f3504f3;
+  vi32 tiny = x < 1.17549435e-38f;
+  vf32 normal = tiny ? x * 8388608.0f : x;
+  vi32 i = (vi32)((vu32)bits(normal) - static_cast<uint32_t>(kRootHalf));
+  vf32 e = __builtin_convertvector(i >> 23, vf32) - (tiny ? splat(23) : splat(0));
+  vf32 f = from_bits((i & 0x7fffff) + kRootHalf) - 1.0f;
+  vf32 z = f * f;
+  vf32 r = muladd(e, splat(-2.12194440e-4f), f * z * horner(q, f));
+  r = muladd(splat(-0.5f), z, r) + f;
+  r = muladd(e, splat(0.693359375f), r);
+  // Zero, infinity, what is negative, NaN.
+  vf32 special = x == 0.0f ? splat(-__builtin_inff()) : x > 0.0f ? splat(__builtin_inff()) : splat(__builtin_nanf(""));
+  return (x > 0.0f) & (x < __builtin_inff()) ? r : special;
+}
+
+// x + x^3 P(x^2) near 0, else 1 - 2 / (exp(2x) + 1)
+inline vf32 tanh(vf32 x) {
+  static const float q[] = {-3.333333135e-01f, 1.333322078e-01f, -5.394817889e-02f, 2.170689404e-02f, -8.190013468e-03f, 2.152683679e-03f};
+  vf32 a = magnitude(x), z = a * a;
+  vf32 near = muladd(a * z, horner(q, z), a);
+  vf32 far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
+  return with_sign(a < 0.625f ? near : far, x);
+}
+
+inline vf32 sigmoid(vf32 x) {
+  // Below 0, e / (1 + e) = e - e (e / (1 + e)) rounds what is small where e is.
+  vf32 e = exp(from_bits(bits(x) | INT32_MIN));
+  vf32 y = 1.0f / (e + 1.0f);
+  return x < 0.0f ? muladd(-e, e * y, e) : y;
+}
+
+// x + x P(x^2) to 0.92, then 1 - exp(log(erfc(x))), the logarithm as a polynomial
+inline vf32 erf(vf32 x) {
+  static const float q[] = {1.283791661e-01f, -3.761262894e-01f, 1.128362566e-01f, -2.685573138e-02f, 5.192405079e-03f,
+                            -8.049769676e-04f, 7.996649947e-05f};
+  static const float c[] = {1.746845082e-04f, -1.129514933e+00f, -6.333469152e-01f, -1.082800403e-01f, 2.511935122e-02f,
+                            -4.171009641e-03f, 4.344451590e-04f, -2.109289744e-05f};
+  vf32 a = magnitude(x), z = a * a;
+  vf32 near = muladd(a, horner(q, z), a);
+  vf32 far = 1.0f - exp(horner(c, at_most(a, 3.95f)));
+  return with_sign(a < 0.92f ? near : far, x);
+}
+
+// r = a - n π/2 for 0 <= a <= kLargestAngle, |r| <= π/4, in parts of π/2 whose products with n are exact.
+constexpr float kLargestAngle = kFused ? 100000.0f : 8192.0f;
+inline vf32 reduce_angle(vf32 a, vi32& n) {
+  vf32 nf = round_small(a * 0.636619772f, n);
+  if (kFused) {
+    vf32 r = muladd(nf, splat(-1.5707963705e+00f), a);
+    r = muladd(nf, splat(4.3711388287e-08f), r);
+    return muladd(nf, splat(1.7151245100e-15f), r);
+  }
+  vf32 r = a - nf * 1.5703125f;
+  r = r - nf * 4.8375129700e-04f;
+  r = r - nf * 7.5495336205e-08f;
+  return r - nf * 2.5633440683e-12f;
+}
+// The sine of r + q π/2; `flip` has the sign bit where the result is to be negated.
+inline vf32 sine_in_quadrant(vf32 r, vi32 q, vi32 flip) {
+  static const float s[] = {-1.666666716e-01f, 8.333379403e-03f, -1.985307317e-04f, 2.832739256e-06f};
+  static const float c[] = {4.166664556e-02f, -1.388731063e-03f, 2.443256381e-05f};
+  vf32 z = r * r;
+  vf32 sine = muladd(r * z, horner(s, z), r);
+  // 1 - z / 2 as a rounded head and the rest.
+  vf32 half = 0.5f * z, head = 1.0f - half;
+  vf32 cosine = head + muladd(z * z, horner(c, z), (1.0f - head) - half);
+  vf32 y = (q & 1) != 0 ? cosine : sine;
+  return from_bits(bits(y) ^ (((q & 2) << 30) ^ flip));
+}
+inline vf32 sin(vf32 x) {
+  vf32 a = magnitude(x);
+  if (__builtin_expect(any(~(a <= kLargestAngle)), 0)) return by_lanes(x, [](double v) { return std::sin(v); });
+  vi32 n;
+  vf32 r = reduce_angle(a, n);
+  return sine_in_quadrant(r, n, bits(x) & INT32_MIN);
+}
+inline vf32 cos(vf32 x) {
+  vf32 a = magnitude(x);
+  if (__builtin_expect(any(~(a <= kLargestAngle)), 0)) return by_lanes(x, [](double v) { return std::cos(v); });
+  vi32 n;
+  vf32 r = reduce_angle(a, n);
+  return sine_in_quadrant(r, n + 1, vi32{});
+}
+
 // y[i] = f(x[i]); the last, shorter vector goes through memory of its own.
 template <class F> inline void map_vectors(const float* x, float* y, int64_t n, F f) {
   int64_t i = 0;
@@ -93,6 +201,15 @@ template <class F> inline void map_vectors(const float* x, float* y, int64_t n, 
   for (int64_t k = i; k < n; k++) rest[k - i] = x[k];
   store(rest, f(load(rest)));
   for (int64_t k = i; k < n; k++) y[k] = rest[k - i];
+}
+template <class F> inline void map_vectors(const float* a, const float* b, float* y, int64_t n, F f) {
+  int64_t i = 0;
+  for (; i + kF32 <= n; i += kF32) store(y + i, f(load(a + i), load(b + i)));
+  if (i == n) return;
+  float first[kF32] = {}, second[kF32] = {};
+  for (int64_t k = i; k < n; k++) first[k - i] = a[k], second[k - i] = b[k];
+  store(first, f(load(first), load(second)));
+  for (int64_t k = i; k < n; k++) y[k] = first[k - i];
 }
 
 }  // namespace
