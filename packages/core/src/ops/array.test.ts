@@ -464,6 +464,7 @@ describe('gather and scatter', () => {
         [-1, -1],
         [-1, 5],
       ]);
+      expect(tf.oneHot(new Uint8Array([1]), 2).array()).toEqual([[0, 1]]);
       expect(tf.oneHot(1, 2, { dtype: 'bool' }).array()).toEqual([false, true]);
     });
   });

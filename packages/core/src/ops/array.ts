@@ -15,7 +15,7 @@ import {
 } from '../shape.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
-import { checkIntegers, checkRank, move } from './moving.ts';
+import { checkIntegers, checkRank, letGo, move } from './moving.ts';
 import { slice } from './slicing.ts';
 
 export * from './gather.ts';
@@ -276,8 +276,9 @@ const broadcastToOp: Op = defineOp({
     const shape = shapeAttr(attrs);
     const padded = [...new Array<number>(shape.length - x.rank).fill(1), ...x.shape];
     const out = emptyTensor(x.dtype, shape);
-    kernelFor(out.backend, 'Tile', [x])([aliasTensor(x, padded)], [out], {});
-    return out;
+    const view = aliasTensor(x, padded);
+    kernelFor(out.backend, 'Tile', [x])([view], [out], {});
+    return letGo(out, view);
   },
   grad: ({ x }, dy) => sumTo(dy, x.shape),
   samples: () => [

@@ -8,6 +8,7 @@ import { checkShape, type Shape, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
 import { reluGrad } from './gradients.ts';
+import { letGo } from './moving.ts';
 import { checkBias } from './products.ts';
 
 /** One number for both directions, or [height, width]. */
@@ -350,7 +351,8 @@ export function depthwiseConv2d(x: TensorLike, filter: TensorLike, options: Conv
     );
   }
   const [h, w, c, m] = f.shape;
-  return conv2d(images, reshape(f, [h, w, 1, c * m]), { ...options, groups: c });
+  const filters = reshape(f, [h, w, 1, c * m]);
+  return letGo(conv2d(images, filters, { ...options, groups: c }), filters);
 }
 
 /** A depthwise convolution with [height, width, c, m], then one over channels with pointwise filters [1, 1, c · m, out]. */
@@ -455,13 +457,14 @@ export function conv1d(x: TensorLike, filters: TensorLike, options: Conv1dOption
   const [a, b] = pair(x, filters, 'conv1d');
   const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
   const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
-  const y = conv2d(expandDims(t, 1), expandDims(f, 0), {
+  const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
+  const y = conv2d(rows, kernels, {
     strides: [1, options.stride ?? 1],
     dilations: [1, options.dilations ?? 1],
     padding: flatPadding(options.padding),
     ...(options.groups === undefined ? {} : { groups: options.groups }),
   });
-  return squeeze(y, 1);
+  return letGo(squeeze(y, 1), rows, kernels, y);
 }
 
 /** The transposed convolution of sequences [n, w, in] with filters [width, out, in]; see `conv2dTranspose`. */
@@ -475,12 +478,13 @@ export function conv1dTranspose(
   const t = rank3(a, 'x has', '[n, w, in]', 'conv1dTranspose');
   const f = rank3(b, 'filters have', '[width, out, in]', 'conv1dTranspose');
   const shape = outputShape === null ? null : [outputShape[0], 1, ...outputShape.slice(1)];
-  const y = conv2dTranspose(expandDims(t, 1), expandDims(f, 0), shape, {
+  const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
+  const y = conv2dTranspose(rows, kernels, shape, {
     strides: [1, options.stride ?? 1],
     dilations: [1, options.dilations ?? 1],
     padding: flatPadding(options.padding),
   });
-  return squeeze(y, 1);
+  return letGo(squeeze(y, 1), rows, kernels, y);
 }
 
 // ---- pooling

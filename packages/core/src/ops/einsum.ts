@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, promote } from '../dtypes.ts';
+import { defineOp, execute1, type Op } from '../op.ts';
+import { type SampleInput, uniform } from '../samples.ts';
 import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { broadcastTo, expandDims, reshape } from './array.ts';
@@ -24,6 +26,31 @@ const HIDDEN = '0123456789';
  * @throws InvalidArgumentError when the equation does not fit the operands.
  */
 export function einsum(equation: string, ...operands: readonly TensorLike[]): Tensor {
+  if (operands.length === 0) throw new InvalidArgumentError(`'${equation}': there are no operands`, 'Einsum');
+  const tensors = operands.map((o) => toTensor(o));
+  const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
+  checkDType(dtype, 'numeric', 'the operands', 'Einsum');
+  return execute1(
+    einsumOp,
+    tensors.map((t) => (t.dtype === dtype ? t : t.cast(dtype))),
+    { equation },
+  );
+}
+
+const einsumOp: Op = defineOp({
+  name: 'Einsum',
+  doc: 'Sums of products, as an equation of axis labels says.',
+  compose: (inputs, attrs) => evaluate(attrs.equation as string, inputs),
+  ulp: 16,
+  samples: () => [
+    { inputs: [positive([2, 3, 2]), positive([2, 2, 4])], attrs: { equation: 'bij,bjk->kbi' } },
+    { inputs: [positive([2, 3]), positive([3]), positive([3, 2])], attrs: { equation: '...i,i,ij->...j' } },
+    { inputs: [positive([3, 2, 3])], attrs: { equation: 'iji->j' } },
+  ],
+});
+const positive = (shape: Shape): SampleInput => uniform(shape, 0.1, 2);
+
+function evaluate(equation: string, tensors: readonly Tensor[]): Tensor {
   const fail = (text: string): never => {
     throw new InvalidArgumentError(`'${equation}': ${text}`, 'Einsum');
   };
@@ -34,14 +61,9 @@ export function einsum(equation: string, ...operands: readonly TensorLike[]): Te
     if (!/^[A-Za-z]*(\.\.\.)?[A-Za-z]*$/.test(part))
       fail(`'${part}' is not made of letters and at most one '...'`);
   }
-  if (parts.length !== operands.length) {
-    fail(`it is written for ${parts.length} operand${parts.length === 1 ? '' : 's'}, got ${operands.length}`);
+  if (parts.length !== tensors.length) {
+    fail(`it is written for ${parts.length} operand${parts.length === 1 ? '' : 's'}, got ${tensors.length}`);
   }
-
-  let tensors = operands.map((o) => toTensor(o));
-  const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
-  checkDType(dtype, 'numeric', 'the operands', 'Einsum');
-  tensors = tensors.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));
 
   const hidden = tensors.map((t, i) => {
     const named = parts[i].replace('...', '').length;

@@ -8,14 +8,7 @@ import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
-import { checkRank, move } from './moving.ts';
-
-/** An argument of indices: bare numbers become int32. */
-function toIndices(value: TensorLike, what: string, op: string): Tensor {
-  const t = toTensor(value, 'int32');
-  checkDType(t.dtype, 'index', what, op);
-  return t;
-}
+import { checkRank, move, toIndices } from './moving.ts';
 
 // ---- slices at indices
 

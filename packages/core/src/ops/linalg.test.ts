@@ -365,6 +365,7 @@ describe('einsum', () => {
 
   test('says what is wrong with an equation', () => {
     expect(() => tf.einsum('ij,jk->ik', a23)).toThrow('written for 2 operands, got 1');
+    expect(() => tf.einsum('ij->i')).toThrow('no operands');
     expect(() => tf.einsum('ij->ik', a23)).toThrow("'k' of the result is in no operand");
     expect(() => tf.einsum('ijk->i', a23)).toThrow(
       "'ijk' does not name the axes of operand 0 of shape [2, 3]",

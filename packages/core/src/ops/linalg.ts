@@ -8,6 +8,7 @@ import { broadcastShapes, normalizeAxis, sameShape, showShape, sizeOf } from '..
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
 import { range } from './creation.ts';
+import { letGo } from './moving.ts';
 import { checkProduct, matMulOp, permuted } from './products.ts';
 import { slice } from './slicing.ts';
 
@@ -36,12 +37,9 @@ export function matmul(a: TensorLike, b: TensorLike, options: MatMulOptions = {}
     return execute1(matMulOp, [x, y], attrs);
   }
   // One matrix for all rows: one large product instead of many, and the same for its gradient.
-  const flat = execute1(
-    matMulOp,
-    [reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]), y],
-    attrs,
-  );
-  return reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]);
+  const rows = reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]);
+  const flat = execute1(matMulOp, [rows, y], attrs);
+  return letGo(reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]), rows, flat);
 }
 
 /** The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast. */

@@ -7,6 +7,7 @@ import { uniform, values } from '../samples.ts';
 import { broadcastShapes, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { broadcastTo, expandDims, moveAxis, reshape } from './array.ts';
+import { toIndices } from './moving.ts';
 
 /** What an op of cross-entropy is called with. */
 export interface CrossEntropyArguments {
@@ -98,15 +99,14 @@ export function softmaxCrossEntropyWithLogits({
 }
 
 /**
- * −log softmax(logits)[label] for each example: labels [...] (int32 or int64 class numbers), logits [..., classes].
+ * −log softmax(logits)[label] for each example: labels [...] (integer class numbers), logits [..., classes].
  * @throws OutOfRangeError for a label outside of 0 … classes - 1.
  */
 export function sparseSoftmaxCrossEntropyWithLogits({ labels, logits }: CrossEntropyArguments): Tensor {
   const op = 'SparseSoftmaxCrossEntropyWithLogits';
   const x = toTensor(logits);
-  const l = toTensor(labels, 'int32');
+  const l = toIndices(labels, 'labels', op);
   checkLogits(x, op);
-  checkDType(l.dtype, 'index', 'labels', op);
   const lead = x.shape.slice(0, -1);
   if (!sameShape(l.shape, lead)) {
     throw new InvalidArgumentError(

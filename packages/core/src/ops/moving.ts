@@ -1,6 +1,8 @@
 // What the ops that only move elements share.
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { withoutTapes } from '../context.ts';
+import { type TensorLike, toTensor } from '../convert.ts';
+import { checkDType } from '../dtypes.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
 import { type Shape, showShape } from '../shape.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
@@ -47,4 +49,21 @@ export function checkIntegers(list: readonly number[], length: number, what: str
 
 function show(value: unknown): string {
   return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+}
+
+/**
+ * Lets go of views made on the way to a result: a held view keeps its memory from the pool, and a variable behind it from being
+ * written in place. Tapes have holds of their own.
+ */
+export function letGo<T>(result: T, ...views: readonly Tensor[]): T {
+  for (const view of views) view.dispose();
+  return result;
+}
+
+/** An argument of indices or labels: bare numbers become int32, and so does uint8. */
+export function toIndices(value: TensorLike, what: string, op: string): Tensor {
+  const t = toTensor(value, 'int32');
+  if (t.dtype === 'uint8') return t.cast('int32');
+  checkDType(t.dtype, 'index', what, op);
+  return t;
 }

@@ -171,6 +171,15 @@ describe('convolution', () => {
     });
   });
 
+  test('holds no view of a variable', () => {
+    const w = new tf.Variable(tf.ones([2, 2, 1, 3]));
+    const before = w.taken();
+    nn.depthwiseConv2d(tf.ones([1, 4, 4, 1]), w);
+    tf.broadcastTo(w, [1, 2, 2, 1, 3]);
+    fusedMatMul(tf.ones([2, 2, 2]), new tf.Variable(tf.ones([2, 2])), null);
+    expect(w.writable()).toBe(before);
+  });
+
   test('says what does not fit', () => {
     const x = tf.zeros([1, 4, 4, 3]);
     expect(() => nn.conv2d(x, tf.zeros([3, 3, 2, 8]))).toThrow(

@@ -9,6 +9,7 @@ import { type Shape, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity } from './array.ts';
 import { gather } from './gather.ts';
+import { toIndices } from './moving.ts';
 
 export * from './activation.ts';
 export { depthToSpace, spaceToDepth } from './array.ts';
@@ -104,7 +105,7 @@ export function embeddingLookup(params: TensorLike, ids: TensorLike): Tensor {
 
 /** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
 export function inTopK(targets: TensorLike, predictions: TensorLike, k: number): Tensor {
-  const t = toTensor(targets, 'int32');
+  const t = toIndices(targets, 'targets', 'InTopKV2');
   const p = toTensor(predictions);
   if (p.rank !== 2 || t.rank !== 1 || t.shape[0] !== p.shape[0]) {
     throw new InvalidArgumentError(

@@ -8,6 +8,7 @@ import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { reshape, transpose } from './array.ts';
 import { reluGrad } from './gradients.ts';
+import { letGo } from './moving.ts';
 
 export const matMulOp: Op = defineOp({
   name: 'MatMul',
@@ -154,7 +155,7 @@ export function fusedMatMul(
     transposeB: false,
     activation: options.activation ?? 0,
   });
-  return a.rank === 2 ? y : reshape(y, [...a.shape.slice(0, -1), b.shape[1]]);
+  return a.rank === 2 ? y : letGo(reshape(y, [...a.shape.slice(0, -1), b.shape[1]]), inputs[0], y);
 }
 
 /** `transpose` that leaves out the identity. */
