@@ -1,0 +1,200 @@
+import { type DType, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { snakeCase, toTensor } from '@eagre/core/internal';
+import { sameRank } from '../arrange.ts';
+import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
+import * as functions from './functions.ts';
+import { Loss, type LossOptions, type SampleWeightOptions } from './loss.ts';
+
+/** A loss of the user's: a function of targets and predictions. */
+export type UserLoss = (yTrue: Tensor, yPred: Tensor) => Tensor;
+
+/** A loss out of a function that gives the losses of the examples. */
+export class LossFunctionWrapper extends Loss {
+  readonly fn: UserLoss;
+
+  constructor(fn: UserLoss, options: LossOptions = {}) {
+    super({ ...options, name: options.name ?? (fn.name === '' ? 'loss' : snakeCase(fn.name)) });
+    this.fn = fn;
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return this.fn(...sameRank(yTrue, yPred));
+  }
+}
+
+/** The losses below: nothing that they make on the way stays in memory. */
+abstract class BuiltInLoss extends Loss {
+  protected override invoke(yTrue: TensorLike, yPred: TensorLike, options?: SampleWeightOptions): Tensor {
+    return scope(() => super.invoke(yTrue, yPred, options));
+  }
+}
+
+/** mean((yTrue − yPred)²): see `losses.meanSquaredError`. */
+export class MeanSquaredError extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.meanSquaredError(yTrue, yPred);
+  }
+}
+
+/** mean(|yTrue − yPred|): see `losses.meanAbsoluteError`. */
+export class MeanAbsoluteError extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.meanAbsoluteError(yTrue, yPred);
+  }
+}
+
+/** 100 · mean(|(yTrue − yPred) / yTrue|): see `losses.meanAbsolutePercentageError`. */
+export class MeanAbsolutePercentageError extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.meanAbsolutePercentageError(yTrue, yPred);
+  }
+}
+
+/** mean((log(yTrue + 1) − log(yPred + 1))²): see `losses.meanSquaredLogarithmicError`. */
+export class MeanSquaredLogarithmicError extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.meanSquaredLogarithmicError(yTrue, yPred);
+  }
+}
+
+export interface HuberOptions extends LossOptions {
+  /** Where the loss turns from quadratic to linear; 1 unless given. */
+  readonly delta?: number;
+}
+
+/** Quadratic near 0, linear further out: see `losses.huber`. */
+export class Huber extends BuiltInLoss {
+  readonly delta: number;
+  constructor(options: HuberOptions = {}) {
+    super({ name: 'huber_loss', ...options });
+    this.delta = options.delta ?? 1;
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.huber(yTrue, yPred, { delta: this.delta });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), delta: this.delta };
+  }
+}
+
+/** mean(log(cosh(yPred − yTrue))): see `losses.logCosh`. */
+export class LogCosh extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.logCosh(yTrue, yPred);
+  }
+}
+
+/** Σ yTrue · log(yTrue / yPred): see `losses.klDivergence`. */
+export class KLDivergence extends BuiltInLoss {
+  constructor(options: LossOptions = {}) {
+    super({ name: 'kl_divergence', ...options });
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.klDivergence(yTrue, yPred);
+  }
+}
+
+/** mean(yPred − yTrue · log(yPred)): see `losses.poisson`. */
+export class Poisson extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.poisson(yTrue, yPred);
+  }
+}
+
+/** mean(max(1 − yTrue · yPred, 0)): see `losses.hinge`. */
+export class Hinge extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.hinge(yTrue, yPred);
+  }
+}
+
+/** mean(max(1 − yTrue · yPred, 0)²): see `losses.squaredHinge`. */
+export class SquaredHinge extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.squaredHinge(yTrue, yPred);
+  }
+}
+
+/** max(max((1 − yTrue) · yPred) − Σ yTrue · yPred + 1, 0): see `losses.categoricalHinge`. */
+export class CategoricalHinge extends BuiltInLoss {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.categoricalHinge(yTrue, yPred);
+  }
+}
+
+export interface CosineSimilarityOptions extends LossOptions {
+  readonly axis?: number;
+}
+
+/** The negative cosine of the angle between targets and predictions: see `losses.cosineSimilarity`. */
+export class CosineSimilarity extends BuiltInLoss {
+  readonly axis: number;
+  constructor(options: CosineSimilarityOptions = {}) {
+    super(options);
+    this.axis = options.axis ?? -1;
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.cosineSimilarity(yTrue, yPred, { axis: this.axis });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis };
+  }
+}
+
+abstract class Crossentropy extends BuiltInLoss {
+  readonly fromLogits: boolean;
+  readonly labelSmoothing: number;
+  readonly axis: number;
+  constructor(options: LossOptions & CrossentropyOptions = {}) {
+    super(options);
+    this.fromLogits = options.fromLogits ?? false;
+    this.labelSmoothing = options.labelSmoothing ?? 0;
+    this.axis = options.axis ?? -1;
+  }
+  override getConfig(): Record<string, unknown> {
+    const { fromLogits, labelSmoothing, axis } = this;
+    return { ...super.getConfig(), from_logits: fromLogits, label_smoothing: labelSmoothing, axis };
+  }
+}
+
+/** Cross-entropy of yes-or-no targets; TensorFlow 2.0's rule for probabilities of 0 and 1: see `losses.binaryCrossentropy`. */
+export class BinaryCrossentropy extends Crossentropy {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.binaryCrossentropy(yTrue, yPred, this);
+  }
+}
+
+/** Cross-entropy of one-hot targets: see `losses.categoricalCrossentropy`. */
+export class CategoricalCrossentropy extends Crossentropy {
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.categoricalCrossentropy(yTrue, yPred, this);
+  }
+}
+
+/**
+ * Cross-entropy of labels that are whole numbers: see `losses.sparseCategoricalCrossentropy`. Places with `ignoreClass` are
+ * left out of the mean.
+ */
+export class SparseCategoricalCrossentropy extends BuiltInLoss {
+  readonly fromLogits: boolean;
+  readonly ignoreClass: number | null;
+  readonly axis: number;
+  constructor(options: LossOptions & SparseCrossentropyOptions = {}) {
+    super(options);
+    this.fromLogits = options.fromLogits ?? false;
+    this.ignoreClass = options.ignoreClass ?? null;
+    this.axis = options.axis ?? -1;
+  }
+  override call(yTrue: Tensor, yPred: Tensor): Tensor {
+    return functions.sparseCategoricalCrossentropy(yTrue, yPred, this);
+  }
+  protected override targets(yTrue: TensorLike, _dtype: DType): Tensor {
+    return toTensor(yTrue, 'int32');
+  }
+  protected override mask(yTrue: Tensor, yPred: Tensor): Tensor | null {
+    return functions.sparseLabels(yTrue, yPred, this.ignoreClass).valid;
+  }
+  override getConfig(): Record<string, unknown> {
+    const { fromLogits, ignoreClass, axis } = this;
+    return { ...super.getConfig(), from_logits: fromLogits, ignore_class: ignoreClass, axis };
+  }
+}

@@ -1,0 +1,82 @@
+import { InvalidArgumentError } from '@eagre/core';
+import { snakeCase } from '@eagre/core/internal';
+import { camelCaseKeys } from '../config.ts';
+import * as classes from './classes.ts';
+import { Loss } from './loss.ts';
+
+/** A loss as Keras writes it in a file. */
+export interface SerializedLoss {
+  readonly class_name: string;
+  readonly config: Record<string, unknown>;
+}
+/** What stands for a loss: a name such as `'mse'`, a function of (yTrue, yPred), a serialised one, or a loss itself. */
+export type LossLike = string | classes.UserLoss | SerializedLoss | Loss;
+
+const { LossFunctionWrapper, ...builtIn } = classes;
+type LossClass = new (options?: never) => Loss;
+
+const short: Readonly<Record<string, LossClass>> = {
+  mse: classes.MeanSquaredError,
+  mae: classes.MeanAbsoluteError,
+  mape: classes.MeanAbsolutePercentageError,
+  msle: classes.MeanSquaredLogarithmicError,
+  bce: classes.BinaryCrossentropy,
+  kld: classes.KLDivergence,
+  // snake_case of the class is another one.
+  kl_divergence: classes.KLDivergence,
+  logcosh: classes.LogCosh,
+};
+
+function find(name: string): LossClass | undefined {
+  const known = Object.entries(builtIn).find(
+    ([key]) => key === name || snakeCase(key) === name || lowerFirst(key) === name,
+  );
+  return known?.[1] ?? short[name.toLowerCase()];
+}
+
+function lowerFirst(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+/**
+ * The loss for a name (as in Keras `'mse'`, `'mean_squared_error'`, `'MeanSquaredError'`; also `'meanSquaredError'`), for a
+ * function, or of a config.
+ * @throws InvalidArgumentError for an unknown name
+ */
+export function get(identifier: LossLike): Loss {
+  if (identifier instanceof Loss) return identifier;
+  if (typeof identifier === 'function') return new LossFunctionWrapper(identifier);
+  if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
+  if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
+    return deserialize(identifier);
+  throw new InvalidArgumentError(
+    `expected a loss, its name or a function, got ${String(identifier)}`,
+    'losses.get',
+  );
+}
+
+/** A loss as plain JSON, in Keras's form. */
+export function serialize(loss: Loss): SerializedLoss & { module: string; registered_name: null } {
+  return {
+    module: 'keras.losses',
+    class_name: loss.constructor.name,
+    config: loss.getConfig(),
+    registered_name: null,
+  };
+}
+
+/** The loss that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
+export function deserialize(
+  serialized: SerializedLoss,
+  customObjects: Readonly<Record<string, unknown>> = {},
+): Loss {
+  const { class_name: name, config } = serialized;
+  const known = (customObjects[name] as LossClass | undefined) ?? find(name);
+  if (known === undefined) {
+    throw new InvalidArgumentError(
+      `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,
+      'losses.get',
+    );
+  }
+  return new known(camelCaseKeys(config) as never);
+}

@@ -1,0 +1,142 @@
+import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { Callable, sameShape, snakeCase, toTensor } from '@eagre/core/internal';
+import { alike, as, predictions, sameRank } from '../arrange.ts';
+
+/**
+ * How the losses of examples become one: their mean, the sum, the mean weighted by the sample weights, or not at all.
+ * `mean` is the same as `sumOverBatchSize`: the sum divided by the number of losses.
+ */
+export type ReductionName = 'sumOverBatchSize' | 'sum' | 'mean' | 'meanWithSampleWeight' | 'none';
+
+/** TensorFlow's names of reductions. */
+export const Reduction: {
+  readonly AUTO: 'sumOverBatchSize';
+  readonly SUM_OVER_BATCH_SIZE: 'sumOverBatchSize';
+  readonly SUM: 'sum';
+  readonly NONE: 'none';
+} = { AUTO: 'sumOverBatchSize', SUM_OVER_BATCH_SIZE: 'sumOverBatchSize', SUM: 'sum', NONE: 'none' };
+
+export interface LossOptions {
+  readonly reduction?: ReductionName;
+  readonly name?: string;
+  /** Compute in that dtype; that of the predictions unless given. */
+  readonly dtype?: 'float32' | 'float64' | null;
+}
+export interface SampleWeightOptions {
+  /** A factor for each loss: a number, `[batch]`, or one for each place. */
+  readonly sampleWeight?: TensorLike | null;
+}
+
+const reductions: readonly ReductionName[] = [
+  'sumOverBatchSize',
+  'sum',
+  'mean',
+  'meanWithSampleWeight',
+  'none',
+];
+
+function standardize(reduction: string | null, loss: string): ReductionName {
+  const found = reductions.find((r) => r === (reduction ?? 'none') || snakeCase(r) === reduction);
+  if (found === undefined) {
+    throw new InvalidArgumentError(
+      `unknown reduction '${reduction}'; expected one of ${reductions.join(', ')}`,
+      loss,
+    );
+  }
+  return found;
+}
+
+/**
+ * Base of losses. A loss is called as `loss(yTrue, yPred, { sampleWeight })` and gives a scalar, unless its reduction is
+ * `'none'`. To make your own, extend it and write `call`, which gives a loss for each example:
+ *
+ *     class Quartic extends tf.losses.Loss {
+ *       call(yTrue, yPred) { return yTrue.sub(yPred).pow(4).mean(-1); }
+ *     }
+ */
+export abstract class Loss extends Callable {
+  readonly name: string;
+  readonly reduction: ReductionName;
+  readonly dtype: 'float32' | 'float64' | null;
+
+  constructor(options: LossOptions = {}) {
+    super();
+    this.name = options.name ?? snakeCase(new.target.name);
+    this.reduction = standardize(
+      options.reduction === undefined ? 'sumOverBatchSize' : options.reduction,
+      this.name,
+    );
+    this.dtype = options.dtype ?? null;
+  }
+
+  /** The losses of the examples; both arguments have the dtype of the computation. */
+  abstract call(yTrue: Tensor, yPred: Tensor): Tensor;
+
+  /** @internal Targets as `call` takes them. */
+  protected targets(yTrue: TensorLike, dtype: DType): Tensor {
+    return alike(yTrue, dtype);
+  }
+  /** @internal Which of the losses count: bool of their shape; null for all. */
+  protected mask(_yTrue: Tensor, _yPred: Tensor): Tensor | null {
+    return null;
+  }
+
+  protected override invoke(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): Tensor {
+    const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
+    const t = this.targets(yTrue, p.dtype);
+    const losses = this.call(t, p);
+    return scope(() => reduceWeighted(losses, options.sampleWeight ?? null, this.mask(t, p), this.reduction));
+  }
+
+  /** Keras's config; `new Class(…)` again by `losses.deserialize`. */
+  getConfig(): Record<string, unknown> {
+    return { name: this.name, reduction: snakeCase(this.reduction) };
+  }
+}
+export interface Loss {
+  (yTrue: TensorLike, yPred: TensorLike, options?: SampleWeightOptions): Tensor;
+}
+
+/** Weights of whole examples beside several losses each: `[batch]` as `[batch, 1]`. */
+function fromTheLeft(weights: Tensor, values: Tensor): Tensor {
+  const { rank } = weights;
+  if (rank === 0 || rank >= values.rank || !sameShape(weights.shape, values.shape.slice(0, rank)))
+    return weights;
+  return weights.reshape([...weights.shape, ...new Array<number>(values.rank - rank).fill(1)]);
+}
+
+function sizeAs(x: Tensor): Tensor {
+  return toTensor(x.size, x.dtype);
+}
+
+/**
+ * Losses times their weights, reduced.
+ * @param mask places that do not count are left out of the mean, too.
+ */
+export function reduceWeighted(
+  losses: Tensor,
+  sampleWeight: TensorLike | null,
+  mask: Tensor | null,
+  reduction: ReductionName,
+): Tensor {
+  let values = losses;
+  let weights = sampleWeight === null ? null : alike(sampleWeight, losses.dtype);
+  if (mask !== null) {
+    let factor = as(mask, losses.dtype);
+    if (reduction === 'mean' || reduction === 'sumOverBatchSize')
+      factor = factor.mul(sizeAs(factor).divNoNan(factor.sum()));
+    if (weights === null) weights = factor;
+    else {
+      const [f, w] = sameRank(factor, weights);
+      weights = f.mul(w);
+    }
+  }
+  if (weights !== null) {
+    [values, weights] = sameRank(values, fromTheLeft(weights, values));
+    values = values.mul(weights);
+  }
+  if (reduction === 'none' || (values.rank === 0 && reduction !== 'meanWithSampleWeight')) return values;
+  if (reduction === 'sum') return values.sum();
+  const divisor = reduction === 'meanWithSampleWeight' && weights !== null ? weights.sum() : sizeAs(values);
+  return values.sum().divNoNan(divisor);
+}

@@ -1,0 +1,166 @@
+import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
+import { isInteger, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { alike, as, predictions, sameRank, tidy } from '../arrange.ts';
+import { type MetricOptions, named } from './metric.ts';
+import { BuiltInMean } from './reduction.ts';
+
+function matches(a: Tensor, b: Tensor, name: string): Tensor {
+  if (!sameShape(a.shape, b.shape)) {
+    throw new InvalidArgumentError(
+      `targets ${showShape(a.shape)} do not fit predictions ${showShape(b.shape)}`,
+      name,
+    );
+  }
+  return a.equal(b).cast('float32');
+}
+
+/** 1 where targets and predictions are equal, else 0. */
+export const accuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
+  (yTrue: TensorLike, yPred: TensorLike) => {
+    const p = toTensor(yPred);
+    return matches(...sameRank(alike(yTrue, p.dtype), p), 'accuracy');
+  },
+);
+
+/** 1 where `yPred > threshold` is what `yTrue` says, else 0. */
+export const binaryAccuracy: (
+  yTrue: TensorLike,
+  yPred: TensorLike,
+  options?: { readonly threshold?: number },
+) => Tensor = tidy(
+  (yTrue: TensorLike, yPred: TensorLike, { threshold = 0.5 }: { readonly threshold?: number } = {}) => {
+    const p = predictions(yPred);
+    const [t, q] = sameRank(alike(yTrue, p.dtype), p);
+    return matches(t, q.greater(threshold).cast(t.dtype), 'binaryAccuracy');
+  },
+);
+
+/** 1 where target and prediction are largest at the same place of the last axis, else 0. */
+export const categoricalAccuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
+  (yTrue: TensorLike, yPred: TensorLike) =>
+    matches(predictions(yTrue).argMax(-1), predictions(yPred).argMax(-1), 'categoricalAccuracy'),
+);
+
+/** Labels as int64, without a last axis of 1 that the predictions do not have. */
+function labels(yTrue: TensorLike, yPred: Tensor): Tensor {
+  const t = toTensor(yTrue, 'int64');
+  const x = isInteger(t.dtype) ? as(t, 'int64') : t.cast('int64');
+  return x.rank === yPred.rank && x.shape.at(-1) === 1 ? x.squeeze(-1) : x;
+}
+
+/** 1 where the prediction is largest at the label, else 0. */
+export const sparseCategoricalAccuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
+  (yTrue: TensorLike, yPred: TensorLike) => {
+    const p = predictions(yPred);
+    return matches(labels(yTrue, p), as(p.argMax(-1), 'int64'), 'sparseCategoricalAccuracy');
+  },
+);
+
+function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
+  if (!sameShape(label.shape, p.shape.slice(0, -1))) {
+    throw new InvalidArgumentError(
+      `labels ${showShape(label.shape)} do not fit predictions ${showShape(p.shape)}`,
+      name,
+    );
+  }
+  const rows = p.reshape([label.size, p.shape.at(-1) as number]);
+  return nn
+    .inTopK(label.reshape([-1]), rows, k)
+    .cast('float32')
+    .reshape(label.shape);
+}
+
+/** 1 where the class of a one-hot target is among the k largest predictions, else 0. Ties count as hits. */
+export const topKCategoricalAccuracy: (
+  yTrue: TensorLike,
+  yPred: TensorLike,
+  options?: { readonly k?: number },
+) => Tensor = tidy((yTrue: TensorLike, yPred: TensorLike, { k = 5 }: { readonly k?: number } = {}) =>
+  inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
+);
+
+/** 1 where the label is among the k largest predictions, else 0. Ties count as hits. */
+export const sparseTopKCategoricalAccuracy: (
+  yTrue: TensorLike,
+  yPred: TensorLike,
+  options?: { readonly k?: number },
+) => Tensor = tidy((yTrue: TensorLike, yPred: TensorLike, { k = 5 }: { readonly k?: number } = {}) => {
+  const p = predictions(yPred);
+  return inTopK(labels(yTrue, p), p, k, 'sparseTopKCategoricalAccuracy');
+});
+
+/** How often predictions are equal to targets. */
+export class Accuracy extends BuiltInMean {
+  constructor(name?: string | MetricOptions, options?: MetricOptions) {
+    super(accuracy, { name: 'accuracy', ...named(name, options) });
+  }
+}
+
+/** How often predictions above `threshold` (0.5) and below go with targets of 1 and 0. */
+export class BinaryAccuracy extends BuiltInMean<{ readonly threshold: number }> {
+  constructor(
+    name?: string | (MetricOptions & { readonly threshold?: number }),
+    options?: MetricOptions & { readonly threshold?: number },
+  ) {
+    super(binaryAccuracy, { name: 'binary_accuracy', threshold: 0.5, ...named(name, options) });
+  }
+}
+
+/** How often the largest prediction is at the place of the largest target (of one-hot targets). */
+export class CategoricalAccuracy extends BuiltInMean {
+  constructor(name?: string | MetricOptions, options?: MetricOptions) {
+    super(categoricalAccuracy, { name: 'categorical_accuracy', ...named(name, options) });
+  }
+}
+
+/** How often the largest prediction is at the label. */
+export class SparseCategoricalAccuracy extends BuiltInMean {
+  constructor(name?: string | MetricOptions, options?: MetricOptions) {
+    super(sparseCategoricalAccuracy, { name: 'sparse_categorical_accuracy', ...named(name, options) });
+  }
+}
+
+export interface TopKOptions extends MetricOptions {
+  /** How many of the largest predictions count as hits; 5 unless given. */
+  readonly k?: number;
+}
+
+/** How often the class of a one-hot target is among the k largest predictions. */
+export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
+  constructor(name?: string | TopKOptions, options?: TopKOptions) {
+    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', k: 5, ...named(name, options) });
+  }
+}
+
+/** How often the label is among the k largest predictions. */
+export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
+  constructor(name?: string | TopKOptions, options?: TopKOptions) {
+    super(sparseTopKCategoricalAccuracy, {
+      name: 'sparse_top_k_categorical_accuracy',
+      k: 5,
+      ...named(name, options),
+    });
+  }
+}
+
+/** Whether targets and predictions of these shapes are of two classes, labels of many, or one-hot, as Keras decides. */
+export function targetKind(yTrueShape: Shape, yPredShape: Shape): 'binary' | 'sparse' | 'categorical' {
+  const classes = yPredShape.at(-1);
+  if (classes === undefined || classes === 1) return 'binary';
+  return yTrueShape.length < yPredShape.length || yTrueShape.at(-1) === 1 ? 'sparse' : 'categorical';
+}
+
+/** The accuracy that `'accuracy'` means for targets and predictions of these shapes. */
+export function resolveAccuracy(
+  yTrueShape: Shape,
+  yPredShape: Shape,
+): typeof BinaryAccuracy | typeof SparseCategoricalAccuracy | typeof CategoricalAccuracy {
+  switch (targetKind(yTrueShape, yPredShape)) {
+    case 'binary':
+      return BinaryAccuracy;
+    case 'sparse':
+      return SparseCategoricalAccuracy;
+    case 'categorical':
+      return CategoricalAccuracy;
+  }
+}

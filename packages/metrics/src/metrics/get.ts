@@ -1,0 +1,128 @@
+import { InvalidArgumentError, type Shape } from '@eagre/core';
+import { snakeCase } from '@eagre/core/internal';
+import { camelCaseKeys } from '../config.ts';
+import * as accuracy from './accuracy.ts';
+import * as confusion from './confusion.ts';
+import * as fromLosses from './losses.ts';
+import { Metric } from './metric.ts';
+import { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';
+
+/** A metric as Keras writes it in a file. */
+export interface SerializedMetric {
+  readonly class_name: string;
+  readonly config: Record<string, unknown>;
+}
+/** What stands for a metric: a name such as `'accuracy'`, a function whose mean is taken, a serialised one, or a metric. */
+export type MetricLike = string | MetricFunction | SerializedMetric | Metric;
+
+/** The shapes that decide what `'accuracy'` and `'crossentropy'` mean. */
+export interface MetricContext {
+  readonly yTrueShape: Shape;
+  readonly yPredShape: Shape;
+}
+
+type MetricClass = new (options?: never) => Metric;
+
+const classes: Readonly<Record<string, MetricClass>> = {
+  Mean,
+  Sum,
+  Accuracy: accuracy.Accuracy,
+  BinaryAccuracy: accuracy.BinaryAccuracy,
+  CategoricalAccuracy: accuracy.CategoricalAccuracy,
+  SparseCategoricalAccuracy: accuracy.SparseCategoricalAccuracy,
+  TopKCategoricalAccuracy: accuracy.TopKCategoricalAccuracy,
+  SparseTopKCategoricalAccuracy: accuracy.SparseTopKCategoricalAccuracy,
+  ...fromLosses,
+  Precision: confusion.Precision,
+  Recall: confusion.Recall,
+  AUC: confusion.AUC,
+};
+
+const short: Readonly<Record<string, MetricClass>> = {
+  mse: fromLosses.MeanSquaredError,
+  rmse: fromLosses.RootMeanSquaredError,
+  mae: fromLosses.MeanAbsoluteError,
+  mape: fromLosses.MeanAbsolutePercentageError,
+  msle: fromLosses.MeanSquaredLogarithmicError,
+  bce: fromLosses.BinaryCrossentropy,
+  cosine_similarity: fromLosses.CosineSimilarity,
+  kld: fromLosses.KLDivergence,
+  kl_divergence: fromLosses.KLDivergence,
+  logcosh: fromLosses.LogCoshError,
+};
+
+const crossentropies = {
+  binary: fromLosses.BinaryCrossentropy,
+  sparse: fromLosses.SparseCategoricalCrossentropy,
+  categorical: fromLosses.CategoricalCrossentropy,
+} as const;
+
+function find(name: string): MetricClass | undefined {
+  const lowerFirst = (key: string): string => key.charAt(0).toLowerCase() + key.slice(1);
+  const known = Object.entries(classes).find(
+    ([key]) => key === name || snakeCase(key) === name || lowerFirst(key) === name,
+  );
+  return known?.[1] ?? short[name.toLowerCase()];
+}
+
+/**
+ * The metric for a name (as in Keras `'mse'`, `'binary_accuracy'`, `'BinaryAccuracy'`), for a function, or of a config.
+ * `'accuracy'` and `'acc'`, `'crossentropy'` and `'ce'` mean the one that goes with the shapes, if these are given. A name
+ * other than that of the class becomes the metric's name.
+ * @throws InvalidArgumentError for an unknown name
+ */
+export function get(identifier: MetricLike, context?: MetricContext): Metric {
+  if (identifier instanceof Metric) return identifier;
+  if (typeof identifier === 'function') return new MeanMetricWrapper(identifier);
+  if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
+    return deserialize(identifier);
+  if (typeof identifier !== 'string') {
+    throw new InvalidArgumentError(
+      `expected a metric, its name or a function, got ${String(identifier)}`,
+      'metrics.get',
+    );
+  }
+  const known = byShape(identifier, context) ?? find(identifier);
+  if (known === undefined) {
+    throw new InvalidArgumentError(
+      `no metric '${identifier}' is known; known: ${Object.keys(classes).join(', ')}`,
+      'metrics.get',
+    );
+  }
+  return new known({ name: snakeCase(identifier) } as never);
+}
+
+function byShape(name: string, context: MetricContext | undefined): MetricClass | undefined {
+  if (context === undefined) return name === 'acc' ? accuracy.Accuracy : undefined;
+  const { yTrueShape, yPredShape } = context;
+  if (name === 'accuracy' || name === 'acc') return accuracy.resolveAccuracy(yTrueShape, yPredShape);
+  if (name === 'crossentropy' || name === 'ce')
+    return crossentropies[accuracy.targetKind(yTrueShape, yPredShape)];
+  return undefined;
+}
+
+/** A metric as plain JSON, in Keras's form. */
+export function serialize(metric: Metric): SerializedMetric & { module: string; registered_name: null } {
+  return {
+    module: 'keras.metrics',
+    class_name: metric.constructor.name,
+    config: metric.getConfig(),
+    registered_name: null,
+  };
+}
+
+/** The metric that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
+export function deserialize(
+  serialized: SerializedMetric,
+  customObjects: Readonly<Record<string, unknown>> = {},
+): Metric {
+  const { class_name: name, config } = serialized;
+  const known = (customObjects[name] as MetricClass | undefined) ?? find(name);
+  if (known === undefined) {
+    throw new InvalidArgumentError(
+      `no metric '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+      'metrics.get',
+    );
+  }
+  return new known(camelCaseKeys(config) as never);
+}

@@ -1,0 +1,46 @@
+/** Metrics: values over a stream of batches. */
+export {
+  Accuracy,
+  accuracy,
+  BinaryAccuracy,
+  binaryAccuracy,
+  CategoricalAccuracy,
+  categoricalAccuracy,
+  resolveAccuracy,
+  SparseCategoricalAccuracy,
+  SparseTopKCategoricalAccuracy,
+  sparseCategoricalAccuracy,
+  sparseTopKCategoricalAccuracy,
+  TopKCategoricalAccuracy,
+  type TopKOptions,
+  topKCategoricalAccuracy,
+} from './accuracy.ts';
+export { AUC, type AUCOptions, Precision, type PrecisionOptions, Recall } from './confusion.ts';
+export {
+  deserialize,
+  get,
+  type MetricContext,
+  type MetricLike,
+  type SerializedMetric,
+  serialize,
+} from './get.ts';
+export {
+  BinaryCrossentropy,
+  CategoricalCrossentropy,
+  CategoricalHinge,
+  CosineSimilarity,
+  Hinge,
+  KLDivergence,
+  LogCoshError,
+  MeanAbsoluteError,
+  MeanAbsolutePercentageError,
+  MeanSquaredError,
+  MeanSquaredLogarithmicError,
+  Poisson,
+  RootMeanSquaredError,
+  SparseCategoricalCrossentropy,
+  type SparseCrossentropyMetricOptions,
+  SquaredHinge,
+} from './losses.ts';
+export { Metric, type MetricOptions, type MetricWeightOptions, type WeightInitializer } from './metric.ts';
+export { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';

@@ -1,0 +1,142 @@
+import {
+  type DType,
+  InvalidArgumentError,
+  Module,
+  ones,
+  type Shape,
+  scope,
+  type Tensor,
+  type TensorLike,
+  Variable,
+  zeros,
+} from '@eagre/core';
+import { callable, context, withoutTapes } from '@eagre/core/internal';
+
+export interface MetricOptions {
+  readonly name?: string;
+  readonly dtype?: 'float32' | 'float64';
+}
+
+/** The first value of a metric's variable. */
+export type WeightInitializer = 'zeros' | 'ones' | number | ((shape: Shape, dtype: DType) => TensorLike);
+
+export interface MetricWeightOptions {
+  readonly name?: string;
+  readonly shape?: Shape;
+  readonly initializer?: WeightInitializer;
+  readonly dtype?: DType;
+}
+
+/** @internal Constructor arguments, of which the first may be just the name, as one object. */
+export function named<O extends { readonly name?: string }>(first: string | O | undefined, rest?: O): O {
+  return (typeof first === 'string' ? { ...rest, name: first } : { ...first, ...rest }) as O;
+}
+
+/**
+ * Base of metrics: values over a stream of batches. `metric(...)` updates and gives the result so far; `updateState(...)`
+ * only updates, `result()` only reads, `resetState()` starts anew.
+ *
+ * To make your own, extend it, make variables in the constructor, and write `updateState` and `result`:
+ *
+ *     class Positives extends tf.metrics.Metric {
+ *       count = this.addWeight({ name: 'count' });
+ *       updateState(yTrue, yPred) { this.count.assignAdd(tf.cast(tf.greater(yPred, 0), 'float32').sum()); }
+ *       result() { return this.count.read(); }
+ *     }
+ */
+export abstract class Metric extends Module {
+  readonly dtype: 'float32' | 'float64';
+  /** @internal In the order in which they were added. */
+  declare protected readonly _weights: Variable[];
+
+  constructor(options: string | MetricOptions = {}) {
+    const { name, dtype } = named<MetricOptions>(options);
+    super(name === undefined ? {} : { name });
+    this.dtype = dtype ?? 'float32';
+    Object.defineProperty(this, '_weights', { value: [] });
+    // biome-ignore lint/correctness/noConstructorReturn: this is what makes metrics callable
+    return callable(this, (self, args) => self.invoke(...args));
+  }
+
+  /** Takes a batch into account. */
+  abstract updateState(...args: unknown[]): void;
+  /** The value so far. */
+  abstract result(): Tensor;
+
+  /** Sets all variables to 0. */
+  resetState(): void {
+    for (const variable of this.variables)
+      scope(() => variable.assign(zeros(variable.shape, variable.dtype)));
+  }
+  /** TensorFlow 2.0's name for `resetState`. */
+  resetStates(): void {
+    this.resetState();
+  }
+
+  /** A variable that belongs to the metric; a scalar of 0 unless said, named `metric/name`. */
+  addWeight(options: MetricWeightOptions = {}): Variable {
+    const { name = 'variable', shape = [], initializer = 'zeros', dtype = this.dtype } = options;
+    const before = context.nameScope;
+    context.nameScope = `${this.name.replaceAll('/', '>')}/`;
+    try {
+      const variable = withoutTapes(() =>
+        scope(
+          () =>
+            new Variable(initialValue(initializer, shape, dtype, this.name), {
+              name,
+              dtype,
+              trainable: false,
+            }),
+        ),
+      );
+      this._weights.push(variable);
+      return variable;
+    } finally {
+      context.nameScope = before;
+    }
+  }
+  /** Keras 3's name for `addWeight`. */
+  addVariable(options: MetricWeightOptions = {}): Variable {
+    return this.addWeight(options);
+  }
+
+  /** Those from `addWeight`, then those of other attributes. */
+  override get variables(): Variable[] {
+    return [...new Set([...this._weights, ...super.variables])];
+  }
+
+  /** Keras's config; `new Class(…)` again by `metrics.deserialize`. */
+  getConfig(): Record<string, unknown> {
+    return { name: this.name, dtype: this.dtype };
+  }
+
+  /** @internal What a call does. */
+  protected invoke(...args: readonly unknown[]): Tensor {
+    this.updateState(...args);
+    return this.result();
+  }
+}
+export interface Metric {
+  (...args: unknown[]): Tensor;
+}
+
+function initialValue(
+  initializer: WeightInitializer,
+  shape: Shape,
+  dtype: DType,
+  metric: string,
+): TensorLike {
+  if (typeof initializer === 'function') return initializer(shape, dtype);
+  if (initializer === 'zeros') return zeros(shape, dtype);
+  if (initializer === 'ones' && dtype !== 'string') return ones(shape, dtype);
+  if (typeof initializer === 'number') return ones(shape, 'float64').mul(initializer).cast(dtype);
+  throw new InvalidArgumentError(
+    `unknown initializer '${initializer}'; expected zeros, ones, a number or a function`,
+    metric,
+  );
+}
+
+/** @internal An update of a built-in metric: no tape sees it, and nothing that it makes stays in memory. */
+export function update(fn: () => void): void {
+  withoutTapes(() => scope(fn));
+}

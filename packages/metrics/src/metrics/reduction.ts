@@ -1,0 +1,125 @@
+import { scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { outsideScopes, snakeCase } from '@eagre/core/internal';
+import { alike, as, axes, predictions, sameRank } from '../arrange.ts';
+import type { SampleWeightOptions } from '../losses/loss.ts';
+import { Metric, type MetricOptions, named, update } from './metric.ts';
+
+/** Values of a batch reduced to one for each example, and the examples' weights. */
+function samplewise(
+  given: Tensor,
+  sampleWeight: TensorLike | null,
+  how: 'mean' | 'sum',
+): { values: Tensor; weights: Tensor | null } {
+  const reduce = (x: Tensor, over: number[]): Tensor =>
+    over.length === 0 ? x : how === 'mean' ? x.mean(over) : x.sum(over);
+  let values = given;
+  let weights: Tensor | null = null;
+  if (sampleWeight !== null) {
+    [values, weights] = sameRank(values, alike(sampleWeight, values.dtype));
+    values = reduce(values, axes(weights.rank, values.rank));
+    weights = weights.broadcastTo(values.shape);
+    values = values.mul(weights);
+    weights = reduce(weights, axes(1, weights.rank));
+  }
+  return { values: reduce(values, axes(1, values.rank)), weights };
+}
+
+/** @internal A running mean. */
+export abstract class Average extends Metric {
+  readonly total: Variable;
+  readonly count: Variable;
+
+  constructor(options: MetricOptions) {
+    super(options);
+    this.total = this.addWeight({ name: 'total' });
+    this.count = this.addWeight({ name: 'count' });
+  }
+
+  protected add(given: Tensor, sampleWeight: TensorLike | null): void {
+    const { values, weights } = samplewise(given, sampleWeight, 'mean');
+    this.total.assignAdd(values.sum());
+    this.count.assignAdd(weights === null ? (values.shape[0] ?? 1) : weights.sum());
+  }
+  override result(): Tensor {
+    return this.total.divNoNan(this.count);
+  }
+}
+
+/**
+ * The mean of all values, weighted by `sampleWeight`: Σ values · weights / Σ weights. The mean of nothing is 0.
+ *
+ *     const m = new tf.metrics.Mean('loss');
+ *     m(0); m(5);   // 2.5
+ *     m([8, 9]);    // 5.5
+ */
+export class Mean extends Average {
+  constructor(name?: string | MetricOptions, options?: MetricOptions) {
+    super(named(name, options));
+  }
+  override updateState(values: TensorLike, options: SampleWeightOptions = {}): void {
+    update(() => this.add(as(predictions(values), this.dtype), options.sampleWeight ?? null));
+  }
+}
+
+/** The sum of all values, times `sampleWeight`. */
+export class Sum extends Metric {
+  readonly total: Variable;
+
+  constructor(name?: string | MetricOptions, options?: MetricOptions) {
+    super(named(name, options));
+    this.total = this.addWeight({ name: 'total' });
+  }
+  override updateState(values: TensorLike, options: SampleWeightOptions = {}): void {
+    update(() => {
+      const x = as(predictions(values), this.dtype);
+      this.total.assignAdd(samplewise(x, options.sampleWeight ?? null, 'sum').values.sum());
+    });
+  }
+  override result(): Tensor {
+    return this.total.add(0);
+  }
+}
+
+/** A function of targets and predictions whose values are averaged, with options of its own. */
+export type MetricFunction<O = object> = (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor;
+
+/**
+ * The mean of a function's values over all examples. Options beyond `name` and `dtype` are handed to the function:
+ * `new MeanMetricWrapper(fn, { name: 'error', power: 2 })`.
+ */
+export class MeanMetricWrapper<O extends object = object> extends Average {
+  readonly fn: MetricFunction<O>;
+  readonly fnOptions: O;
+
+  constructor(fn: MetricFunction<O>, options: MetricOptions & O = {} as MetricOptions & O) {
+    const { name, dtype, ...rest } = options;
+    super({
+      name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name),
+      ...(dtype === undefined ? {} : { dtype }),
+    });
+    this.fn = fn;
+    this.fnOptions = rest as unknown as O;
+  }
+
+  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+    update(() => {
+      const values = this.evaluate(yTrue, yPred);
+      this.add(as(values, this.dtype), options.sampleWeight ?? null);
+    });
+  }
+  /** @internal The user's function may keep what it makes. */
+  protected evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
+    return outsideScopes(() => this.fn(yTrue, yPred, this.fnOptions));
+  }
+  override getConfig(): Record<string, unknown> {
+    const own = Object.entries(this.fnOptions).map(([key, value]) => [snakeCase(key), value]);
+    return { ...super.getConfig(), ...(Object.fromEntries(own) as Record<string, unknown>) };
+  }
+}
+
+/** @internal A wrapper of a function of ours. */
+export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O> {
+  protected override evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
+    return scope(() => this.fn(yTrue, yPred, this.fnOptions));
+  }
+}
