@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kChunkWork = 1 << 19;
 constexpr int64_t kParts = 16;
-constexpr int kPixels = 4, kVectors = 2;
+constexpr int kPixels = 4, kVectors = 2, kTaps = 3;
 
 // P neighbouring outputs, N vectors of channels; all taps [w0, w1) of a row tap lie inside the image for each of them.
 template <class T, int P, int N, bool kPartial>
@@ -111,28 +111,46 @@ template <class T> void run_depthwise(const Convolution<T>& v, const T* filter, 
   });
 }
 
-// df of the channels' vectors at one tap: sum over j of x[j] · dy[j], added to what df holds.
-template <class T, int N, bool kPartial>
-inline __attribute__((always_inline)) void depthwise_sum(const T* x, int64_t x_step, const T* dy, int64_t dy_step, int64_t count, T* df, int64_t channels) {
+// df of N vectors of channels at W neighbouring taps: sums over i of x[i] · dy[i], added to what df holds.
+template <class T, int W, int N, bool kPartial>
+inline __attribute__((always_inline)) void sum_taps(const T* x, int64_t x_step, int64_t tap_in, const T* dy, int64_t dy_step, int64_t count,
+                                                    T* df, int64_t df_step, int64_t channels) {
   using V = typename Lanes<T>::V;
   constexpr int L = Lanes<T>::n;
   const Part<T> last(channels - (N - 1) * L);
   auto get = [&](const T* p, int j) __attribute__((always_inline)) { return kPartial && j == N - 1 ? last.load(p + j * L) : load<T>(p + j * L); };
-  V acc[N] = {};
+  V acc[W][N] = {};
   for (int64_t i = 0; i < count; i++, x += x_step, dy += dy_step) {
 #pragma GCC unroll 4
-    for (int j = 0; j < N; j++) acc[j] = fma(get(x, j), get(dy, j), acc[j]);
+    for (int j = 0; j < N; j++) {
+      V y = get(dy, j);
+#pragma GCC unroll 4
+      for (int w = 0; w < W; w++) acc[w][j] = fma(get(x + w * tap_in, j), y, acc[w][j]);
+    }
   }
 #pragma GCC unroll 4
-  for (int j = 0; j < N; j++) {
-    V v = acc[j] + get(df, j);
-    if (kPartial && j == N - 1) last.store(df + j * L, v);
-    else store<T>(df + j * L, v);
+  for (int w = 0; w < W; w++) {
+#pragma GCC unroll 4
+    for (int j = 0; j < N; j++) {
+      T* to = df + w * df_step + j * L;
+      V v = acc[w][j] + get(df + w * df_step, j);
+      if (kPartial && j == N - 1) last.store(to, v);
+      else store<T>(to, v);
+    }
   }
+}
+template <class T, int W>
+void sum_channels(const T* x, int64_t x_step, int64_t tap_in, const T* dy, int64_t count, T* df, int64_t channels) {
+  constexpr int L = Lanes<T>::n;
+  if (count <= 0) return;
+  int64_t c = 0;
+  for (; c + kVectors * L <= channels; c += kVectors * L) {
+    sum_taps<T, W, kVectors, false>(x + c, x_step, tap_in, dy + c, channels, count, df + c, channels, kVectors * L);
+  }
+  for (; c < channels; c += L) sum_taps<T, W, 1, true>(x + c, x_step, tap_in, dy + c, channels, count, df + c, channels, min64(L, channels - c));
 }
 
 template <class T> void run_depthwise_filter(const Geometry& g, const T* x, const T* dy, T* df) {
-  constexpr int L = Lanes<T>::n;
   const int64_t size = g.kh * g.kw * g.c, rows = g.n * g.oh;
   const int64_t parts = max64(min64(min64(kParts, rows), rows * g.ow * size / kChunkWork), 1);
   T* sums = parts > 1 ? static_cast<T*>(scratch(1, (parts - 1) * size * static_cast<int64_t>(sizeof(T)))) : nullptr;
@@ -147,20 +165,31 @@ template <class T> void run_depthwise_filter(const Geometry& g, const T* x, cons
         if (y < 0 || y >= g.h) continue;
         const T* in = x + (image * g.h + y) * g.w * g.c;
         const T* from = dy + row * g.ow * g.c;
-        for (int64_t tw = 0; tw < g.kw; tw++) {
-          const int64_t at = tw * g.dilation[1] - g.padding[2], s = g.stride[1];
-          const int64_t j0 = min64(at < 0 ? ceil_div(-at, s) : 0, g.ow);
-          const int64_t j1 = max64(at >= g.w ? 0 : min64((g.w - 1 - at) / s + 1, g.ow), j0);
-          if (j0 == j1) continue;
-          const T* first = in + (at + j0 * s) * g.c;
+        const int64_t step = g.stride[1], tap_in = g.dilation[1] * g.c;
+        for (int64_t tw = 0; tw < g.kw;) {
+          const int64_t taps = min64(kTaps, g.kw - tw);
+          // Tap t meets the image for outputs [low[t], high[t]); all of them for [low of the first, high of the last).
+          int64_t low[kTaps], high[kTaps], at[kTaps];
+          for (int64_t t = 0; t < taps; t++) {
+            at[t] = (tw + t) * g.dilation[1] - g.padding[2];
+            low[t] = at[t] < 0 ? min64(ceil_div(-at[t], step), g.ow) : 0;
+            high[t] = max64(at[t] >= g.w ? 0 : min64((g.w - 1 - at[t]) / step + 1, g.ow), low[t]);
+          }
+          const int64_t j0 = low[0], j1 = max64(high[taps - 1], j0);
           T* to = out + (th * g.kw + tw) * g.c;
-          int64_t ch = 0;
-          for (; ch + 4 * L <= g.c; ch += 4 * L) {
-            depthwise_sum<T, 4, false>(first + ch, s * g.c, from + j0 * g.c + ch, g.c, j1 - j0, to + ch, 4 * L);
+          auto sum = [&](auto width, int64_t t, int64_t begin, int64_t finish) {
+            sum_channels<T, decltype(width)::value>(in + (at[t] + begin * step) * g.c, step * g.c, tap_in, from + begin * g.c, finish - begin,
+                                                    to + t * g.c, g.c);
+          };
+          using One = std::integral_constant<int, 1>;
+          if (taps == 3) sum(std::integral_constant<int, 3>(), 0, j0, j1);
+          else if (taps == 2) sum(std::integral_constant<int, 2>(), 0, j0, j1);
+          else sum(One(), 0, j0, j1);
+          for (int64_t t = 0; t < taps; t++) {
+            sum(One(), t, low[t], min64(high[t], j0));
+            sum(One(), t, max64(low[t], j1), high[t]);
           }
-          for (; ch < g.c; ch += L) {
-            depthwise_sum<T, 1, true>(first + ch, s * g.c, from + j0 * g.c + ch, g.c, j1 - j0, to + ch, min64(L, g.c - ch));
-          }
+          tw += taps;
         }
       }
     }

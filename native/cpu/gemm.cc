@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kBlockK = 1024;              // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
 constexpr int64_t kTileRowPanels = 4;
+constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
 constexpr int64_t kPackColumns = 2048;
 constexpr int64_t kPackWork = 1 << 17;         // numbers that are worth packing in a chunk of their own
@@ -137,7 +138,7 @@ template <class T> Plan<T> make_plan(const Gemm<T>& g) {
   p.panel = (g.m <= kWideRows ? 4 : kTileVectors) * L;
   p.row_panels = ceil_div(g.m, kTileRows);
   const int64_t panels = ceil_div(g.n, p.panel);
-  p.pack_b = g.b_col != 1 || (p.row_panels > kTileRowPanels && panels > 1);
+  p.pack_b = g.b_col != 1 || (g.m > kDirectRows && panels > 1);
   p.pack_a = panels > 4 && g.k > 32;
   p.block_k = ceil_div(g.k, p.row_panels > 1 ? ceil_div(g.k, kBlockK) : 1);
   // Wide tiles, since each copies its rows of A.
