@@ -107,7 +107,9 @@ export type InitializerName =
   | 'heNormal'
   | 'heUniform'
   | 'lecunNormal'
-  | 'lecunUniform';
+  | 'lecunUniform'
+  | 'uniform'
+  | 'normal';
 
 const named: Readonly<Record<InitializerName, () => Initializer>> = {
   zeros,
@@ -121,6 +123,9 @@ const named: Readonly<Record<InitializerName, () => Initializer>> = {
   heUniform,
   lecunNormal,
   lecunUniform,
+  // Keras's short names.
+  uniform: randomUniform,
+  normal: randomNormal,
 };
 export type InitializerLike = InitializerName | Initializer | (string & {});
 

@@ -144,6 +144,11 @@ export class Layer extends Module {
   getConfig(): Record<string, unknown> {
     return { name: this.name, trainable: this.trainable, dtype: this.dtype };
   }
+  /** A new layer of the options that `getConfig` gave. */
+  static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
+    // biome-ignore lint/complexity/noThisInStatic: a subclass without one of its own makes its own objects
+    return new this(config);
+  }
 
   /** A new weight of the layer. Its penalty is part of `losses`. */
   addWeight(options: WeightOptions = {}): Variable {
@@ -180,8 +185,10 @@ export class Layer extends Module {
   get trainable(): boolean {
     return this._layer.trainable;
   }
+  /** Layers inside follow, as in Keras. */
   set trainable(value: boolean) {
     this._layer.trainable = value;
+    for (const layer of this.directLayers()) layer.trainable = value;
   }
 
   /** Layers directly inside, in the order of attributes. */

@@ -1,0 +1,148 @@
+// Activations as layers.
+import { nn, type PartialShape, type Tensor } from '@eagre/core';
+import { showShape } from '@eagre/core/internal';
+import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
+import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import {
+  activationConfig,
+  applyActivation,
+  type Config,
+  checkNotNegative,
+  checkOne,
+  fail,
+  floats,
+  isOptions,
+  resolveActivation,
+} from './common.ts';
+
+/** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
+export class Activation extends Layer {
+  readonly activation: ActivationFunction;
+
+  constructor(activation: ActivationLike, options: LayerOptions = {}) {
+    super(options);
+    this.activation = resolveActivation(activation);
+  }
+  override call(inputs: Tensor): Tensor {
+    return applyActivation(this.activation, floats(this, inputs));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), activation: activationConfig(this.activation) };
+  }
+  static override fromConfig({ activation, ...options }: Config): Activation {
+    return new Activation(activation as ActivationLike, options);
+  }
+}
+
+export interface ReLUOptions extends LayerOptions {
+  /** Larger results become this one; no limit unless said. */
+  readonly maxValue?: number | null;
+  /** Slope below the threshold; 0 unless said. */
+  readonly negativeSlope?: number;
+  /** Where the function begins to rise; 0 unless said. */
+  readonly threshold?: number;
+}
+
+/** max(x, 0), with an upper limit, a slope below, and another threshold where they are given. */
+export class ReLU extends Layer {
+  readonly maxValue: number | null;
+  readonly negativeSlope: number;
+  readonly threshold: number;
+
+  constructor(options: ReLUOptions = {}) {
+    super(options);
+    const { maxValue = null, negativeSlope = 0, threshold = 0 } = options;
+    this.maxValue = maxValue === null ? null : checkNotNegative(this, 'maxValue', maxValue);
+    this.negativeSlope = checkNotNegative(this, 'negativeSlope', negativeSlope);
+    this.threshold = checkNotNegative(this, 'threshold', threshold);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    const { maxValue, negativeSlope, threshold } = this;
+    if (threshold === 0 && maxValue === null) {
+      return negativeSlope === 0 ? nn.relu(x) : nn.leakyRelu(x, { alpha: negativeSlope });
+    }
+    let y = threshold === 0 ? nn.relu(x) : x.greater(threshold).where(x, 0);
+    if (maxValue !== null) y = y.minimum(maxValue);
+    return negativeSlope === 0 ? y : y.sub(nn.relu(x.neg().add(threshold)).mul(negativeSlope));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    const { maxValue, negativeSlope, threshold } = this;
+    return { ...super.getConfig(), maxValue, negativeSlope, threshold };
+  }
+  static override fromConfig(config: Config): ReLU {
+    return new ReLU(config);
+  }
+}
+
+export interface LeakyReLUOptions extends LayerOptions {
+  /** 0.3 unless said. */
+  readonly negativeSlope?: number;
+}
+
+/** x where it is positive, negativeSlope · x elsewhere. `new LeakyReLU(0.2)` */
+export class LeakyReLU extends Layer {
+  readonly negativeSlope: number;
+
+  constructor(negativeSlope?: number | LeakyReLUOptions, rest: LeakyReLUOptions = {}) {
+    const options = isOptions(negativeSlope) ? (negativeSlope as LeakyReLUOptions) : rest;
+    super(options);
+    const slope = isOptions(negativeSlope) ? undefined : (negativeSlope as number | undefined);
+    this.negativeSlope = checkNotNegative(this, 'negativeSlope', slope ?? options.negativeSlope ?? 0.3);
+  }
+  override call(inputs: Tensor): Tensor {
+    return nn.leakyRelu(floats(this, inputs), { alpha: this.negativeSlope });
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), negativeSlope: this.negativeSlope };
+  }
+  static override fromConfig(config: Config): LeakyReLU {
+    return new LeakyReLU(config);
+  }
+}
+
+export interface SoftmaxOptions extends LayerOptions {
+  /** The last unless said. */
+  readonly axis?: number;
+}
+
+/** exp(x) / Σ exp(x) over one axis. */
+export class Softmax extends Layer {
+  readonly axis: number;
+
+  constructor(axis?: number | SoftmaxOptions, rest: SoftmaxOptions = {}) {
+    const options = isOptions(axis) ? (axis as SoftmaxOptions) : rest;
+    super(options);
+    this.axis = (isOptions(axis) ? undefined : (axis as number | undefined)) ?? options.axis ?? -1;
+    if (!Number.isInteger(this.axis))
+      fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    this.computeOutputShape(x.shape);
+    return nn.softmax(x, this.axis);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    checkOne(this, inputShape);
+    if (this.axis < -inputShape.length || this.axis >= inputShape.length) {
+      fail(this, `works along axis ${this.axis}, which input ${showShape(inputShape)} does not have`);
+    }
+    return inputShape;
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis };
+  }
+  static override fromConfig(config: Config): Softmax {
+    return new Softmax(config);
+  }
+}
+builtin(Activation, ReLU, LeakyReLU, Softmax);

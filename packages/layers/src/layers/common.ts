@@ -1,0 +1,227 @@
+// What the layers share: checks of options and inputs, activations, geometry of windows.
+import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
+import { isFloating, outsideScopes, showShape } from '@eagre/core/internal';
+import { type Activation, type ActivationLike, get as getActivation } from '../activations.ts';
+import type { Layer } from '../layer.ts';
+import { get as getRegularizer, type Regularizer, type RegularizerLike } from '../regularizers.ts';
+
+/** Options that `getConfig` gave. */
+export type Config = Readonly<Record<string, unknown>>;
+
+// ---- errors and checks
+
+/** @throws InvalidArgumentError that names the layer. */
+export function fail(layer: Layer, message: string): never {
+  throw new InvalidArgumentError(`${layer.constructor.name} '${layer.name}' ${message}`);
+}
+
+/** An integer of at least `least`. @throws InvalidArgumentError */
+export function checkInteger(layer: Layer, what: string, value: number, least = 1): number {
+  if (!Number.isSafeInteger(value) || value < least) {
+    fail(layer, `needs ${what} to be an integer of at least ${least}, got ${show(value)}`);
+  }
+  return value;
+}
+
+/** A number of at least 0. @throws InvalidArgumentError */
+export function checkNotNegative(layer: Layer, what: string, value: number): number {
+  if (typeof value !== 'number' || !(value >= 0)) {
+    fail(layer, `needs ${what} to be a number of at least 0, got ${show(value)}`);
+  }
+  return value;
+}
+
+/** A share between 0 and 1. @throws InvalidArgumentError */
+export function checkRate(layer: Layer, value: number): number {
+  if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
+    fail(layer, `needs a rate between 0 and 1, got ${show(value)}`);
+  }
+  return value;
+}
+
+/** One integer for both directions, or [height, width]. */
+export type Size2D = number | readonly [height: number, width: number];
+export type Padding = 'valid' | 'same';
+
+/** @throws InvalidArgumentError unless it is one integer or two. */
+export function checkPair(
+  layer: Layer,
+  what: string,
+  value: Size2D,
+  least = 1,
+): readonly [height: number, width: number] {
+  const list: readonly number[] = typeof value === 'number' ? [value, value] : value;
+  if (
+    !Array.isArray(list) ||
+    list.length !== 2 ||
+    !list.every((n) => Number.isSafeInteger(n) && n >= least)
+  ) {
+    fail(layer, `needs ${what} to be an integer of at least ${least} or two of them, got ${show(value)}`);
+  }
+  return [list[0], list[1]];
+}
+
+/** @throws InvalidArgumentError unless it is `valid` or `same`. */
+export function checkPadding(layer: Layer, value: Padding): Padding {
+  const padding = typeof value === 'string' ? value.toLowerCase() : value;
+  if (padding !== 'valid' && padding !== 'same')
+    fail(layer, `needs padding 'valid' or 'same', got ${show(value)}`);
+  return padding;
+}
+
+/** Images are [batch, height, width, channels]. @throws InvalidArgumentError for another order. */
+export function checkDataFormat(layer: Layer, value: string | undefined | null): void {
+  if (value === undefined || value === null || value === 'channelsLast' || value === 'channels_last') return;
+  fail(
+    layer,
+    `knows the data format 'channelsLast' only, got ${show(value)}; transpose with Permute([2, 3, 1]) first`,
+  );
+}
+
+/** Whether the first argument of a constructor is the options already. */
+export function isOptions(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function show(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'bigint'
+    ? String(value)
+    : (JSON.stringify(value) ?? String(value));
+}
+
+// ---- inputs
+
+/** @throws InvalidArgumentError when a list of tensors came to a layer that takes one. */
+export function checkOne(layer: Layer, shape: PartialShape): PartialShape {
+  if (Array.isArray(shape[0])) fail(layer, `takes one tensor, got a list of ${shape.length}`);
+  return shape;
+}
+
+/** @throws InvalidArgumentError for another rank. `form` says what the axes are: `[batch, height, width, channels]`. */
+export function checkRank(layer: Layer, shape: PartialShape, rank: number, form: string): void {
+  if (checkOne(layer, shape).length !== rank) {
+    fail(layer, `expects input of rank ${rank} ${form}, got ${showShape(shape)}`);
+  }
+}
+
+/** Rank 4 and, where it is known already, the number of channels. */
+export function checkImages(layer: Layer, shape: PartialShape, channels?: number): void {
+  checkRank(layer, shape, 4, '[batch, height, width, channels]');
+  if (channels !== undefined && shape[3] !== null && shape[3] !== channels) {
+    fail(layer, `was built for ${channels} channels, got ${shape[3]} (input ${showShape(shape)})`);
+  }
+}
+
+/** The size of an axis that weights depend on. @throws InvalidArgumentError while it is not known. */
+export function knownSize(layer: Layer, shape: PartialShape, axis: number): number {
+  const size = shape.at(axis);
+  if (size === null || size === undefined) {
+    fail(layer, `needs to know the size of axis ${axis}, got input ${showShape(shape)}`);
+  }
+  return size;
+}
+
+/** The input of a layer that computes with floats: anything else is converted to the layer's dtype, as Keras does. */
+export function floats(layer: Layer, x: Tensor): Tensor {
+  if (x.dtype === layer.dtype) return x;
+  oneTensor(layer, x);
+  if (x.dtype === 'string') fail(layer, 'expects numbers, got a string tensor');
+  return x.cast(layer.dtype);
+}
+
+/** The input of a layer that moves values: floats of another precision are converted, as Keras does; other dtypes stay. */
+export function values(layer: Layer, x: Tensor): Tensor {
+  if (x.dtype === layer.dtype) return x;
+  oneTensor(layer, x);
+  return isFloating(x.dtype) ? x.cast(layer.dtype) : x;
+}
+
+function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {
+  if (Array.isArray(x)) fail(layer, `takes one tensor, got a list of ${x.length}`);
+}
+
+// ---- activations and penalties
+
+export const linear: Activation = getActivation('linear');
+export const relu: Activation = getActivation('relu');
+
+// Activations of ours by name. They keep nothing of what they see, other functions might.
+const names = new Map<Activation, string>();
+const ofNn = new Map<unknown, string>();
+for (const name of [
+  'elu',
+  'gelu',
+  'hardSigmoid',
+  'leakyRelu',
+  'logSoftmax',
+  'mish',
+  'relu',
+  'relu6',
+  'selu',
+  'sigmoid',
+  'silu',
+  'softmax',
+  'softplus',
+  'softsign',
+  'tanh',
+] as const) {
+  ofNn.set(nn[name], name);
+}
+
+/** The function of an activation; `tf.nn.relu` is the same as `'relu'`. @throws InvalidArgumentError for an unknown name. */
+export function resolveActivation(activation: ActivationLike | undefined): Activation {
+  const like = ofNn.get(activation) ?? activation ?? 'linear';
+  if (typeof like !== 'string') return like as Activation;
+  const fn = getActivation(like);
+  if (!names.has(fn))
+    names.set(
+      fn,
+      like.replace(/_(\w)/g, (_, c: string) => c.toUpperCase()),
+    );
+  return fn;
+}
+
+/** What `getConfig` says of an activation: its name, or the function. */
+export function activationConfig(fn: Activation): ActivationLike {
+  return names.get(fn) ?? fn;
+}
+
+/** Applies an activation to a result that nobody else has seen. A function of the user may keep what it gets and makes. */
+export function applyActivation(fn: Activation, x: Tensor): Tensor {
+  return names.has(fn) ? fn(x) : outsideScopes(() => fn(keep(x)));
+}
+
+/** The penalty on a layer's output, per example; undefined for none. */
+export function resolveActivityRegularizer(
+  regularizer: RegularizerLike | null | undefined,
+): Regularizer | undefined {
+  return regularizer === undefined || regularizer === null ? undefined : getRegularizer(regularizer);
+}
+
+/** Adds the penalty on the output to the layer's losses. */
+export function penalize(layer: Layer, regularizer: Regularizer | undefined, y: Tensor): Tensor {
+  if (regularizer !== undefined) {
+    const loss = outsideScopes(() => regularizer(keep(y)));
+    layer.addLoss(y.rank === 0 ? loss : loss.div(Math.max(1, y.shape[0])));
+  }
+  return y;
+}
+
+// ---- windows
+
+/** The size of a convolution's or pooling's result along one direction. @throws InvalidArgumentError when nothing fits. */
+export function windowed(
+  layer: Layer,
+  size: number | null,
+  window: number,
+  stride: number,
+  padding: Padding,
+  dilation = 1,
+): number | null {
+  if (size === null) return null;
+  if (padding === 'same') return Math.ceil(size / stride);
+  const reach = (window - 1) * dilation + 1;
+  if (size < reach)
+    fail(layer, `has a window of ${reach} pixels that does not fit into the ${size} of its input`);
+  return Math.floor((size - reach) / stride) + 1;
+}

@@ -1,0 +1,134 @@
+// Small layers: inputs, scaling, functions.
+import type { PartialShape, Tensor } from '@eagre/core';
+import {
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+} from '../layer.ts';
+import { type Config, checkOne, fail, floats } from './common.ts';
+
+export interface InputLayerOptions extends LayerOptions {
+  /** Without the batch; `null` is unknown. The same as `inputShape`. */
+  readonly shape?: PartialShape;
+}
+
+/** Says the shape of a Sequential model's input: `new Sequential([new InputLayer({ shape: [28, 28] }), …])`. */
+export class InputLayer extends Layer {
+  readonly shape: PartialShape;
+
+  constructor(options: InputLayerOptions) {
+    const shape = options.shape ?? options.inputShape;
+    super(shape === undefined ? options : { ...options, inputShape: shape });
+    if (shape === undefined) fail(this, 'needs a shape');
+    this.shape = [...shape];
+  }
+  override call(inputs: Tensor): Tensor {
+    const { shape } = inputs;
+    const fits =
+      shape.length === this.shape.length + 1 && this.shape.every((d, i) => d === null || d === shape[i + 1]);
+    if (!fits) {
+      const expected = [null, ...this.shape].map((d) => d ?? 'any').join(', ');
+      fail(this, `expects input of shape [${expected}], got [${shape.join(', ')}]`);
+    }
+    return inputs;
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), shape: this.shape };
+  }
+  static override fromConfig(config: Config): InputLayer {
+    return new InputLayer(config);
+  }
+}
+
+/** Passes its input on. */
+export class Identity extends Layer {
+  override call(inputs: Tensor): Tensor {
+    return inputs;
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  static override fromConfig(config: Config): Identity {
+    return new Identity(config);
+  }
+}
+
+export interface RescalingOptions extends LayerOptions {
+  /** Added after scaling; 0 unless said. */
+  readonly offset?: number | readonly number[];
+}
+
+/** x · scale + offset; integers become floats. `new Rescaling(1 / 255)` for the bytes of images. */
+export class Rescaling extends Layer {
+  readonly scale: number | readonly number[];
+  readonly offset: number | readonly number[];
+
+  /** @param scale one number, or one for each element of the last axis. */
+  constructor(scale: number | readonly number[], options: RescalingOptions = {}) {
+    super(options);
+    this.scale = scale;
+    this.offset = options.offset ?? 0;
+    for (const value of [this.scale, this.offset]) {
+      const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
+      if (!ok) fail(this, `needs numbers as scale and offset, got ${JSON.stringify(value)}`);
+    }
+  }
+  override call(inputs: Tensor): Tensor {
+    const scaled = floats(this, inputs).mul(copy(this.scale));
+    return this.offset === 0 ? scaled : scaled.add(copy(this.offset));
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), scale: this.scale, offset: this.offset };
+  }
+  static override fromConfig({ scale, ...options }: Config): Rescaling {
+    return new Rescaling(scale as number | readonly number[], options);
+  }
+}
+builtin(InputLayer, Identity, Rescaling);
+
+const copy = (value: number | readonly number[]): number | number[] =>
+  typeof value === 'number' ? value : [...value];
+
+export type LambdaFunction = (inputs: Tensor, options: CallOptions) => Tensor;
+
+export interface LambdaOptions extends LayerOptions {
+  /** The shape of the result without the batch, or a function of the input's shape; found by a try unless said. */
+  readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
+}
+
+/** A function of a tensor as a layer; it has no weights. `new Lambda((x) => x.square())` */
+export class Lambda extends Layer {
+  readonly function: LambdaFunction;
+  readonly #outputShape: LambdaOptions['outputShape'];
+
+  constructor(fn: LambdaFunction, options: LambdaOptions = {}) {
+    super(options);
+    if (typeof fn !== 'function') fail(this, `needs a function, got ${typeof fn}`);
+    this.function = fn;
+    this.#outputShape = options.outputShape;
+  }
+  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
+    return this.function(inputs as Tensor, options);
+  }
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const given = this.#outputShape;
+    if (given === undefined) return super.computeOutputShape(inputShape);
+    const first = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
+    return typeof given === 'function' ? given(inputShape as PartialShape) : [first[0], ...given];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), function: this.function, outputShape: this.#outputShape };
+  }
+  static override fromConfig({ function: fn, ...options }: Config): Lambda {
+    return new Lambda(fn as LambdaFunction, options);
+  }
+}

@@ -1,0 +1,128 @@
+import type { PartialShape, Shape, Tensor, Variable } from '@eagre/core';
+import { fusedMatMul, showShape } from '@eagre/core/internal';
+import type { Activation, ActivationLike } from '../activations.ts';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers.ts';
+import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import {
+  activationConfig,
+  applyActivation,
+  type Config,
+  checkInteger,
+  checkOne,
+  fail,
+  floats,
+  knownSize,
+  linear,
+  penalize,
+  relu,
+  resolveActivation,
+  resolveActivityRegularizer,
+} from './common.ts';
+
+export interface DenseOptions extends LayerOptions {
+  /** Applied to the result; none unless said. */
+  readonly activation?: ActivationLike;
+  /** True unless said. */
+  readonly useBias?: boolean;
+  /** `glorotUniform` unless said. */
+  readonly kernelInitializer?: InitializerLike;
+  /** `zeros` unless said. */
+  readonly biasInitializer?: InitializerLike;
+  readonly kernelRegularizer?: RegularizerLike | null;
+  readonly biasRegularizer?: RegularizerLike | null;
+  /** A penalty on the output, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+  readonly kernelConstraint?: ConstraintLike | null;
+  readonly biasConstraint?: ConstraintLike | null;
+}
+
+/** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
+export class Dense extends Layer {
+  readonly units: number;
+  readonly activation: Activation;
+  readonly useBias: boolean;
+  /** [n, units] */
+  kernel!: Variable;
+  /** [units], or null without a bias. */
+  bias: Variable | null = null;
+  readonly #options;
+  readonly #penalty: Regularizer | undefined;
+
+  constructor(units: number, options: DenseOptions = {}) {
+    super(options);
+    this.units = checkInteger(this, 'units', units);
+    this.activation = resolveActivation(options.activation);
+    this.useBias = options.useBias ?? true;
+    this.#options = {
+      kernelInitializer: options.kernelInitializer ?? 'glorotUniform',
+      biasInitializer: options.biasInitializer ?? 'zeros',
+      kernelRegularizer: options.kernelRegularizer ?? null,
+      biasRegularizer: options.biasRegularizer ?? null,
+      activityRegularizer: options.activityRegularizer ?? null,
+      kernelConstraint: options.kernelConstraint ?? null,
+      biasConstraint: options.biasConstraint ?? null,
+    };
+    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+  }
+
+  override build(inputShape: Shape): void {
+    this.#check(inputShape);
+    const o = this.#options;
+    this.kernel = this.addWeight({
+      name: 'kernel',
+      shape: [knownSize(this, inputShape, -1), this.units],
+      initializer: o.kernelInitializer,
+      regularizer: o.kernelRegularizer,
+      constraint: o.kernelConstraint,
+    });
+    if (!this.useBias) return;
+    this.bias = this.addWeight({
+      name: 'bias',
+      shape: [this.units],
+      initializer: o.biasInitializer,
+      regularizer: o.biasRegularizer,
+      constraint: o.biasConstraint,
+    });
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    this.#check(x.shape);
+    const fused = this.activation === relu;
+    let y = fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 });
+    if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
+    return penalize(this, this.#penalty, y);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.#check(inputShape);
+    return [...inputShape.slice(0, -1), this.units];
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      units: this.units,
+      activation: activationConfig(this.activation),
+      useBias: this.useBias,
+      ...this.#options,
+    };
+  }
+  static override fromConfig({ units, ...options }: Config): Dense {
+    return new Dense(units as number, options);
+  }
+
+  #check(shape: PartialShape): void {
+    if (checkOne(this, shape).length < 2) {
+      fail(this, `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}`);
+    }
+    const last = shape[shape.length - 1];
+    const n = this.kernel?.shape[0];
+    if (n !== undefined && last !== null && last !== n) {
+      fail(this, `was built for a last axis of ${n}, got ${last} (input ${showShape(shape)})`);
+    }
+  }
+}
+builtin(Dense);

@@ -1,0 +1,82 @@
+import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers.ts';
+import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
+
+export interface EmbeddingOptions extends LayerOptions {
+  /** `uniform`, between -0.05 and 0.05, unless said. */
+  readonly embeddingsInitializer?: InitializerLike;
+  readonly embeddingsRegularizer?: RegularizerLike | null;
+  readonly embeddingsConstraint?: ConstraintLike | null;
+  /** A penalty on the output, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
+export class Embedding extends Layer {
+  readonly inputDim: number;
+  readonly outputDim: number;
+  /** [inputDim, outputDim] */
+  embeddings!: Variable;
+  readonly #options;
+  readonly #penalty: Regularizer | undefined;
+
+  constructor(inputDim: number, outputDim: number, options: EmbeddingOptions = {}) {
+    super(options);
+    this.inputDim = checkInteger(this, 'inputDim', inputDim);
+    this.outputDim = checkInteger(this, 'outputDim', outputDim);
+    this.#options = {
+      embeddingsInitializer: options.embeddingsInitializer ?? 'uniform',
+      embeddingsRegularizer: options.embeddingsRegularizer ?? null,
+      embeddingsConstraint: options.embeddingsConstraint ?? null,
+      activityRegularizer: options.activityRegularizer ?? null,
+    };
+    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+  }
+
+  override build(): void {
+    this.embeddings = this.addWeight({
+      name: 'embeddings',
+      shape: [this.inputDim, this.outputDim],
+      initializer: this.#options.embeddingsInitializer,
+      regularizer: this.#options.embeddingsRegularizer,
+      constraint: this.#options.embeddingsConstraint,
+    });
+  }
+
+  /** @param inputs integers; floats that hold integers are converted. @throws OutOfRangeError for another integer. */
+  override call(inputs: Tensor): Tensor {
+    checkOne(this, inputs.shape);
+    if (inputs.dtype === 'string') fail(this, 'expects integers, got a string tensor');
+    const ids = inputs.dtype === 'int32' || inputs.dtype === 'int64' ? inputs : inputs.cast('int32');
+    try {
+      return penalize(this, this.#penalty, nn.embeddingLookup(this.embeddings, ids));
+    } catch (error) {
+      if (!(error instanceof OutOfRangeError)) throw error;
+      throw new OutOfRangeError(
+        `Embedding '${this.name}' has rows 0 … ${this.inputDim - 1}, got another index: ${error.message}`,
+        undefined,
+        { cause: error },
+      );
+    }
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return [...checkOne(this, inputShape), this.outputDim];
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      inputDim: this.inputDim,
+      outputDim: this.outputDim,
+      ...this.#options,
+    };
+  }
+  static override fromConfig({ inputDim, outputDim, ...options }: Config): Embedding {
+    return new Embedding(inputDim as number, outputDim as number, options);
+  }
+}
+builtin(Embedding);

@@ -1,0 +1,23 @@
+/** `tf.layers`. */
+export { Layer } from '../layer.ts';
+export * from './activation.ts';
+export type { Padding, Size2D } from './common.ts';
+export {
+  Conv2D,
+  type Conv2DOptions,
+  Conv2DTranspose,
+  type Conv2DTransposeOptions,
+  type ConvBaseOptions,
+  DepthwiseConv2D,
+  type DepthwiseConv2DOptions,
+  SeparableConv2D,
+  type SeparableConv2DOptions,
+} from './conv.ts';
+export * from './core.ts';
+export { Dense, type DenseOptions } from './dense.ts';
+export { Embedding, type EmbeddingOptions } from './embedding.ts';
+export * from './merging.ts';
+export * from './normalization.ts';
+export * from './pooling.ts';
+export * from './regularization.ts';
+export * from './reshaping.ts';

@@ -1,0 +1,189 @@
+// Layers that make one tensor of a list.
+import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
+import { isFloating, showShape } from '@eagre/core/internal';
+import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import { type Config, fail, values } from './common.ts';
+
+type Shapes = PartialShape | readonly PartialShape[];
+
+/** The shapes of a list. @throws InvalidArgumentError for a single tensor. */
+function listOf(layer: Layer, shapes: Shapes): readonly PartialShape[] {
+  if (!Array.isArray(shapes[0])) {
+    fail(layer, `takes a list of tensors, got one of shape ${showShape(shapes as PartialShape)}`);
+  }
+  return shapes as readonly PartialShape[];
+}
+
+function tensorsOf(layer: Layer, inputs: LayerInput): Tensor[] {
+  if (!Array.isArray(inputs)) listOf(layer, (inputs as Tensor).shape);
+  return (inputs as readonly Tensor[]).map((x) => values(layer, x));
+}
+
+function showAll(shapes: readonly PartialShape[]): string {
+  return shapes.map(showShape).join(', ');
+}
+
+/** Element by element; examples are broadcast against each other, the batch is not. */
+abstract class Merge extends Layer {
+  constructor(options: LayerOptions = {}) {
+    super(options);
+  }
+
+  /** Computes from inputs of one rank. */
+  protected abstract merge(inputs: readonly Tensor[]): Tensor;
+
+  override build(inputShape: Shape | readonly Shape[]): void {
+    this.computeOutputShape(inputShape);
+  }
+
+  override call(inputs: LayerInput): Tensor {
+    const list = tensorsOf(this, inputs);
+    this.computeOutputShape(list.map((x) => x.shape));
+    const rank = Math.max(...list.map((x) => x.rank));
+    return this.merge(
+      list.map((x) => {
+        if (x.rank === rank) return x;
+        const missing = new Array<number>(rank - x.rank).fill(1);
+        return x.reshape([x.shape[0], ...missing, ...x.shape.slice(1)]);
+      }),
+    );
+  }
+
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    const batches = new Set(shapes.map((s) => s[0] ?? null));
+    batches.delete(null);
+    if (batches.size > 1) fail(this, `cannot merge different batch sizes, got ${showAll(shapes)}`);
+    const rank = Math.max(...shapes.map((s) => s.length));
+    const example = Array.from({ length: Math.max(0, rank - 1) }, (_, i) => {
+      let size: number | null = 1;
+      for (const shape of shapes) {
+        // Counted from the end; the batch, at the front, is none of them.
+        const at = shape.length - rank + 1 + i;
+        const d = at < 1 ? 1 : shape[at];
+        if (d === 1) continue;
+        if (size === 1 || size === null) size = size === null && d !== null ? null : d;
+        else if (d === null) size = null;
+        else if (d !== size) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
+      }
+      return size;
+    });
+    const [batch = null] = batches;
+    return [batch, ...example];
+  }
+}
+
+/** The sum of the inputs. */
+export class Add extends Merge {
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.add(b));
+  }
+  static override fromConfig(config: Config): Add {
+    return new Add(config);
+  }
+}
+
+/** The first of two inputs less the second. */
+export class Subtract extends Merge {
+  protected override merge([a, b]: readonly Tensor[]): Tensor {
+    return a.sub(b);
+  }
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    if (shapes.length !== 2) fail(this, `takes exactly two tensors, got ${shapes.length}`);
+    return super.computeOutputShape(inputShape);
+  }
+  static override fromConfig(config: Config): Subtract {
+    return new Subtract(config);
+  }
+}
+
+/** The product of the inputs. */
+export class Multiply extends Merge {
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.mul(b));
+  }
+  static override fromConfig(config: Config): Multiply {
+    return new Multiply(config);
+  }
+}
+
+/** The mean of the inputs. */
+export class Average extends Merge {
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.dtype)));
+    return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
+  }
+  static override fromConfig(config: Config): Average {
+    return new Average(config);
+  }
+}
+
+/** The largest of the inputs. */
+export class Maximum extends Merge {
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.maximum(b));
+  }
+  static override fromConfig(config: Config): Maximum {
+    return new Maximum(config);
+  }
+}
+
+/** The smallest of the inputs. */
+export class Minimum extends Merge {
+  protected override merge(inputs: readonly Tensor[]): Tensor {
+    return inputs.reduce((a, b) => a.minimum(b));
+  }
+  static override fromConfig(config: Config): Minimum {
+    return new Minimum(config);
+  }
+}
+
+export interface ConcatenateOptions extends LayerOptions {
+  /** The last unless said. */
+  readonly axis?: number;
+}
+
+/** The inputs joined along one axis; all other axes must agree. */
+export class Concatenate extends Layer {
+  readonly axis: number;
+
+  constructor(options: ConcatenateOptions = {}) {
+    super(options);
+    this.axis = options.axis ?? -1;
+    if (!Number.isInteger(this.axis))
+      fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
+  }
+  override build(inputShape: Shape | readonly Shape[]): void {
+    this.computeOutputShape(inputShape);
+  }
+  override call(inputs: LayerInput): Tensor {
+    const list = tensorsOf(this, inputs);
+    this.computeOutputShape(list.map((x) => x.shape));
+    return concat(list, this.axis);
+  }
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const shapes = listOf(this, inputShape);
+    const rank = shapes[0].length;
+    if (shapes.some((s) => s.length !== rank)) fail(this, `needs inputs of one rank, got ${showAll(shapes)}`);
+    if (this.axis < -rank || this.axis >= rank) {
+      fail(this, `joins along axis ${this.axis}, which inputs ${showAll(shapes)} do not have`);
+    }
+    const axis = this.axis < 0 ? this.axis + rank : this.axis;
+    return shapes[0].map((_, i) => {
+      const sizes = shapes.map((s) => s[i]);
+      if (i === axis) return sizes.reduce((a, b) => (a === null || b === null ? null : a + b));
+      const known = [...new Set(sizes)].filter((d) => d !== null);
+      if (known.length > 1)
+        fail(this, `needs inputs that agree but on axis ${this.axis}, got ${showAll(shapes)}`);
+      return known[0] ?? null;
+    });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis };
+  }
+  static override fromConfig(config: Config): Concatenate {
+    return new Concatenate(config);
+  }
+}
+builtin(Merge, Concatenate);

@@ -1,0 +1,249 @@
+import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
+import { normalizeAxes, showShape, withoutTapes } from '@eagre/core/internal';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import type { RegularizerLike } from '../regularizers.ts';
+import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
+
+interface NormalizationOptions extends LayerOptions {
+  /** Added to the variance; 0.001 unless said. */
+  readonly epsilon?: number;
+  /** Whether `beta` is added; true unless said. */
+  readonly center?: boolean;
+  /** Whether the result is multiplied by `gamma`; true unless said. */
+  readonly scale?: boolean;
+  /** `zeros` unless said. */
+  readonly betaInitializer?: InitializerLike;
+  /** `ones` unless said. */
+  readonly gammaInitializer?: InitializerLike;
+  readonly betaRegularizer?: RegularizerLike | null;
+  readonly gammaRegularizer?: RegularizerLike | null;
+  readonly betaConstraint?: ConstraintLike | null;
+  readonly gammaConstraint?: ConstraintLike | null;
+}
+
+abstract class Normalization extends Layer {
+  readonly epsilon: number;
+  readonly center: boolean;
+  readonly scale: boolean;
+  /** The factor, or null without `scale`. */
+  gamma: Variable | null = null;
+  /** The offset, or null without `center`. */
+  beta: Variable | null = null;
+  readonly #options;
+
+  constructor(options: NormalizationOptions) {
+    super(options);
+    this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-3);
+    this.center = options.center ?? true;
+    this.scale = options.scale ?? true;
+    this.#options = {
+      betaInitializer: options.betaInitializer ?? 'zeros',
+      gammaInitializer: options.gammaInitializer ?? 'ones',
+      betaRegularizer: options.betaRegularizer ?? null,
+      gammaRegularizer: options.gammaRegularizer ?? null,
+      betaConstraint: options.betaConstraint ?? null,
+      gammaConstraint: options.gammaConstraint ?? null,
+    };
+  }
+
+  protected addScaleAndOffset(shape: Shape): void {
+    const o = this.#options;
+    if (this.scale) {
+      this.gamma = this.addWeight({
+        name: 'gamma',
+        shape,
+        initializer: o.gammaInitializer,
+        regularizer: o.gammaRegularizer,
+        constraint: o.gammaConstraint,
+      });
+    }
+    if (this.center) {
+      this.beta = this.addWeight({
+        name: 'beta',
+        shape,
+        initializer: o.betaInitializer,
+        regularizer: o.betaRegularizer,
+        constraint: o.betaConstraint,
+      });
+    }
+  }
+
+  /** The normalised axes. @throws InvalidArgumentError when the input lacks one, or has another size there than the weights. */
+  protected axes(shape: PartialShape, axis: number | readonly number[], weights?: Shape): number[] {
+    checkOne(this, shape);
+    const list = typeof axis === 'number' ? [axis] : axis;
+    if (list.some((a) => a < -shape.length || a >= shape.length)) {
+      fail(this, `normalises axis ${list}, which input ${showShape(shape)} does not have`);
+    }
+    const axes = normalizeAxes(list, shape.length);
+    if (weights !== undefined && axes.some((a, i) => shape[a] !== null && shape[a] !== weights[i])) {
+      fail(this, `was built for ${showShape(weights)} on axis ${list}, got input ${showShape(shape)}`);
+    }
+    return axes;
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      epsilon: this.epsilon,
+      center: this.center,
+      scale: this.scale,
+      ...this.#options,
+    };
+  }
+}
+
+export interface BatchNormalizationOptions extends NormalizationOptions {
+  /** The channels; the last axis unless said. */
+  readonly axis?: number;
+  /** Share of the old value in the moving statistics; 0.99 unless said. */
+  readonly momentum?: number;
+  /** `zeros` unless said. */
+  readonly movingMeanInitializer?: InitializerLike;
+  /** `ones` unless said. */
+  readonly movingVarianceInitializer?: InitializerLike;
+}
+
+/**
+ * Normalises each channel: in training by the mean and variance of the batch, which also move the moving statistics; otherwise
+ * by the moving statistics. With `trainable = false` it never trains.
+ */
+export class BatchNormalization extends Normalization {
+  readonly axis: number;
+  readonly momentum: number;
+  movingMean!: Variable;
+  movingVariance!: Variable;
+  readonly #options;
+
+  constructor(options: BatchNormalizationOptions = {}) {
+    super(options);
+    const { axis = -1 } = options;
+    if (!Number.isInteger(axis)) fail(this, `needs one integer as axis, got ${JSON.stringify(axis)}`);
+    this.axis = axis;
+    this.momentum = checkRate(this, options.momentum ?? 0.99);
+    this.#options = {
+      movingMeanInitializer: options.movingMeanInitializer ?? 'zeros',
+      movingVarianceInitializer: options.movingVarianceInitializer ?? 'ones',
+    };
+  }
+
+  override build(inputShape: Shape): void {
+    this.#channelAxis(inputShape);
+    const shape = [knownSize(this, inputShape, this.axis)];
+    this.addScaleAndOffset(shape);
+    this.movingMean = this.addWeight({
+      name: 'moving_mean',
+      shape,
+      initializer: this.#options.movingMeanInitializer,
+      trainable: false,
+    });
+    this.movingVariance = this.addWeight({
+      name: 'moving_variance',
+      shape,
+      initializer: this.#options.movingVarianceInitializer,
+      trainable: false,
+    });
+  }
+
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const given = floats(this, inputs);
+    const axis = this.#channelAxis(given.shape);
+    const last = axis === given.rank - 1;
+    // The kernel wants the channels last.
+    const x = last ? given : given.moveAxis(axis, -1);
+    const y = training === true && this.trainable ? this.#train(x) : this.#infer(x);
+    return last ? y : y.moveAxis(-1, axis);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.#channelAxis(inputShape);
+    return inputShape;
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis, momentum: this.momentum, ...this.#options };
+  }
+  static override fromConfig(config: Config): BatchNormalization {
+    return new BatchNormalization(config);
+  }
+
+  #train(x: Tensor): Tensor {
+    const { y, mean, variance } = nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon });
+    // An empty batch has no statistics.
+    if (x.size > 0) {
+      withoutTapes(() => {
+        this.#move(this.movingMean, mean);
+        this.#move(this.movingVariance, variance);
+      });
+    }
+    return y;
+  }
+
+  #infer(x: Tensor): Tensor {
+    return nn.batchNormalization(
+      x,
+      this.movingMean,
+      this.movingVariance,
+      this.beta,
+      this.gamma,
+      this.epsilon,
+    );
+  }
+
+  #move(moving: Variable, value: Tensor): void {
+    moving.assign(moving.mul(this.momentum).add(value.mul(1 - this.momentum)));
+  }
+
+  #channelAxis(shape: PartialShape): number {
+    const [axis] = this.axes(shape, this.axis, this.movingMean?.shape);
+    if (shape.length < 2) fail(this, `expects input of rank 2 or more [batch, …], got ${showShape(shape)}`);
+    return axis;
+  }
+}
+
+export interface LayerNormalizationOptions extends NormalizationOptions {
+  /** One axis or several; the last unless said. */
+  readonly axis?: number | readonly number[];
+}
+
+/** Normalises each example over its last axis, or the given ones, to mean 0 and variance 1; then scales and shifts. */
+export class LayerNormalization extends Normalization {
+  readonly axis: number | readonly number[];
+  #shape: Shape | undefined;
+
+  constructor(options: LayerNormalizationOptions = {}) {
+    super(options);
+    this.axis = options.axis ?? -1;
+    const list = typeof this.axis === 'number' ? [this.axis] : this.axis;
+    if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a))) {
+      fail(this, `needs an integer or a list of them as axis, got ${JSON.stringify(this.axis)}`);
+    }
+  }
+
+  override build(inputShape: Shape): void {
+    const shape = this.axes(inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
+    this.#shape = shape;
+    this.addScaleAndOffset(shape);
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    const axis = this.axes(x.shape, this.axis, this.#shape);
+    return nn.layerNormalization(x, { scale: this.gamma, offset: this.beta, axis, epsilon: this.epsilon });
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.axes(inputShape, this.axis, this.#shape);
+    return inputShape;
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis };
+  }
+  static override fromConfig(config: Config): LayerNormalization {
+    return new LayerNormalization(config);
+  }
+}
+builtin(BatchNormalization, LayerNormalization);

@@ -1,0 +1,160 @@
+// Layers that disturb their input in training and pass it on otherwise.
+import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
+import { showShape } from '@eagre/core/internal';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import {
+  type Config,
+  checkDataFormat,
+  checkImages,
+  checkNotNegative,
+  checkOne,
+  checkRate,
+  fail,
+  floats,
+} from './common.ts';
+
+export interface NoiseOptions extends LayerOptions {
+  /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides unless said. */
+  readonly seed?: number | null;
+}
+
+/** What these layers share: numbers of their own when they have a seed. */
+abstract class Noise extends Layer {
+  readonly seed: number | null;
+  readonly #generator: random.Generator | null;
+
+  constructor(options: NoiseOptions) {
+    super(options);
+    this.seed = options.seed ?? null;
+    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
+  }
+
+  /** x with a share `rate` of `noiseShape`'s elements at 0 and the others scaled up. */
+  protected drop(x: Tensor, rate: number, noiseShape: Shape): Tensor {
+    if (rate === 0) return x;
+    if (rate === 1) return zerosLike(x);
+    if (this.#generator === null) return nn.dropout(x, { rate, noiseShape });
+    const noise = this.#generator.uniform(noiseShape, { dtype: x.dtype });
+    return noise.greaterEqual(rate).where(x.mul(1 / (1 - rate)), 0);
+  }
+
+  protected normal(x: Tensor, mean: number, stddev: number): Tensor {
+    const options = { mean, stddev, dtype: x.dtype };
+    return this.#generator === null
+      ? random.normal(x.shape, options)
+      : this.#generator.normal(x.shape, options);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return checkOne(this, inputShape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), seed: this.seed };
+  }
+}
+
+export interface DropoutOptions extends NoiseOptions {
+  /** Dimensions of 1 are dropped or kept as a whole; `null` is the input's own size. */
+  readonly noiseShape?: PartialShape | null;
+}
+
+/** In training, puts a share `rate` of the elements to 0 and scales the others by 1 / (1 − rate). */
+export class Dropout extends Noise {
+  readonly rate: number;
+  readonly noiseShape: PartialShape | null;
+
+  constructor(rate: number, options: DropoutOptions = {}) {
+    super(options);
+    this.rate = checkRate(this, rate);
+    this.noiseShape = options.noiseShape ?? null;
+    if (this.noiseShape?.some((d) => d !== null && !(Number.isSafeInteger(d) && d >= 1)) ?? false) {
+      fail(
+        this,
+        `needs a noiseShape of integers of at least 1 or null, got ${showShape(this.noiseShape as PartialShape)}`,
+      );
+    }
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = floats(this, inputs);
+    return training === true ? this.drop(x, this.rate, this.#noise(x.shape)) : x;
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), rate: this.rate, noiseShape: this.noiseShape };
+  }
+  static override fromConfig({ rate, ...options }: Config): Dropout {
+    return new Dropout(rate as number, options);
+  }
+  #noise(shape: Shape): Shape {
+    const given = this.noiseShape;
+    if (given === null) return shape;
+    if (given.length !== shape.length) {
+      fail(this, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
+    }
+    return given.map((d, i) => d ?? shape[i]);
+  }
+}
+
+/** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
+export class SpatialDropout2D extends Noise {
+  readonly rate: number;
+
+  constructor(rate: number, options: NoiseOptions & { readonly dataFormat?: 'channelsLast' } = {}) {
+    super(options);
+    this.rate = checkRate(this, rate);
+    checkDataFormat(this, options.dataFormat);
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = floats(this, inputs);
+    checkImages(this, x.shape);
+    return training === true ? this.drop(x, this.rate, [x.shape[0], 1, 1, x.shape[3]]) : x;
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), rate: this.rate };
+  }
+  static override fromConfig({ rate, ...options }: Config): SpatialDropout2D {
+    return new SpatialDropout2D(rate as number, options);
+  }
+}
+
+/** In training, adds normally distributed noise of mean 0. */
+export class GaussianNoise extends Noise {
+  readonly stddev: number;
+
+  constructor(stddev: number, options: NoiseOptions = {}) {
+    super(options);
+    this.stddev = checkNotNegative(this, 'stddev', stddev);
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = floats(this, inputs);
+    return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), stddev: this.stddev };
+  }
+  static override fromConfig({ stddev, ...options }: Config): GaussianNoise {
+    return new GaussianNoise(stddev as number, options);
+  }
+}
+
+/** In training, multiplies by normally distributed noise of mean 1 and the variance that Dropout of that rate would have. */
+export class GaussianDropout extends Noise {
+  readonly rate: number;
+
+  constructor(rate: number, options: NoiseOptions = {}) {
+    super(options);
+    this.rate = checkRate(this, rate);
+    if (rate === 1) fail(this, 'needs a rate below 1');
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    const x = floats(this, inputs);
+    if (training !== true || this.rate === 0) return x;
+    return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), rate: this.rate };
+  }
+  static override fromConfig({ rate, ...options }: Config): GaussianDropout {
+    return new GaussianDropout(rate as number, options);
+  }
+}
+builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);

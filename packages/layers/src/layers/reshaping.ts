@@ -1,0 +1,240 @@
+// Layers that move values: shapes, order of axes, padding, repetition.
+import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
+import { showShape } from '@eagre/core/internal';
+import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import {
+  type Config,
+  checkDataFormat,
+  checkImages,
+  checkInteger,
+  checkOne,
+  checkPair,
+  checkRank,
+  fail,
+  isOptions,
+  type Size2D,
+  values,
+} from './common.ts';
+
+/** The product of dimensions; null where one is not known. */
+function product(shape: PartialShape): number | null {
+  return shape.reduce<number | null>((n, d) => (n === null || d === null ? null : n * d), 1);
+}
+
+/** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input. */
+export class Flatten extends Layer {
+  constructor(options: LayerOptions & { readonly dataFormat?: 'channelsLast' } = {}) {
+    super(options);
+    checkDataFormat(this, options.dataFormat);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    const shape = this.computeOutputShape(x.shape) as Shape;
+    return x.rank === 2 ? x : x.reshape(shape);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
+    return [inputShape[0], product(inputShape.slice(1))];
+  }
+  static override fromConfig(config: Config): Flatten {
+    return new Flatten(config);
+  }
+}
+
+/** Each example in another shape of the same size; one dimension may be -1, which is found from the rest. */
+export class Reshape extends Layer {
+  readonly targetShape: Shape;
+
+  /** @param targetShape without the batch: `new Reshape([7, 7, -1])`. */
+  constructor(targetShape: Shape, options: LayerOptions = {}) {
+    super(options);
+    const ok =
+      Array.isArray(targetShape) && targetShape.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));
+    if (!ok || targetShape.filter((d) => d === -1).length > 1) {
+      fail(this, `needs a shape of integers with -1 at most once, got ${JSON.stringify(targetShape)}`);
+    }
+    this.targetShape = [...targetShape];
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    return x.reshape(this.computeOutputShape(x.shape) as Shape);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
+    const size = product(inputShape.slice(1));
+    const known = this.targetShape.reduce((n, d) => (d === -1 ? n : n * d), 1);
+    const free = this.targetShape.includes(-1);
+    if (size !== null && (free ? known === 0 || size % known !== 0 : size !== known)) {
+      fail(
+        this,
+        `cannot give examples of shape ${showShape(inputShape.slice(1))} (${size} elements) the shape ${showShape(this.targetShape)}`,
+      );
+    }
+    return [
+      inputShape[0],
+      ...this.targetShape.map((d) => (d !== -1 ? d : size === null ? null : size / known)),
+    ];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), targetShape: this.targetShape };
+  }
+  static override fromConfig({ targetShape, ...options }: Config): Reshape {
+    return new Reshape(targetShape as Shape, options);
+  }
+}
+
+/** The axes of each example in another order, counted from 1: `new Permute([2, 1])` makes [batch, b, a] of [batch, a, b]. */
+export class Permute extends Layer {
+  readonly dims: readonly number[];
+
+  constructor(dims: readonly number[], options: LayerOptions = {}) {
+    super(options);
+    if (!Array.isArray(dims) || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
+      fail(this, `needs the numbers 1 … n in some order, got ${JSON.stringify(dims)}`);
+    }
+    this.dims = [...dims];
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    this.#check(x.shape);
+    return x.transpose([0, ...this.dims]);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    this.#check(inputShape);
+    return [inputShape[0], ...this.dims.map((d) => inputShape[d])];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), dims: this.dims };
+  }
+  static override fromConfig({ dims, ...options }: Config): Permute {
+    return new Permute(dims as number[], options);
+  }
+  #check(shape: PartialShape): void {
+    checkRank(this, shape, this.dims.length + 1, `for the axes [batch, ${this.dims}]`);
+  }
+}
+
+/** Each example n times: [batch, features] becomes [batch, n, features]. */
+export class RepeatVector extends Layer {
+  readonly n: number;
+
+  constructor(n: number, options: LayerOptions = {}) {
+    super(options);
+    this.n = checkInteger(this, 'n', n);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    checkRank(this, x.shape, 2, '[batch, features]');
+    return x.expandDims(1).tile([1, this.n, 1]);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    checkRank(this, inputShape, 2, '[batch, features]');
+    return [inputShape[0], this.n, inputShape[1]];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), n: this.n };
+  }
+  static override fromConfig({ n, ...options }: Config): RepeatVector {
+    return new RepeatVector(n as number, options);
+  }
+}
+
+/** Pixels around an image: the same on all sides, [height, width], or [[top, bottom], [left, right]]. */
+export type Margin2D =
+  | Size2D
+  | readonly [readonly [top: number, bottom: number], readonly [left: number, right: number]];
+
+export interface ZeroPadding2DOptions extends LayerOptions {
+  /** 1 unless said. */
+  readonly padding?: Margin2D;
+  /** `channelsLast`, the only one. */
+  readonly dataFormat?: 'channelsLast';
+}
+
+/** Surrounds images with zeros. `new ZeroPadding2D([[1, 1], [2, 0]])` */
+export class ZeroPadding2D extends Layer {
+  readonly padding: readonly [readonly [number, number], readonly [number, number]];
+
+  constructor(padding?: Margin2D | ZeroPadding2DOptions, rest: ZeroPadding2DOptions = {}) {
+    const options = isOptions(padding) ? (padding as ZeroPadding2DOptions) : rest;
+    super(options);
+    const margin =
+      (isOptions(padding) ? undefined : (padding as Margin2D | undefined)) ?? options.padding ?? 1;
+    const [h, w] = (typeof margin === 'number' ? [margin, margin] : margin) as readonly Size2D[];
+    if (typeof margin !== 'number' && (!Array.isArray(margin) || margin.length !== 2)) {
+      fail(
+        this,
+        `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${JSON.stringify(margin)}`,
+      );
+    }
+    this.padding = [checkPair(this, 'padding', h, 0), checkPair(this, 'padding', w, 0)];
+    checkDataFormat(this, options.dataFormat);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    checkImages(this, x.shape);
+    return pad(x, [[0, 0], ...this.padding, [0, 0]]);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    checkImages(this, inputShape);
+    const [batch, h, w, channels] = inputShape;
+    const [rows, columns] = this.padding;
+    const grown = (d: number | null, by: readonly number[]): number | null =>
+      d === null ? null : d + by[0] + by[1];
+    return [batch, grown(h, rows), grown(w, columns), channels];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), padding: this.padding };
+  }
+  static override fromConfig(config: Config): ZeroPadding2D {
+    return new ZeroPadding2D(config);
+  }
+}
+
+export interface UpSampling2DOptions extends LayerOptions {
+  /** 2 unless said. */
+  readonly size?: Size2D;
+  /** `nearest`, the only one. */
+  readonly interpolation?: 'nearest';
+  /** `channelsLast`, the only one. */
+  readonly dataFormat?: 'channelsLast';
+}
+
+/** Repeats rows and columns of images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
+export class UpSampling2D extends Layer {
+  readonly size: readonly [height: number, width: number];
+
+  constructor(size?: Size2D | UpSampling2DOptions, rest: UpSampling2DOptions = {}) {
+    const options = isOptions(size) ? (size as UpSampling2DOptions) : rest;
+    super(options);
+    this.size = checkPair(
+      this,
+      'size',
+      (isOptions(size) ? undefined : (size as Size2D | undefined)) ?? options.size ?? 2,
+    );
+    const { interpolation = 'nearest' } = options;
+    if (interpolation !== 'nearest') {
+      fail(this, `knows the interpolation 'nearest' only, got ${JSON.stringify(interpolation)}`);
+    }
+    checkDataFormat(this, options.dataFormat);
+  }
+  override call(inputs: Tensor): Tensor {
+    const x = values(this, inputs);
+    const shape = this.computeOutputShape(x.shape) as Shape;
+    const [n, h, w, c] = x.shape;
+    return x.reshape([n, h, 1, w, 1, c]).tile([1, 1, this.size[0], 1, this.size[1], 1]).reshape(shape);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    checkImages(this, inputShape);
+    const [batch, h, w, channels] = inputShape;
+    const [rows, columns] = this.size;
+    return [batch, h === null ? null : h * rows, w === null ? null : w * columns, channels];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), size: this.size, interpolation: 'nearest' };
+  }
+  static override fromConfig(config: Config): UpSampling2D {
+    return new UpSampling2D(config);
+  }
+}
+builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);

@@ -1,0 +1,160 @@
+"""Makes packages/layers/golden/layers.json with Keras on TensorFlow: outputs, gradients and statistics of layers.
+
+Run: KERAS_BACKEND=tensorflow python tools/golden/layers.py
+"""
+
+import json
+import os
+import pathlib
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+SEED = 30
+OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
+IMAGES = (1, 5, 6, 4)
+
+# Class, options, shapes of inputs, and what differs from one call in inference.
+CASES = [
+    ("Dense", {"units": 3}, [(2, 4)]),
+    ("Dense", {"units": 3, "activation": "relu"}, [(3, 4)]),
+    ("Dense", {"units": 2, "use_bias": False, "activation": "tanh"}, [(2, 3, 4)]),
+    ("Dense", {"units": 4, "activation": "softmax"}, [(3, 2)]),
+    ("Dense", {"units": 2, "kernel_regularizer": "l2", "activity_regularizer": "l1"}, [(4, 3)]),
+    ("Conv2D", {"filters": 3, "kernel_size": 3}, [IMAGES]),
+    ("Conv2D", {"filters": 3, "kernel_size": (2, 3), "padding": "same", "activation": "relu"}, [IMAGES]),
+    ("Conv2D", {"filters": 2, "kernel_size": 3, "padding": "same", "strides": 2}, [IMAGES]),
+    ("Conv2D", {"filters": 2, "kernel_size": 2, "strides": (2, 3)}, [(1, 7, 8, 2)]),
+    ("Conv2D", {"filters": 2, "kernel_size": 3, "dilation_rate": 2, "padding": "same"}, [(1, 6, 5, 2)]),
+    ("Conv2D", {"filters": 2, "kernel_size": (2, 3), "dilation_rate": (3, 2)}, [(1, 6, 7, 1)]),
+    ("Conv2D", {"filters": 4, "kernel_size": 2, "groups": 2, "activation": "relu"}, [(2, 3, 4, 4)]),
+    ("Conv2D", {"filters": 3, "kernel_size": 1, "use_bias": False, "activation": "gelu"}, [(2, 3, 3, 2)]),
+    ("Conv2DTranspose", {"filters": 2, "kernel_size": 3}, [(2, 3, 4, 3)]),
+    ("Conv2DTranspose", {"filters": 2, "kernel_size": 3, "strides": 2, "padding": "same"}, [(2, 3, 4, 3)]),
+    ("Conv2DTranspose", {"filters": 1, "kernel_size": 2, "strides": 3, "activation": "relu"}, [(1, 3, 2, 2)]),
+    ("DepthwiseConv2D", {"kernel_size": 3}, [IMAGES]),
+    ("DepthwiseConv2D", {"kernel_size": 3, "padding": "same", "strides": 2, "depth_multiplier": 2}, [(1, 5, 6, 3)]),
+    ("DepthwiseConv2D", {"kernel_size": 2, "dilation_rate": 2, "activation": "relu", "use_bias": False}, [(1, 5, 6, 3)]),
+    ("SeparableConv2D", {"filters": 3, "kernel_size": 3, "padding": "same", "depth_multiplier": 2, "activation": "relu"}, [(1, 4, 5, 2)]),
+    ("MaxPooling2D", {}, [IMAGES]),
+    ("MaxPooling2D", {"pool_size": 3, "strides": 2, "padding": "same"}, [(1, 6, 7, 2)]),
+    ("MaxPooling2D", {"pool_size": (3, 2), "strides": 1}, [(1, 4, 5, 2)]),
+    ("AveragePooling2D", {"pool_size": 2}, [IMAGES]),
+    ("AveragePooling2D", {"pool_size": 3, "strides": 2, "padding": "same"}, [(1, 6, 7, 2)]),
+    ("GlobalAveragePooling2D", {}, [IMAGES]),
+    ("GlobalMaxPooling2D", {"keepdims": True}, [IMAGES]),
+    ("BatchNormalization", {}, [(4, 3, 2, 3)]),
+    ("BatchNormalization", {"momentum": 0.75, "epsilon": 0.01}, [(4, 3, 2, 3)], {"training": [True, True, False]}),
+    ("BatchNormalization", {"momentum": 0.5, "scale": False}, [(6, 3)], {"training": [True, False]}),
+    ("BatchNormalization", {"center": False, "axis": 1}, [(3, 2, 4)], {"training": [True, False]}),
+    ("BatchNormalization", {"trainable": False}, [(5, 2)], {"training": [True]}),
+    ("LayerNormalization", {}, [(3, 5)]),
+    ("LayerNormalization", {"axis": (1, 2), "epsilon": 1e-5}, [(2, 3, 4)]),
+    ("LayerNormalization", {"center": False, "axis": 1}, [(2, 3, 4)]),
+    ("Embedding", {"input_dim": 7, "output_dim": 3}, [(2, 4)], {"integers": 7}),
+    ("Flatten", {}, [(2, 3, 2)]),
+    ("Reshape", {"target_shape": (3, -1)}, [(2, 6, 2)]),
+    ("Permute", {"dims": (3, 1, 2)}, [(2, 2, 3, 2)]),
+    ("RepeatVector", {"n": 3}, [(2, 2)]),
+    ("ZeroPadding2D", {"padding": ((1, 0), (2, 1))}, [(1, 2, 2, 2)]),
+    ("UpSampling2D", {"size": (2, 3)}, [(1, 2, 2, 2)]),
+    ("Rescaling", {"scale": 0.25, "offset": -1}, [(2, 3)]),
+    ("Softmax", {"axis": 1}, [(2, 3, 2)]),
+    ("LeakyReLU", {}, [(3, 4)]),
+    ("ReLU", {"max_value": 1, "negative_slope": 0.25}, [(4, 5)]),
+    ("ReLU", {"max_value": 1.5, "negative_slope": 0.25, "threshold": 0.5}, [(4, 5)]),
+    ("Add", {}, [(2, 3), (2, 3), (2, 3)]),
+    ("Add", {}, [(2, 3, 4), (2, 4)]),
+    ("Subtract", {}, [(2, 3), (2, 1)]),
+    ("Multiply", {}, [(2, 3), (2, 3), (2, 3)]),
+    ("Average", {}, [(2, 3), (2, 3), (2, 3)]),
+    ("Maximum", {}, [(2, 3), (2, 3), (2, 3)]),
+    ("Minimum", {}, [(2, 3), (2, 3)]),
+    ("Concatenate", {}, [(2, 2), (2, 3)]),
+    ("Concatenate", {"axis": 1}, [(2, 2, 2), (2, 1, 2)]),
+] + [
+    ("Activation", {"activation": name}, [(2, 7)])
+    for name in (
+        "linear relu relu6 leaky_relu elu selu gelu silu sigmoid hard_sigmoid tanh softplus softsign softmax "
+        "log_softmax exponential mish"
+    ).split()
+]
+
+rng = np.random.default_rng(SEED)
+
+
+def camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def tensor(array):
+    """Shape and flat values, with as many digits as tell one float32 from another."""
+    array = np.asarray(array)
+    return {"shape": list(array.shape), "values": [float(str(v)) for v in array.ravel()]}
+
+
+def numbers(shape, spread=1.0):
+    """Few digits make a small file."""
+    return np.round(rng.normal(scale=spread, size=shape), 2).astype("float32")
+
+
+def dense(gradient):
+    """Gradients of embeddings come as rows."""
+    return tf.convert_to_tensor(gradient)
+
+
+def run(name, options, shapes, extra=None):
+    extra = extra or {}
+    layer = getattr(keras.layers, name)(**options)
+    many = len(shapes) > 1
+    layer.build(list(shapes) if many else shapes[0])
+    for w in layer.weights:
+        values = numbers(w.shape, 0.5)
+        w.assign(np.abs(values) + 0.25 if w.name == "moving_variance" else values)
+    case = {
+        "layer": name,
+        "config": {camel(key): value for key, value in options.items()},
+        "weights": {w.name: tensor(w) for w in layer.weights},
+        "steps": [],
+    }
+    for training in extra.get("training", [False]):
+        if "integers" in extra:
+            inputs = [tf.constant(rng.integers(extra["integers"], size=s), dtype="float32") for s in shapes]
+        else:
+            inputs = [tf.constant(numbers(s)) for s in shapes]
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            y = layer(inputs if many else inputs[0], training=training)
+            losses = [float(l) for l in layer.losses]
+            dy = tf.constant(numbers(y.shape))
+            total = tf.reduce_sum(y * dy)
+        trainable = [w.value for w in layer.trainable_weights]
+        grads = [dense(g) if g is not None else None for g in tape.gradient(total, inputs + trainable)]
+        step = {
+            "training": training,
+            "inputs": [tensor(x) for x in inputs],
+            "output": tensor(y),
+            "upstream": tensor(dy),
+            "inputGradients": [None if g is None else tensor(g) for g in grads[: len(inputs)]],
+            "gradients": {
+                w.name: tensor(g) for w, g in zip(layer.trainable_weights, grads[len(inputs) :])
+            },
+        }
+        if losses:
+            step["losses"] = losses
+        if layer.non_trainable_weights:
+            step["statistics"] = {w.name: tensor(w) for w in layer.non_trainable_weights}
+        case["steps"].append(step)
+    return case
+
+
+OUT.mkdir(exist_ok=True)
+made = {"keras": keras.__version__, "tensorflow": tf.__version__, "numpy": np.__version__, "seed": SEED}
+cases = [run(*case) for case in CASES]
+lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
+(OUT / "layers.json").write_text(f'{{"made":{json.dumps(made)},"cases":[\n{lines}\n]}}\n')
