@@ -324,20 +324,39 @@ export abstract class Optimizer extends Module {
     slots: readonly (readonly Variable[])[],
     attrs: KernelAttrs,
   ): void {
-    for (const group of groupBy(updates, (u) => `${u.variable.device} ${u.variable.dtype}`)) {
-      const written = group.map(({ variable }) => {
+    let rest = updates;
+    while (rest.length > 0) {
+      const { backend, dtype } = (rest[0] as Update).variable.writable();
+      const inputs: Tensor[] = [];
+      const outputs: Tensor[] = [];
+      const elsewhere: Update[] = [];
+      const gradientAt: number[] = [];
+      for (const update of rest) {
+        const { gradient, variable } = update;
+        const target = variable.writable();
+        if (target.backend !== backend || target.dtype !== dtype) {
+          elsewhere.push(update);
+          continue;
+        }
         const index = this.indexOf(variable);
-        return [variable.writable(), ...slots.map((list) => (list[index] as Variable).writable())];
-      });
-      const outputs = written.flat();
-      const storages = new Set(outputs.map((t) => t.storage));
-      const backend = (outputs[0] as Tensor).backend;
-      const inputs = group.flatMap(({ gradient }, i) => {
+        inputs.push(target);
+        outputs.push(target);
+        for (const list of slots) {
+          const slot = (list[index] as Variable).writable();
+          inputs.push(slot);
+          outputs.push(slot);
+        }
+        gradientAt.push(inputs.length);
+        inputs.push(gradient);
+      }
+      const written = new Set(outputs);
+      for (const at of gradientAt) {
+        const gradient = inputs[at] as Tensor;
         // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
-        const elsewhere = gradient.backend !== backend || storages.has(gradient.storage);
-        return [...(written[i] as Tensor[]), elsewhere ? transfer(gradient, backend) : gradient];
-      });
-      kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: group.length });
+        if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
+      }
+      kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
+      rest = elsewhere;
     }
   }
 
@@ -510,17 +529,6 @@ showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.le
 
 function squaredNorm(x: Tensor): Tensor {
   return x.square().sum();
-}
-
-function groupBy<T>(items: readonly T[], key: (item: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const k = key(item);
-    const group = groups.get(k);
-    if (group === undefined) groups.set(k, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
 }
 
 /** The shortest decimal that is this number when rounded to float32. */
