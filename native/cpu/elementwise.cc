@@ -239,6 +239,14 @@ inline int64_t row_offset(const Plan& p, int input, int64_t row) {
   return offset;
 }
 
+// One element a row, into rows of so few elements that a loop over each costs more than they do.
+template <int inner, class T> inline void repeat_elements(const T* x, int64_t stride, int64_t count, T* y) {
+  for (int64_t r = 0; r < count; r++) {
+    T v = x[r * stride];
+    for (int i = 0; i < inner; i++) y[r * inner + i] = v;
+  }
+}
+
 template <class T> void gather_rows(const Plan& p, int input, int64_t row, int64_t count, void* to) {
   const T* x = reinterpret_cast<const T*>(p.in[input]);
   T* y = static_cast<T*>(to);
@@ -250,6 +258,12 @@ template <class T> void gather_rows(const Plan& p, int input, int64_t row, int64
     offset += index[d] * strides[d];
   }
   int64_t inner = p.inner, step = p.inner_stride[input];
+  if (p.outer == 1 && step == 0 && inner <= 4) {
+    if (inner == 2) repeat_elements<2>(x + offset, strides[0], count, y);
+    else if (inner == 3) repeat_elements<3>(x + offset, strides[0], count, y);
+    else repeat_elements<4>(x + offset, strides[0], count, y);
+    return;
+  }
   for (int64_t r = 0; r < count; r++, y += inner) {
     if (step == 0) {
       T v = x[offset];

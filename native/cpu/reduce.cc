@@ -269,7 +269,13 @@ template <class R, class Y, class F> void reduce_inner(const Shape& s, const typ
     int64_t begin = p % per_run * kPiece, n = s.width - begin < kPiece ? s.width - begin : kPiece;
     return reduce_run<R>(x + s.kept_offset(output) + s.reduced_offset(p / per_run) + begin, n);
   };
-  if (s.kept >= 16 || pieces == 1) {
+  if (pieces == 1) {
+    parallel_for(s.kept, kPiece / (s.width + 8) + 1, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) y[i] = finish(reduce_run<R>(x + s.kept_offset(i), s.width));
+    });
+    return;
+  }
+  if (s.kept >= 16) {
     int64_t work = s.reduced * s.width + 8;
     parallel_for(s.kept, work > kPiece ? 1 : kPiece / work + 1, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {

@@ -277,7 +277,7 @@ inline void fill_vector_rows(Rows& rows) {
 #define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][0] = vector_row<EAGRE_ISA::name>;
   EAGRE_VECTOR(exp) EAGRE_VECTOR(log) EAGRE_VECTOR(tanh) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(erf) EAGRE_VECTOR(sin) EAGRE_VECTOR(cos)
   EAGRE_VECTOR(expm1) EAGRE_VECTOR(log1p) EAGRE_VECTOR(softplus) EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(asinh)
-  EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh) EAGRE_VECTOR(atan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(tan)
+  EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh) EAGRE_VECTOR(atan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(tan) EAGRE_VECTOR(erfc)
 #undef EAGRE_VECTOR
   rows.op[static_cast<int>(Op::pow)][0] = vector_row2<EAGRE_ISA::pow>;
 }

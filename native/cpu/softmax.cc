@@ -3,6 +3,7 @@
 
 #include "isa.h"
 #include "vecmath.h"
+#include "widen.h"
 
 EAGRE_BEGIN
 namespace {
@@ -11,64 +12,60 @@ constexpr int64_t kWork = 1 << 13;  // elements per chunk, about
 
 inline int64_t rows_per_chunk(int64_t width) { return kWork / (width + 8) + 1; }
 
-// The largest element; a NaN anywhere gives NaN.
+// The largest element. A NaN may be passed over: its exponential makes the whole row NaN anyway.
 inline float row_max(const float* x, int64_t n) {
-  float best = x[0];
+  constexpr float kLowest = -__builtin_inff();
+  vf32 a = splat(kLowest), b = a;
   int64_t i = 0;
-  vi32 nan{};
-  if (n >= kF32) {
-    vf32 acc = load(x);
-    for (; i + kF32 <= n; i += kF32) {
-      vf32 v = load(x + i);
-      acc = v > acc ? v : acc;
-      nan |= v != v;
-    }
-    float lanes[kF32];
-    store(lanes, acc);
-    best = lanes[0];
-    for (int k = 1; k < kF32; k++) best = lanes[k] > best ? lanes[k] : best;
-    for (int k = 0; k < kF32; k++) {
-      if (nan[k]) return __builtin_nanf("");
-    }
+  for (; i + 2 * kF32 <= n; i += 2 * kF32) {
+    vf32 u = load(x + i), v = load(x + i + kF32);
+    a = u > a ? u : a;
+    b = v > b ? v : b;
   }
-  for (; i < n; i++) {
-    if (x[i] != x[i]) return x[i];
-    best = x[i] > best ? x[i] : best;
+  for (; i < n; i += kF32) {
+    vf32 v = i + kF32 <= n ? load(x + i) : load_part(x + i, n - i, kLowest);
+    a = v > a ? v : a;
   }
-  return best == best ? best : __builtin_nanf("");
+  return max_lanes(a > b ? a : b);
 }
 inline double row_max(const double* x, int64_t n) {
   double best = x[0];
-  for (int64_t i = 1; i < n; i++) best = x[i] > best || x[i] != x[i] ? x[i] : best;
+  for (int64_t i = 1; i < n; i++) best = x[i] > best ? x[i] : best;
   return best;
 }
 
-// What one row's exponentials add up to, with e[i] = exp(x[i] - shift) where e is given.
+// What one row's exponentials add up to (four vectors at a time in float, the rest in double); e[i] = exp(x[i] - shift) where
+// e is given.
 inline double exp_row(const float* x, float shift, int64_t n, float* e) {
-  vf32 acc{};
+  vf64 low{}, high{};
   int64_t i = 0;
-  for (; i + kF32 <= n; i += kF32) {
-    vf32 v = exp(load(x + i) - shift);
-    if (e) store(e + i, v);
-    acc += v;
-  }
-  double total = 0;
-  float rest[kF32];
-  if (n >= kF32) {
-    store(rest, acc);
-    for (int half = kF32 / 2; half > 0; half /= 2) {
-      for (int k = 0; k < half; k++) rest[k] += rest[k + half];
+  for (; i + 4 * kF32 <= n; i += 4 * kF32) {
+    vf32 v[4];
+    for (int k = 0; k < 4; k++) {
+      v[k] = exp(load(x + i + k * kF32) - shift);
+      if (e) store(e + i + k * kF32, v[k]);
     }
-    total = static_cast<double>(rest[0]);
+    vf64 a, b;
+    widen((v[0] + v[1]) + (v[2] + v[3]), a, b);
+    low += a;
+    high += b;
   }
-  if (i < n) {
-    for (int k = 0; k < kF32; k++) rest[k] = i + k < n ? x[i + k] - shift : 0;
-    store(rest, exp(load(rest)));
-    for (int64_t k = i; k < n; k++) {
-      if (e) e[k] = rest[k - i];
-      total += static_cast<double>(rest[k - i]);
+  vf32 rest{};
+  for (; i < n; i += kF32) {
+    vf32 v;
+    if (i + kF32 <= n) {
+      v = exp(load(x + i) - shift);
+      if (e) store(e + i, v);
+    } else {
+      v = exp(load_part(x + i, n - i, -__builtin_inff()) - shift);
+      if (e) store_part(e + i, n - i, v);
     }
+    rest += v;
   }
+  double total = static_cast<double>(sum_lanes(rest));
+  if (n < 4 * kF32) return total;
+  low += high;
+  for (int k = 0; k < kF64; k++) total += low[k];
   return total;
 }
 inline double exp_row(const double* x, double shift, int64_t n, double* e) {

@@ -36,6 +36,56 @@ inline vf32 muladd(vf32 a, vf32 b, vf32 c) {
 inline vf32 splat(float x) { return vf32{} + x; }
 inline vf32 load(const float* p) { return *reinterpret_cast<const vf32u*>(p); }
 inline void store(float* p, vf32 v) { *reinterpret_cast<vf32u*>(p) = v; }
+// The first n < kF32 elements, the other lanes being `rest`; and the store that leaves memory behind them alone.
+inline vf32 load_part(const float* p, int64_t n, float rest) {
+#if defined(__AVX512F__)
+  return (vf32)_mm512_mask_loadu_ps((__m512)splat(rest), static_cast<__mmask16>((1u << n) - 1), p);
+#elif defined(__AVX2__)
+  __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  return (vf32)_mm256_blendv_ps((__m256)splat(rest), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+#else
+  vf32 x = splat(rest);
+  for (int64_t i = 0; i < n; i++) x[i] = p[i];
+  return x;
+#endif
+}
+inline void store_part(float* p, int64_t n, vf32 x) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)x);
+#elif defined(__AVX2__)
+  __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  _mm256_maskstore_ps(p, mask, (__m256)x);
+#else
+  for (int64_t i = 0; i < n; i++) p[i] = x[i];
+#endif
+}
+// Across the lanes, in halves; f takes floats and vectors of them.
+template <class F> inline float fold_lanes(vf32 x, F f) {
+#if defined(__SSE4_2__)
+  typedef float vf4 __attribute__((vector_size(16)));
+#if defined(__AVX512F__)
+  typedef float vf8 __attribute__((vector_size(32)));
+  __m256 y = (__m256)f((vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 0), (vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 1));
+#elif defined(__AVX2__)
+  __m256 y = (__m256)x;
+#endif
+#if defined(__AVX2__)
+  __m128 z = (__m128)f((vf4)_mm256_castps256_ps128(y), (vf4)_mm256_extractf128_ps(y, 1));
+#else
+  __m128 z = (__m128)x;
+#endif
+  vf4 w = f((vf4)z, (vf4)_mm_movehl_ps(z, z));
+  return f(static_cast<float>(w[0]), static_cast<float>(w[1]));
+#else
+  return f(f(x[0], x[2]), f(x[1], x[3]));
+#endif
+}
+inline float sum_lanes(vf32 x) {
+  return fold_lanes(x, [](auto a, auto b) { return a + b; });
+}
+inline float max_lanes(vf32 x) {
+  return fold_lanes(x, [](auto a, auto b) { return a > b ? a : b; });
+}
 inline vi32 bits(vf32 x) { return (vi32)x; }
 inline vf32 from_bits(vi32 x) { return (vf32)x; }
 inline vf32 magnitude(vf32 x) { return from_bits(bits(x) & 0x7fffffff); }
@@ -162,8 +212,9 @@ inline vf32 reduce_angle(vf32 a, vi32& n) {
   }
   vf32 r = a - nf * 1.5703125f;
   r = r - nf * 4.8375129700e-04f;
-  r = r - nf * 7.5495336205e-08f;
-  return r - nf * 2.5633440683e-12f;
+  // The first difference that is rounded gives what it lost to the last part.
+  vf32 third = nf * 7.5495336205e-08f, head = r - third;
+  return head + (((r - head) - third) - nf * 2.5633440683e-12f);
 }
 // The sine of r + q π/2; `flip` has the sign bit where the result is to be negated.
 inline vf32 sine_in_quadrant(vf32 r, vi32 q, vi32 flip) {
@@ -192,24 +243,16 @@ inline vf32 cos(vf32 x) {
   return sine_in_quadrant(r, n + 1, vi32{});
 }
 
-// y[i] = f(x[i]); the last, shorter vector goes through memory of its own.
+// y[i] = f(x[i])
 template <class F> inline void map_vectors(const float* x, float* y, int64_t n, F f) {
   int64_t i = 0;
   for (; i + kF32 <= n; i += kF32) store(y + i, f(load(x + i)));
-  if (i == n) return;
-  float rest[kF32] = {};
-  for (int64_t k = i; k < n; k++) rest[k - i] = x[k];
-  store(rest, f(load(rest)));
-  for (int64_t k = i; k < n; k++) y[k] = rest[k - i];
+  if (i < n) store_part(y + i, n - i, f(load_part(x + i, n - i, 1)));
 }
 template <class F> inline void map_vectors(const float* a, const float* b, float* y, int64_t n, F f) {
   int64_t i = 0;
   for (; i + kF32 <= n; i += kF32) store(y + i, f(load(a + i), load(b + i)));
-  if (i == n) return;
-  float first[kF32] = {}, second[kF32] = {};
-  for (int64_t k = i; k < n; k++) first[k - i] = a[k], second[k - i] = b[k];
-  store(first, f(load(first), load(second)));
-  for (int64_t k = i; k < n; k++) y[k] = first[k - i];
+  if (i < n) store_part(y + i, n - i, f(load_part(a + i, n - i, 1), load_part(b + i, n - i, 1)));
 }
 
 }  // namespace

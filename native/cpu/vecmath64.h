@@ -195,6 +195,20 @@ inline vf32 acos(vf32 x) {
     return r + r;
   });
 }
+// exp(-a²) P((a - c) / (a + c)) / (1 + 2a), for a = |x|; a² is exact here.
+inline vf32 erfc(vf32 x) {
+  return in_double(x, [](vf64 v) {
+    static const double q[] = {1.23751263084430496e+00, -1.40240598517792525e-01, 3.58541416530904974e-03, 8.22767333597061168e-02,
+                               -1.08803888679051386e-01, 9.23044468570492216e-02, -5.86938365525359815e-02, 2.83609025994727010e-02,
+                               -9.74493027020711597e-03, 1.76270292351398176e-03, 2.93688426857447729e-04, -3.05767132428144271e-04,
+                               4.11659077986019047e-05, 3.18237588596558424e-05};
+    vf64 a = magnitude(v);
+    a = a > 10.6 ? wide(10.6) : a;
+    vf64 r = exp64(-a * a) * horner(q, (a - 3.75) / (a + 3.75)) / (1.0 + 2.0 * a);
+    r = v < 0.0 ? 2.0 - r : r;
+    return v == v ? r : v;
+  });
+}
 inline vf32 tan(vf32 x) {
   constexpr float kLargest = 100000.0f;
   if (__builtin_expect(any(~(magnitude(x) <= kLargest)), 0)) return by_lanes(x, [](double v) { return std::tan(v); });
