@@ -33,7 +33,9 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
   grain = max64(min64(min64(grain, kChunkRows), ceil_div(total, 8)), 1);
   const int64_t row_chunks = ceil_div(total, grain);
   const int64_t column_chunks =
-      row_chunks < kChunks ? max64(min64(min64(ceil_div(kChunks, row_chunks), f.panels), total * row_work / row_chunks / kChunkWork), 1) : 1;
+      row_chunks < kChunks
+          ? max64(min64(min64(ceil_div(kChunks, row_chunks), f.panels), total * row_work / row_chunks / kChunkWork), 1)
+          : 1;
   const int64_t pixel_panels = ceil_div(W.count, f.narrow ? kNarrowRows : kTileRows);
 
   parallel_for(row_chunks * column_chunks, 1, [&](int64_t chunk, int64_t) {
@@ -75,7 +77,8 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
           for (int64_t i = i0; i < i1; i++) {
             t.runs = runs + (i - i0) * max_runs;
             t.run_count = counts[i - i0];
-            T* out = v.out + ((image * v.out_h + H.out0 + i * H.out_step) * v.out_w + W.out0) * v.out_channels + g * v.group_out + j;
+            T* out =
+                v.out + ((image * v.out_h + H.out0 + i * H.out_step) * v.out_w + W.out0) * v.out_channels + g * v.group_out + j;
             for (int64_t p = 0; p < pixel_panels; p++) {
               const int64_t x0 = part_begin(W.count, pixel_panels, p), x1 = part_begin(W.count, pixel_panels, p + 1);
               t.a_offset = x0 * t.a_row + g * cg;
@@ -90,11 +93,11 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
   });
 }
 
-// Packs the filter's panels: for each group and panel, the rows of all taps in the order of the axes. Element (k, j) of a tap lies
-// at filter[k · k_step + j · column_step] after the tap and the group.
+// Packs the filter's panels: for each group and panel, the rows of all taps in the order of the axes. Element (k, j) of a tap
+// lies at filter[k · k_step + j · column_step] after the tap and the group.
 template <class T>
-Filter<T> pack_filter(const Convolution<T>& v, const T* filter, int64_t filter_w, int64_t tap_size, int64_t k_step, int64_t column_step,
-                      int64_t group_offset, bool natural) {
+Filter<T> pack_filter(const Convolution<T>& v, const T* filter, int64_t filter_w, int64_t tap_size, int64_t k_step,
+                      int64_t column_step, int64_t group_offset, bool natural) {
   constexpr int L = Lanes<T>::n;
   const Axis &H = v.h, &W = v.w;
   Filter<T> f{};
@@ -262,8 +265,8 @@ Geometry geometry(Args& args, const Tensor& x, const Tensor& filter, const Tenso
   count += args.list(g.padding, 4);
   count += args.list(g.dilation, 2);
   g.groups = args.integer();
-  bool fits = count == 8 && g.groups >= 1 && y.dims[0] == g.n && y.dims[3] == g.o && g.cg * g.groups == g.c && g.o % g.groups == 0 &&
-              x.dtype == y.dtype && filter.dtype == y.dtype;
+  bool fits = count == 8 && g.groups >= 1 && y.dims[0] == g.n && y.dims[3] == g.o && g.cg * g.groups == g.c &&
+              g.o % g.groups == 0 && x.dtype == y.dtype && filter.dtype == y.dtype;
   for (int i = 0; i < 2; i++) fits = fits && g.stride[i] >= 1 && g.dilation[i] >= 1;
   for (int i = 0; i < 4; i++) fits = fits && g.padding[i] >= 0;
   if (!fits) fail(Code::internal, "convolution: sizes do not fit");
@@ -278,10 +281,12 @@ void conv2d(Args& args) {
   Tensor y = args.tensor();
   const Geometry g = geometry(args, x, filter, y);
   const bool relu = args.integer() == 1;
-  if (with_bias && bias.size != g.o) fail(Code::internal, "convolution: a bias of %lld for %lld outputs", (long long)bias.size, (long long)g.o);
+  if (with_bias && bias.size != g.o)
+    fail(Code::internal, "convolution: a bias of %lld for %lld outputs", (long long)bias.size, (long long)g.o);
   if (y.size == 0) return;
   if (y.dtype == DType::f32) forward<float>(g, x.as<float>(), filter.as<float>(), bias.as<float>(), y.as<float>(), relu);
-  else if (y.dtype == DType::f64) forward<double>(g, x.as<double>(), filter.as<double>(), bias.as<double>(), y.as<double>(), relu);
+  else if (y.dtype == DType::f64)
+    forward<double>(g, x.as<double>(), filter.as<double>(), bias.as<double>(), y.as<double>(), relu);
   else fail(Code::unimplemented, "Conv2D of this dtype");
 }
 

@@ -13,13 +13,16 @@ constexpr int kPixels = 4, kVectors = 2, kTaps = 3;
 
 // P neighbouring outputs, N vectors of channels; all taps [w0, w1) of a row tap lie inside the image for each of them.
 template <class T, int P, int N, bool kPartial>
-inline __attribute__((always_inline)) void depthwise_block(const T* const* rows, const T* const* filters, int64_t row_taps, int64_t w0, int64_t w1,
-                                                           int64_t in_offset, int64_t in_step, int64_t tap_in, int64_t filter_step,
-                                                           const T* bias, bool relu, T* out, int64_t out_step, int64_t channels) {
+inline __attribute__((always_inline)) void depthwise_block(const T* const* rows, const T* const* filters, int64_t row_taps,
+                                                           int64_t w0, int64_t w1, int64_t in_offset, int64_t in_step,
+                                                           int64_t tap_in, int64_t filter_step, const T* bias, bool relu, T* out,
+                                                           int64_t out_step, int64_t channels) {
   using V = typename Lanes<T>::V;
   constexpr int L = Lanes<T>::n;
   const Part<T> last(channels - (N - 1) * L);
-  auto get = [&](const T* p, int j) __attribute__((always_inline)) { return kPartial && j == N - 1 ? last.load(p + j * L) : load<T>(p + j * L); };
+  auto get = [&](const T* p, int j) __attribute__((always_inline)) {
+    return kPartial && j == N - 1 ? last.load(p + j * L) : load<T>(p + j * L);
+  };
   V acc[P][N] = {};
   for (int64_t th = 0; th < row_taps; th++) {
     const T* x = rows[th] + in_offset + w0 * tap_in;
@@ -78,7 +81,8 @@ template <class T> void run_depthwise(const Convolution<T>& v, const T* filter, 
           const int64_t at = (W.in0 + j * W.in_step) * c;
           auto call = [&](auto vectors, auto partial) __attribute__((always_inline)) {
             depthwise_block<T, P, decltype(vectors)::value, decltype(partial)::value>(
-                rows, filters, taps, w0, w1, at, in_step, tap_in, filter_step, bias, v.relu, out + j * out_step + ch, out_step, channels);
+                rows, filters, taps, w0, w1, at, in_step, tap_in, filter_step, bias, v.relu, out + j * out_step + ch, out_step,
+                channels);
           };
           switch (shape) {
             case 0: call(std::integral_constant<int, 2>(), std::false_type()); break;
@@ -113,12 +117,14 @@ template <class T> void run_depthwise(const Convolution<T>& v, const T* filter, 
 
 // df of N vectors of channels at W neighbouring taps: sums over i of x[i] · dy[i], added to what df holds.
 template <class T, int W, int N, bool kPartial>
-inline __attribute__((always_inline)) void sum_taps(const T* x, int64_t x_step, int64_t tap_in, const T* dy, int64_t dy_step, int64_t count,
-                                                    T* df, int64_t df_step, int64_t channels) {
+inline __attribute__((always_inline)) void sum_taps(const T* x, int64_t x_step, int64_t tap_in, const T* dy, int64_t dy_step,
+                                                    int64_t count, T* df, int64_t df_step, int64_t channels) {
   using V = typename Lanes<T>::V;
   constexpr int L = Lanes<T>::n;
   const Part<T> last(channels - (N - 1) * L);
-  auto get = [&](const T* p, int j) __attribute__((always_inline)) { return kPartial && j == N - 1 ? last.load(p + j * L) : load<T>(p + j * L); };
+  auto get = [&](const T* p, int j) __attribute__((always_inline)) {
+    return kPartial && j == N - 1 ? last.load(p + j * L) : load<T>(p + j * L);
+  };
   V acc[W][N] = {};
   for (int64_t i = 0; i < count; i++, x += x_step, dy += dy_step) {
 #pragma GCC unroll 4
@@ -147,7 +153,8 @@ void sum_channels(const T* x, int64_t x_step, int64_t tap_in, const T* dy, int64
   for (; c + kVectors * L <= channels; c += kVectors * L) {
     sum_taps<T, W, kVectors, false>(x + c, x_step, tap_in, dy + c, channels, count, df + c, channels, kVectors * L);
   }
-  for (; c < channels; c += L) sum_taps<T, W, 1, true>(x + c, x_step, tap_in, dy + c, channels, count, df + c, channels, min64(L, channels - c));
+  for (; c < channels; c += L)
+    sum_taps<T, W, 1, true>(x + c, x_step, tap_in, dy + c, channels, count, df + c, channels, min64(L, channels - c));
 }
 
 template <class T> void run_depthwise_filter(const Geometry& g, const T* x, const T* dy, T* df) {
@@ -178,8 +185,8 @@ template <class T> void run_depthwise_filter(const Geometry& g, const T* x, cons
           const int64_t j0 = low[0], j1 = max64(high[taps - 1], j0);
           T* to = out + (th * g.kw + tw) * g.c;
           auto sum = [&](auto width, int64_t t, int64_t begin, int64_t finish) {
-            sum_channels<T, decltype(width)::value>(in + (at[t] + begin * step) * g.c, step * g.c, tap_in, from + begin * g.c, finish - begin,
-                                                    to + t * g.c, g.c);
+            sum_channels<T, decltype(width)::value>(in + (at[t] + begin * step) * g.c, step * g.c, tap_in, from + begin * g.c,
+                                                    finish - begin, to + t * g.c, g.c);
           };
           using One = std::integral_constant<int, 1>;
           if (taps == 3) sum(std::integral_constant<int, 3>(), 0, j0, j1);
@@ -201,9 +208,21 @@ template <class T> void run_depthwise_filter(const Geometry& g, const T* x, cons
 
 }  // namespace
 
-template <> void depthwise<float>(const Convolution<float>& v, const float* filter, int64_t filter_w) { run_depthwise(v, filter, filter_w); }
-template <> void depthwise<double>(const Convolution<double>& v, const double* filter, int64_t filter_w) { run_depthwise(v, filter, filter_w); }
-template <> void depthwise_filter<float>(const Geometry& g, const float* x, const float* dy, float* df) { run_depthwise_filter(g, x, dy, df); }
-template <> void depthwise_filter<double>(const Geometry& g, const double* x, const double* dy, double* df) { run_depthwise_filter(g, x, dy, df); }
+template <>
+void depthwise<float>(const Convolution<float>& v, const float* filter, int64_t filter_w) {
+  run_depthwise(v, filter, filter_w);
+}
+template <>
+void depthwise<double>(const Convolution<double>& v, const double* filter, int64_t filter_w) {
+  run_depthwise(v, filter, filter_w);
+}
+template <>
+void depthwise_filter<float>(const Geometry& g, const float* x, const float* dy, float* df) {
+  run_depthwise_filter(g, x, dy, df);
+}
+template <>
+void depthwise_filter<double>(const Geometry& g, const double* x, const double* dy, double* df) {
+  run_depthwise_filter(g, x, dy, df);
+}
 
 EAGRE_END

@@ -1,6 +1,6 @@
 // The filter gradient: the transposed patches times dy, summed over all output pixels. A tile of it is up to 14 neighbouring
-// (column tap, channel) places of one row tap; k runs along output rows, so patches and dy are read where they lie. The pixels are
-// cut into a number of parts that depends on the shape alone; their sums are added in order.
+// (column tap, channel) places of one row tap; k runs along output rows, so patches and dy are read where they lie. The pixels
+// are cut into a number of parts that depends on the shape alone; their sums are added in order.
 #include "conv.h"
 #include "gemm_micro.h"
 
@@ -43,8 +43,8 @@ template <class T> void run_filter_gradient(const Geometry& g, const T* x, const
     const int64_t block0 = part_begin(blocks, parts, part), block1 = part_begin(blocks, parts, part + 1);
     T* out = part == 0 ? df : sums + (part - 1) * size;
     const int64_t packed_bytes = pack ? block_rows * g.ow * panel * static_cast<int64_t>(sizeof(T)) : 0;
-    char* memory = static_cast<char*>(
-        scratch(3, packed_bytes + g.kh * (block_rows * static_cast<int64_t>(sizeof(Run<T>)) + static_cast<int64_t>(sizeof(int64_t)))));
+    char* memory = static_cast<char*>(scratch(
+        3, packed_bytes + g.kh * (block_rows * static_cast<int64_t>(sizeof(Run<T>)) + static_cast<int64_t>(sizeof(int64_t)))));
     T* packed = reinterpret_cast<T*>(memory);
     Run<T>* runs = reinterpret_cast<Run<T>*>(memory + packed_bytes);
     int64_t* counts = reinterpret_cast<int64_t*>(runs + g.kh * block_rows);
@@ -54,7 +54,8 @@ template <class T> void run_filter_gradient(const Geometry& g, const T* x, const
     t.ldc = g.o;
     for (int64_t block = block0; block < block1; block++) {
       const int64_t image = block / image_blocks;
-      const int64_t i0 = part_begin(g.oh, image_blocks, block % image_blocks), i1 = part_begin(g.oh, image_blocks, block % image_blocks + 1);
+      const int64_t i0 = part_begin(g.oh, image_blocks, block % image_blocks),
+                    i1 = part_begin(g.oh, image_blocks, block % image_blocks + 1);
       const Band<T> band(x + image * g.h * g.w * g.c, W, g.c, i0 * H.in_step + H.in0,
                          (i1 - 1) * H.in_step + H.in0 + (H.taps - 1) * H.tap_in + 1, g.h, 2);
       for (int64_t th = 0; th < g.kh; th++) {
@@ -106,7 +107,13 @@ template <class T> void run_filter_gradient(const Geometry& g, const T* x, const
 
 }  // namespace
 
-template <> void filter_gradient<float>(const Geometry& g, const float* x, const float* dy, float* df) { run_filter_gradient(g, x, dy, df); }
-template <> void filter_gradient<double>(const Geometry& g, const double* x, const double* dy, double* df) { run_filter_gradient(g, x, dy, df); }
+template <>
+void filter_gradient<float>(const Geometry& g, const float* x, const float* dy, float* df) {
+  run_filter_gradient(g, x, dy, df);
+}
+template <>
+void filter_gradient<double>(const Geometry& g, const double* x, const double* dy, double* df) {
+  run_filter_gradient(g, x, dy, df);
+}
 
 EAGRE_END

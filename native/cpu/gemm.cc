@@ -6,7 +6,7 @@
 EAGRE_BEGIN
 namespace {
 
-constexpr int64_t kBlockK = 1024;              // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
+constexpr int64_t kBlockK = 1024;  // k of a block: a panel of B then streams from L2, which costs less than more rounds over c
 constexpr int64_t kTileRowPanels = 4;
 constexpr int64_t kDirectRows = 56;            // up to so many rows B is read where it lies
 constexpr int64_t kPackBytes = 8 << 20;        // of packed B at a time
@@ -293,7 +293,8 @@ void gemm(const Gemm<double>& g) { run_gemm(g); }
 template <> void pack_panel<float>(const float* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, float* out, int64_t ldb) {
   pack<float>(b, b_step, b_col, k, n, out, ldb);
 }
-template <> void pack_panel<double>(const double* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, double* out, int64_t ldb) {
+template <>
+void pack_panel<double>(const double* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, double* out, int64_t ldb) {
   pack<double>(b, b_step, b_col, k, n, out, ldb);
 }
 
@@ -324,7 +325,8 @@ template <class T, class U> void gemm_integer(const Gemm<T>& g) {
 void gemm(const Gemm<int32_t>& g) { gemm_integer<int32_t, uint32_t>(g); }
 void gemm(const Gemm<int64_t>& g) { gemm_integer<int64_t, uint64_t>(g); }
 
-template <class T> void matmul_typed(const Tensor& a, const Tensor& b, const Tensor* bias, const Tensor& y, bool ta, bool tb, bool relu) {
+template <class T>
+void matmul_typed(const Tensor& a, const Tensor& b, const Tensor* bias, const Tensor& y, bool ta, bool tb, bool relu) {
   Gemm<T> g{};
   g.m = y.dim(-2);
   g.n = y.dim(-1);
@@ -389,10 +391,12 @@ void matmul(Args& args) {
   if (a.rank < 2 || b.rank < 2 || y.rank < 2 || a.rank > y.rank || b.rank > y.rank) {
     fail(Code::internal, "MatMul of ranks %d and %d into %d", a.rank, b.rank, y.rank);
   }
-  bool fits = a.dim(ta ? -1 : -2) == y.dim(-2) && b.dim(tb ? -2 : -1) == y.dim(-1) && a.dim(ta ? -2 : -1) == b.dim(tb ? -1 : -2) &&
-              (!with_bias || bias.size == y.dim(-1)) && a.dtype == y.dtype && b.dtype == y.dtype;
+  bool fits = a.dim(ta ? -1 : -2) == y.dim(-2) && b.dim(tb ? -2 : -1) == y.dim(-1) &&
+              a.dim(ta ? -2 : -1) == b.dim(tb ? -1 : -2) && (!with_bias || bias.size == y.dim(-1)) && a.dtype == y.dtype &&
+              b.dtype == y.dtype;
   for (int i = 3; i <= y.rank; i++) {
-    fits = fits && (i > a.rank || a.dim(-i) == 1 || a.dim(-i) == y.dim(-i)) && (i > b.rank || b.dim(-i) == 1 || b.dim(-i) == y.dim(-i));
+    fits = fits && (i > a.rank || a.dim(-i) == 1 || a.dim(-i) == y.dim(-i)) &&
+           (i > b.rank || b.dim(-i) == 1 || b.dim(-i) == y.dim(-i));
   }
   if (!fits) fail(Code::internal, "MatMul: sizes do not fit");
   if (y.size == 0) return;

@@ -25,7 +25,8 @@ void gemm(const Gemm<double>& g);
 // full vector become 0.
 template <class T> void pack_panel(const T* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, T* out, int64_t ldb);
 template <> void pack_panel<float>(const float* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, float* out, int64_t ldb);
-template <> void pack_panel<double>(const double* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, double* out, int64_t ldb);
+template <>
+void pack_panel<double>(const double* b, int64_t b_step, int64_t b_col, int64_t k, int64_t n, double* out, int64_t ldb);
 
 namespace {
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -116,7 +116,8 @@ template <> struct Part<double> {
 #elif defined(__AVX2__)
 template <> struct Part<float> {
   __m256i mask;
-  explicit Part(int64_t n) : mask(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
+  explicit Part(int64_t n)
+      : mask(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
   vf32 load(const float* p) const { return _mm256_maskload_ps(p, mask); }
   void store(float* p, vf32 v) const { _mm256_maskstore_ps(p, mask, v); }
 };
@@ -142,7 +143,8 @@ template <class T> struct Part {
 #endif
 
 // Exchanges, between two rows at distance D, the lanes whose index has bit D clear in the second and set in the first.
-template <int D, class V, int... I> inline __attribute__((always_inline)) void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
+template <int D, class V, int... I>
+inline __attribute__((always_inline)) void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
   constexpr int n = sizeof...(I);
   V low = __builtin_shufflevector(a, b, (I & D ? n + I - D : I)...);
   b = __builtin_shufflevector(a, b, (I & D ? n + I : I + D)...);
@@ -156,7 +158,8 @@ template <int D, int N, class V> inline __attribute__((always_inline)) void exch
   if constexpr (2 * D < N) exchange_rows<2 * D, N>(r);
 }
 // The sum of all lanes, by halves.
-template <int D, class V, int... I> inline __attribute__((always_inline)) auto sum_lanes(V v, std::integer_sequence<int, I...> lanes) {
+template <int D, class V, int... I>
+inline __attribute__((always_inline)) auto sum_lanes(V v, std::integer_sequence<int, I...> lanes) {
   v += __builtin_shufflevector(v, v, (I ^ D)...);
   if constexpr (D > 1) return sum_lanes<D / 2>(v, lanes);
   else return v[0];
@@ -165,7 +168,10 @@ template <class T> inline __attribute__((always_inline)) T sum(typename Lanes<T>
   return sum_lanes<Lanes<T>::n / 2>(v, std::make_integer_sequence<int, Lanes<T>::n>());
 }
 // Transposes n vectors of n lanes in log2(n) rounds.
-template <class T> inline __attribute__((always_inline)) void transpose(typename Lanes<T>::V* r) { exchange_rows<1, Lanes<T>::n>(r); }
+template <class T>
+inline __attribute__((always_inline)) void transpose(typename Lanes<T>::V* r) {
+  exchange_rows<1, Lanes<T>::n>(r);
+}
 
 }  // namespace
 EAGRE_END

@@ -32,11 +32,13 @@ template <class T> void check(Random& random, const Shape& s) {
       for (int64_t j = 0; j < ow; j++) {
         for (int64_t th = 0; th < s.kh; th++) {
           for (int64_t tw = 0; tw < s.kw; tw++) {
-            const int64_t yy = i * s.strides[0] - s.padding[0] + th * s.dilations[0], xx = j * s.strides[1] - s.padding[2] + tw * s.dilations[1];
+            const int64_t yy = i * s.strides[0] - s.padding[0] + th * s.dilations[0],
+                          xx = j * s.strides[1] - s.padding[2] + tw * s.dilations[1];
             if (yy < 0 || yy >= s.h || xx < 0 || xx >= s.w) continue;
             for (int64_t l = 0; l < cg; l++) {
               for (int64_t m = 0; m < s.o; m++) {
-                const int64_t at = ((b * s.h + yy) * s.w + xx) * s.c + m / og * cg + l, tap = ((th * s.kw + tw) * cg + l) * s.o + m;
+                const int64_t at = ((b * s.h + yy) * s.w + xx) * s.c + m / og * cg + l,
+                              tap = ((th * s.kw + tw) * cg + l) * s.o + m;
                 const int64_t to = ((b * oh + i) * ow + j) * s.o + m;
                 y[to] += x[at] * f[tap];
                 dx[at] += dy[to] * f[tap];
@@ -50,14 +52,20 @@ template <class T> void check(Random& random, const Shape& s) {
   }
   plain = y;
   for (int64_t i = 0; i < y.size; i++) y[i] = y[i] + bias[i % s.o] < 0 ? 0 : y[i] + bias[i % s.o];
-  auto run = [&](const char* name, const Array<T>& a, const Array<T>& b, bool with_bias, const Array<T>& expected, int activation) {
+  auto run = [&](const char* name, const Array<T>& a, const Array<T>& b, bool with_bias, const Array<T>& expected,
+                 int activation) {
     Array<T> out(expected.dims, T(77)), again(expected.dims, T(78));
     for (int threads = 1; threads <= 2; threads++) {
       set_thread_count(threads);
       Call call;
       call.in(a).in(b);
       if (with_bias) call.in(bias);
-      call.out(threads == 1 ? out : again).list(s.strides).list(s.padding).list(s.dilations).attr(static_cast<double>(s.groups)).attr(activation);
+      call.out(threads == 1 ? out : again)
+          .list(s.strides)
+          .list(s.padding)
+          .list(s.dilations)
+          .attr(static_cast<double>(s.groups))
+          .attr(activation);
       Code code = call.run(name);
       if (code != Code::ok) std::printf("%s: %s\n", name, call.message);
       CHECK(code == Code::ok);
@@ -65,10 +73,13 @@ template <class T> void check(Random& random, const Shape& s) {
     CHECK(same(out, again));
     if (!close(out, expected, 0)) {
       failures()++;
-      std::printf("%s n %lld image %lldx%lldx%lld filter %lldx%lldx%lld strides %lld %lld padding %lld %lld %lld %lld dilations %lld %lld groups %lld\n",
-                  name, (long long)s.n, (long long)s.h, (long long)s.w, (long long)s.c, (long long)s.kh, (long long)s.kw, (long long)s.o,
-                  (long long)s.strides[0], (long long)s.strides[1], (long long)s.padding[0], (long long)s.padding[1], (long long)s.padding[2],
-                  (long long)s.padding[3], (long long)s.dilations[0], (long long)s.dilations[1], (long long)s.groups);
+      std::printf(
+          "%s n %lld image %lldx%lldx%lld filter %lldx%lldx%lld strides %lld %lld padding %lld %lld %lld %lld dilations %lld "
+          "%lld groups %lld\n",
+          name, (long long)s.n, (long long)s.h, (long long)s.w, (long long)s.c, (long long)s.kh, (long long)s.kw, (long long)s.o,
+          (long long)s.strides[0], (long long)s.strides[1], (long long)s.padding[0], (long long)s.padding[1],
+          (long long)s.padding[2], (long long)s.padding[3], (long long)s.dilations[0], (long long)s.dilations[1],
+          (long long)s.groups);
     }
   };
   run("Conv2D", x, f, false, plain, 0);

@@ -9,7 +9,8 @@ template <class T> Array<T> whole(Random& random, Dims dims) {
   return Array<T>::make(std::move(dims), [&](int64_t) { return random.below(9) - 4; });
 }
 
-template <class T> void check(Random& random, Dims ab, Dims bb, Dims yb, int64_t m, int64_t n, int64_t k, bool ta, bool tb, bool bias, bool relu) {
+template <class T>
+void check(Random& random, Dims ab, Dims bb, Dims yb, int64_t m, int64_t n, int64_t k, bool ta, bool tb, bool bias, bool relu) {
   auto with = [](Dims d, int64_t x, int64_t y) {
     d.push_back(x);
     d.push_back(y);
@@ -38,7 +39,8 @@ template <class T> void check(Random& random, Dims ab, Dims bb, Dims yb, int64_t
       for (int64_t j = 0; j < n; j++) {
         double sum = bias ? static_cast<double>(c[j]) : 0;
         for (int64_t l = 0; l < k; l++) {
-          sum += static_cast<double>(a[ia * m * k + (ta ? l * m + i : i * k + l)]) * static_cast<double>(b[ib * k * n + (tb ? j * k + l : l * n + j)]);
+          sum += static_cast<double>(a[ia * m * k + (ta ? l * m + i : i * k + l)]) *
+                 static_cast<double>(b[ib * k * n + (tb ? j * k + l : l * n + j)]);
         }
         expected[(index * m + i) * n + j] = static_cast<T>(relu && sum < 0 ? 0 : sum);
       }
@@ -59,7 +61,8 @@ template <class T> void check(Random& random, Dims ab, Dims bb, Dims yb, int64_t
   CHECK(same(y, again));
   if (!close(y, expected, 0)) {
     failures()++;
-    std::printf("m %lld n %lld k %lld ta %d tb %d bias %d relu %d\n", (long long)m, (long long)n, (long long)k, ta, tb, bias, relu);
+    std::printf("m %lld n %lld k %lld ta %d tb %d bias %d relu %d\n", (long long)m, (long long)n, (long long)k, ta, tb, bias,
+                relu);
   }
 }
 
