@@ -44,7 +44,10 @@ matrix.watch(v);
 export const jacobian = matrix.jacobian(tf.stack([v.sum(), v.prod()]), v);
 console.log(jacobian);
 
-const batch = tf.constant([[1, 2], [3, 4]]);
+const batch = tf.constant([
+  [1, 2],
+  [3, 4],
+]);
 const each = new tf.GradientTape();
 each.watch(batch);
 export const batchJacobian = each.batchJacobian(batch.square(), batch);

@@ -33,7 +33,10 @@ export function descend(fn: (x: tf.Tensor) => tf.Tensor, steps: number): number 
   for (let i = 0; i < steps; i++) x = x.sub(slope(x).mul(0.1));
   return Math.abs(x.item());
 }
-console.log(descend((x) => x.mul(x), 60), descend(noisySquare, 60));
+console.log(
+  descend((x) => x.mul(x), 60),
+  descend(noisySquare, 60),
+);
 
 /**
  * A product a·w whose gradient for w is whitened on both sides, as K-FAC does: by the inverse of the second moment of the
@@ -49,8 +52,14 @@ export const kfacMatmul = tf.customGradient((a: tf.Tensor, w: tf.Tensor) => [
   },
 ]);
 
-const activations = tf.constant([[1, 2], [3, 4]]);
-const weights = tf.constant([[1, 0], [0, 1]]);
+const activations = tf.constant([
+  [1, 2],
+  [3, 4],
+]);
+const weights = tf.constant([
+  [1, 0],
+  [0, 1],
+]);
 const tape = new tf.GradientTape();
 tape.watch(weights);
 export const whitened = tape.gradient(kfacMatmul(activations, weights).square().sum(), weights);

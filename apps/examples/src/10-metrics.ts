@@ -29,7 +29,11 @@ class CategoricalTruePositives extends tf.metrics.Metric {
     this.truePositives = this.addWeight({ name: 'tp', initializer: 'zeros' });
   }
 
-  override updateState(yTrue: tf.TensorLike, yPred: tf.TensorLike, options: { sampleWeight?: tf.TensorLike } = {}): void {
+  override updateState(
+    yTrue: tf.TensorLike,
+    yPred: tf.TensorLike,
+    options: { sampleWeight?: tf.TensorLike } = {},
+  ): void {
     const labels = tf.cast(tf.constant(yTrue), 'int32');
     const hits = tf.cast(tf.equal(labels, tf.argMax(yPred, -1).cast('int32')), 'float32');
     const { sampleWeight } = options;

@@ -1,6 +1,6 @@
 // Second-order optimisation: L-BFGS on an autoencoder of MNIST digits, with a short and a long memory.
 import * as tf from 'eagre';
-import { lbfgs, type LbfgsResult } from './lbfgs.ts';
+import { type LbfgsResult, lbfgs } from './lbfgs.ts';
 
 const EXAMPLES = Number(process.env.EXAMPLES ?? 1000);
 const ITERATIONS = Number(process.env.ITERATIONS ?? 30);
@@ -9,13 +9,20 @@ const PIXELS = 784;
 
 tf.random.setSeed(24);
 const [images] = await tf.datasets.mnist.loadTest();
-const x = tf.constant(images).slice([0, 0, 0], [EXAMPLES, 28, 28]).cast('float32').div(255).reshape([EXAMPLES, PIXELS]);
+const x = tf
+  .constant(images)
+  .slice([0, 0, 0], [EXAMPLES, 28, 28])
+  .cast('float32')
+  .div(255)
+  .reshape([EXAMPLES, PIXELS]);
 
 // All parameters in one vector: encoder, its bias, decoder, its bias.
 const sizes = [PIXELS * HIDDEN, HIDDEN, HIDDEN * PIXELS, PIXELS];
 const limit = Math.sqrt(6 / (PIXELS + HIDDEN));
 const start = tf.concat(
-  sizes.map((n, i) => (i % 2 === 0 ? tf.random.uniform([n], { minval: -limit, maxval: limit }) : tf.zeros([n]))),
+  sizes.map((n, i) =>
+    i % 2 === 0 ? tf.random.uniform([n], { minval: -limit, maxval: limit }) : tf.zeros([n]),
+  ),
   0,
 );
 

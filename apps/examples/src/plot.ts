@@ -1,7 +1,10 @@
 import simpleChart from 'simple-ascii-chart';
 
 /** Draws numbers as a line in the terminal, averaged down to the width. */
-export function plot(values: readonly number[], options: { xLabel?: string; yLabel?: string; width?: number } = {}): string {
+export function plot(
+  values: readonly number[],
+  options: { xLabel?: string; yLabel?: string; width?: number } = {},
+): string {
   const { width = 70, ...labels } = options;
   const size = Math.max(1, Math.ceil(values.length / width));
   const points: [number, number][] = [];

@@ -11,7 +11,7 @@ compile(model);
 model.summary();
 
 const started = performance.now();
-await model.fit(...train, { epochs: 4, batchSize: 32 });
+await model.fit(...train, { epochs: 6, batchSize: 32 });
 console.log(`trained in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
 const { accuracy } = await model.evaluate(...held, { batchSize: 500 });

@@ -1,5 +1,12 @@
 import { onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
-import { aliasTensor, context, GradContext, isFloating, isKept, type TensorTracker } from '@eagre/core/internal';
+import {
+  aliasTensor,
+  context,
+  GradContext,
+  isFloating,
+  isKept,
+  type TensorTracker,
+} from '@eagre/core/internal';
 import type { Source } from './nest.ts';
 import { type Entry, Recorder } from './recorder.ts';
 
@@ -38,7 +45,8 @@ export function backward(
     const { entries } = recorder;
     for (let e = entries.length - 1; e >= 0; e--) {
       const entry = entries[e] as Entry;
-      if (step(entry, grads, needed, collector)) for (const y of entry.outputs) if (!ids.has(y.id)) grads.drop(y.id);
+      if (step(entry, grads, needed, collector))
+        for (const y of entry.outputs) if (!ids.has(y.id)) grads.drop(y.id);
       if (consume) {
         entries.length = e;
         Recorder.letGo(entry);
@@ -105,7 +113,11 @@ function step(entry: Entry, grads: Gradients, needed: ReadonlySet<number>, colle
   if (!any || op.grad === undefined) return false;
   const wants = (i: number): boolean => needed.has((inputs[i] as Tensor).id);
   const [first, ...more] = dys as [Tensor | null, ...(Tensor | null)[]];
-  const result = op.grad(new GradContext(inputs, outputs, attrs, wants), first ?? zerosLike(outputs[0] as Tensor), ...more);
+  const result = op.grad(
+    new GradContext(inputs, outputs, attrs, wants),
+    first ?? zerosLike(outputs[0] as Tensor),
+    ...more,
+  );
   const list = Array.isArray(result) ? (result as readonly (Tensor | null)[]) : [result as Tensor | null];
   for (let i = 0; i < inputs.length; i++) {
     const dx = list[i];

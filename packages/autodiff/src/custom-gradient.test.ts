@@ -1,5 +1,16 @@
 import '@eagre/backend-js';
-import { clipByNorm, constant, exp, identity, log, sub, div, type Tensor, UnimplementedError, Variable } from '@eagre/core';
+import {
+  clipByNorm,
+  constant,
+  div,
+  exp,
+  identity,
+  log,
+  sub,
+  type Tensor,
+  UnimplementedError,
+  Variable,
+} from '@eagre/core';
 import { describe, expect, it } from 'vitest';
 import { customGradient, GradientTape, grad } from './index.ts';
 
@@ -18,7 +29,10 @@ describe('customGradient', () => {
   });
 
   it('clips a gradient on its way back', () => {
-    const clip = customGradient((x: Tensor, norm: Tensor) => [identity(x), (dy) => [clipByNorm(dy, norm), null]]);
+    const clip = customGradient((x: Tensor, norm: Tensor) => [
+      identity(x),
+      (dy) => [clipByNorm(dy, norm), null],
+    ]);
     const x = constant([3, 4]);
     using tape = new GradientTape();
     tape.watch(x);

@@ -1,5 +1,20 @@
-import { InvalidArgumentError, keep, type Tensor, type TensorLike, UnimplementedError, type Variable } from '@eagre/core';
-import { aliasTensor, context, Op, outsideScopes, type TapeObserver, tell, toTensor } from '@eagre/core/internal';
+import {
+  InvalidArgumentError,
+  keep,
+  type Tensor,
+  type TensorLike,
+  UnimplementedError,
+  type Variable,
+} from '@eagre/core';
+import {
+  aliasTensor,
+  context,
+  Op,
+  outsideScopes,
+  type TapeObserver,
+  tell,
+  toTensor,
+} from '@eagre/core/internal';
 
 /** What a function with its own gradient returns: the value, and how a gradient of it becomes gradients of the arguments. */
 export type CustomResult = readonly [
@@ -46,9 +61,14 @@ export function customGradient<A extends readonly TensorLike[]>(
         // The user's code may keep what it gets or makes, so no scope of ours may give it back.
         grad: (_, dy) => {
           const grads = outsideScopes(() => gradient(keep(dy)));
-          const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
+          const list = Array.isArray(grads)
+            ? (grads as readonly (Tensor | null)[])
+            : [grads as Tensor | null];
           if (list.length !== inputs.length) {
-            throw new InvalidArgumentError(`${list.length} gradients for ${inputs.length} arguments`, 'customGradient');
+            throw new InvalidArgumentError(
+              `${list.length} gradients for ${inputs.length} arguments`,
+              'customGradient',
+            );
           }
           return list;
         },

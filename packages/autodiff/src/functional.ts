@@ -6,7 +6,10 @@ type Fn<A extends readonly TensorLike[]> = (...args: A) => Tensor | readonly Ten
 /** A gradient with its variable, as optimizers take them. */
 export type GradientPair = readonly [gradient: Tensor, variable: Variable];
 
-function differentiate<A extends readonly TensorLike[]>(fn: Fn<A>, args: A): [Tensor | readonly Tensor[], Tensor[]] {
+function differentiate<A extends readonly TensorLike[]>(
+  fn: Fn<A>,
+  args: A,
+): [Tensor | readonly Tensor[], Tensor[]] {
   const inputs = args.map((a) => toTensor(a));
   using tape = new GradientTape();
   tape.watch(inputs);
@@ -23,9 +26,10 @@ export function gradientsFunction<A extends readonly TensorLike[]>(fn: Fn<A>): (
 }
 
 /** `gradientsFunction` that gives the value as well. */
-export function valueAndGradientsFunction<A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(
-  fn: (...args: A) => R,
-): (...args: A) => [value: R, gradients: Tensor[]] {
+export function valueAndGradientsFunction<
+  A extends readonly TensorLike[],
+  R extends Tensor | readonly Tensor[],
+>(fn: (...args: A) => R): (...args: A) => [value: R, gradients: Tensor[]] {
   return (...args) => differentiate(fn, args) as [R, Tensor[]];
 }
 
@@ -35,7 +39,9 @@ export function grad(fn: (x: Tensor) => Tensor): (x: TensorLike) => Tensor {
 }
 
 /** The value and the gradient of a function of one tensor. */
-export function valueAndGrad(fn: (x: Tensor) => Tensor): (x: TensorLike) => [value: Tensor, gradient: Tensor] {
+export function valueAndGrad(
+  fn: (x: Tensor) => Tensor,
+): (x: TensorLike) => [value: Tensor, gradient: Tensor] {
   return (x) => {
     const [value, [gradient]] = differentiate(fn as Fn<readonly TensorLike[]>, [x]);
     return [value as Tensor, gradient as Tensor];
@@ -59,7 +65,9 @@ export function implicitValueAndGradients<A extends readonly unknown[]>(
 }
 
 /** The gradients of `fn` with respect to every trainable variable that it used, ready for `optimizer.applyGradients`. */
-export function implicitGradients<A extends readonly unknown[]>(fn: (...args: A) => Tensor): (...args: A) => GradientPair[] {
+export function implicitGradients<A extends readonly unknown[]>(
+  fn: (...args: A) => Tensor,
+): (...args: A) => GradientPair[] {
   const both = implicitValueAndGradients(fn);
   return (...args) => both(...args)[1];
 }

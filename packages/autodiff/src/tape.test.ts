@@ -1,6 +1,15 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, exp, FailedPreconditionError, InvalidArgumentError, scope, sub, type Tensor, Variable } from '@eagre/core';
+import {
+  constant,
+  exp,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  scope,
+  sub,
+  type Tensor,
+  Variable,
+} from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GradientTape } from './index.ts';

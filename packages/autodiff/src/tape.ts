@@ -57,7 +57,10 @@ export class GradientTape {
   watch(sources: Nested<Source>): void {
     for (const source of flatten(sources, 'watch')) {
       if (!isFloating(source.dtype)) {
-        throw new InvalidArgumentError(`a ${source.dtype} tensor has no gradient; watch float32 or float64`, 'GradientTape.watch');
+        throw new InvalidArgumentError(
+          `a ${source.dtype} tensor has no gradient; watch float32 or float64`,
+          'GradientTape.watch',
+        );
       }
       if (source instanceof Variable) this.#recorder.watchVariable(source);
       else this.#recorder.watchTensor(source);
@@ -112,7 +115,10 @@ export class GradientTape {
     const seeds = outputGradients(targets, options.outputGradients);
     const consume = !this.#persistent;
     if (consume) this.#stop();
-    const grads = this.#state === 'recording' ? this.stopRecording(() => backward(this.#recorder, targets, seeds, list, false)) : backward(this.#recorder, targets, seeds, list, consume);
+    const grads =
+      this.#state === 'recording'
+        ? this.stopRecording(() => backward(this.#recorder, targets, seeds, list, false))
+        : backward(this.#recorder, targets, seeds, list, consume);
     if (consume) this.#end();
     return rebuild(sources, options.unconnectedGradients === 'zero' ? withZeros(grads, list) : grads);
   }
@@ -121,7 +127,11 @@ export class GradientTape {
    * The matrix of all partial derivatives: for each source a tensor of shape [...target, ...source].
    * One backward pass for each element of the target.
    */
-  jacobian<const S extends Nested<Source>>(target: Source, sources: S, options: GradientOptions = {}): GradientsOf<S, Tensor | null> {
+  jacobian<const S extends Nested<Source>>(
+    target: Source,
+    sources: S,
+    options: GradientOptions = {},
+  ): GradientsOf<S, Tensor | null> {
     this.#open();
     const [y] = this.#targets(target) as [Tensor];
     const list = flatten(sources, 'sources');
@@ -135,7 +145,9 @@ export class GradientTape {
     const grads = list.map((source, s): Tensor | null => {
       const parts = rows.map((row) => row[s] ?? null);
       if (n === 0 || parts.every((p) => p === null)) {
-        return options.unconnectedGradients === 'zero' ? zeros([...y.shape, ...source.shape], { dtype: source.dtype }) : null;
+        return options.unconnectedGradients === 'zero'
+          ? zeros([...y.shape, ...source.shape], { dtype: source.dtype })
+          : null;
       }
       const filled = parts.map((p) => p ?? zeros(source.shape, { dtype: source.dtype }));
       return stack(filled).reshape([...y.shape, ...source.shape]);
@@ -161,9 +173,15 @@ export class GradientTape {
     const n = sizeOf(inner);
     if (!this.#persistent) this.#stop();
     const rows = Array.from({ length: n }, (_, i) => {
-      const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape([1, ...inner]);
+      const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape([
+        1,
+        ...inner,
+      ]);
       const seed = row.broadcastTo(y.shape);
-      return backward(this.#recorder, [y], [seed], [source], false)[0] ?? zeros(source.shape, { dtype: source.dtype });
+      return (
+        backward(this.#recorder, [y], [seed], [source], false)[0] ??
+        zeros(source.shape, { dtype: source.dtype })
+      );
     });
     if (!this.#persistent) this.#end();
     if (n === 0) return zeros([batch, ...inner, ...source.shape.slice(1)], { dtype: source.dtype });
@@ -202,7 +220,10 @@ export class GradientTape {
   #targets(target: Nested<Source>): Tensor[] {
     return flatten(target, 'target').map((t) => {
       if (!isFloating(t.dtype)) {
-        throw new InvalidArgumentError(`the target is ${t.dtype}; only float32 and float64 have gradients`, 'GradientTape.gradient');
+        throw new InvalidArgumentError(
+          `the target is ${t.dtype}; only float32 and float64 have gradients`,
+          'GradientTape.gradient',
+        );
       }
       return t instanceof Variable ? t.taken() : t;
     });
@@ -213,7 +234,10 @@ function outputGradients(targets: readonly Tensor[], given: Nested<Tensor> | und
   if (given === undefined) return targets.map(() => null);
   const seeds = flatten(given, 'outputGradients') as Tensor[];
   if (seeds.length !== targets.length) {
-    throw new InvalidArgumentError(`${seeds.length} output gradients for ${targets.length} targets`, 'GradientTape.gradient');
+    throw new InvalidArgumentError(
+      `${seeds.length} output gradients for ${targets.length} targets`,
+      'GradientTape.gradient',
+    );
   }
   return seeds.map((seed, i) => {
     const y = targets[i] as Tensor;

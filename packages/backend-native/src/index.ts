@@ -6,7 +6,8 @@ import { NativeBackend } from './native.ts';
 const loaded = loadAddon();
 
 /** The backend, or undefined where no addon could be loaded (`nativeUnavailable` says why). */
-export const nativeBackend: Backend | undefined = loaded.addon === undefined ? undefined : new NativeBackend(loaded.addon);
+export const nativeBackend: Backend | undefined =
+  loaded.addon === undefined ? undefined : new NativeBackend(loaded.addon);
 
 /** Why there is no native backend and what to do about it; undefined where there is one. */
 export const nativeUnavailable: string | undefined =

@@ -22,13 +22,18 @@ export const buildCommand = 'pnpm build:native';
  */
 export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: string[] } {
   const require = createRequire(import.meta.url);
-  const candidates = ['../../../native/build/Release/eagre.node', `@eagre/native-${process.platform}-${process.arch}`];
+  const candidates = [
+    '../../../native/build/Release/eagre.node',
+    `@eagre/native-${process.platform}-${process.arch}`,
+  ];
   const reasons: string[] = [];
   for (const candidate of candidates) {
     try {
       return { addon: require(candidate) as Addon };
     } catch (error) {
-      reasons.push(`${candidate}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+      reasons.push(
+        `${candidate}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
+      );
     }
   }
   return { addon: undefined, reasons };

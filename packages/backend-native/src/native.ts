@@ -152,9 +152,20 @@ export class NativeBackend implements Backend {
 
 /** The form of native/runtime/programs.h. */
 function encode(program: ScalarProgram): Float64Array {
-  const numbers = [program.inputs.length, ...program.inputs.map((d) => dtypeTraits[d].code), program.instrs.length];
+  const numbers = [
+    program.inputs.length,
+    ...program.inputs.map((d) => dtypeTraits[d].code),
+    program.instrs.length,
+  ];
   for (const { op, dtype, args, value } of program.instrs) {
-    numbers.push(scalarOps.indexOf(op), dtypeTraits[dtype].code, args[0] ?? -1, args[1] ?? -1, args[2] ?? -1, value);
+    numbers.push(
+      scalarOps.indexOf(op),
+      dtypeTraits[dtype].code,
+      args[0] ?? -1,
+      args[1] ?? -1,
+      args[2] ?? -1,
+      value,
+    );
   }
   numbers.push(program.outputs.length, ...program.outputs);
   return Float64Array.from(numbers);

@@ -14,7 +14,11 @@ export interface TensorRef {
 }
 
 /** Runs a kernel into given outputs. */
-export type Kernel = (inputs: readonly TensorRef[], outputs: readonly TensorRef[], attrs: KernelAttrs) => void;
+export type Kernel = (
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+  attrs: KernelAttrs,
+) => void;
 
 /** A piece of hardware with its kernels. Tensors of a CPU backend live in host memory. */
 export interface Backend {

@@ -25,7 +25,12 @@ export const dtypeTraits: Readonly<Record<DType, DTypeTraits>> = {
 };
 
 /** A typed array over `length` elements of `buffer`; `bool` and `uint8` are bytes, `int64` is BigInt64Array. */
-export function typedView(dtype: DType, buffer: ArrayBufferLike, byteOffset: number, length: number): TypedArray {
+export function typedView(
+  dtype: DType,
+  buffer: ArrayBufferLike,
+  byteOffset: number,
+  length: number,
+): TypedArray {
   switch (dtype) {
     case 'float32':
       return new Float32Array(buffer, byteOffset, length);

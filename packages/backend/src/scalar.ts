@@ -14,13 +14,69 @@ import { InternalError } from './errors.ts';
  * - `bitAnd`, `bitOr`, `bitXor`, `bitNot`, `shiftLeft`, `shiftRight` take integers
  */
 export const scalarOps = [
-  'const', 'cast', 'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt',
-  'exp', 'expm1', 'log', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan',
-  'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'sigmoid', 'softplus', 'erf', 'erfc',
-  'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite', 'not', 'add', 'sub', 'mul',
-  'div', 'floorDiv', 'mod', 'pow', 'min', 'max', 'atan2', 'eq', 'ne', 'lt',
-  'le', 'gt', 'ge', 'and', 'or', 'xor', 'bitAnd', 'bitOr', 'bitXor', 'bitNot',
-  'shiftLeft', 'shiftRight', 'select',
+  'const',
+  'cast',
+  'neg',
+  'abs',
+  'sign',
+  'floor',
+  'ceil',
+  'round',
+  'sqrt',
+  'rsqrt',
+  'exp',
+  'expm1',
+  'log',
+  'log1p',
+  'sin',
+  'cos',
+  'tan',
+  'asin',
+  'acos',
+  'atan',
+  'sinh',
+  'cosh',
+  'tanh',
+  'asinh',
+  'acosh',
+  'atanh',
+  'sigmoid',
+  'softplus',
+  'erf',
+  'erfc',
+  'erfinv',
+  'lgamma',
+  'digamma',
+  'isNaN',
+  'isInf',
+  'isFinite',
+  'not',
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'floorDiv',
+  'mod',
+  'pow',
+  'min',
+  'max',
+  'atan2',
+  'eq',
+  'ne',
+  'lt',
+  'le',
+  'gt',
+  'ge',
+  'and',
+  'or',
+  'xor',
+  'bitAnd',
+  'bitOr',
+  'bitXor',
+  'bitNot',
+  'shiftLeft',
+  'shiftRight',
+  'select',
 ] as const;
 export type ScalarOp = (typeof scalarOps)[number];
 
@@ -53,9 +109,42 @@ const comparisons = new Set<ScalarOp>(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNa
 
 type UnaryName = Extract<
   ScalarOp,
-  | 'neg' | 'abs' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt' | 'rsqrt' | 'exp' | 'expm1' | 'log' | 'log1p' | 'sin' | 'cos'
-  | 'tan' | 'asin' | 'acos' | 'atan' | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh' | 'sigmoid' | 'softplus' | 'erf'
-  | 'erfc' | 'erfinv' | 'lgamma' | 'digamma' | 'isNaN' | 'isInf' | 'isFinite' | 'not' | 'bitNot'
+  | 'neg'
+  | 'abs'
+  | 'sign'
+  | 'floor'
+  | 'ceil'
+  | 'round'
+  | 'sqrt'
+  | 'rsqrt'
+  | 'exp'
+  | 'expm1'
+  | 'log'
+  | 'log1p'
+  | 'sin'
+  | 'cos'
+  | 'tan'
+  | 'asin'
+  | 'acos'
+  | 'atan'
+  | 'sinh'
+  | 'cosh'
+  | 'tanh'
+  | 'asinh'
+  | 'acosh'
+  | 'atanh'
+  | 'sigmoid'
+  | 'softplus'
+  | 'erf'
+  | 'erfc'
+  | 'erfinv'
+  | 'lgamma'
+  | 'digamma'
+  | 'isNaN'
+  | 'isInf'
+  | 'isFinite'
+  | 'not'
+  | 'bitNot'
 >;
 type BinaryName = Exclude<ScalarOp, UnaryName | 'const' | 'cast' | 'select'>;
 
@@ -70,9 +159,42 @@ export type ScalarBuilder = { readonly [K in UnaryName]: (x: ScalarValue) => Sca
 
 const ternary: readonly ScalarOp[] = ['select'];
 const unary: readonly ScalarOp[] = [
-  'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt', 'exp', 'expm1', 'log', 'log1p', 'sin', 'cos', 'tan',
-  'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'sigmoid', 'softplus', 'erf', 'erfc',
-  'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite', 'not', 'bitNot',
+  'neg',
+  'abs',
+  'sign',
+  'floor',
+  'ceil',
+  'round',
+  'sqrt',
+  'rsqrt',
+  'exp',
+  'expm1',
+  'log',
+  'log1p',
+  'sin',
+  'cos',
+  'tan',
+  'asin',
+  'acos',
+  'atan',
+  'sinh',
+  'cosh',
+  'tanh',
+  'asinh',
+  'acosh',
+  'atanh',
+  'sigmoid',
+  'softplus',
+  'erf',
+  'erfc',
+  'erfinv',
+  'lgamma',
+  'digamma',
+  'isNaN',
+  'isInf',
+  'isFinite',
+  'not',
+  'bitNot',
 ];
 
 /** Builds the program of `body` for inputs of the given dtypes. Equal instructions are shared. */
@@ -94,7 +216,8 @@ export function buildScalarProgram(
     return result;
   };
   const constant = (value: number, dtype: NumericDType): ScalarValue => {
-    if (dtype === 'int64' && !Number.isSafeInteger(value)) throw new InternalError(`the constant ${value} is not exact as int64`);
+    if (dtype === 'int64' && !Number.isSafeInteger(value))
+      throw new InternalError(`the constant ${value} is not exact as int64`);
     return emit('const', dtype, [], value);
   };
   const pair = (a: Operand, b: Operand): [ScalarValue, ScalarValue] => {
@@ -103,7 +226,8 @@ export function buildScalarProgram(
       return [constant(a, b.dtype), b];
     }
     if (typeof b === 'number') return [a, constant(b, a.dtype)];
-    if (a.dtype !== b.dtype) throw new InternalError(`operands of ${a.dtype} and ${b.dtype} in a scalar program`);
+    if (a.dtype !== b.dtype)
+      throw new InternalError(`operands of ${a.dtype} and ${b.dtype} in a scalar program`);
     return [a, b];
   };
   const builder: Record<string, unknown> = {

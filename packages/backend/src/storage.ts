@@ -17,7 +17,13 @@ export class Storage {
   readonly address: number;
   readonly allocator: HostAllocator;
 
-  constructor(allocator: HostAllocator, buffer: ArrayBuffer, byteOffset: number, capacity: number, address: number) {
+  constructor(
+    allocator: HostAllocator,
+    buffer: ArrayBuffer,
+    byteOffset: number,
+    capacity: number,
+    address: number,
+  ) {
     this.allocator = allocator;
     this.buffer = buffer;
     this.byteOffset = byteOffset;
@@ -121,7 +127,13 @@ export class HostAllocator {
     }
     const at = this.#slabNext;
     this.#slabNext = at + size;
-    return new Storage(this, slab, this.#slabStart + at, size, this.#slabAddress === 0 ? 0 : this.#slabAddress + at);
+    return new Storage(
+      this,
+      slab,
+      this.#slabStart + at,
+      size,
+      this.#slabAddress === 0 ? 0 : this.#slabAddress + at,
+    );
   }
   #slabStart = 0;
 

@@ -1,7 +1,7 @@
 import { type Backend, type DType, dtypeTraits, InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { currentBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
-import { emptyTensor, type NestedArray, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
+import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
 import { Variable } from './variable.ts';
 
 /** Flat values with a shape; what other array libraries and Eagre's datasets hand over. */
@@ -13,7 +13,9 @@ export interface NDArrayLike {
 }
 
 /** Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string. */
-export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedArray<Scalar>;
+export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
+/** Values in arrays, to any depth. */
+export type NestedValues = readonly (Scalar | NestedValues)[];
 
 /**
  * A tensor of the given values.

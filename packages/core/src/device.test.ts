@@ -8,9 +8,12 @@ describe('devices', () => {
     expect(listPhysicalDevices('CPU')).toEqual([{ name: '/physical_device:CPU:0', deviceType: 'CPU' }]);
   });
 
-  it.each(['/cpu:0', 'CPU:0', '/device:CPU:0', '/job:localhost/replica:0/task:0/device:CPU:0'])('places ops on %s', (name) => {
-    expect(device(name, () => constant([1]).add(1)).device).toBe('/device:CPU:0');
-  });
+  it.each(['/cpu:0', 'CPU:0', '/device:CPU:0', '/job:localhost/replica:0/task:0/device:CPU:0'])(
+    'places ops on %s',
+    (name) => {
+      expect(device(name, () => constant([1]).add(1)).device).toBe('/device:CPU:0');
+    },
+  );
 
   it('says what there is where a device is missing', () => {
     expect(() => device('/gpu:0', () => 1)).toThrow(NotFoundError);

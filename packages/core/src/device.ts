@@ -1,4 +1,11 @@
-import { type Backend, getBackend, InvalidArgumentError, listBackends, type MemoryInfo, NotFoundError } from '@eagre/backend';
+import {
+  type Backend,
+  getBackend,
+  InvalidArgumentError,
+  listBackends,
+  type MemoryInfo,
+  NotFoundError,
+} from '@eagre/backend';
 import { context, currentBackend, scoped } from './context.ts';
 
 export interface PhysicalDevice {
@@ -29,10 +36,15 @@ export function device<T>(name: string, fn?: () => T): T | Disposable {
 
 function findDevice(name: string): Backend {
   const match = /^\/?(?:job:\w+\/replica:\d+\/task:\d+\/)?(?:device:)?(cpu|gpu):(\d+)$/i.exec(name);
-  if (match === null) throw new InvalidArgumentError(`'${name}' is no device name; expected a form like '/cpu:0' or '/gpu:0'`, 'device');
+  if (match === null)
+    throw new InvalidArgumentError(
+      `'${name}' is no device name; expected a form like '/cpu:0' or '/gpu:0'`,
+      'device',
+    );
   const type = (match[1] as string).toUpperCase();
   const current = currentBackend();
-  const found = match[2] === '0' ? [current, ...listBackends()].find((b) => b.deviceType === type) : undefined;
+  const found =
+    match[2] === '0' ? [current, ...listBackends()].find((b) => b.deviceType === type) : undefined;
   if (found === undefined) {
     const known = listPhysicalDevices().map((d) => `/${d.deviceType.toLowerCase()}:0`);
     throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}`, 'device');

@@ -106,7 +106,13 @@ function padded(leaves: readonly (number | bigint | boolean | string)[], show: L
   return (v) => show(v).padStart(width);
 }
 
-function print(value: Value, show: LeafFormat, shape: readonly number[], summarise: boolean, indent: number): string {
+function print(
+  value: Value,
+  show: LeafFormat,
+  shape: readonly number[],
+  summarise: boolean,
+  indent: number,
+): string {
   if (!Array.isArray(value)) return show(value as number);
   const axis = indent - 1;
   const rows = (value as readonly Value[]).map((v) => print(v, show, shape, summarise, indent + 1));

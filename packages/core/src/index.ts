@@ -1,7 +1,7 @@
 /** Tensors, variables, modules and the op catalogue. */
 export {
-  type DType,
   DataLossError,
+  type DType,
   EagreError,
   type ErrorCode,
   FailedPreconditionError,
@@ -15,10 +15,18 @@ export {
   UnimplementedError,
 } from '@eagre/backend';
 export { constant, type NDArrayLike, type TensorLike } from './convert.ts';
-export { device, executingEagerly, listPhysicalDevices, memory, type PhysicalDevice, threads, withBackend } from './device.ts';
+export * as debugging from './debugging.ts';
+export {
+  device,
+  executingEagerly,
+  listPhysicalDevices,
+  memory,
+  type PhysicalDevice,
+  threads,
+  withBackend,
+} from './device.ts';
 export { promote } from './dtypes.ts';
 export { Module } from './module.ts';
-export * as debugging from './debugging.ts';
 export * from './ops/activation.ts';
 export * from './ops/array.ts';
 export * from './ops/clip.ts';
@@ -27,11 +35,12 @@ export * from './ops/einsum.ts';
 export * from './ops/join.ts';
 export * from './ops/linalg.ts';
 export * from './ops/math.ts';
-export * from './ops/reduce.ts';
 export * as nn from './ops/nn.ts';
+export * from './ops/reduce.ts';
 export * as random from './random.ts';
-export type { Axis, PartialShape, Shape } from './shape.ts';
 export { keep, nameScope, scope } from './scope.ts';
-export { type NestedArray, type Scalar, Tensor } from './tensor.ts';
+export type { Axis, PartialShape, Shape } from './shape.ts';
+export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 export { Variable, type VariableOptions } from './variable.ts';
+
 import './install.ts';

@@ -1,9 +1,17 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
 export { Callable, callable, showFields } from './callable.ts';
-export { type Context, context, currentBackend, scoped, type TapeObserver, type TensorTracker, withoutTapes } from './context.ts';
+export {
+  type Context,
+  context,
+  currentBackend,
+  scoped,
+  type TapeObserver,
+  type TensorTracker,
+  withoutTapes,
+} from './context.ts';
 export { toTensor } from './convert.ts';
-export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { useBackend } from './device.ts';
+export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { collect, snakeCase } from './module.ts';
 export {

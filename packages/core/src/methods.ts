@@ -1,9 +1,9 @@
-import type { Tensor } from './tensor.ts';
 import type * as activations from './ops/activation.ts';
 import type * as array from './ops/array.ts';
 import type * as linalg from './ops/linalg.ts';
 import type * as math from './ops/math.ts';
 import type * as reduce from './ops/reduce.ts';
+import type { Tensor } from './tensor.ts';
 
 type Catalogue = typeof activations & typeof array & typeof linalg & typeof math & typeof reduce;
 

@@ -337,7 +337,8 @@ class Programs {
 function signature(inputs: readonly { readonly dtype: DType }[]): number | string {
   if (inputs.length > 16) return inputs.map((x) => x.dtype).join(' ');
   let key = 1;
-  for (let i = 0; i < inputs.length; i++) key = key * 8 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
+  for (let i = 0; i < inputs.length; i++)
+    key = key * 8 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
   return key;
 }
 

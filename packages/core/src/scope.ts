@@ -2,7 +2,11 @@ import { context, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
 /** Calls `visit` for every tensor in a value: itself, or in arrays, maps and plain objects. */
-export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void, seen: Set<unknown> = new Set()): void {
+export function forEachTensor(
+  value: unknown,
+  visit: (tensor: Tensor) => void,
+  seen: Set<unknown> = new Set(),
+): void {
   if (value instanceof Tensor) visit(value);
   else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !seen.has(value)) {
     seen.add(value);

@@ -52,7 +52,10 @@ export function broadcastShapes(a: Shape, b: Shape, op?: string): Shape {
 /** An axis in 0 … rank-1. @throws InvalidArgumentError when it is no integer in that range. */
 export function normalizeAxis(axis: number, rank: number, op?: string): number {
   if (!Number.isInteger(axis) || axis < -rank || axis >= rank) {
-    throw new InvalidArgumentError(`axis ${axis} is out of range for rank ${rank} (expected ${-rank} … ${rank - 1})`, op);
+    throw new InvalidArgumentError(
+      `axis ${axis} is out of range for rank ${rank} (expected ${-rank} … ${rank - 1})`,
+      op,
+    );
   }
   return axis < 0 ? axis + rank : axis;
 }
@@ -62,7 +65,8 @@ export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string)
   if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => i);
   const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, rank, op));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
-  if (sorted.length !== axes.length) throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
+  if (sorted.length !== axes.length)
+    throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
   return sorted;
 }
 
@@ -80,7 +84,10 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepdims: bo
 export function checkShape(shape: Shape, op?: string): Shape {
   for (const d of shape) {
     if (!Number.isSafeInteger(d) || d < 0) {
-      throw new InvalidArgumentError(`${showShape(shape)} is no shape: dimensions are integers of at least 0`, op);
+      throw new InvalidArgumentError(
+        `${showShape(shape)} is no shape: dimensions are integers of at least 0`,
+        op,
+      );
     }
   }
   return shape;
@@ -88,5 +95,8 @@ export function checkShape(shape: Shape, op?: string): Shape {
 
 /** True when `shape` fits a partially known one; `null` as a whole fits all. */
 export function isCompatible(shape: Shape, partial: PartialShape | null): boolean {
-  return partial === null || (shape.length === partial.length && partial.every((d, i) => d === null || d === shape[i]));
+  return (
+    partial === null ||
+    (shape.length === partial.length && partial.every((d, i) => d === null || d === shape[i]))
+  );
 }

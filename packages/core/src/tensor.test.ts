@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { constant, FailedPreconditionError, InvalidArgumentError, Tensor, zeros } from './index.ts';
+import { constant, FailedPreconditionError, InvalidArgumentError, type Tensor, zeros } from './index.ts';
 
 describe('values', () => {
   it('come back typed, nested and single', () => {

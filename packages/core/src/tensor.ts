@@ -17,6 +17,19 @@ import { type Shape, sizeOf } from './shape.ts';
 export type NestedArray<T> = T | NestedArray<T>[];
 export type Scalar = number | bigint | boolean | string;
 
+interface DataOf {
+  float32: Float32Array;
+  float64: Float64Array;
+  int32: Int32Array;
+  int64: BigInt64Array;
+  uint8: Uint8Array;
+  bool: Uint8Array;
+}
+/** Flat values with shape and dtype; testing `dtype` narrows `data`. */
+export type HostArray = {
+  [D in keyof DataOf]: { readonly data: DataOf[D]; readonly shape: Shape; readonly dtype: D };
+}[keyof DataOf];
+
 let nextId = 1;
 
 /**
@@ -64,13 +77,14 @@ export class Tensor {
   }
 
   /** The values with their shape and dtype: what other array libraries and the writers of files take. */
-  ndarray(): { readonly data: TypedArray; readonly shape: Shape; readonly dtype: DType } {
-    return { data: this.data(), shape: this.shape, dtype: this.dtype };
+  ndarray(): HostArray {
+    return { data: this.data(), shape: this.shape, dtype: this.dtype } as HostArray;
   }
 
   /** The strings of a string tensor, flat and row-major. @throws InvalidArgumentError for another dtype. */
   strings(): string[] {
-    if (this.dtype !== 'string') throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
+    if (this.dtype !== 'string')
+      throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
     return [...(this.storage.strings ?? [])];
   }
 
@@ -84,7 +98,9 @@ export class Tensor {
   item<T extends Scalar>(): T;
   item(): Scalar {
     if (this.size !== 1) {
-      throw new InvalidArgumentError(`item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`);
+      throw new InvalidArgumentError(
+        `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
+      );
     }
     return this.#values()[0] as Scalar;
   }
@@ -116,7 +132,9 @@ export class Tensor {
     if (hint === 'string') return this.toString();
     if (this.size !== 1) {
       if (hint === 'default') return this.toString();
-      throw new InvalidArgumentError(`a tensor of shape [${this.shape}] has no single value to compare or convert; reduce it first`);
+      throw new InvalidArgumentError(
+        `a tensor of shape [${this.shape}] has no single value to compare or convert; reduce it first`,
+      );
     }
     return this.item<number>();
   }
@@ -129,9 +147,12 @@ export class Tensor {
 
   #checked(): TypedArray {
     if (this.storage.refs <= 0) {
-      throw new FailedPreconditionError(`this tensor (${this.dtype} [${this.shape}]) was disposed, its values are gone`);
+      throw new FailedPreconditionError(
+        `this tensor (${this.dtype} [${this.shape}]) was disposed, its values are gone`,
+      );
     }
-    if (this.dtype === 'string') throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
+    if (this.dtype === 'string')
+      throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
     return typedView(this.dtype, this.storage.buffer, this.storage.byteOffset, this.size);
   }
 
@@ -146,7 +167,13 @@ export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
 
-function nest(values: readonly Scalar[], shape: Shape, axis = 0, start = 0, count = values.length): NestedArray<Scalar> {
+function nest(
+  values: readonly Scalar[],
+  shape: Shape,
+  axis = 0,
+  start = 0,
+  count = values.length,
+): NestedArray<Scalar> {
   if (axis === shape.length) return values[start] as Scalar;
   const n = shape[axis] as number;
   const step = n === 0 ? 0 : count / n;
@@ -154,7 +181,12 @@ function nest(values: readonly Scalar[], shape: Shape, axis = 0, start = 0, coun
 }
 
 /** @internal An uninitialised tensor on the current backend, known to the memory scope. */
-export function emptyTensor(dtype: DType, shape: Shape, size: number = sizeOf(shape), backend: Backend = currentBackend()): Tensor {
+export function emptyTensor(
+  dtype: DType,
+  shape: Shape,
+  size: number = sizeOf(shape),
+  backend: Backend = currentBackend(),
+): Tensor {
   const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
   const tensor = new Tensor(storage, dtype, shape, size, backend);
   if (context.tracker !== null) context.tracker.track(tensor);
@@ -170,7 +202,11 @@ export function aliasTensor(x: Tensor, shape: Shape, size: number = x.size): Ten
 }
 
 /** @internal A string tensor; strings stay on the host. */
-export function stringTensor(values: readonly string[], shape: Shape, backend: Backend = currentBackend()): Tensor {
+export function stringTensor(
+  values: readonly string[],
+  shape: Shape,
+  backend: Backend = currentBackend(),
+): Tensor {
   const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0);
   storage.strings = values;
   return new Tensor(storage, 'string', shape, values.length, backend);

@@ -15,7 +15,11 @@ describe('Variable', () => {
   it('works like a tensor in ops', () => {
     const v = new Variable([[2]]);
     expect(v.mul(v).add(1).array()).toEqual([[5]]);
-    expect(constant([[3]]).matmul(v).array()).toEqual([[6]]);
+    expect(
+      constant([[3]])
+        .matmul(v)
+        .array(),
+    ).toEqual([[6]]);
   });
 
   it('leaves tensors that were read as they were', () => {
@@ -41,7 +45,12 @@ describe('Variable', () => {
     const v = new Variable([1, 2]);
     expect(() => v.assign([1, 2, 3])).toThrow(InvalidArgumentError);
     expect(() => v.assign(constant([1, 2], 'float64'))).toThrow(/float64/);
-    expect(() => v.assignAdd([[1, 2], [3, 4]])).toThrow(InvalidArgumentError);
+    expect(() =>
+      v.assignAdd([
+        [1, 2],
+        [3, 4],
+      ]),
+    ).toThrow(InvalidArgumentError);
     expect(v.array()).toEqual([1, 2]);
   });
 

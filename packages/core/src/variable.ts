@@ -4,7 +4,7 @@ import { constant, type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
-import { type NestedArray, type Scalar, Tensor } from './tensor.ts';
+import { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -85,6 +85,9 @@ export class Variable {
 
   data(): ReturnType<Tensor['data']> {
     return this.#value.data();
+  }
+  ndarray(): HostArray {
+    return this.#value.ndarray();
   }
   array(): NestedArray<Scalar> {
     return this.#value.array();

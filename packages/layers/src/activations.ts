@@ -54,7 +54,9 @@ export function get(activation: ActivationLike | undefined): Activation {
   const name = activation.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
   const found = (named as Record<string, Activation | undefined>)[name];
   if (found === undefined) {
-    throw new InvalidArgumentError(`unknown activation '${activation}'; known: ${Object.keys(named).join(', ')}`);
+    throw new InvalidArgumentError(
+      `unknown activation '${activation}'; known: ${Object.keys(named).join(', ')}`,
+    );
   }
   return found;
 }

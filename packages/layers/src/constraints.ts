@@ -35,6 +35,8 @@ export function get(constraint: ConstraintLike): Constraint {
     case 'unitNorm':
       return unitNorm();
     default:
-      throw new InvalidArgumentError(`unknown constraint '${String(constraint)}'; known: maxNorm, nonNeg, unitNorm`);
+      throw new InvalidArgumentError(
+        `unknown constraint '${String(constraint)}'; known: maxNorm, nonNeg, unitNorm`,
+      );
   }
 }

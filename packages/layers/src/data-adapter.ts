@@ -1,4 +1,4 @@
-import { gather, InvalidArgumentError, random, slice, Tensor, type TensorLike, range } from '@eagre/core';
+import { gather, InvalidArgumentError, random, range, slice, Tensor, type TensorLike } from '@eagre/core';
 import { showShape, toTensor } from '@eagre/core/internal';
 
 /** One batch: inputs, targets, weights of the examples. */
@@ -34,7 +34,12 @@ export class ArrayBatches implements Batches {
   readonly examples: number;
 
   /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
-  constructor(x: Tensor | readonly Tensor[], y: Tensor | undefined, weight: Tensor | undefined, options: ArraysOptions) {
+  constructor(
+    x: Tensor | readonly Tensor[],
+    y: Tensor | undefined,
+    weight: Tensor | undefined,
+    options: ArraysOptions,
+  ) {
     this.#many = Array.isArray(x);
     this.#x = (this.#many ? x : [x]) as readonly Tensor[];
     this.#y = y;
@@ -45,12 +50,20 @@ export class ArrayBatches implements Batches {
     }
     const first = (this.#x[0] as Tensor).shape[0];
     if (first === undefined || first === 0) {
-      throw new InvalidArgumentError(`x needs a first dimension that counts examples, got shape ${showShape((this.#x[0] as Tensor).shape)}`);
+      throw new InvalidArgumentError(
+        `x needs a first dimension that counts examples, got shape ${showShape((this.#x[0] as Tensor).shape)}`,
+      );
     }
     this.examples = first;
-    for (const [name, t] of [...this.#x.map((t) => ['x', t] as const), ['y', y] as const, ['sampleWeight', weight] as const]) {
+    for (const [name, t] of [
+      ...this.#x.map((t) => ['x', t] as const),
+      ['y', y] as const,
+      ['sampleWeight', weight] as const,
+    ]) {
       if (t !== undefined && t.shape[0] !== first) {
-        throw new InvalidArgumentError(`${name} has ${t.shape[0] ?? 'no'} examples (shape ${showShape(t.shape)}), x has ${first}`);
+        throw new InvalidArgumentError(
+          `${name} has ${t.shape[0] ?? 'no'} examples (shape ${showShape(t.shape)}), x has ${first}`,
+        );
       }
     }
   }
@@ -67,7 +80,9 @@ export class ArrayBatches implements Batches {
       const size = Math.min(batchSize, n - start);
       const indices = order === undefined ? undefined : slice(order, [start], [size]);
       const cut = (t: Tensor): Tensor =>
-        indices === undefined ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)]) : gather(t, indices);
+        indices === undefined
+          ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
+          : gather(t, indices);
       const x = this.#x.map(cut);
       const y = this.#y === undefined ? undefined : cut(this.#y);
       const sampleWeight = this.#weight === undefined ? undefined : cut(this.#weight);
@@ -109,7 +124,13 @@ function isBatch(item: readonly unknown[]): boolean {
 
 /** Whether a value yields batches rather than being examples itself. */
 export function isBatchSource(value: unknown): value is BatchSource {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Tensor) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    value instanceof Tensor
+  ) {
     return false;
   }
   return Symbol.iterator in value || Symbol.asyncIterator in value;

@@ -36,7 +36,10 @@ export class FunctionalGraph {
       if (known.has(t)) return;
       known.add(t);
       if (t.producer === null) {
-        throw new InvalidArgumentError(`the outputs depend on the input '${t.name}', which is not among the model's inputs`, 'Model');
+        throw new InvalidArgumentError(
+          `the outputs depend on the input '${t.name}', which is not among the model's inputs`,
+          'Model',
+        );
       }
       t.producer.inputs.forEach(visit);
       calls.push(t);
@@ -59,9 +62,13 @@ export class FunctionalGraph {
     const results = new Map<KerasTensor, Tensor>();
     this.inputs.forEach((input, i) => {
       const value = values[i] as Tensor;
-      const fits = value.rank === input.shape.length && input.shape.every((d, k) => d === null || d === value.shape[k]);
+      const fits =
+        value.rank === input.shape.length && input.shape.every((d, k) => d === null || d === value.shape[k]);
       if (!fits) {
-        throw new InvalidArgumentError(`input '${input.name}' is ${showShape(value.shape)}, expected ${showShape(input.shape)}`, 'Model');
+        throw new InvalidArgumentError(
+          `input '${input.name}' is ${showShape(value.shape)}, expected ${showShape(input.shape)}`,
+          'Model',
+        );
       }
       results.set(input, value);
     });

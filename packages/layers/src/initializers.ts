@@ -1,4 +1,12 @@
-import { type DType, fill, InvalidArgumentError, random, type Shape, type Tensor, zeros as zeroTensor } from '@eagre/core';
+import {
+  type DType,
+  fill,
+  InvalidArgumentError,
+  random,
+  type Shape,
+  type Tensor,
+  zeros as zeroTensor,
+} from '@eagre/core';
 import { sizeOf } from '@eagre/core/internal';
 
 /** Makes the first value of a weight. */
@@ -28,7 +36,8 @@ export function randomNormal(options: { mean?: number; stddev?: number } & Seede
 /** Normal without the tails beyond two standard deviations. */
 export function truncatedNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
   const { mean = 0, stddev = 0.05, ...rest } = options;
-  return (shape, dtype) => random.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
+  return (shape, dtype) =>
+    random.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
 }
 /** Uniform in [-0.05, 0.05) unless said. */
 export function randomUniform(options: { minval?: number; maxval?: number } & Seeded = {}): Initializer {
@@ -135,7 +144,9 @@ export function get(initializer: InitializerLike): Initializer {
   const name = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
   const make = (named as Record<string, (() => Initializer) | undefined>)[name];
   if (make === undefined) {
-    throw new InvalidArgumentError(`unknown initializer '${initializer}'; known: ${Object.keys(named).join(', ')}`);
+    throw new InvalidArgumentError(
+      `unknown initializer '${initializer}'; known: ${Object.keys(named).join(', ')}`,
+    );
   }
   return make();
 }

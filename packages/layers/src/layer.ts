@@ -13,7 +13,15 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { callable, outsideScopes, showFields, showShape, snakeCase, toTensor, withoutTapes } from '@eagre/core/internal';
+import {
+  callable,
+  outsideScopes,
+  showFields,
+  showShape,
+  snakeCase,
+  toTensor,
+  withoutTapes,
+} from '@eagre/core/internal';
 import { type ConstraintLike, get as getConstraint } from './constraints.ts';
 import { get as getInitializer, type InitializerLike } from './initializers.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -155,13 +163,21 @@ export class Layer extends Module {
     const { shape = [], name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
     for (const d of shape) {
       if (!Number.isInteger(d) || d < 0) {
-        throw new InvalidArgumentError(`addWeight: the shape ${showShape(shape)} is not known yet`, this.name);
+        throw new InvalidArgumentError(
+          `addWeight: the shape ${showShape(shape)} is not known yet`,
+          this.name,
+        );
       }
     }
     const state = this._layer;
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
     const variable = withoutTapes(() =>
-      scope(() => nameScope(this.name, () => new Variable(getInitializer(initializer)(shape, dtype), { name: local, trainable }))),
+      scope(() =>
+        nameScope(
+          this.name,
+          () => new Variable(getInitializer(initializer)(shape, dtype), { name: local, trainable }),
+        ),
+      ),
     );
     if (options.constraint !== undefined && options.constraint !== null) {
       constraints.set(variable, getConstraint(options.constraint));
@@ -231,7 +247,8 @@ export class Layer extends Module {
 
   /** Number of elements of all weights. @throws FailedPreconditionError before the layer is built. */
   countParams(): number {
-    if (!this.built) throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
+    if (!this.built)
+      throw new FailedPreconditionError('the layer has no weights yet; call it or build it first', this.name);
     return this.weights.reduce((n, w) => n + w.size, 0);
   }
 
@@ -278,7 +295,9 @@ export class Layer extends Module {
       ? (inputs as readonly TensorLike[]).map((x) => toTensor(x))
       : toTensor(inputs as TensorLike, this.dtype);
     if (!this._layer.built) {
-      const first = Array.isArray(tensors) ? (tensors as readonly Tensor[]).map((t) => t.shape) : (tensors as Tensor).shape;
+      const first = Array.isArray(tensors)
+        ? (tensors as readonly Tensor[]).map((t) => t.shape)
+        : (tensors as Tensor).shape;
       this.ensureBuilt(first as Shape);
     }
     const before = currentTraining;
@@ -315,7 +334,11 @@ export interface Layer {
   (inputs: KerasTensor | readonly KerasTensor[], options?: CallOptions): KerasTensor;
   (inputs: TensorLike | readonly Tensor[], options?: CallOptions): Tensor;
 }
-showFields(Layer.prototype, (layer) => ({ name: layer.name, built: layer.built, trainable: layer.trainable }));
+showFields(Layer.prototype, (layer) => ({
+  name: layer.name,
+  built: layer.built,
+  trainable: layer.trainable,
+}));
 
 function keepAll<T extends LayerInput>(tensors: T): T {
   if (tensors instanceof Tensor) keep(tensors);
@@ -346,7 +369,8 @@ function clearLosses(layer: Layer): void {
 function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
   const seen = new Set<unknown>();
   const look = (key: string, value: unknown): void => {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
+      return;
     seen.add(value);
     if (value instanceof Layer || value instanceof Variable) visit(key, value);
     else if (Array.isArray(value) || value instanceof Set) for (const item of value) look(key, item);
@@ -358,7 +382,12 @@ function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => vo
   for (const [key, value] of Object.entries(layer)) look(key, value);
 }
 
-function namedWeights(layer: Layer, prefix = '', frozen = false, seen: Set<Variable> = new Set()): NamedWeight[] {
+function namedWeights(
+  layer: Layer,
+  prefix = '',
+  frozen = false,
+  seen: Set<Variable> = new Set(),
+): NamedWeight[] {
   const out: NamedWeight[] = [];
   const still = frozen || !layer.trainable;
   const names = new LocalNames();
@@ -382,5 +411,8 @@ function namedWeights(layer: Layer, prefix = '', frozen = false, seen: Set<Varia
 
 function isDefaultName(layer: Layer): boolean {
   const base = snakeCase(layer.constructor.name);
-  return layer.name === base || (layer.name.startsWith(`${base}_`) && /^\d+$/.test(layer.name.slice(base.length + 1)));
+  return (
+    layer.name === base ||
+    (layer.name.startsWith(`${base}_`) && /^\d+$/.test(layer.name.slice(base.length + 1)))
+  );
 }

@@ -1,8 +1,22 @@
-import { FailedPreconditionError, type PartialShape, type Shape, scope, type Tensor, zeros } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  type PartialShape,
+  type Shape,
+  scope,
+  type Tensor,
+  zeros,
+} from '@eagre/core';
 import { withoutTapes } from '@eagre/core/internal';
 import { FunctionalGraph } from './functional.ts';
 import type { KerasTensor } from './keras-tensor.ts';
-import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions, type LayerOutput } from './layer.ts';
+import {
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+} from './layer.ts';
 import { loadWeights, saveWeights } from './saving.ts';
 import { type SummaryOptions, summary } from './summary.ts';
 import {
@@ -19,9 +33,9 @@ import {
   predict,
   type Targets,
   type Training,
-  trainStep,
   testStep,
   trainingOf,
+  trainStep,
 } from './training.ts';
 
 export interface ModelOptions extends LayerOptions {
@@ -64,7 +78,10 @@ export class Model extends Layer {
     const { layers } = this;
     const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
     if (found === undefined) {
-      throw new FailedPreconditionError(`no layer ${which}; there are ${layers.map((l) => l.name).join(', ')}`, this.name);
+      throw new FailedPreconditionError(
+        `no layer ${which}; there are ${layers.map((l) => l.name).join(', ')}`,
+        this.name,
+      );
     }
     return found;
   }
@@ -85,7 +102,18 @@ export class Model extends Layer {
   override build(_inputShape: Shape): void {}
   /** Builds the whole model, sublayers included, for an input shape with the batch first (`null`: any). */
   buildFor(inputShape: PartialShape): void {
-    withoutTapes(() => scope(() => void this.invoke(zeros(inputShape.map((d) => d ?? 1), { dtype: this.dtype }), { training: false })));
+    withoutTapes(() =>
+      scope(
+        () =>
+          void this.invoke(
+            zeros(
+              inputShape.map((d) => d ?? 1),
+              { dtype: this.dtype },
+            ),
+            { training: false },
+          ),
+      ),
+    );
   }
 
   /** @internal The input shape, batch first, where it is known before a call. */

@@ -1,4 +1,13 @@
-import { DataLossError, type DType, FailedPreconditionError, InvalidArgumentError, NotFoundError, type TypedArray } from '@eagre/core';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import {
+  DataLossError,
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  NotFoundError,
+  type TypedArray,
+} from '@eagre/core';
 import { sameShape, showShape } from '@eagre/core/internal';
 import { FormatError, type NDArray, readSafetensorsFile, writeSafetensorsFile } from '@eagre/formats';
 import type { Model } from './model.ts';
@@ -9,8 +18,9 @@ export async function saveWeights(model: Model, path: string): Promise<void> {
   const weights = builtWeights(model, 'saveWeights');
   const arrays = new Map<string, NDArray>();
   for (const { path: name, variable } of weights) {
-    arrays.set(name, { data: variable.data(), shape: variable.shape, dtype: variable.dtype } as NDArray);
+    arrays.set(name, variable.ndarray());
   }
+  await mkdir(dirname(path), { recursive: true });
   await writeSafetensorsFile(path, arrays, { format: 'eagre' });
 }
 

@@ -1,4 +1,10 @@
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape, type Shape, type Tensor } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+} from '@eagre/core';
 import { isKept } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput } from './layer.ts';
@@ -30,9 +36,13 @@ export class Sequential extends Model {
       throw new InvalidArgumentError(`a Sequential model holds layers, got ${String(layer)}`, 'Sequential');
     }
     if (sequence.layers.includes(layer)) {
-      throw new FailedPreconditionError(`the layer '${layer.name}' is in the model already; use a functional model to share it`, 'Sequential');
+      throw new FailedPreconditionError(
+        `the layer '${layer.name}' is in the model already; use a functional model to share it`,
+        'Sequential',
+      );
     }
-    if (sequence.layers.length === 0 && layer._inputShape !== undefined) sequence.inputShape ??= [null, ...layer._inputShape];
+    if (sequence.layers.length === 0 && layer._inputShape !== undefined)
+      sequence.inputShape ??= [null, ...layer._inputShape];
     sequence.layers.push(layer);
     if (sequence.inputShape !== undefined && !layer.built) {
       const shape = this.#outputShape(sequence.inputShape, sequence.layers.slice(0, -1));

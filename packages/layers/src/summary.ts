@@ -15,12 +15,18 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
   // biome-ignore lint/suspicious/noConsole: printing is what this is for
   const { print = (line: string) => console.log(line), lineLength = 72 } = options;
   if (!model.built) {
-    throw new FailedPreconditionError('the model has no weights yet; call it on an example or model.buildFor([null, …]) first', 'summary');
+    throw new FailedPreconditionError(
+      'the model has no weights yet; call it on an example or model.buildFor([null, …]) first',
+      'summary',
+    );
   }
   const widths = [Math.floor(lineLength * 0.45), Math.floor(lineLength * 0.35), 0];
   widths[2] = lineLength - (widths[0] as number) - (widths[1] as number);
   const row = (cells: readonly string[]): string =>
-    cells.map((cell, i) => cell.slice(0, (widths[i] as number) - 1).padEnd(widths[i] as number)).join('').trimEnd();
+    cells
+      .map((cell, i) => cell.slice(0, (widths[i] as number) - 1).padEnd(widths[i] as number))
+      .join('')
+      .trimEnd();
   print(`Model: "${model.name}"`);
   print('─'.repeat(lineLength));
   print(row(['Layer (type)', 'Output Shape', 'Param #']));
@@ -28,9 +34,16 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
   let shape: PartialShape | undefined = model.knownInputShape;
   const chained = model.constructor.name === 'Sequential' || '_sequence' in model;
   for (const layer of model.layers) {
-    const output: PartialShape | undefined = chained && shape !== undefined ? outputShape(layer, shape) : functionalShape(model, layer);
+    const output: PartialShape | undefined =
+      chained && shape !== undefined ? outputShape(layer, shape) : functionalShape(model, layer);
     if (chained) shape = output;
-    print(row([`${layer.name} (${layer.constructor.name})`, output === undefined ? '?' : showShape(output), count(layer)]));
+    print(
+      row([
+        `${layer.name} (${layer.constructor.name})`,
+        output === undefined ? '?' : showShape(output),
+        count(layer),
+      ]),
+    );
   }
   print('─'.repeat(lineLength));
   const weights = model.namedWeights;

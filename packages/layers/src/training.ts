@@ -1,8 +1,8 @@
 import { GradientTape } from '@eagre/autodiff';
 import {
+  concat,
   FailedPreconditionError,
   InvalidArgumentError,
-  concat,
   scope,
   type Tensor,
   type TensorLike,
@@ -99,7 +99,7 @@ export function compile(model: Model, options: CompileOptions): void {
 export function trainingOf(model: Model): Training {
   const training = compiled.get(model);
   if (training === undefined) {
-    throw new FailedPreconditionError("call model.compile({ optimizer, loss }) first", model.name);
+    throw new FailedPreconditionError('call model.compile({ optimizer, loss }) first', model.name);
   }
   return training;
 }
@@ -117,7 +117,10 @@ function totalLoss(model: Model, y: Tensor | undefined, yPred: Tensor, weight: T
   const { loss } = trainingOf(model);
   const penalties = model.losses;
   if (loss === undefined && penalties.length === 0) {
-    throw new FailedPreconditionError('the model has neither a loss nor penalties; give compile a loss', model.name);
+    throw new FailedPreconditionError(
+      'the model has neither a loss nor penalties; give compile a loss',
+      model.name,
+    );
   }
   const parts = [...penalties];
   if (loss !== undefined) {
@@ -127,17 +130,26 @@ function totalLoss(model: Model, y: Tensor | undefined, yPred: Tensor, weight: T
   return parts.reduce((a, b) => a.add(b));
 }
 
-function updateMetrics(training: Training, loss: Tensor, y: Tensor | undefined, yPred: Tensor, weight: Tensor | undefined): void {
+function updateMetrics(
+  training: Training,
+  loss: Tensor,
+  y: Tensor | undefined,
+  yPred: Tensor,
+  weight: Tensor | undefined,
+): void {
   if (y !== undefined) resolveMetrics(training, y, yPred);
   const [mean, ...others] = training.metrics as [Metric, ...Metric[]];
   // The mean over the epoch is that over examples, so a short last batch counts for less.
   mean.updateState(loss, { sampleWeight: yPred.shape[0] ?? 1 });
   if (y === undefined) return;
-  for (const metric of others) metric.updateState(y, yPred, weight === undefined ? {} : { sampleWeight: weight });
+  for (const metric of others)
+    metric.updateState(y, yPred, weight === undefined ? {} : { sampleWeight: weight });
 }
 
 function metricLogs(training: Training): Logs {
-  return Object.fromEntries(training.metrics.map((m) => [m.name, scope(() => (m.result() as Tensor).item())]));
+  return Object.fromEntries(
+    training.metrics.map((m) => [m.name, scope(() => (m.result() as Tensor).item())]),
+  );
 }
 
 /** Forward, loss, gradients, update, metrics. */
@@ -169,7 +181,11 @@ export function testStep(model: Model, x: Tensor, y: Tensor | undefined, weight:
 }
 
 /** `(x, y, options)` or, with an iterable of batches, `(x, options)`. */
-function splitArguments<O extends object>(x: FitData, y: Targets | O | undefined, options: O | undefined): [Targets | undefined, O] {
+function splitArguments<O extends object>(
+  x: FitData,
+  y: Targets | O | undefined,
+  options: O | undefined,
+): [Targets | undefined, O] {
   if (isBatchSource(x) && options === undefined) return [undefined, (y ?? {}) as O];
   return [y as Targets | undefined, options ?? ({} as O)];
 }
@@ -181,7 +197,8 @@ function adapt(
   options: { batchSize: number; shuffle: boolean },
 ): Batches {
   if (isBatchSource(x)) {
-    if (y !== undefined) throw new InvalidArgumentError('an iterable yields its targets itself: [x, y]; leave y out', 'fit');
+    if (y !== undefined)
+      throw new InvalidArgumentError('an iterable yields its targets itself: [x, y]; leave y out', 'fit');
     return fromIterable(x);
   }
   return new ArrayBatches(
@@ -224,10 +241,22 @@ async function pass(
   return logs;
 }
 
-export async function fit(model: Model, x: FitData, second?: Targets | FitOptions, third?: FitOptions): Promise<History> {
+export async function fit(
+  model: Model,
+  x: FitData,
+  second?: Targets | FitOptions,
+  third?: FitOptions,
+): Promise<History> {
   const [y, options] = splitArguments(x, second, third);
   const training = trainingOf(model);
-  const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch, validationFreq = 1 } = options;
+  const {
+    epochs = 1,
+    initialEpoch = 0,
+    batchSize = 32,
+    shuffle = true,
+    stepsPerEpoch,
+    validationFreq = 1,
+  } = options;
   const [examples, held] = holdBack(x, y, options);
   const batches = adapt(examples.x, examples.y, examples.weight, { batchSize, shuffle });
   const validation = held ?? options.validationData;
@@ -260,7 +289,10 @@ export async function fit(model: Model, x: FitData, second?: Targets | FitOption
       if (validation !== undefined && (epoch + 1) % validationFreq === 0) {
         const size = options.validationBatchSize ?? batchSize;
         const found = await validate(model, validation, size);
-        logs = { ...logs, ...Object.fromEntries(Object.entries(found).map(([name, value]) => [`val_${name}`, value])) };
+        logs = {
+          ...logs,
+          ...Object.fromEntries(Object.entries(found).map(([name, value]) => [`val_${name}`, value])),
+        };
       }
       for (const c of callbacks) await c.onEpochEnd(epoch, logs);
     }
@@ -271,10 +303,18 @@ export async function fit(model: Model, x: FitData, second?: Targets | FitOption
   return history;
 }
 
-async function validate(model: Model, data: NonNullable<FitOptions['validationData']>, batchSize: number): Promise<Logs> {
+async function validate(
+  model: Model,
+  data: NonNullable<FitOptions['validationData']>,
+  batchSize: number,
+): Promise<Logs> {
   if (isBatchSource(data)) return evaluate(model, data, { verbose: 0 });
   const [x, y, sampleWeight] = data as readonly [TensorLike, TensorLike, TensorLike?];
-  return evaluate(model, x, y, { batchSize, verbose: 0, ...(sampleWeight === undefined ? {} : { sampleWeight }) });
+  return evaluate(model, x, y, {
+    batchSize,
+    verbose: 0,
+    ...(sampleWeight === undefined ? {} : { sampleWeight }),
+  });
 }
 
 export async function evaluate(
@@ -287,7 +327,9 @@ export async function evaluate(
   const training = trainingOf(model);
   const batches = adapt(x, y, options.sampleWeight, { batchSize: options.batchSize ?? 32, shuffle: false });
   resetMetrics(training);
-  return shown('Evaluate', model, batches, options, (batch) => model.testStep(batch.x as Tensor, batch.y, batch.sampleWeight));
+  return shown('Evaluate', model, batches, options, (batch) =>
+    model.testStep(batch.x as Tensor, batch.y, batch.sampleWeight),
+  );
 }
 
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensor> {
@@ -344,19 +386,29 @@ interface Examples {
 }
 
 /** Splits the last part of the examples off, as `validationSplit` says. */
-function holdBack(x: FitData, y: Targets | undefined, options: FitOptions): [Examples, FitOptions['validationData']] {
+function holdBack(
+  x: FitData,
+  y: Targets | undefined,
+  options: FitOptions,
+): [Examples, FitOptions['validationData']] {
   const { validationSplit = 0, sampleWeight: weight } = options;
   if (validationSplit === 0) return [{ x, y, weight }, undefined];
   if (!(validationSplit > 0 && validationSplit < 1)) {
     throw new InvalidArgumentError(`validationSplit must be in (0, 1), got ${validationSplit}`, 'fit');
   }
-  if (isBatchSource(x) || y === undefined) throw new InvalidArgumentError('validationSplit needs x and y as arrays', 'fit');
+  if (isBatchSource(x) || y === undefined)
+    throw new InvalidArgumentError('validationSplit needs x and y as arrays', 'fit');
   const inputs = inputTensors(x as TensorLike);
-  if (Array.isArray(inputs)) throw new InvalidArgumentError('validationSplit takes one input; pass validationData', 'fit');
+  if (Array.isArray(inputs))
+    throw new InvalidArgumentError('validationSplit takes one input; pass validationData', 'fit');
   const all = [inputs as Tensor, toTensor(y), ...(weight === undefined ? [] : [toTensor(weight)])];
   const n = (all[0] as Tensor).shape[0] ?? 0;
   const at = Math.floor(n * (1 - validationSplit));
-  if (at === 0 || at === n) throw new InvalidArgumentError(`validationSplit ${validationSplit} leaves nothing on one side of ${n} examples`, 'fit');
+  if (at === 0 || at === n)
+    throw new InvalidArgumentError(
+      `validationSplit ${validationSplit} leaves nothing on one side of ${n} examples`,
+      'fit',
+    );
   const [head, tail] = [
     all.map((t) => t.slice([0, ...t.shape.slice(1).map(() => 0)], [at, ...t.shape.slice(1)])),
     all.map((t) => t.slice([at, ...t.shape.slice(1).map(() => 0)], [n - at, ...t.shape.slice(1)])),
@@ -368,11 +420,18 @@ function holdBack(x: FitData, y: Targets | undefined, options: FitOptions): [Exa
 }
 
 /** The batch's weights times those of its classes. */
-function classWeights(batch: Batch, weights: Readonly<Record<number, number>> | undefined): Tensor | undefined {
+function classWeights(
+  batch: Batch,
+  weights: Readonly<Record<number, number>> | undefined,
+): Tensor | undefined {
   if (weights === undefined) return batch.sampleWeight;
   if (batch.y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
-  const labels = batch.y.rank > 1 && (batch.y.shape.at(-1) ?? 1) > 1 ? batch.y.argMax(-1) : batch.y.reshape([-1]);
-  const list = Array.from(labels.data() as ArrayLike<number | bigint>, (label) => weights[Number(label)] ?? 1);
+  const labels =
+    batch.y.rank > 1 && (batch.y.shape.at(-1) ?? 1) > 1 ? batch.y.argMax(-1) : batch.y.reshape([-1]);
+  const list = Array.from(
+    labels.data() as ArrayLike<number | bigint>,
+    (label) => weights[Number(label)] ?? 1,
+  );
   const own = toTensor(list);
   return batch.sampleWeight === undefined ? own : own.mul(batch.sampleWeight);
 }

@@ -32,7 +32,8 @@ describe.each(others.map((b) => [b.name] as const))('%s agrees with the referenc
             const where = `sample ${index}, ${float}, output ${i}`;
             expect(y.shape, where).toEqual(reference.shape);
             const local = transfer(y, js);
-            if (isFloating(y.dtype)) expect(maxUlp(local, reference), where).toBeLessThanOrEqual(limit(op.ulp, y));
+            if (isFloating(y.dtype))
+              expect(maxUlp(local, reference), where).toBeLessThanOrEqual(limit(op.ulp, y));
             else expect(local.array(), where).toEqual(reference.array());
           });
         }

@@ -77,7 +77,10 @@ function compare(
   const h = 1e-5;
   const moved = (step: number): Tensor[] => at.map((x, i) => x.add((direction[i] as Tensor).mul(step)));
   const numeric = (f(moved(h)).item() - f(moved(-h)).item()) / (2 * h);
-  const exact = grads.map((g, i) => g.mul(direction[i] as Tensor).sum()).reduce((a, b) => a.add(b)).item();
+  const exact = grads
+    .map((g, i) => g.mul(direction[i] as Tensor).sum())
+    .reduce((a, b) => a.add(b))
+    .item();
   const scale = Math.max(1, Math.abs(numeric), Math.abs(exact));
   if (!(Math.abs(numeric - exact) <= tolerance * scale)) {
     throw new Error(`${order} order: the tape gives ${exact}, differences give ${numeric}`);

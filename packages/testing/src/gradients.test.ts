@@ -15,7 +15,11 @@ describe.each(listBackends().map((b) => [b.name] as const))('gradients on %s, to
       for (const [index, sample] of op.samples().entries()) {
         if (!hasFloats(sample)) continue;
         withBackend(backend, () =>
-          checkGradients((inputs) => execute(op, inputs, sample.attrs ?? {}), materialize(sample, 'float64', index + 1), { order: 2 }),
+          checkGradients(
+            (inputs) => execute(op, inputs, sample.attrs ?? {}),
+            materialize(sample, 'float64', index + 1),
+            { order: 2 },
+          ),
         );
       }
     });

@@ -9,10 +9,13 @@ describe('the op catalogue', () => {
     expect(ops.length).toBeGreaterThanOrEqual(120);
   });
 
-  it.each(ops.map((op) => [op.name, op] as const))('%s is documented, has samples, and a gradient or a reason', (_, op) => {
-    expect(op.doc).toMatch(/\S.{9,}\.$/s);
-    expect(op.samples().length).toBeGreaterThan(0);
-    expect(op.grad !== undefined || op.notDifferentiable !== undefined || op.transparent).toBe(true);
-    expect(op.grad !== undefined && op.notDifferentiable !== undefined).toBe(false);
-  });
+  it.each(ops.map((op) => [op.name, op] as const))(
+    '%s is documented, has samples, and a gradient or a reason',
+    (_, op) => {
+      expect(op.doc).toMatch(/\S.{9,}\.$/s);
+      expect(op.samples().length).toBeGreaterThan(0);
+      expect(op.grad !== undefined || op.notDifferentiable !== undefined || op.transparent).toBe(true);
+      expect(op.grad !== undefined && op.notDifferentiable !== undefined).toBe(false);
+    },
+  );
 });

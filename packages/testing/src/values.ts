@@ -41,7 +41,9 @@ function valuesOf(input: SampleInput, random: () => number): number[] {
 
 /** Whether a sample has inputs whose precision can be chosen. */
 export function hasFloats(sample: Sample): boolean {
-  return sample.inputs.some((i) => i.kind === 'uniform' || i.kind === 'distinct' || (i.kind === 'values' && i.dtype === undefined));
+  return sample.inputs.some(
+    (i) => i.kind === 'uniform' || i.kind === 'distinct' || (i.kind === 'values' && i.dtype === undefined),
+  );
 }
 
 /** The tensors of a sample on the current backend, its floats as `float`. */
@@ -50,7 +52,13 @@ export function materialize(sample: Sample, float: 'float32' | 'float64', seed =
   return sample.inputs.map((input) => {
     const list = valuesOf(input, random);
     const dtype: DType =
-      input.kind === 'integer' ? input.dtype : input.kind === 'bool' ? 'bool' : input.kind === 'values' ? (input.dtype ?? float) : float;
+      input.kind === 'integer'
+        ? input.dtype
+        : input.kind === 'bool'
+          ? 'bool'
+          : input.kind === 'values'
+            ? (input.dtype ?? float)
+            : float;
     return constant(list, dtype, { shape: input.shape });
   });
 }

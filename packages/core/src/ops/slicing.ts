@@ -90,7 +90,7 @@ type Item = number | Range | '...' | null;
  * @throws OutOfRangeError for a number outside of its axis; InvalidArgumentError for a text that is no range, a step of 0, or
  * more items than axes.
  */
-export function at(x: TensorLike, ...specs: readonly SliceSpec[]): Tensor {
+export function at(x: TensorLike, ...specs: SliceSpec[]): Tensor {
   const given = specs.length === 1 && specs[0] === undefined ? [] : specs;
   return take(
     toTensor(x),

@@ -34,12 +34,19 @@ export class ModelCheckpoint extends Callback {
 }
 
 function fillIn(path: string, values: Readonly<Record<string, number>>): string {
-  return path.replace(/\{(\w+)(?::0?(\d*)(?:\.(\d+))?([df]?))?\}/g, (_, name: string, width: string, decimals: string, kind: string) => {
-    const value = values[name];
-    if (value === undefined) {
-      throw new InvalidArgumentError(`the path ${path} names '${name}'; there are ${Object.keys(values).join(', ')}`, 'ModelCheckpoint');
-    }
-    const text = decimals !== undefined || kind === 'f' ? value.toFixed(Number(decimals ?? 6)) : String(value);
-    return text.padStart(Number(width ?? 0), '0');
-  });
+  return path.replace(
+    /\{(\w+)(?::0?(\d*)(?:\.(\d+))?([df]?))?\}/g,
+    (_, name: string, width: string, decimals: string, kind: string) => {
+      const value = values[name];
+      if (value === undefined) {
+        throw new InvalidArgumentError(
+          `the path ${path} names '${name}'; there are ${Object.keys(values).join(', ')}`,
+          'ModelCheckpoint',
+        );
+      }
+      const text =
+        decimals !== undefined || kind === 'f' ? value.toFixed(Number(decimals ?? 6)) : String(value);
+      return text.padStart(Number(width ?? 0), '0');
+    },
+  );
 }

@@ -30,7 +30,9 @@ export class Monitor {
   value(logs: Logs): number {
     const value = logs[this.name];
     if (value === undefined) {
-      throw new InvalidArgumentError(`there is no '${this.name}' to watch; the logs have ${Object.keys(logs).join(', ')}`);
+      throw new InvalidArgumentError(
+        `there is no '${this.name}' to watch; the logs have ${Object.keys(logs).join(', ')}`,
+      );
     }
     return value;
   }

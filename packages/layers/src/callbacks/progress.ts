@@ -72,7 +72,8 @@ export class ProgressBar extends Callback {
     const elapsed = (performance.now() - this.#start) / 1000;
     const perStep = this.#seen === 0 ? 0 : elapsed / this.#seen;
     const left = steps === undefined || done ? undefined : perStep * (steps - this.#seen);
-    const filled = steps === undefined ? 0 : Math.round((WIDTH * Math.min(this.#seen, steps)) / Math.max(1, steps));
+    const filled =
+      steps === undefined ? 0 : Math.round((WIDTH * Math.min(this.#seen, steps)) / Math.max(1, steps));
     const bar = this.#live ? ` ${'━'.repeat(filled)}${'─'.repeat(WIDTH - filled)}` : '';
     const time = left === undefined ? duration(elapsed) : `ETA ${duration(left)}`;
     const numbers = Object.entries(logs).map(([name, value]) => ` - ${name}: ${number(value)}`);
@@ -83,12 +84,16 @@ export class ProgressBar extends Callback {
 function duration(seconds: number): string {
   if (seconds < 60) return `${Math.round(seconds)}s`;
   const m = Math.floor(seconds / 60);
-  return m < 60 ? `${m}:${String(Math.round(seconds % 60)).padStart(2, '0')}` : `${Math.floor(m / 60)}:${String(m % 60).padStart(2, '0')}:00`;
+  return m < 60
+    ? `${m}:${String(Math.round(seconds % 60)).padStart(2, '0')}`
+    : `${Math.floor(m / 60)}:${String(m % 60).padStart(2, '0')}:00`;
 }
 
 function rate(seconds: number): string {
   if (seconds >= 1) return `${seconds.toFixed(1)}s`;
-  return seconds >= 1e-3 ? `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms` : `${Math.round(seconds * 1e6)}us`;
+  return seconds >= 1e-3
+    ? `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms`
+    : `${Math.round(seconds * 1e6)}us`;
 }
 
 function number(value: number): string {
