@@ -167,6 +167,10 @@ METRICS = [
     ("AUC", {"summation_method": "minoring", "num_thresholds": 9}, two(bits, N, C), two(probability, N, C)),
     ("AUC", {"thresholds": [0.3, 0.5, 0.9]}, two(bits, N, C), two(probability, N, C)),
     ("AUC", {"from_logits": True}, two(bits, N, C), two(normal, N, C)),
+    ("F1Score", {}, two(one_hot, C, N), two(probability, N, C)),
+    ("F1Score", {"average": "macro", "threshold": 0.5}, two(bits, N, C), two(probability, N, C)),
+    ("FBetaScore", {"average": "micro", "beta": 2.0}, two(one_hot, C, N), two(probability, N, C)),
+    ("FBetaScore", {"average": "weighted", "beta": 0.5, "threshold": 0.4}, two(bits, N, C), two(probability, N, C)),
 ]
 METRIC_WEIGHTS = two(positive, N)
 

@@ -101,7 +101,8 @@ export abstract class Optimizer extends Module {
   };
   readonly #warned = new Set<Variable>();
   #schedule: ((step: number) => number) | null = null;
-  #rateVariable: Variable | null = null;
+  /** Holds a fixed learning rate; null with a schedule. */
+  protected rateVariable: Variable | null = null;
   // The rate as it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
   #givenRate = 0;
 
@@ -134,7 +135,7 @@ export abstract class Optimizer extends Module {
    */
   get learningRate(): number {
     if (this.#schedule !== null) return this.#schedule(Number(this.iterations.item()));
-    const stored = (this.#rateVariable as Variable).item();
+    const stored = (this.rateVariable as Variable).item();
     // Restored from a file: take the shortest number that is this float32.
     if (stored !== Math.fround(this.#givenRate)) this.#givenRate = shortest(stored);
     return this.#givenRate;
@@ -142,8 +143,8 @@ export abstract class Optimizer extends Module {
   set learningRate(value: LearningRate) {
     if (typeof value === 'function') {
       this.#schedule = value;
-      const old = this.#rateVariable;
-      this.#rateVariable = null;
+      const old = this.rateVariable;
+      this.rateVariable = null;
       if (old !== null) this.#variables.splice(this.#variables.indexOf(old), 1);
       return;
     }
@@ -160,9 +161,9 @@ export abstract class Optimizer extends Module {
       );
     }
     this.#givenRate = value;
-    if (this.#rateVariable === null)
-      this.#rateVariable = this.#track('learning_rate', constant(value, 'float32'));
-    else this.#rateVariable.assign(value);
+    if (this.rateVariable === null)
+      this.rateVariable = this.#track('learning_rate', constant(value, 'float32'));
+    else this.rateVariable.assign(value);
   }
   /** The schedule or function that gives the learning rate; null when it is fixed. */
   get learningRateSchedule(): ((step: number) => number) | null {

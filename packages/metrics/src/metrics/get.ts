@@ -3,6 +3,7 @@ import { snakeCase } from '@eagre/core/internal';
 import { camelCaseKeys } from '../config.ts';
 import * as accuracy from './accuracy.ts';
 import * as confusion from './confusion.ts';
+import { F1Score, FBetaScore } from './fscore.ts';
 import * as fromLosses from './losses.ts';
 import { Metric } from './metric.ts';
 import { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';
@@ -36,6 +37,8 @@ const classes: Readonly<Record<string, MetricClass>> = {
   Precision: confusion.Precision,
   Recall: confusion.Recall,
   AUC: confusion.AUC,
+  F1Score,
+  FBetaScore,
 };
 
 const short: Readonly<Record<string, MetricClass>> = {

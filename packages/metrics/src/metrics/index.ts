@@ -16,6 +16,7 @@ export {
   topKCategoricalAccuracy,
 } from './accuracy.ts';
 export { AUC, type AUCOptions, Precision, type PrecisionOptions, Recall } from './confusion.ts';
+export { F1Score, type F1ScoreOptions, FBetaScore, type FBetaScoreOptions } from './fscore.ts';
 export {
   deserialize,
   get,

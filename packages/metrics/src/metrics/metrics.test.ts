@@ -179,6 +179,9 @@ test('what does not fit is refused', () => {
   expect(() => metrics.deserialize({ class_name: 'AUC', config: { multi_label: true } })).toThrow(
     /multiLabel/,
   );
+  expect(() => new metrics.F1Score()([1, 0], [1, 0])).toThrow(/must both be \[batch, classes\]/);
+  expect(() => new metrics.F1Score().result()).toThrow(/no update/);
+  expect(() => new metrics.FBetaScore({ beta: 0 })).toThrow(/beta/);
   expect(() => new metrics.AUC({ curve: 'XYZ' as never })).toThrow(/curve/);
 });
 

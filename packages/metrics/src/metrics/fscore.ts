@@ -1,0 +1,133 @@
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  scope,
+  sub,
+  type Tensor,
+  type TensorLike,
+  type Variable,
+} from '@eagre/core';
+import { sameShape, showShape } from '@eagre/core/internal';
+import { alike, as, EPSILON, predictions } from '../arrange.ts';
+import type { SampleWeightOptions } from '../losses/loss.ts';
+import { Metric, type MetricOptions, named, update } from './metric.ts';
+
+export interface F1ScoreOptions extends MetricOptions {
+  /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
+  readonly average?: 'micro' | 'macro' | 'weighted' | null;
+  /** Predictions above it are positive; without one the largest of each example is. */
+  readonly threshold?: number | null;
+}
+export interface FBetaScoreOptions extends F1ScoreOptions {
+  /** How many times as much recall counts as precision; 1 unless given. */
+  readonly beta?: number;
+}
+
+interface Counts {
+  readonly truePositives: Variable;
+  readonly falsePositives: Variable;
+  readonly falseNegatives: Variable;
+  readonly intermediateWeights: Variable;
+}
+
+/**
+ * The weighted harmonic mean of precision and recall, (1 + beta²) · p · r / (beta² · p + r). Targets and predictions are
+ * [batch, classes]; the number of classes is known at the first update.
+ */
+export class FBetaScore extends Metric {
+  readonly average: 'micro' | 'macro' | 'weighted' | null;
+  readonly beta: number;
+  readonly threshold: number | null;
+  protected counts: Counts | null = null;
+
+  constructor(name?: string | FBetaScoreOptions, options?: FBetaScoreOptions) {
+    const all = { name: 'fbeta_score', ...named(name, options) };
+    super(all);
+    const { average = null, beta = 1, threshold = null } = all;
+    if (average !== null && !['micro', 'macro', 'weighted'].includes(average)) {
+      throw new InvalidArgumentError(
+        `average must be micro, macro, weighted or null, got '${average}'`,
+        this.name,
+      );
+    }
+    if (!(beta > 0)) throw new InvalidArgumentError(`beta must be above 0, got ${beta}`, this.name);
+    if (threshold !== null && !(threshold > 0 && threshold <= 1)) {
+      throw new InvalidArgumentError(`the threshold must be in (0, 1], got ${threshold}`, this.name);
+    }
+    this.average = average;
+    this.beta = beta;
+    this.threshold = threshold;
+  }
+
+  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+    update(() => {
+      const scores = as(predictions(yPred), this.dtype);
+      const t = alike(yTrue, this.dtype);
+      if (scores.rank !== 2 || !sameShape(scores.shape, t.shape)) {
+        throw new InvalidArgumentError(
+          `targets ${showShape(t.shape)} and predictions ${showShape(scores.shape)} must both be [batch, classes]`,
+          this.name,
+        );
+      }
+      const counts = (this.counts ??= this.#make(scores.shape[1] as number));
+      const positive =
+        this.threshold === null
+          ? // Where all are 0, none is the largest.
+            scores.greaterEqual(scores.max(-1, { keepdims: true })).logicalAnd(scores.abs().greater(1e-9))
+          : scores.greater(this.threshold);
+      const p = positive.cast(this.dtype);
+      const { sampleWeight = null } = options;
+      const weights = sampleWeight === null ? null : alike(sampleWeight, this.dtype).expandDims(-1);
+      const total = (x: Tensor): Tensor =>
+        (weights === null ? x : x.mul(weights)).sum(this.average === 'micro' ? null : 0);
+      counts.truePositives.assignAdd(total(p.mul(t)));
+      counts.falsePositives.assignAdd(total(p.mul(sub(1, t))));
+      counts.falseNegatives.assignAdd(total(sub(1, p).mul(t)));
+      counts.intermediateWeights.assignAdd(total(t));
+    });
+  }
+
+  override result(): Tensor {
+    return scope(() => {
+      if (this.counts === null) throw new FailedPreconditionError('there was no update yet', this.name);
+      const { truePositives: tp, falsePositives: fp, falseNegatives: fn, intermediateWeights } = this.counts;
+      const squared = this.beta ** 2;
+      const precision = tp.div(tp.add(fp).add(EPSILON));
+      const recall = tp.div(tp.add(fn).add(EPSILON));
+      const scores = precision
+        .mul(recall)
+        .div(precision.mul(squared).add(recall).add(EPSILON))
+        .mul(1 + squared);
+      if (this.average === null) return scores;
+      if (this.average !== 'weighted') return scores.mean();
+      return scores.mul(intermediateWeights.div(intermediateWeights.sum().add(EPSILON))).sum();
+    });
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), average: this.average, beta: this.beta, threshold: this.threshold };
+  }
+
+  #make(classes: number): Counts {
+    const shape = this.average === 'micro' ? [] : [classes];
+    const weight = (name: string): Variable => this.addWeight({ name, shape });
+    return {
+      truePositives: weight('true_positives'),
+      falsePositives: weight('false_positives'),
+      falseNegatives: weight('false_negatives'),
+      intermediateWeights: weight('intermediate_weights'),
+    };
+  }
+}
+
+/** The harmonic mean of precision and recall, 2 · p · r / (p + r). */
+export class F1Score extends FBetaScore {
+  constructor(name?: string | F1ScoreOptions, options?: F1ScoreOptions) {
+    const { average, threshold, dtype, name: given } = named(name, options);
+    super({ average, threshold, dtype, name: given ?? 'f1_score' });
+  }
+  override getConfig(): Record<string, unknown> {
+    const { beta: _, ...config } = super.getConfig();
+    return config;
+  }
+}
