@@ -87,6 +87,8 @@ export function builtin(...classes: readonly { readonly prototype: { readonly ca
 // Whether the outermost call trains; inner layers inherit it.
 let currentTraining: boolean | undefined;
 let depth = 0;
+// Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
+let anyLosses = false;
 
 /**
  * A function with weights. Subclasses make weights in `build` (called once, with the shape of the first input) or in the
@@ -191,6 +193,7 @@ export class Layer extends Module {
 
   /** Adds a term to the loss of the current call. */
   addLoss(loss: Tensor): void {
+    anyLosses = true;
     this._layer.losses.push(keep(loss));
   }
 
@@ -302,7 +305,7 @@ export class Layer extends Module {
     }
     const before = currentTraining;
     const training = options.training ?? before ?? false;
-    if (depth === 0) clearLosses(this);
+    if (depth === 0 && anyLosses) clearLosses(this);
     currentTraining = training;
     depth++;
     try {

@@ -56,16 +56,13 @@ abstract class Merge extends Layer {
     if (batches.size > 1) fail(this, `cannot merge different batch sizes, got ${showAll(shapes)}`);
     const rank = Math.max(...shapes.map((s) => s.length));
     const example = Array.from({ length: Math.max(0, rank - 1) }, (_, i) => {
-      let size: number | null = 1;
-      for (const shape of shapes) {
-        // Counted from the end; the batch, at the front, is none of them.
-        const at = shape.length - rank + 1 + i;
-        const d = at < 1 ? 1 : shape[at];
-        if (d === 1) continue;
-        if (size === 1 || size === null) size = size === null && d !== null ? null : d;
-        else if (d === null) size = null;
-        else if (d !== size) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
-      }
+      // Counted from the end; the batch, at the front, is none of them.
+      const sizes = shapes.map((shape) =>
+        shape.length - rank + 1 + i < 1 ? 1 : shape[shape.length - rank + 1 + i],
+      );
+      const stretched = new Set(sizes.filter((d) => d !== null && d !== 1));
+      if (stretched.size > 1) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
+      const [size = sizes.includes(null) ? null : 1] = stretched;
       return size;
     });
     const [batch = null] = batches;
