@@ -11,10 +11,10 @@ class Linear extends tf.layers.Layer {
     this.units = units;
   }
 
-  override build(inputShape: tf.Shape): void {
+  override build(inputShape: tf.PartialShape): void {
     this.w = this.addWeight({
       name: 'w',
-      shape: [inputShape.at(-1) ?? 0, this.units],
+      shape: [inputShape.at(-1), this.units],
       initializer: 'randomNormal',
       regularizer: tf.regularizers.l2(0.01),
     });

@@ -161,6 +161,8 @@ it('17: a layer of one’s own', async () => {
 });
 
 it('18: models', async () => {
+  // Names count on from the programs before.
+  tf.keras.clearSession();
   const e = await import('./18-models.ts');
   const text = e.lines.join('\n');
   expect(text).toMatch(/dense \(Dense\)\s+\[null, 4\]\s+44/);

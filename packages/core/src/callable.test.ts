@@ -30,7 +30,7 @@ export interface Unit {
   (x: number): number;
 }
 class Plus extends Unit {
-  readonly length = 7;
+  override readonly length = 7;
   readonly w = new Variable(1, { name: 'w' });
   #calls = 0;
   override call(x: number): number {

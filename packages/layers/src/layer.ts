@@ -22,7 +22,7 @@ import {
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
-import { type ConstraintLike, get as getConstraint } from './constraints.ts';
+import { type Constraint, type ConstraintLike, get as getConstraint } from './constraints.ts';
 import { get as getInitializer, type InitializerLike } from './initializers.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import { LocalNames, uniqueName } from './naming.ts';
@@ -46,7 +46,8 @@ export interface CallOptions {
 }
 
 export interface WeightOptions {
-  readonly shape?: Shape;
+  /** A dimension that is not known (`null`, `undefined`) is an error when the weight is made. */
+  readonly shape?: readonly (number | null | undefined)[];
   /** Part of the weight's name in files: `kernel`. */
   readonly name?: string;
   readonly initializer?: InitializerLike;
@@ -124,8 +125,11 @@ export class Layer extends Module {
     return callable(this, (self, args) => self.invoke(...(args as unknown as [TensorLike, CallOptions?])));
   }
 
-  /** Makes the weights; `inputShape` has the batch dimension first. Called once, before the first `call`. */
-  build(_inputShape: Shape): void {}
+  /**
+   * Makes the weights; `inputShape` has the batch dimension first, and `null` for what is not known when a model is described
+   * before it is called. Called once, before the first `call`.
+   */
+  build(_inputShape: PartialShape): void {}
 
   /** Computes the outputs. Override it; call the layer itself instead. */
   call(_inputs: LayerInput, _options: CallOptions): LayerOutput {
@@ -162,15 +166,15 @@ export class Layer extends Module {
 
   /** A new weight of the layer. Its penalty is part of `losses`. */
   addWeight(options: WeightOptions = {}): Variable {
-    const { shape = [], name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
-    for (const d of shape) {
-      if (!Number.isInteger(d) || d < 0) {
-        throw new InvalidArgumentError(
-          `addWeight: the shape ${showShape(shape)} is not known yet`,
-          this.name,
-        );
-      }
-    }
+    const { name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
+    const given = options.shape ?? [];
+    const shape = given.map((d) => {
+      if (typeof d === 'number' && Number.isInteger(d) && d >= 0) return d;
+      throw new InvalidArgumentError(
+        `addWeight: the shape ${showShape(given.map((v) => v ?? null))} is not known yet`,
+        this.name,
+      );
+    });
     const state = this._layer;
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
     const variable = withoutTapes(() =>
@@ -182,7 +186,8 @@ export class Layer extends Module {
       ),
     );
     if (options.constraint !== undefined && options.constraint !== null) {
-      constraints.set(variable, getConstraint(options.constraint));
+      // Where optimizers look for it.
+      Object.defineProperty(variable, 'constraint', { value: constrain(getConstraint(options.constraint)) });
     }
     if (options.regularizer !== undefined && options.regularizer !== null) {
       state.regularizers.push({ variable, regularizer: getRegularizer(options.regularizer) });
@@ -213,6 +218,11 @@ export class Layer extends Module {
   /** Layers directly inside, in the order of attributes. */
   get sublayers(): Layer[] {
     return this.directLayers();
+  }
+  /** Every layer and module inside, at any depth. */
+  override get submodules(): Module[] {
+    const inner = this.directLayers().flatMap((layer): Module[] => [layer, ...layer.submodules]);
+    return [...new Set([...inner, ...super.submodules])];
   }
   /** Every weight with its name in files and whether training changes it. */
   get namedWeights(): NamedWeight[] {
@@ -280,7 +290,7 @@ export class Layer extends Module {
   }
 
   /** @internal Builds the layer for an input shape, unless it is built. */
-  ensureBuilt(shape: Shape): void {
+  ensureBuilt(shape: PartialShape): void {
     const state = this._layer;
     if (state.built) return;
     outsideScopes(() => withoutTapes(() => this.build(shape)));
@@ -325,10 +335,7 @@ export class Layer extends Module {
     const many = Array.isArray(inputs);
     const list = (many ? inputs : [inputs]) as readonly KerasTensor[];
     const shapes = list.map((x) => x.shape);
-    if (!this._layer.built) {
-      const known = shapes.map((s) => s.map((d) => d ?? 1));
-      this.ensureBuilt((many ? known : known[0]) as Shape);
-    }
+    this.ensureBuilt((many ? shapes : shapes[0]) as PartialShape);
     const shape = this.computeOutputShape(many ? shapes : (shapes[0] as PartialShape));
     return new KerasTensor(shape, this.dtype, this.name, { layer: this, inputs: list, many, options });
   }
@@ -349,14 +356,8 @@ function keepAll<T extends LayerInput>(tensors: T): T {
   return tensors;
 }
 
-const constraints = new WeakMap<Variable, (w: Tensor) => Tensor>();
-
-/** @internal Applies the constraints of weights, after an update. */
-export function applyConstraints(variables: readonly Variable[]): void {
-  for (const v of variables) {
-    const constraint = constraints.get(v);
-    if (constraint !== undefined) withoutTapes(() => scope(() => v.assign(constraint(v.taken()))));
-  }
+function constrain(constraint: Constraint): (variable: Variable) => Tensor {
+  return (variable) => constraint(variable.taken());
 }
 
 function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {

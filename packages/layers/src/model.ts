@@ -1,11 +1,4 @@
-import {
-  FailedPreconditionError,
-  type PartialShape,
-  type Shape,
-  scope,
-  type Tensor,
-  zeros,
-} from '@eagre/core';
+import { FailedPreconditionError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
 import { withoutTapes } from '@eagre/core/internal';
 import { FunctionalGraph } from './functional.ts';
 import type { KerasTensor } from './keras-tensor.ts';
@@ -99,7 +92,7 @@ export class Model extends Layer {
   }
 
   /** Makes all weights for an input shape (batch first), by a call on zeros where the model is subclassed. */
-  override build(_inputShape: Shape): void {}
+  override build(_inputShape: PartialShape): void {}
   /** Builds the whole model, sublayers included, for an input shape with the batch first (`null`: any). */
   buildFor(inputShape: PartialShape): void {
     withoutTapes(() =>

@@ -1,10 +1,4 @@
-import {
-  FailedPreconditionError,
-  InvalidArgumentError,
-  type PartialShape,
-  type Shape,
-  type Tensor,
-} from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
 import { isKept } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput } from './layer.ts';
@@ -46,7 +40,7 @@ export class Sequential extends Model {
     sequence.layers.push(layer);
     if (sequence.inputShape !== undefined && !layer.built) {
       const shape = this.#outputShape(sequence.inputShape, sequence.layers.slice(0, -1));
-      layer.ensureBuilt(shape.map((d) => d ?? 1));
+      layer.ensureBuilt(shape);
       this._layer.built = true;
     }
   }
@@ -59,11 +53,11 @@ export class Sequential extends Model {
   }
 
   /** Built layer by layer, since each one's input is the output of the one before. */
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     this._sequence.inputShape ??= [null, ...inputShape.slice(1)];
     let shape: PartialShape = inputShape;
     for (const layer of this._sequence.layers) {
-      layer.ensureBuilt(shape as Shape);
+      layer.ensureBuilt(shape);
       shape = layer.computeOutputShape(shape);
     }
     this._layer.built = true;

@@ -24,7 +24,6 @@ import {
   inputTensors,
   isBatchSource,
 } from './data-adapter.ts';
-import { applyConstraints } from './layer.ts';
 import type { Model } from './model.ts';
 
 export { History, type Logs };
@@ -162,7 +161,6 @@ export function trainStep(model: Model, x: Tensor, y: Tensor | undefined, weight
     const variables: Variable[] = model.trainableVariables;
     if (variables.length > 0) {
       training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
-      applyConstraints(variables);
     }
     tape.dispose();
     updateMetrics(training, loss, y, yPred, weight);

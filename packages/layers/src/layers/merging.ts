@@ -1,5 +1,5 @@
 // Layers that make one tensor of a list.
-import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
+import { concat, type PartialShape, type Tensor } from '@eagre/core';
 import { isFloating, showShape } from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import { type Config, fail, values } from './common.ts';
@@ -32,7 +32,7 @@ abstract class Merge extends Layer {
   /** Computes from inputs of one rank. */
   protected abstract merge(inputs: readonly Tensor[]): Tensor;
 
-  override build(inputShape: Shape | readonly Shape[]): void {
+  override build(inputShape: Shapes): void {
     this.computeOutputShape(inputShape);
   }
 
@@ -151,7 +151,7 @@ export class Concatenate extends Layer {
     if (!Number.isInteger(this.axis))
       fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
   }
-  override build(inputShape: Shape | readonly Shape[]): void {
+  override build(inputShape: Shapes): void {
     this.computeOutputShape(inputShape);
   }
   override call(inputs: LayerInput): Tensor {
