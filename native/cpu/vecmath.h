@@ -12,6 +12,9 @@
 #include <arm_neon.h>
 #endif
 
+// A call between vector functions would spill registers and load every constant again.
+#define EAGRE_INLINE inline __attribute__((always_inline))
+
 EAGRE_BEGIN
 namespace {
 
@@ -22,7 +25,7 @@ constexpr bool kFused = false;
 #endif
 
 // a * b + c, in one rounding where the processor can.
-inline vf32 muladd(vf32 a, vf32 b, vf32 c) {
+EAGRE_INLINE vf32 muladd(vf32 a, vf32 b, vf32 c) {
 #if defined(__AVX512F__)
   return (vf32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif defined(__FMA__)
@@ -33,11 +36,11 @@ inline vf32 muladd(vf32 a, vf32 b, vf32 c) {
   return a * b + c;
 #endif
 }
-inline vf32 splat(float x) { return vf32{} + x; }
-inline vf32 load(const float* p) { return *reinterpret_cast<const vf32u*>(p); }
-inline void store(float* p, vf32 v) { *reinterpret_cast<vf32u*>(p) = v; }
+EAGRE_INLINE vf32 splat(float x) { return vf32{} + x; }
+EAGRE_INLINE vf32 load(const float* p) { return *reinterpret_cast<const vf32u*>(p); }
+EAGRE_INLINE void store(float* p, vf32 v) { *reinterpret_cast<vf32u*>(p) = v; }
 // The first n < kF32 elements, the other lanes being `rest`; and the store that leaves memory behind them alone.
-inline vf32 load_part(const float* p, int64_t n, float rest) {
+EAGRE_INLINE vf32 load_part(const float* p, int64_t n, float rest) {
 #if defined(__AVX512F__)
   return (vf32)_mm512_mask_loadu_ps((__m512)splat(rest), static_cast<__mmask16>((1u << n) - 1), p);
 #elif defined(__AVX2__)
@@ -49,7 +52,7 @@ inline vf32 load_part(const float* p, int64_t n, float rest) {
   return x;
 #endif
 }
-inline void store_part(float* p, int64_t n, vf32 x) {
+EAGRE_INLINE void store_part(float* p, int64_t n, vf32 x) {
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)x);
 #elif defined(__AVX2__)
@@ -60,7 +63,7 @@ inline void store_part(float* p, int64_t n, vf32 x) {
 #endif
 }
 // Across the lanes, in halves; f takes floats and vectors of them.
-template <class F> inline float fold_lanes(vf32 x, F f) {
+template <class F> EAGRE_INLINE float fold_lanes(vf32 x, F f) {
 #if defined(__SSE4_2__)
   typedef float vf4 __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
@@ -80,21 +83,41 @@ template <class F> inline float fold_lanes(vf32 x, F f) {
   return f(f(x[0], x[2]), f(x[1], x[3]));
 #endif
 }
-inline float sum_lanes(vf32 x) {
+EAGRE_INLINE float sum_lanes(vf32 x) {
   return fold_lanes(x, [](auto a, auto b) { return a + b; });
 }
-inline float max_lanes(vf32 x) {
+EAGRE_INLINE float max_lanes(vf32 x) {
   return fold_lanes(x, [](auto a, auto b) { return a > b ? a : b; });
 }
-inline vi32 bits(vf32 x) { return (vi32)x; }
-inline vf32 from_bits(vi32 x) { return (vf32)x; }
-inline vf32 magnitude(vf32 x) { return from_bits(bits(x) & 0x7fffffff); }
-inline vf32 with_sign(vf32 x, vf32 sign) { return from_bits(bits(x) | (bits(sign) & INT32_MIN)); }
-// A NaN in x stays.
-inline vf32 at_least(vf32 x, float low) { return x < low ? splat(low) : x; }
-inline vf32 at_most(vf32 x, float high) { return x > high ? splat(high) : x; }
+EAGRE_INLINE vi32 bits(vf32 x) { return (vi32)x; }
+EAGRE_INLINE vf32 from_bits(vi32 x) { return (vf32)x; }
+EAGRE_INLINE vf32 magnitude(vf32 x) { return from_bits(bits(x) & 0x7fffffff); }
+EAGRE_INLINE vf32 with_sign(vf32 x, vf32 sign) { return from_bits(bits(x) | (bits(sign) & INT32_MIN)); }
+// A NaN in x stays: the instructions give their second operand then.
+EAGRE_INLINE vf32 at_least(vf32 x, float low) {
+#if defined(__AVX512F__)
+  return (vf32)_mm512_maskz_max_ps(0xffff, (__m512)splat(low), (__m512)x);
+#elif defined(__AVX2__)
+  return (vf32)_mm256_max_ps((__m256)splat(low), (__m256)x);
+#elif defined(__SSE4_2__)
+  return (vf32)_mm_max_ps((__m128)splat(low), (__m128)x);
+#else
+  return x < low ? splat(low) : x;
+#endif
+}
+EAGRE_INLINE vf32 at_most(vf32 x, float high) {
+#if defined(__AVX512F__)
+  return (vf32)_mm512_maskz_min_ps(0xffff, (__m512)splat(high), (__m512)x);
+#elif defined(__AVX2__)
+  return (vf32)_mm256_min_ps((__m256)splat(high), (__m256)x);
+#elif defined(__SSE4_2__)
+  return (vf32)_mm_min_ps((__m128)splat(high), (__m128)x);
+#else
+  return x > high ? splat(high) : x;
+#endif
+}
 
-template <int N> inline vf32 horner(const float (&c)[N], vf32 x) {
+template <int N> EAGRE_INLINE vf32 horner(const float (&c)[N], vf32 x) {
   vf32 r = splat(c[N - 1]);
 #pragma GCC unroll 16
   for (int i = N - 2; i >= 0; i--) r = muladd(r, x, splat(c[i]));
@@ -103,14 +126,14 @@ template <int N> inline vf32 horner(const float (&c)[N], vf32 x) {
 
 // Rounds to the nearest integer, for |x| < 2^22; `as_int` gets it as an integer (garbage for others).
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
-inline vf32 round_small(vf32 x, vi32& as_int) {
+EAGRE_INLINE vf32 round_small(vf32 x, vi32& as_int) {
   vf32 t = x + kRounder;
   as_int = (vi32)((vu32)bits(t) - 0x4b400000u);
   return t - kRounder;
 }
 
 // p · 2^n for n in [-252, 254]
-inline vf32 scale(vf32 p, vf32 n, vi32 as_int) {
+EAGRE_INLINE vf32 scale(vf32 p, vf32 n, vi32 as_int) {
 #if defined(__AVX512F__)
   (void)as_int;
   return (vf32)_mm512_maskz_scalef_ps(0xffff, (__m512)p, (__m512)n);
@@ -123,7 +146,7 @@ inline vf32 scale(vf32 p, vf32 n, vi32 as_int) {
 }
 
 // exp(x) = 2^n exp(r), |r| <= ln(2) / 2
-inline vf32 exp(vf32 x) {
+EAGRE_INLINE vf32 exp(vf32 x) {
   static const float q[] = {5.000000000e-01f, 1.666666567e-01f, 4.166645557e-02f, 8.333569393e-03f, 1.393593382e-03f, 1.974268671e-04f};
   x = at_most(at_least(x, -104.0f), 89.0f);
   vi32 n;
@@ -134,7 +157,7 @@ inline vf32 exp(vf32 x) {
   return scale(p, nf, n);
 }
 
-inline bool any(vi32 mask) {
+EAGRE_INLINE bool any(vi32 mask) {
 #if defined(__AVX512F__)
   return _mm512_movepi32_mask((__m512i)mask) != 0;
 #elif defined(__AVX2__)
@@ -155,7 +178,7 @@ template <class F> inline vf32 by_lanes(vf32 x, F f) {
 }
 
 // log(x) = e ln 2 + log(1 + f), with 1 + f in [sqrt(1/2), sqrt(2))
-inline vf32 log(vf32 x) {
+EAGRE_INLINE vf32 log(vf32 x) {
   static const float q[] = {3.333331347e-01f, -2.500000894e-01f, 2.000207156e-01f, -1.666799039e-01f, 1.422036290e-01f,
                             -1.240620837e-01f, 1.188347116e-01f, -1.167018339e-01f, 6.749540567e-02f};
   constexpr int32_t kRootHalf = 0x3f3504f3;
@@ -174,7 +197,7 @@ inline vf32 log(vf32 x) {
 }
 
 // x + x^3 P(x^2) near 0, else 1 - 2 / (exp(2x) + 1)
-inline vf32 tanh(vf32 x) {
+EAGRE_INLINE vf32 tanh(vf32 x) {
   static const float q[] = {-3.333333135e-01f, 1.333322078e-01f, -5.394817889e-02f, 2.170689404e-02f, -8.190013468e-03f, 2.152683679e-03f};
   vf32 a = magnitude(x), z = a * a;
   vf32 near = muladd(a * z, horner(q, z), a);
@@ -182,7 +205,7 @@ inline vf32 tanh(vf32 x) {
   return with_sign(a < 0.625f ? near : far, x);
 }
 
-inline vf32 sigmoid(vf32 x) {
+EAGRE_INLINE vf32 sigmoid(vf32 x) {
   // Below 0, e / (1 + e) = e - e (e / (1 + e)) rounds what is small where e is.
   vf32 e = exp(from_bits(bits(x) | INT32_MIN));
   vf32 y = 1.0f / (e + 1.0f);
@@ -190,7 +213,7 @@ inline vf32 sigmoid(vf32 x) {
 }
 
 // x + x P(x^2) to 0.92, then 1 - exp(log(erfc(x))), the logarithm as a polynomial
-inline vf32 erf(vf32 x) {
+EAGRE_INLINE vf32 erf(vf32 x) {
   static const float q[] = {1.283791661e-01f, -3.761262894e-01f, 1.128362566e-01f, -2.685573138e-02f, 5.192405079e-03f,
                             -8.049769676e-04f, 7.996649947e-05f};
   static const float c[] = {1.746845082e-04f, -1.129514933e+00f, -6.333469152e-01f, -1.082800403e-01f, 2.511935122e-02f,
@@ -203,7 +226,7 @@ inline vf32 erf(vf32 x) {
 
 // r = a - n π/2 for 0 <= a <= kLargestAngle, |r| <= π/4, in parts of π/2 whose products with n are exact.
 constexpr float kLargestAngle = kFused ? 100000.0f : 8192.0f;
-inline vf32 reduce_angle(vf32 a, vi32& n) {
+EAGRE_INLINE vf32 reduce_angle(vf32 a, vi32& n) {
   vf32 nf = round_small(a * 0.636619772f, n);
   if (kFused) {
     vf32 r = muladd(nf, splat(-1.5707963705e+00f), a);
@@ -217,7 +240,7 @@ inline vf32 reduce_angle(vf32 a, vi32& n) {
   return head + (((r - head) - third) - nf * 2.5633440683e-12f);
 }
 // The sine of r + q π/2; `flip` has the sign bit where the result is to be negated.
-inline vf32 sine_in_quadrant(vf32 r, vi32 q, vi32 flip) {
+EAGRE_INLINE vf32 sine_in_quadrant(vf32 r, vi32 q, vi32 flip) {
   static const float s[] = {-1.666666716e-01f, 8.333379403e-03f, -1.985307317e-04f, 2.832739256e-06f};
   static const float c[] = {4.166664556e-02f, -1.388731063e-03f, 2.443256381e-05f};
   vf32 z = r * r;
@@ -228,14 +251,14 @@ inline vf32 sine_in_quadrant(vf32 r, vi32 q, vi32 flip) {
   vf32 y = (q & 1) != 0 ? cosine : sine;
   return from_bits(bits(y) ^ (((q & 2) << 30) ^ flip));
 }
-inline vf32 sin(vf32 x) {
+EAGRE_INLINE vf32 sin(vf32 x) {
   vf32 a = magnitude(x);
   if (__builtin_expect(any(~(a <= kLargestAngle)), 0)) return by_lanes(x, [](double v) { return std::sin(v); });
   vi32 n;
   vf32 r = reduce_angle(a, n);
   return sine_in_quadrant(r, n, bits(x) & INT32_MIN);
 }
-inline vf32 cos(vf32 x) {
+EAGRE_INLINE vf32 cos(vf32 x) {
   vf32 a = magnitude(x);
   if (__builtin_expect(any(~(a <= kLargestAngle)), 0)) return by_lanes(x, [](double v) { return std::cos(v); });
   vi32 n;
