@@ -1,0 +1,136 @@
+"""What the Python peers share: the protocol, the timing loop, and the inputs.
+
+A peer is started with `--threads n`. It answers lines of JSON on stdin with lines of JSON on stdout:
+
+    (at start)                                             {"ready": true, "version": "…"} or {"absent": "why"}
+    {"phase": "prepare", "workload": name, "seconds": s}   {"variant": "…", "check": number or null}
+    {"phase": "measure", "workload": name, "seconds": s}   {"median": …, "low": …, "high": …, "runs": n, "samples": [seconds…]}
+    {"phase": "release", "workload": name}                 {}
+
+or {"unsupported": true} for a workload it has not, {"error": "…"} for one that fails.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+
+# A sample lasts at least this long, so that the clock does not matter.
+SAMPLE_SECONDS = 200e-6
+MAX_SAMPLES = 500
+
+
+class Case:
+    """One way to do a workload: `run` does it `iterations` times; `check` gives a number that all libraries must agree on."""
+
+    def __init__(self, run, iterations=1, check=None, variant=""):
+        self.run, self.iterations, self.check, self.variant = run, iterations, check, variant
+
+
+def sample(case, seconds):
+    """Seconds of one iteration, one number for each sample, for about `seconds`."""
+    run, clock = case.run, time.perf_counter
+
+    def timed(count):
+        repeat = range(count)
+        start = clock()
+        for _ in repeat:
+            run()
+        return clock() - start
+
+    count = 1
+    while timed(count) < SAMPLE_SECONDS:
+        count *= 2
+    samples, end = [], clock() + seconds
+    while True:
+        samples.append(timed(count) / (count * case.iterations))
+        late = clock() - end
+        if late > 0 and (len(samples) >= 5 or late > 3 * seconds):
+            return samples
+
+
+def quantile(ordered, p):
+    at = p * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def summary(samples):
+    ordered = sorted(samples)
+    n = len(ordered)
+    kept = ordered if n <= MAX_SAMPLES else [ordered[i * (n - 1) // (MAX_SAMPLES - 1)] for i in range(MAX_SAMPLES)]
+    return {
+        "median": quantile(ordered, 0.5),
+        "low": quantile(ordered, 0.1),
+        "high": quantile(ordered, 0.9),
+        "runs": n,
+        "samples": kept,
+    }
+
+
+def values(shape, salt=0):
+    """The same inputs in every library: a multiplicative hash of the index, in -0.5 … 0.5."""
+    import numpy as np
+
+    n = int(np.prod(shape))
+    i = np.arange(n, dtype=np.int64) + salt
+    return ((i * 16807 % 65521) / 65521 - 0.5).astype(np.float32).reshape(shape)
+
+
+def class_labels(n):
+    import numpy as np
+
+    return (np.arange(n) * 7 % 10).astype(np.int64)
+
+
+def serve(load):
+    """`load(threads)` imports the library and returns its version and {workload: () -> Case or [Case…]}."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, required=True)
+    threads = parser.parse_args().threads
+
+    # Libraries print to stdout; the protocol has it for itself.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def answer(message):
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    try:
+        version, workloads = load(threads)
+    except ImportError as error:
+        answer({"absent": str(error)})
+        return
+    answer({"ready": True, "version": version})
+
+    prepared = {}
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer(handle(request, workloads, prepared))
+        except Exception as error:  # the driver decides what a failure means
+            answer({"error": f"{type(error).__name__}: {error}"[:500]})
+
+
+def handle(request, workloads, prepared):
+    name = request["workload"]
+    if name not in workloads:
+        return {"unsupported": True}
+    if request["phase"] == "prepare":
+        cases = workloads[name]()
+        cases = cases if isinstance(cases, list) else [cases]
+        # Warms up, and finds the fastest way of this library.
+        best, best_median = None, float("inf")
+        for case in cases:
+            median = quantile(sorted(sample(case, request["seconds"])), 0.5)
+            if median < best_median:
+                best, best_median = case, median
+        prepared[name] = best
+        return {"variant": best.variant, "check": None if best.check is None else float(best.check())}
+    if request["phase"] == "measure":
+        return summary(sample(prepared[name], request["seconds"]))
+    prepared.pop(name, None)
+    return {}

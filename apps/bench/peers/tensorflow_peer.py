@@ -1,0 +1,143 @@
+"""TensorFlow's side of the workloads, all of it eager; see serve.py for the protocol."""
+
+import os
+
+from serve import Case, class_labels, serve, values
+
+
+def load(threads):
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    keras = tf.keras
+
+    def tensor(shape, salt=0):
+        return tf.constant(values(shape, salt))
+
+    def check(compute):
+        def mean_square():
+            result = compute()
+            parts = result if isinstance(result, (tuple, list)) else [result]
+            return sum(float(tf.reduce_mean(tf.cast(p, tf.float64) ** 2)) for p in parts)
+
+        return mean_square
+
+    def timed(compute):
+        return Case(compute, 1, check(compute))
+
+    def gemm(m, k, n):
+        def make():
+            a, b = tensor([m, k]), tensor([k, n], 1)
+            return timed(lambda: tf.matmul(a, b))
+
+        return make
+
+    def conv_fwd_bwd():
+        x, w, dy = tensor([32, 26, 26, 32]), tensor([3, 3, 32, 64], 1), tensor([32, 24, 24, 64], 2)
+
+        def run():
+            with tf.GradientTape() as tape:
+                tape.watch([x, w])
+                y = tf.nn.conv2d(x, w, 1, "VALID")
+            return tape.gradient(y, [x, w], dy)
+
+        return timed(run)
+
+    hundred = range(100)
+
+    def add10():
+        a, b = tensor([10]), tensor([10], 1)
+
+        def run():
+            for _ in hundred:
+                a + b
+
+        return Case(run, 100, check(lambda: a + b))
+
+    def add10_tape():
+        a, b = tensor([10]), tensor([10], 1)
+
+        def run():
+            with tf.GradientTape() as tape:
+                tape.watch(a)
+                for _ in hundred:
+                    a + b
+
+        return Case(run, 100, check(lambda: a + b))
+
+    def elementwise_chain(n):
+        def make():
+            x = tensor([n])
+            return timed(lambda: tf.tanh(2 * x + 1) * x - tf.nn.relu(x))
+
+        return make
+
+    def softmax():
+        x = tensor([1024, 1000])
+        return timed(lambda: tf.nn.softmax(x))
+
+    def sum10m():
+        x = tensor([10_000_000]) + 0.5
+        return timed(lambda: tf.reduce_sum(x))
+
+    def add10m():
+        a, b = tensor([10_000_000]), tensor([10_000_000], 1)
+        return timed(lambda: a + b)
+
+    def step(model, optimizer, x):
+        labels = tf.constant(class_labels(x.shape[0]))
+        loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        variables = model.trainable_variables
+
+        def run():
+            with tf.GradientTape() as tape:
+                loss = loss_object(labels, model(x, training=True))
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+        return Case(run)
+
+    def mnist_cnn_step():
+        layers = keras.layers
+        model = keras.Sequential([
+            keras.Input([28, 28, 1]),
+            layers.Conv2D(32, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(64, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(64, activation="relu"),
+            layers.Dense(10),
+        ])
+        return step(model, keras.optimizers.Adam(1e-3), tensor([32, 28, 28, 1]))
+
+    def mlp_step():
+        layers = keras.layers
+        model = keras.Sequential([
+            keras.Input([784]),
+            layers.Dense(128, activation="relu"),
+            layers.Dense(64, activation="relu"),
+            layers.Dense(10),
+        ])
+        return step(model, keras.optimizers.SGD(0.01), tensor([32, 784]))
+
+    return tf.__version__, {
+        "gemm512": gemm(512, 512, 512),
+        "gemm1024": gemm(1024, 1024, 1024),
+        "gemm_mlp": gemm(32, 784, 128),
+        "conv_fwd_bwd": conv_fwd_bwd,
+        "add10": add10,
+        "add10_tape": add10_tape,
+        "mnist_cnn_step": mnist_cnn_step,
+        "mlp_step": mlp_step,
+        "elementwise_chain_10k": elementwise_chain(10_000),
+        "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "softmax": softmax,
+        "sum10m": sum10m,
+        "add10m": add10m,
+    }
+
+
+serve(load)

@@ -1,0 +1,144 @@
+"""PyTorch's side of the workloads; see serve.py for the protocol."""
+
+from serve import Case, class_labels, serve, values
+
+
+def load(threads):
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    torch.set_num_threads(threads)
+    torch.set_num_interop_threads(threads)
+
+    def tensor(shape, salt=0):
+        return torch.from_numpy(values(shape, salt))
+
+    def check(compute):
+        def mean_square():
+            result = compute()
+            parts = result if isinstance(result, (tuple, list)) else [result]
+            return sum((p.detach().double() ** 2).mean().item() for p in parts)
+
+        return mean_square
+
+    def timed(compute, iterations=1, variant=""):
+        return Case(compute, iterations, check(compute), variant)
+
+    def gemm(m, k, n):
+        def make():
+            a, b = tensor([m, k]), tensor([k, n], 1)
+            return timed(lambda: a @ b)
+
+        return make
+
+    def conv_fwd_bwd():
+        def variant(name, layout):
+            x = tensor([32, 26, 26, 32]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            w = tensor([3, 3, 32, 64], 1).permute(3, 2, 0, 1).contiguous(memory_format=layout)
+            dy = tensor([32, 24, 24, 64], 2).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            x.requires_grad_()
+            w.requires_grad_()
+
+            def run():
+                return torch.autograd.grad(F.conv2d(x, w), [x, w], dy)
+
+            return timed(run, variant=name)
+
+        return [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
+
+    hundred = range(100)
+
+    def add10():
+        a, b = tensor([10]), tensor([10], 1)
+
+        def run():
+            for _ in hundred:
+                a + b
+
+        return Case(run, 100, check(lambda: a + b))
+
+    def add10_tape():
+        a, b = tensor([10]).requires_grad_(), tensor([10], 1)
+
+        def run():
+            for _ in hundred:
+                a + b
+
+        return Case(run, 100, check(lambda: a + b))
+
+    def elementwise_chain(n):
+        def make():
+            x = tensor([n])
+            return timed(lambda: torch.tanh(2 * x + 1) * x - torch.relu(x))
+
+        return make
+
+    def softmax():
+        x = tensor([1024, 1000])
+        return timed(lambda: torch.softmax(x, -1))
+
+    def sum10m():
+        x = tensor([10_000_000]) + 0.5
+        return timed(lambda: x.sum())
+
+    def add10m():
+        a, b = tensor([10_000_000]), tensor([10_000_000], 1)
+        return timed(lambda: a + b)
+
+    def step(model, optimizer, x, variant):
+        labels = torch.from_numpy(class_labels(x.shape[0]))
+
+        def run():
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), labels)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return Case(run, variant=variant)
+
+    optimizer_kinds = {"default": {}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+
+    def mnist_cnn_step():
+        def variant(layout, kind):
+            model = nn.Sequential(
+                nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
+                nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
+                nn.Flatten(), nn.Linear(1600, 64), nn.ReLU(), nn.Linear(64, 10),
+            )  # fmt: skip
+            x = tensor([32, 1, 28, 28])
+            if layout == "channels_last":
+                model = model.to(memory_format=torch.channels_last)
+                x = x.contiguous(memory_format=torch.channels_last)
+            optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, **optimizer_kinds[kind])
+            return step(model, optimizer, x, f"{layout}, Adam {kind}")
+
+        return [variant(layout, kind) for layout in ("NCHW", "channels_last") for kind in optimizer_kinds]
+
+    def mlp_step():
+        def variant(kind):
+            model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01, **optimizer_kinds[kind])
+            return step(model, optimizer, tensor([32, 784]), f"SGD {kind}")
+
+        return [variant(kind) for kind in optimizer_kinds]
+
+    return torch.__version__, {
+        "gemm512": gemm(512, 512, 512),
+        "gemm1024": gemm(1024, 1024, 1024),
+        "gemm_mlp": gemm(32, 784, 128),
+        "conv_fwd_bwd": conv_fwd_bwd,
+        "add10": add10,
+        "add10_tape": add10_tape,
+        "mnist_cnn_step": mnist_cnn_step,
+        "mlp_step": mlp_step,
+        "elementwise_chain_10k": elementwise_chain(10_000),
+        "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "softmax": softmax,
+        "sum10m": sum10m,
+        "add10m": add10m,
+    }
+
+
+serve(load)

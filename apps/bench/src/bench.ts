@@ -1,0 +1,292 @@
+// One run on one machine: every workload on Eagre and on each peer, in turn.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BenchOptions, parseArguments, usage } from './arguments.ts';
+import { chart } from './chart.ts';
+import { type Limit, type LimitKind, Limits } from './limits.ts';
+import { busyCores, describeMachine } from './machine.ts';
+import { benchFolder, Contender, eagre, type Library, peers, python } from './peers.ts';
+import { probeEagre, probePython } from './probe.ts';
+import type { Failed, Measured, Prepared } from './protocol.ts';
+import { formatValue, type RunResult, type Series, type WorkloadResult } from './results.ts';
+import { pool, summarize } from './statistics.ts';
+import { report } from './table.ts';
+import type { ProbeWorkload, TimedWorkload } from './workload.ts';
+import { workloads } from './workloads/index.ts';
+
+// Thread pools of other libraries spin for a while after their last work; nobody is measured meanwhile.
+const PAUSE_MS = 250;
+const LIMIT_SECONDS = 0.3;
+// Results of the same numbers in another order.
+const CHECK_TOLERANCE = 1e-3;
+
+const limitKinds: readonly LimitKind[] = ['fma', 'copy', 'add', 'read'];
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let options: BenchOptions;
+  try {
+    options = parseArguments(process.argv.slice(2), {
+      workloads: workloads.map((w) => w.name),
+      peers: peers.map((p) => p.id),
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    return 2;
+  }
+  if (options.help) {
+    console.log(usage);
+    return 0;
+  }
+  if (options.list) {
+    for (const { name, title } of workloads) console.log(`${name.padEnd(24)}${title}`);
+    return 0;
+  }
+  if (options.profile !== null) {
+    const workload = workloads.find((w) => w.name === options.profile)!;
+    if (workload.kind !== 'timed') {
+      console.error(`${workload.name} cannot be profiled`);
+      return 2;
+    }
+    // Imported here alone: the driver itself does without Eagre.
+    const { profile } = await import('./profile.ts');
+    console.log(profile(workload, options.seconds));
+    return 0;
+  }
+  const result = await run(options);
+  const text = report(result);
+  const folder = join(benchFolder, 'runs');
+  const name = join(folder, result.started.replace(/[:.]/g, '-'));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(`${name}.md`, text);
+  writeFileSync(`${name}.svg`, chart(result));
+  console.log(text);
+  console.error(`Written: ${name}.md, .json, .svg`);
+  return result.workloads.some((w) => w.failed) ? 1 : 0;
+}
+
+async function run(options: BenchOptions): Promise<RunResult> {
+  const started = new Date().toISOString();
+  const chosen = workloads.filter((w) => options.names.length === 0 || options.names.includes(w.name));
+  const notes: string[] = [];
+  let busy = await busyCores(1000);
+
+  const limits = Limits.open();
+  if (typeof limits === 'string') notes.push(`the machine's limits are unknown: ${limits}`);
+  const measureLimit = (kind: LimitKind, threads: number): Promise<Limit | null> =>
+    typeof limits === 'string' ? Promise.resolve(null) : limits.measure(kind, threads, LIMIT_SECONDS);
+  const machineLimits: RunResult['machineLimits'][number][] = [];
+  for (const kind of limitKinds) {
+    for (const threads of options.threads) {
+      progress(`limits of the machine: ${kind}, ${threads}`);
+      const limit = await measureLimit(kind, threads);
+      if (limit !== null) machineLimits.push({ kind, threads, ...limit });
+    }
+  }
+
+  const libraries: RunResult['libraries'][number][] = [];
+  const absent: RunResult['absent'][number][] = [];
+  const contenders: Contender[] = [];
+  const wanted = [eagre, ...peers.filter((p) => options.peers === null || options.peers.includes(p.id))];
+  for (const library of wanted) {
+    for (const threads of options.threads) {
+      if (threads > (library.maxThreads ?? Number.POSITIVE_INFINITY)) continue;
+      const contender = new Contender(library, threads);
+      progress(`starting ${contender.label}`);
+      const hello = await contender.start();
+      if (hello.ready !== true) {
+        absent.push({ title: library.title, why: hello.absent });
+        break;
+      }
+      if (!contenders.some((c) => c.library === library)) {
+        libraries.push({ id: library.id, title: library.title, version: hello.version });
+        notes.push(...(hello.notes ?? []));
+      }
+      contenders.push(contender);
+    }
+  }
+  // Those with the same number of threads follow each other.
+  contenders.sort((a, b) => a.threads - b.threads);
+
+  const results: WorkloadResult[] = [];
+  for (const workload of chosen) {
+    busy = Math.max(busy, await busyCores(400));
+    results.push(
+      workload.kind === 'timed'
+        ? await timed(workload, contenders, options, measureLimit)
+        : await probe(workload, contenders, options),
+    );
+  }
+  for (const contender of contenders) contender.close();
+  if (typeof limits !== 'string') limits.close();
+  return {
+    started,
+    machine: describeMachine(),
+    libraries,
+    absent,
+    threads: options.threads,
+    rounds: options.rounds,
+    seconds: options.seconds,
+    busyCores: busy,
+    machineLimits,
+    notes,
+    workloads: results,
+  };
+}
+
+async function timed(
+  workload: TimedWorkload,
+  contenders: readonly Contender[],
+  options: BenchOptions,
+  measureLimit: (kind: LimitKind, threads: number) => Promise<Limit | null>,
+): Promise<WorkloadResult> {
+  const { name, title, flops, bytes, limit: limitKind, target } = workload;
+  const notes: string[] = [];
+  const parts: { contender: Contender; prepared: Prepared; rounds: Measured[] }[] = [];
+  let failed = false;
+  const fails = (contender: Contender, answer: Failed): void => {
+    failed ||= contender.library === eagre;
+    notes.push(`${contender.label}: ${answer.error}`);
+  };
+
+  for (const contender of contenders) {
+    progress(`${name}: warming up ${contender.label}`);
+    // Enough for compilers that work while a program runs.
+    const seconds = Math.max(0.1, options.seconds / 2);
+    const answer = await contender.ask<Prepared>({ phase: 'prepare', workload: name, seconds });
+    if ('check' in answer) parts.push({ contender, prepared: answer, rounds: [] });
+    else if (answer.error !== undefined) fails(contender, answer);
+  }
+
+  const limits: Record<number, number[]> = {};
+  for (let round = 0; round < options.rounds; round++) {
+    progress(`${name}: round ${round + 1} of ${options.rounds}`);
+    if (limitKind !== undefined) {
+      for (const threads of options.threads) {
+        const limit = await measureLimit(limitKind, threads);
+        if (limit !== null) (limits[threads] ??= []).push(limit.best);
+      }
+    }
+    // Another one is first each time, so that nobody always has the same neighbour.
+    const turns = [...parts.slice(round % parts.length), ...parts.slice(0, round % parts.length)];
+    for (const part of turns) {
+      await sleep(PAUSE_MS);
+      const { contender, rounds } = part;
+      const answer = await contender.ask<Measured>({
+        phase: 'measure',
+        workload: name,
+        seconds: options.seconds,
+      });
+      if ('samples' in answer) rounds.push(answer);
+      else {
+        fails(contender, answer);
+        parts.splice(parts.indexOf(part), 1);
+      }
+    }
+  }
+  for (const { contender } of parts) await contender.ask({ phase: 'release', workload: name, seconds: 0 });
+
+  const series = parts.map(({ contender, prepared, rounds }): Series => {
+    const { variant, check } = prepared;
+    if (variant !== '') notes.push(`${contender.label}: ${variant} was fastest`);
+    return {
+      library: contender.library.id,
+      threads: contender.threads,
+      summary: pool(rounds),
+      rounds: rounds.map((r) => r.median),
+      variant,
+      check,
+    };
+  });
+  const [reference] = series;
+  for (const { library, check } of series) {
+    if (reference?.check == null || check === null) continue;
+    if (Math.abs(check - reference.check) > CHECK_TOLERANCE * Math.abs(reference.check)) {
+      failed = true;
+      notes.push(`**the results differ**: ${reference.library} ${reference.check}, ${library} ${check}`);
+    }
+  }
+  return {
+    name,
+    title,
+    unit: 's',
+    threaded: true,
+    series,
+    notes,
+    failed,
+    limits,
+    ...(flops === undefined ? {} : { flops }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(limitKind === undefined ? {} : { limitKind }),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+async function probe(
+  workload: ProbeWorkload,
+  contenders: readonly Contender[],
+  options: BenchOptions,
+): Promise<WorkloadResult> {
+  const { name, title, unit, target } = workload;
+  const notes: string[] = [];
+  const series: Series[] = [];
+  let failed = false;
+  const several = async (
+    library: Library,
+    runs: number,
+    once: () => Promise<{ value: number; detail?: string }>,
+  ) => {
+    progress(`${name}: ${library.title}`);
+    try {
+      // The first reads files that the others find in memory; a single one is taken as it is.
+      if (runs > 1) await once();
+      const answers: { value: number; detail?: string }[] = [];
+      for (let i = 0; i < runs; i++) {
+        await sleep(PAUSE_MS);
+        answers.push(await once());
+      }
+      const samples = answers.map((a) => a.value);
+      const summary = summarize(samples);
+      notes.push(...answers.flatMap((a) => a.detail ?? []));
+      if (runs > 1)
+        notes.push(`${library.title}: the best of ${runs} was ${formatValue(Math.min(...samples), unit)}`);
+      series.push({
+        library: library.id,
+        threads: 1,
+        summary,
+        rounds: [summary.median],
+        variant: '',
+        check: null,
+      });
+    } catch (error) {
+      failed ||= library === eagre;
+      notes.push(`${library.title}: ${(error as Error).message}`);
+    }
+  };
+  await several(eagre, options.rounds === 1 ? Math.min(3, workload.runs) : workload.runs, () =>
+    probeEagre(workload.probe),
+  );
+  for (const peer of peers) {
+    const module = workload.pythonImports?.[peer.id];
+    if (module === undefined || !contenders.some((c) => c.library === peer)) continue;
+    await several(peer, options.rounds, () => probePython(python, module));
+  }
+  return {
+    name,
+    title,
+    unit,
+    threaded: false,
+    series,
+    notes,
+    failed,
+    limits: {},
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+function progress(text: string): void {
+  console.error(text);
+}

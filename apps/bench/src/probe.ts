@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { benchFolder } from './peers.ts';
+
+/** What probes/<name>.mjs prints, or a Python program for one of the peers. */
+export interface ProbeAnswer {
+  readonly value: number;
+  readonly detail?: string;
+}
+
+/** Runs a fresh Node, without loaders, on a probe. @throws Error when it fails. */
+export function probeEagre(name: string): Promise<ProbeAnswer> {
+  return answerOf(process.execPath, [join(benchFolder, 'probes', `${name}.mjs`)]);
+}
+
+/** Seconds that Python takes to import a module. @throws Error when it cannot. */
+export function probePython(python: string, module: string): Promise<ProbeAnswer> {
+  const program = `import json, time
+start = time.perf_counter()
+import ${module}
+print(json.dumps({"value": time.perf_counter() - start}))`;
+  return answerOf(python, ['-c', program]);
+}
+
+function answerOf(command: string, args: readonly string[]): Promise<ProbeAnswer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: benchFolder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (text) => (out += text));
+    child.stderr.on('data', (text) => (err = (err + text).slice(-2000)));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(out.trim().split('\n').at(-1)!) as ProbeAnswer);
+      else reject(new Error(err.split('\n').find((l) => /Error/.test(l)) ?? `ended with code ${code}`));
+    });
+  });
+}

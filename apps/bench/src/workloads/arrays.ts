@@ -1,0 +1,58 @@
+import type * as Eagre from 'eagre';
+import { meanSquare, values } from '../inputs.ts';
+import type { Case } from '../protocol.ts';
+import type { TimedWorkload } from '../workload.ts';
+
+function timed(run: () => Eagre.Tensor): Case {
+  return { run, check: () => meanSquare(run().data() as Float32Array) };
+}
+
+function chain(name: string, n: number): TimedWorkload {
+  return {
+    kind: 'timed',
+    name,
+    title: `tanh(2x + 1)·x − relu(x), ${n.toLocaleString('en')} elements`,
+    eagre(tf) {
+      const x = tf.constant(values(n));
+      return timed(() => x.mul(2).add(1).tanh().mul(x).sub(tf.nn.relu(x)));
+    },
+  };
+}
+
+export const elementwiseChain10k: TimedWorkload = chain('elementwise_chain_10k', 10_000);
+export const elementwiseChain1m: TimedWorkload = chain('elementwise_chain_1m', 1_000_000);
+
+export const softmax: TimedWorkload = {
+  kind: 'timed',
+  name: 'softmax',
+  title: 'softmax of [1024, 1000] along the last axis',
+  eagre(tf) {
+    const x = tf.constant(values(1024 * 1000)).reshape([1024, 1000]);
+    return timed(() => tf.nn.softmax(x));
+  },
+};
+
+export const sum10m: TimedWorkload = {
+  kind: 'timed',
+  name: 'sum10m',
+  title: 'sum of 10 million elements',
+  bytes: 40e6,
+  limit: 'read',
+  eagre(tf) {
+    const x = tf.constant(values(10_000_000)).add(0.5);
+    return timed(() => x.sum());
+  },
+};
+
+export const add10m: TimedWorkload = {
+  kind: 'timed',
+  name: 'add10m',
+  title: 'a + b of 10 million elements each',
+  bytes: 120e6,
+  limit: 'add',
+  eagre(tf) {
+    const a = tf.constant(values(10_000_000));
+    const b = tf.constant(values(10_000_000, 1));
+    return timed(() => a.add(b));
+  },
+};

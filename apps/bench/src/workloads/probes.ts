@@ -1,0 +1,32 @@
+import type { ProbeWorkload } from '../workload.ts';
+
+export const importTime: ProbeWorkload = {
+  kind: 'probe',
+  name: 'import',
+  title: "import 'eagre' in a fresh process",
+  unit: 's',
+  probe: 'import',
+  runs: 10,
+  pythonImports: { torch: 'torch', tensorflow: 'tensorflow' },
+  target: { kind: 'atMost', value: 0.1 },
+};
+
+export const rssTensors: ProbeWorkload = {
+  kind: 'probe',
+  name: 'rss_tensors',
+  title: 'peak memory of a loop that makes 300,000 tensors of 4 KB and disposes none',
+  unit: 'MB',
+  probe: 'rss-tensors',
+  runs: 1,
+  target: { kind: 'atMost', value: 200 },
+};
+
+export const rssTraining: ProbeWorkload = {
+  kind: 'probe',
+  name: 'rss_training',
+  title: 'memory after 500 training steps of the CNN ÷ after 50, nothing disposed',
+  unit: '×',
+  probe: 'rss-training',
+  runs: 1,
+  target: { kind: 'atMost', value: 1.3 },
+};

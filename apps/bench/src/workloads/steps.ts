@@ -1,0 +1,58 @@
+// Training steps as a user writes them: a tape, a gradient, an optimizer, nothing disposed.
+import type * as Eagre from 'eagre';
+import { classLabels, values } from '../inputs.ts';
+import type { Case } from '../protocol.ts';
+import type { TimedWorkload } from '../workload.ts';
+
+function step(
+  tf: typeof Eagre,
+  model: Eagre.Sequential,
+  optimizer: Eagre.optimizers.Optimizer,
+  x: Eagre.Tensor,
+): Case {
+  const labels = tf.constant(classLabels(x.shape[0]!));
+  const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+  const variables = model.trainableVariables;
+  const run = () => {
+    const tape = new tf.GradientTape();
+    const loss = lossObject(labels, model(x, { training: true }));
+    optimizer.applyGradients(tape.gradient(loss, variables), variables);
+    return loss;
+  };
+  return { run };
+}
+
+export const mnistCnnStep: TimedWorkload = {
+  kind: 'timed',
+  name: 'mnist_cnn_step',
+  title: 'training step, Conv32-pool-Conv64-pool-Dense64-Dense10, batch 32, Adam',
+  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  eagre(tf) {
+    const model = new tf.Sequential([
+      new tf.layers.Conv2D(32, 3, { activation: 'relu', inputShape: [28, 28, 1] }),
+      new tf.layers.MaxPooling2D(2),
+      new tf.layers.Conv2D(64, 3, { activation: 'relu' }),
+      new tf.layers.MaxPooling2D(2),
+      new tf.layers.Flatten(),
+      new tf.layers.Dense(64, { activation: 'relu' }),
+      new tf.layers.Dense(10),
+    ]);
+    const x = tf.constant(values(32 * 28 * 28)).reshape([32, 28, 28, 1]);
+    return step(tf, model, new tf.optimizers.Adam({ learningRate: 1e-3 }), x);
+  },
+};
+
+export const mlpStep: TimedWorkload = {
+  kind: 'timed',
+  name: 'mlp_step',
+  title: 'training step, 784-128-64-10, batch 32, SGD',
+  eagre(tf) {
+    const model = new tf.Sequential([
+      new tf.layers.Dense(128, { activation: 'relu', inputShape: [784] }),
+      new tf.layers.Dense(64, { activation: 'relu' }),
+      new tf.layers.Dense(10),
+    ]);
+    const x = tf.constant(values(32 * 784)).reshape([32, 784]);
+    return step(tf, model, new tf.optimizers.SGD({ learningRate: 0.01 }), x);
+  },
+};
