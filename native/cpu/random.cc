@@ -1,5 +1,6 @@
 // RandomUniform, RandomNormal, TruncatedNormal, RandomUniformInt.
 #include "random_math.h"
+#include "shuffle.h"
 
 EAGRE_BEGIN
 namespace {
@@ -7,14 +8,14 @@ namespace {
 // a0 b0 a1 b1 ... of the lanes of a and b.
 inline void interleave(vu64 a, vu64 b, vu64& first, vu64& second) {
 #if defined(__AVX512F__)
-  first = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  second = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  first = EAGRE_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  second = EAGRE_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 #elif defined(__AVX2__)
-  first = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  second = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  first = EAGRE_SHUFFLE(a, b, 0, 4, 1, 5);
+  second = EAGRE_SHUFFLE(a, b, 2, 6, 3, 7);
 #else
-  first = __builtin_shufflevector(a, b, 0, 2);
-  second = __builtin_shufflevector(a, b, 1, 3);
+  first = EAGRE_SHUFFLE(a, b, 0, 2);
+  second = EAGRE_SHUFFLE(a, b, 1, 3);
 #endif
 }
 

@@ -1,4 +1,5 @@
 // Transpose.
+#include "shuffle.h"
 #include "strided.h"
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -31,8 +32,8 @@ template <> struct Tile<uint8_t> {
     v16u8 v[side];
     for (int i = 0; i < side; i++) std::memcpy(&v[i], src + i * in, 16);
     shuffle_rounds(v,
-        [](v16u8 a, v16u8 b) { return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); },
-        [](v16u8 a, v16u8 b) { return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); });
+        [](v16u8 a, v16u8 b) { return EAGRE_SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); },
+        [](v16u8 a, v16u8 b) { return EAGRE_SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); });
     for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
   }
 };
@@ -66,8 +67,8 @@ template <> struct Tile<uint32_t> {
   static void run(const uint32_t* src, int64_t in, uint32_t* dst, int64_t out) {
     v4u32 v[side];
     for (int i = 0; i < side; i++) std::memcpy(&v[i], src + i * in, 16);
-    shuffle_rounds(v, [](v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); },
-                   [](v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); });
+    shuffle_rounds(v, [](v4u32 a, v4u32 b) { return EAGRE_SHUFFLE(a, b, 0, 4, 1, 5); },
+                   [](v4u32 a, v4u32 b) { return EAGRE_SHUFFLE(a, b, 2, 6, 3, 7); });
     for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
   }
 };
@@ -77,7 +78,7 @@ template <> struct Tile<uint64_t> {
     v2u64 a, b;
     std::memcpy(&a, src, 16);
     std::memcpy(&b, src + in, 16);
-    v2u64 lo = __builtin_shufflevector(a, b, 0, 2), hi = __builtin_shufflevector(a, b, 1, 3);
+    v2u64 lo = EAGRE_SHUFFLE(a, b, 0, 2), hi = EAGRE_SHUFFLE(a, b, 1, 3);
     std::memcpy(dst, &lo, 16);
     std::memcpy(dst + out, &hi, 16);
   }
@@ -100,20 +101,32 @@ template <class T> void transpose_block(const T* src, int64_t in, T* dst, int64_
   }
 }
 
+// The same for at most a cache line squared, through buffers: every line of both sides is touched once.
+template <class T> void transpose_lines(const T* src, int64_t in, T* dst, int64_t out, int64_t rows, int64_t columns) {
+  constexpr int64_t N = 64 / sizeof(T);
+  alignas(64) T from[N * N], to[N * N];
+  for (int64_t r = 0; r < rows; r++) copy_bytes(from + r * N, src + r * in, columns * static_cast<int64_t>(sizeof(T)));
+  transpose_block(from, N, to, N, rows, columns);
+  for (int64_t c = 0; c < columns; c++) copy_bytes(dst + c * out, to + c * N, rows * static_cast<int64_t>(sizeof(T)));
+}
+
 // The axis along which the source is contiguous (`fast`) and the destination's last one span planes that are transposed in
 // blocks; the other axes count the planes.
 template <class T> void transpose_planes(const Move& m, int fast, const T* src, T* dst) {
-  constexpr int64_t kBlock = 64;
   const int last = m.rank - 1;
   const int64_t columns = m.dims[fast], out = m.out[fast], rows = m.dims[last], in = m.in[last];
-  const int64_t column_blocks = (columns + kBlock - 1) / kBlock, row_blocks = (rows + kBlock - 1) / kBlock;
+  // A tile smaller than a line needs that line again for the next tile; with such strides it would be gone by then, as all
+  // rows share a few sets of the cache (7 times slower at 2048²).
+  const bool lines = Tile<T>::side * sizeof(T) < 64 && (in * sizeof(T) % 1024 == 0 || out * sizeof(T) % 1024 == 0);
+  const int64_t side = lines ? 64 / sizeof(T) : 64;
+  const int64_t column_blocks = (columns + side - 1) / side, row_blocks = (rows + side - 1) / side;
   const int64_t blocks = column_blocks * row_blocks;
   Move planes;
   for (int i = 0; i < last; i++) {
     if (i == fast) continue;
     planes.axis(m.dims[i], m.in[i], m.out[i]);
   }
-  const int64_t block_bytes = (columns < kBlock ? columns : kBlock) * (rows < kBlock ? rows : kBlock) * static_cast<int64_t>(sizeof(T));
+  const int64_t block_bytes = (columns < side ? columns : side) * (rows < side ? rows : side) * static_cast<int64_t>(sizeof(T));
   parallel_for(planes.size() * blocks, rows_per_chunk(block_bytes), [&](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
       int64_t plane = unit / blocks, block = unit % blocks;
@@ -124,9 +137,10 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
         from += at * planes.in[i];
         to += at * planes.out[i];
       }
-      int64_t c = block / row_blocks * kBlock, r = block % row_blocks * kBlock;
-      transpose_block(src + from + r * in + c, in, dst + to + c * out + r, out, rows - r < kBlock ? rows - r : kBlock,
-                      columns - c < kBlock ? columns - c : kBlock);
+      const int64_t c = block / row_blocks * side, r = block % row_blocks * side;
+      const int64_t height = rows - r < side ? rows - r : side, width = columns - c < side ? columns - c : side;
+      auto* run = lines ? transpose_lines<T> : transpose_block<T>;
+      run(src + from + r * in + c, in, dst + to + c * out + r, out, height, width);
     }
   });
 }

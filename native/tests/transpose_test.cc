@@ -31,6 +31,12 @@ template <class T> void all() {
     for (int64_t columns : {1, 2, 15, 16, 33, 64, 200}) check<T>({rows, columns}, {1, 0});
   }
   check<T>({700, 333}, {1, 0});
+  // Strides that share few sets of the cache.
+  check<T>({70, 1024}, {1, 0});
+  check<T>({1024, 70}, {1, 0});
+  check<T>({300, 2048}, {1, 0});
+  check<T>({3, 40, 1024}, {0, 2, 1});
+  check<T>({5, 40, 1024}, {2, 1, 0});
   check<T>({4, 9, 31, 17}, {0, 3, 1, 2});
   check<T>({4, 17, 9, 31}, {0, 2, 3, 1});
   check<T>({3, 20, 4, 8}, {0, 2, 1, 3});
