@@ -31,15 +31,15 @@ inline int64_t cost_of(const Instr& in) {
   bool wide = in.arg_dtype == DType::f64, integer = !wide && in.arg_dtype != DType::f32;
   switch (op) {
     case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf: case Op::sin: case Op::cos:
-      return wide ? 60 : 5;
+      return wide ? 60 : 3;
+    case Op::expm1: case Op::log1p: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
+    case Op::asinh: case Op::acosh: case Op::atanh: case Op::softplus: case Op::erfc:
+      return wide ? 120 : 12;
     case Op::pow: return wide ? 200 : integer ? 50 : 15;
     case Op::div: case Op::floor_div: return integer ? 20 : 2;
     case Op::mod: return integer ? 20 : 60;
-    case Op::sqrt: case Op::rsqrt: return 3;
-    case Op::expm1: case Op::log1p: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
-    case Op::asinh: case Op::acosh: case Op::atanh: case Op::softplus: case Op::erfc: case Op::erfinv: case Op::lgamma:
-    case Op::digamma: case Op::atan2:
-      return 120;
+    case Op::sqrt: case Op::rsqrt: return 2;
+    case Op::erfinv: case Op::lgamma: case Op::digamma: case Op::atan2: return 150;
     default: return 1;
   }
 }
