@@ -297,6 +297,13 @@ export const log1p: UnaryFunction = defineUnary({
   scalar: (s, x) => s.log1p(x),
   grad: ({ x }, dy) => dy.div(x.add(1)),
 });
+export const log2: UnaryFunction = defineUnary({
+  name: 'Log2',
+  doc: 'The logarithm to base 2, element-wise.',
+  domain: [0.2, 5],
+  scalar: (s, x) => s.mul(s.log(x), Math.LOG2E),
+  grad: ({ x }, dy) => dy.mul(Math.LOG2E).div(x),
+});
 
 // ---- circular and hyperbolic functions, in radians
 
