@@ -34,7 +34,7 @@ function trainStep(inputs: tf.Tensor, targets: tf.Tensor): void {
   optimizer.applyGradients(grads, mnistModel.trainableVariables);
 }
 
-const epochs = Number(process.env.EPOCHS ?? 1);
+const epochs = Number(process.env.EPOCHS ?? 3);
 for (let epoch = 0; epoch < epochs; epoch++) {
   const order = tf.random.shuffle(tf.range(0, x.shape[0], 1, { dtype: 'int32' }));
   for (let start = 0; start + BATCH <= order.size; start += BATCH) {

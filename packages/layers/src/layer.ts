@@ -160,7 +160,6 @@ export class Layer extends Module {
   }
   /** A new layer of the options that `getConfig` gave. */
   static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
-    // biome-ignore lint/complexity/noThisInStatic: a subclass without one of its own makes its own objects
     return new this(config);
   }
 

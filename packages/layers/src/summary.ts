@@ -12,7 +12,6 @@ export interface SummaryOptions {
 
 /** Prints a table of the layers: name and class, output shape, parameters; then the totals. */
 export function summary(model: Model, options: SummaryOptions = {}): void {
-  // biome-ignore lint/suspicious/noConsole: printing is what this is for
   const { print = (line: string) => console.log(line), lineLength = 72 } = options;
   if (!model.built) {
     throw new FailedPreconditionError(
