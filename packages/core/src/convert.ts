@@ -1,4 +1,4 @@
-import { type Backend, type DType, dtypeTraits, InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import { type Backend, type DType, dtypeTraits, InvalidArgumentError, MAX_RANK, type TypedArray } from '@eagre/backend';
 import { currentBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -42,7 +42,7 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
       shape,
     );
   }
-  const out = emptyTensor(source.dtype, shape, size);
+  const out = emptyTensor(source.dtype, [...shape], size);
   const view = viewOf(out);
   if (source.size === size) view.set(viewOf(source) as never);
   else view.fill(viewOf(source)[0] as never);
@@ -141,6 +141,7 @@ function fromTyped(
   given?: DType,
 ): Tensor {
   const natural = given ?? arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
+  if (given !== undefined) checkKnown(given);
   if (natural === undefined) {
     throw new InvalidArgumentError(
       `${data.constructor.name} has no tensor dtype; use Float32Array, Float64Array, Int32Array, BigInt64Array or Uint8Array`,
@@ -164,13 +165,17 @@ function fromTyped(
 function fromNested(value: readonly unknown[], hint: DType | undefined, strict: boolean): Tensor {
   const shape: number[] = [];
   let level: unknown = value;
-  while (Array.isArray(level)) {
+  // One axis too many is enough to be refused, also for an array that holds itself.
+  while (Array.isArray(level) && shape.length <= MAX_RANK) {
     shape.push(level.length);
     level = level[0];
   }
+  checkShape(shape);
   const flat: Scalar[] = [];
   flatten(value, shape, 0, flat);
-  const kind = flat.length === 0 ? 'number' : typeof flat[0];
+  // No values at all fit every dtype.
+  if (flat.length === 0) return emptyTensorOf(shape, hint ?? 'float32');
+  const kind = typeof flat[0];
   for (const v of flat) {
     if (typeof v !== kind)
       throw new InvalidArgumentError(`an array mixes ${kind} and ${describe(v)}; use one kind of value`);
@@ -183,6 +188,11 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
     hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint,
     natural,
   );
+}
+
+function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
+  checkKnown(dtype);
+  return dtype === 'string' ? stringTensor([], shape) : emptyTensor(dtype, shape, 0);
 }
 
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
@@ -205,8 +215,18 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
   for (const v of value) flatten(v, shape, axis + 1, out);
 }
 
+/** @throws InvalidArgumentError for a name that is no dtype. */
+function checkKnown(dtype: DType): void {
+  if (!Object.hasOwn(dtypeTraits, dtype)) {
+    throw new InvalidArgumentError(
+      `'${String(dtype)}' is no dtype; expected one of ${Object.keys(dtypeTraits).join(', ')}`,
+    );
+  }
+}
+
 /** Values into a dtype that holds them exactly (floats round). */
 function fromFlat(values: readonly Scalar[], shape: Shape, dtype: DType, natural: DType): Tensor {
+  checkKnown(dtype);
   if ((dtype === 'string') !== (natural === 'string')) {
     throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);
   }

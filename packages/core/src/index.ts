@@ -26,7 +26,10 @@ export {
   withBackend,
 } from './device.ts';
 export { promote } from './dtypes.ts';
+export * as linalg from './linalg.ts';
+export * as math from './math.ts';
 export { Module } from './module.ts';
+export * from './names.ts';
 export * from './ops/activation.ts';
 export * from './ops/array.ts';
 export * from './ops/clip.ts';

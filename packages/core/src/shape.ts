@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 
 /** The dimensions of a tensor. */
 export type Shape = readonly number[];
@@ -63,7 +63,10 @@ export function normalizeAxis(axis: number, rank: number, op?: string): number {
 /** Sorted axes without duplicates; `null` means all. */
 export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string): number[] {
   if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => i);
-  const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, rank, op));
+  if (typeof axis !== 'number' && !Array.isArray(axis)) {
+    throw new InvalidArgumentError(`axis must be an integer, a list of them or null, got ${String(axis)}`, op);
+  }
+  const axes = (typeof axis === 'number' ? [axis] : (axis as readonly number[])).map((a) => normalizeAxis(a, rank, op));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
   if (sorted.length !== axes.length)
     throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
@@ -80,9 +83,18 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepdims: bo
   return out;
 }
 
-/** @throws InvalidArgumentError unless every dimension is an integer of at least 0. */
+/** @throws InvalidArgumentError unless it is a list of at most 8 integers of at least 0. */
 export function checkShape(shape: Shape, op?: string): Shape {
-  for (const d of shape) {
+  if (!Array.isArray(shape)) {
+    throw new InvalidArgumentError(`a shape must be an array of integers, got ${String(shape)}`, op);
+  }
+  if (shape.length > MAX_RANK) {
+    throw new InvalidArgumentError(
+      `${showShape(shape)} has rank ${shape.length}; at most ${MAX_RANK} is possible`,
+      op,
+    );
+  }
+  for (const d of shape as Shape) {
     if (!Number.isSafeInteger(d) || d < 0) {
       throw new InvalidArgumentError(
         `${showShape(shape)} is no shape: dimensions are integers of at least 0`,

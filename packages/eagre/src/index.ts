@@ -13,23 +13,6 @@ export {
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
 export * from '@eagre/core';
-// TensorFlow's names beside NumPy's.
-export {
-  all as reduceAll,
-  any as reduceAny,
-  div as divide,
-  logSumExp as reduceLogSumExp,
-  max as reduceMax,
-  mean as reduceMean,
-  min as reduceMin,
-  mul as multiply,
-  neg as negative,
-  prod as reduceProd,
-  std as reduceStd,
-  sub as subtract,
-  sum as reduceSum,
-  variance as reduceVariance,
-} from '@eagre/core';
 export * as datasets from '@eagre/datasets';
 export {
   activations,

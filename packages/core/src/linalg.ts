@@ -1,0 +1,6 @@
+/** `tf.linalg`: products, norms, diagonals and bands of matrices. */
+
+export { eye } from './ops/creation.ts';
+export { einsum } from './ops/einsum.ts';
+export * from './ops/linalg.ts';
+export { l2Normalize, norm } from './ops/reduce.ts';

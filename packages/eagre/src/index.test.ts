@@ -1,0 +1,59 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as tf from './index.ts';
+
+describe('the umbrella', () => {
+  it('has TensorFlow’s namespaces', () => {
+    for (const name of [
+      'keras',
+      'nn',
+      'math',
+      'linalg',
+      'random',
+      'debugging',
+      'config',
+      'errors',
+      'io',
+      'datasets',
+      'layers',
+      'losses',
+      'metrics',
+      'optimizers',
+      'initializers',
+      'regularizers',
+      'constraints',
+      'callbacks',
+      'activations',
+    ]) {
+      expect(tf, name).toHaveProperty(name);
+    }
+    expect(tf.keras.layers.Dense).toBe(tf.layers.Dense);
+    expect(tf.math.reduceSum).toBe(tf.sum);
+    expect(tf.keras.optimizers.Adam).toBe(tf.optimizers.Adam);
+  });
+
+  it('computes on native kernels where they are', () => {
+    expect(tf.executingEagerly()).toBe(true);
+    expect(tf.matmul([[2]], [[2]]).array()).toEqual([[4]]);
+    expect(tf.config.listPhysicalDevices()).toHaveLength(1);
+    expect(tf.zeros([1]).backend.name).toBe('native');
+  });
+
+  it('has TensorFlow’s names beside NumPy’s', () => {
+    expect(tf.reduceMean([1, 2, 3]).item()).toBe(2);
+    expect(tf.multiply(2, 3).item()).toBe(6);
+    expect(tf.subtract(2, 3).item()).toBe(-1);
+    expect(tf.argmax([1, 5, 2]).item<bigint>()).toBe(1n);
+  });
+
+  it('infers types', () => {
+    const layer = new tf.layers.Dense(2);
+    expectTypeOf(layer(tf.zeros([1, 2]))).toEqualTypeOf<tf.Tensor>();
+    expectTypeOf(layer(tf.Input({ shape: [2] }))).toEqualTypeOf<tf.KerasTensor>();
+    expectTypeOf(tf.constant(1).add(2)).toEqualTypeOf<tf.Tensor>();
+    const w = new tf.Variable(1);
+    const tape = new tf.GradientTape();
+    const grads = tape.gradient(w.square(), { a: w, b: [w] });
+    expectTypeOf(grads.a).toEqualTypeOf<tf.Tensor | null>();
+    expect(grads.b).toHaveLength(1);
+  });
+});
