@@ -11,7 +11,7 @@ void concat(Args& a) {
   Tensor y = a.tensor();
   int64_t axis = a.integer();
   if (axis < 0) axis += y.rank;
-  if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", static_cast<long long>(axis), y.rank);
+  if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", ll(axis), y.rank);
   const int64_t rows = product(y.dims, 0, static_cast<int>(axis));
   const int64_t inner = product(y.dims, static_cast<int>(axis) + 1, y.rank);
   const int64_t row = y.dims[axis] * inner;

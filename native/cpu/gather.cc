@@ -21,20 +21,25 @@ template <class I> void check_indices(const I* indices, int64_t count, int64_t n
     if (!bad) continue;
     for (int64_t i = begin; i < end; i++) {
       if (indices[i] < 0 || static_cast<int64_t>(indices[i]) >= n) {
-        fail(Code::out_of_range, "indices[%lld] = %lld is not in [0, %lld)", static_cast<long long>(i), static_cast<long long>(indices[i]),
-             static_cast<long long>(n));
+        fail(Code::out_of_range, "indices[%lld] = %lld is not in [0, %lld)", ll(i), ll(indices[i]),
+             ll(n));
       }
     }
   }
 }
 
-// Integers wrap.
-template <class T> inline T add(T a, T b) { return a + b; }
-template <> inline int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
-template <> inline int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-template <class T> inline T subtract(T a, T b) { return a - b; }
-template <> inline int32_t subtract(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b)); }
-template <> inline int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+// Integers wrap, which is defined for unsigned ones alone.
+template <class T> struct Wrapping { using type = T; };
+template <> struct Wrapping<int32_t> { using type = uint32_t; };
+template <> struct Wrapping<int64_t> { using type = uint64_t; };
+template <class T> inline T add(T a, T b) {
+  using U = typename Wrapping<T>::type;
+  return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+}
+template <class T> inline T subtract(T a, T b) {
+  using U = typename Wrapping<T>::type;
+  return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
+}
 
 // params [batch, outer, n, inner], indices [batch, count], the other [batch, outer, count, inner].
 struct Shape {
@@ -44,8 +49,8 @@ struct Shape {
 Shape gather_shape(const Tensor& params, const Tensor& indices, const Tensor& other, Args& a) {
   int64_t axis = a.integer(), batch_dims = a.integer();
   if (batch_dims < 0 || axis < batch_dims || axis >= params.rank || batch_dims > indices.rank) {
-    fail(Code::internal, "axis %lld and batchDims %lld for params of rank %d", static_cast<long long>(axis),
-         static_cast<long long>(batch_dims), params.rank);
+    fail(Code::internal, "axis %lld and batchDims %lld for params of rank %d", ll(axis),
+         ll(batch_dims), params.rank);
   }
   const int at = static_cast<int>(axis), shared = static_cast<int>(batch_dims);
   Shape s;
@@ -54,7 +59,8 @@ Shape gather_shape(const Tensor& params, const Tensor& indices, const Tensor& ot
   s.n = params.dims[at];
   s.inner = product(params.dims, at + 1, params.rank);
   s.count = product(indices.dims, shared, indices.rank);
-  if (indices.size != s.batch * s.count || other.size != s.batch * s.outer * s.count * s.inner) fail(Code::internal, "sizes do not fit");
+  const int64_t size = s.batch * s.outer * s.count * s.inner;
+  if (indices.size != s.batch * s.count || other.size != size) fail(Code::internal, "sizes do not fit");
   return s;
 }
 
@@ -147,7 +153,7 @@ Tuples tuples(const Tensor& whole, const Tensor& indices, const Tensor& slices) 
   Tuples t;
   if (indices.rank < 1) fail(Code::internal, "indices must have a last axis");
   t.depth = indices.dims[indices.rank - 1];
-  if (t.depth > whole.rank) fail(Code::internal, "%lld indices for rank %d", static_cast<long long>(t.depth), whole.rank);
+  if (t.depth > whole.rank) fail(Code::internal, "%lld indices for rank %d", ll(t.depth), whole.rank);
   t.count = product(indices.dims, 0, indices.rank - 1);
   t.inner = product(whole.dims, static_cast<int>(t.depth), whole.rank);
   if (slices.size != t.count * t.inner) fail(Code::internal, "sizes do not fit");
@@ -168,8 +174,8 @@ template <class I> const int64_t* tuple_rows(const Tuples& t, const I* indices) 
     for (int64_t k = 0; k < t.depth; k++) {
       int64_t at = indices[i * t.depth + k];
       if (at < 0 || at >= t.dims[k]) {
-        fail(Code::out_of_range, "index %lld of tuple %lld is not in [0, %lld)", static_cast<long long>(at), static_cast<long long>(i),
-             static_cast<long long>(t.dims[k]));
+        fail(Code::out_of_range, "index %lld of tuple %lld is not in [0, %lld)", ll(at), ll(i),
+             ll(t.dims[k]));
       }
       row += at * t.strides[k];
     }
@@ -237,7 +243,7 @@ void scatter_nd(Args& a) {
         case 2: combine(t, rows, from, to, [](T v, T u) { return subtract(v, u); }); break;
         case 3: combine(t, rows, from, to, [](T v, T u) { return larger(v, u); }); break;
         case 4: combine(t, rows, from, to, [](T v, T u) { return smaller(v, u); }); break;
-        default: fail(Code::internal, "mode %lld", static_cast<long long>(mode));
+        default: fail(Code::internal, "mode %lld", ll(mode));
       }
     });
   });
@@ -248,7 +254,7 @@ void one_hot(Args& a) {
   int64_t axis = a.integer();
   double on = a.number(), off = a.number();
   if (axis < 0) axis += y.rank;
-  if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", static_cast<long long>(axis), y.rank);
+  if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", ll(axis), y.rank);
   const int64_t depth = y.dims[axis], outer = product(y.dims, 0, static_cast<int>(axis));
   const int64_t inner = product(y.dims, static_cast<int>(axis) + 1, y.rank);
   if (indices.size != outer * inner) fail(Code::internal, "sizes do not fit");
@@ -279,7 +285,7 @@ void one_hot(Args& a) {
 
 void nonzero(Args& a) {
   Tensor x = a.tensor(), y = a.tensor();
-  if (y.dtype != DType::i64 || y.rank != 2 || y.dims[1] != x.rank) fail(Code::internal, "the output must be int64 of shape [n, rank]");
+  if (y.dtype != DType::i64 || y.rank != 2 || y.dims[1] != x.rank) fail(Code::internal, "the output must be int64 [n, rank]");
   constexpr int64_t kChunk = 1 << 16;
   const int64_t chunks = (x.size + kChunk - 1) / kChunk;
   auto* counts = static_cast<int64_t*>(scratch(0, chunks * 8));
@@ -298,7 +304,7 @@ void nonzero(Args& a) {
       counts[c] = total;
       total += n;
     }
-    if (total != y.dims[0]) fail(Code::internal, "%lld elements are not 0, %lld expected", static_cast<long long>(total), static_cast<long long>(y.dims[0]));
+    if (total != y.dims[0]) fail(Code::internal, "%lld elements are not 0, %lld expected", ll(total), ll(y.dims[0]));
     if (x.rank == 0) return;
     parallel_for(x.size, kChunk, [&](int64_t b, int64_t e) {
       int64_t* to = out + counts[b / kChunk] * x.rank;

@@ -34,8 +34,8 @@ Padding padding(const Tensor& small, const Tensor& large, Args& a) {
       fail(Code::internal, "padding of axis %d does not give the output's size", i);
     }
     int64_t most = p.mode == 0 ? INT64_MAX : small.dims[i] - (p.mode == 1);
-    if (before[i] > most || after[i] > most) {
-      if (before[i] || after[i]) fail(Code::invalid_argument, "axis %d of size %lld is too short to mirror", i, static_cast<long long>(small.dims[i]));
+    if ((before[i] || after[i]) && (before[i] > most || after[i] > most)) {
+      fail(Code::invalid_argument, "axis %d of size %lld is too short to mirror", i, ll(small.dims[i]));
     }
     if (before[i] || after[i]) last = i;
     p.inner[i] = small.dims[i];

@@ -62,7 +62,9 @@ struct Window {
 
 Window window(const Tensor& x, const Tensor& y, Args& a) {
   Window p;
-  if (x.rank != 4 || y.rank != 4 || x.dims[0] != y.dims[0] || x.dims[3] != y.dims[3]) fail(Code::internal, "images must be [n, h, w, c]");
+  if (x.rank != 4 || y.rank != 4 || x.dims[0] != y.dims[0] || x.dims[3] != y.dims[3]) {
+    fail(Code::internal, "images must be [n, h, w, c]");
+  }
   int n = a.list(p.size, 2), m = a.list(p.strides, 2), k = a.list(p.padding, 4);
   if (n != 2 || m != 2 || k != 4) fail(Code::internal, "window and strides have two, the padding four numbers");
   for (int i = 0; i < 2; i++) if (p.size[i] < 1 || p.strides[i] < 1) fail(Code::internal, "window and strides must be positive");
@@ -144,7 +146,7 @@ Images images(const Tensor& large, const Tensor& small, const Tensor& argmax) {
 }
 
 [[noreturn]] void bad_index(int32_t at, int64_t size) {
-  fail(Code::out_of_range, "argmax %d is not in [0, %lld)", at, static_cast<long long>(size));
+  fail(Code::out_of_range, "argmax %d is not in [0, %lld)", at, ll(size));
 }
 
 // Checked before anything runs in parallel: one pass over numbers that are needed next anyway.

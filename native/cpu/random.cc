@@ -19,7 +19,9 @@ inline void interleave(vu64 a, vu64 b, vu64& first, vu64& second) {
 #endif
 }
 
-template <class V> inline void put(void* to, int vector, V v) { std::memcpy(static_cast<char*>(to) + vector * kVectorBytes, &v, sizeof v); }
+template <class V> inline void put(void* to, int vector, V v) {
+  std::memcpy(static_cast<char*>(to) + vector * kVectorBytes, &v, sizeof v);
+}
 
 // Rounds to float32: the bits, in the low halves.
 inline vu64 float_bits(vf64 x) {
@@ -164,7 +166,9 @@ void random_uniform_int(Args& a) {
   Tensor y = a.tensor();
   const Stream s = stream(a);
   const int64_t low = a.integer(), high = a.integer();
-  if (high <= low) fail(Code::invalid_argument, "no integer in [%lld, %lld)", static_cast<long long>(low), static_cast<long long>(high));
+  if (high <= low) {
+    fail(Code::invalid_argument, "no integer in [%lld, %lld)", static_cast<long long>(low), static_cast<long long>(high));
+  }
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   auto fill = [&](auto tag) {
     using T = decltype(tag);

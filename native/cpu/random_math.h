@@ -61,8 +61,8 @@ struct Words {
   vu64 w[4];
 };
 
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011) of blocks first, first + 1, ...
-// The multiplications of one vector wait for each other, so several vectors go side by side.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011) of blocks first, first + 1
+// and so on. The multiplications of one vector wait for each other, so several vectors go side by side.
 template <int N> inline void philox(const Stream& s, uint64_t first, Words (&words)[N]) {
   const vu64 m0 = vu64{} + 0xD2511F53u, m1 = vu64{} + 0xCD9E8D57u;
   for (int n = 0; n < N; n++) {

@@ -55,7 +55,7 @@ template <bool Product> void run(Args& a) {
   int64_t axis = a.integer();
   bool exclusive = a.flag(), reverse = a.flag();
   if (axis < 0) axis += x.rank;
-  if (axis < 0 || axis >= x.rank || x.size != y.size) fail(Code::internal, "axis %lld of rank %d", static_cast<long long>(axis), x.rank);
+  if (axis < 0 || axis >= x.rank || x.size != y.size) fail(Code::internal, "axis %lld of rank %d", ll(axis), x.rank);
   if (x.dtype == DType::boolean) fail(Code::unimplemented, "a scan of bool");
   if (y.size == 0) return;
   const int at = static_cast<int>(axis);

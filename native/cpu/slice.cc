@@ -13,7 +13,7 @@ struct Region {
 Region region(const Tensor& whole, const Tensor& part, Args& a) {
   int64_t begin[kMaxRank], strides[kMaxRank], steps[kMaxRank], dense[kMaxRank];
   int n = a.list(begin, kMaxRank), m = a.list(strides, kMaxRank);
-  if (n != whole.rank || m != whole.rank || part.rank != whole.rank) fail(Code::internal, "begin and strides must have rank %d", whole.rank);
+  if (n != whole.rank || m != n || part.rank != n) fail(Code::internal, "begin and strides must have rank %d", whole.rank);
   dense_strides(whole, steps);
   dense_strides(part, dense);
   Region r;
@@ -56,7 +56,7 @@ void reverse(Args& a) {
   int n = a.list(axes, kMaxRank);
   bool turned[kMaxRank] = {};
   for (int i = 0; i < n; i++) {
-    if (axes[i] < 0 || axes[i] >= x.rank) fail(Code::internal, "axis %lld of rank %d", static_cast<long long>(axes[i]), x.rank);
+    if (axes[i] < 0 || axes[i] >= x.rank) fail(Code::internal, "axis %lld of rank %d", ll(axes[i]), x.rank);
     turned[axes[i]] = true;
   }
   if (x.size != y.size) fail(Code::internal, "sizes differ");

@@ -55,7 +55,8 @@ template <class E> void insertion_sort(E* v, int64_t n) {
   }
 }
 
-// Sorts by key; entries of equal keys stay in order, so these must come in the order of their places. Least significant digit first; digits that all keys share are skipped.
+// Sorts by key; entries of equal keys stay in order, so these must come in the order of their places. Least significant digit
+// first; digits that all keys share are skipped.
 // Returns v or spare, whichever holds the result.
 template <class E> E* radix_sort(E* v, E* spare, int64_t n) {
   using Key = typename E::Key;
@@ -181,11 +182,13 @@ template <class T> void top_k_rows(const T* x, T* values, int32_t* indices, int6
 void top_k(Args& a) {
   Tensor x = a.tensor(), values = a.tensor(), indices = a.tensor();
   const bool descending = a.flag();
-  if (x.rank < 1 || values.rank != x.rank || values.dtype != x.dtype || indices.size != values.size) fail(Code::internal, "shapes do not fit");
+  if (x.rank < 1 || values.rank != x.rank || values.dtype != x.dtype || indices.size != values.size) {
+    fail(Code::internal, "shapes do not fit");
+  }
   if (indices.dtype != DType::i32) fail(Code::unimplemented, "indices must be int32");
   const int64_t n = x.dims[x.rank - 1], k = values.dims[x.rank - 1], rows = product(x.dims, 0, x.rank - 1);
-  if (k > n || values.size != rows * k) fail(Code::internal, "%lld of %lld", static_cast<long long>(k), static_cast<long long>(n));
-  if (n > INT32_MAX) fail(Code::unimplemented, "an axis of %lld elements", static_cast<long long>(n));
+  if (k > n || values.size != rows * k) fail(Code::internal, "%lld of %lld", ll(k), ll(n));
+  if (n > INT32_MAX) fail(Code::unimplemented, "an axis of %lld elements", ll(n));
   if (values.size == 0) return;
   visit(x.dtype, [&](auto tag) {
     using T = decltype(tag);

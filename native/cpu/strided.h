@@ -7,10 +7,16 @@
 EAGRE_BEGIN
 namespace {
 
+// For %lld.
+inline long long ll(int64_t v) { return v; }
+
 // Bytes that one chunk of a parallel copy writes: some 20 µs of work.
 constexpr int64_t kMoveBytes = 256 << 10;
 
-inline int64_t rows_per_chunk(int64_t row_bytes) { return row_bytes >= kMoveBytes ? 1 : kMoveBytes / (row_bytes < 1 ? 1 : row_bytes); }
+inline int64_t rows_per_chunk(int64_t row_bytes) {
+  if (row_bytes < 1) return kMoveBytes;
+  return row_bytes >= kMoveBytes ? 1 : kMoveBytes / row_bytes;
+}
 
 // Like memcpy, without its call for the short rows that these kernels often have.
 inline void copy_bytes(void* to, const void* from, int64_t n) {
@@ -49,14 +55,10 @@ inline void parallel_copy(void* to, const void* from, int64_t bytes) {
   });
 }
 
-template <class T> inline void parallel_fill(T* to, T value, int64_t n) {
-  parallel_for(n, kMoveBytes / static_cast<int64_t>(sizeof(T)), [=](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) to[i] = value;
-  });
-}
-
 inline void parallel_zero(void* to, int64_t bytes) {
-  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) { std::memset(static_cast<char*>(to) + b, 0, static_cast<size_t>(e - b)); });
+  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) {
+    std::memset(static_cast<char*>(to) + b, 0, static_cast<size_t>(e - b));
+  });
 }
 
 // `value` as an element of dtype t, saturating, in the bits of an unsigned type of that size.

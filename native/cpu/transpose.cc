@@ -156,7 +156,7 @@ void transpose(Args& a) {
   Move m;
   unsigned seen = 0;
   for (int i = 0; i < n; i++) {
-    if (perm[i] < 0 || perm[i] >= n || y.dims[i] != x.dims[perm[i]]) fail(Code::internal, "perm does not give the output's shape");
+    if (perm[i] < 0 || perm[i] >= n || y.dims[i] != x.dims[perm[i]]) fail(Code::internal, "axis %d is not that of perm", i);
     seen |= 1u << perm[i];
     m.axis(y.dims[i], in[perm[i]], out[i]);
   }

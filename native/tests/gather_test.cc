@@ -69,7 +69,11 @@ template <class T> void nd() {
     for (int64_t i = 0; i < 9; i++) {
       T& to = expected[rows[i / 3] * 3 + i % 3];
       T u = updates[i];
-      to = mode == 0 ? u : mode == 1 ? static_cast<T>(to + u) : mode == 2 ? static_cast<T>(to - u) : mode == 3 ? std::max(to, u) : std::min(to, u);
+      if (mode == 0) to = u;
+      if (mode == 1) to = static_cast<T>(to + u);
+      if (mode == 2) to = static_cast<T>(to - u);
+      if (mode == 3) to = std::max(to, u);
+      if (mode == 4) to = std::min(to, u);
     }
     CHECK(Call().in(params).in(two).in(updates).out(out).attr(mode).run("ScatterNd") == Code::ok);
     CHECK(same(out, expected));
@@ -81,7 +85,8 @@ template <class T> void nd() {
 
 template <class T, class I> void one_hot(int64_t outer, int64_t depth, int64_t inner) {
   Random random(17);
-  auto indices = Array<I>::make({outer, inner}, [&](int64_t) { return random.below(depth + 3) - (DTypeOf<I>::value == DType::u8 ? 0 : 1); });
+  const int64_t least = DTypeOf<I>::value == DType::u8 ? 0 : -1;
+  auto indices = Array<I>::make({outer, inner}, [&](int64_t) { return random.below(depth + 3) + least; });
   Array<T> y({outer, depth, inner}), expected(y.dims);
   for (int64_t i = 0; i < y.size; i++) {
     expected[i] = static_cast<int64_t>(indices[i / inner / depth * inner + i % inner]) == i / inner % depth ? T(1) : T(0);

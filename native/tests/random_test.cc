@@ -8,15 +8,16 @@ namespace {
 void philox(uint32_t* c, uint32_t k0, uint32_t k1) {
   for (int round = 0; round < 10; round++) {
     uint64_t p = uint64_t{0xD2511F53u} * c[0], q = uint64_t{0xCD9E8D57u} * c[2];
-    uint32_t next[4] = {static_cast<uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(q), static_cast<uint32_t>(p >> 32) ^ c[3] ^ k1,
-                        static_cast<uint32_t>(p)};
+    uint32_t high0 = static_cast<uint32_t>(p >> 32), high1 = static_cast<uint32_t>(q >> 32);
+    uint32_t next[4] = {high1 ^ c[1] ^ k0, static_cast<uint32_t>(q), high0 ^ c[3] ^ k1, static_cast<uint32_t>(p)};
     std::memcpy(c, next, sizeof next);
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
 }
 
-template <class T> Code run(const char* name, Array<T>& y, double a, double b, uint32_t k0 = 0, uint32_t k1 = 0, uint32_t c0 = 0, uint32_t c1 = 0) {
+template <class T>
+Code run(const char* name, Array<T>& y, double a, double b, uint32_t k0 = 0, uint32_t k1 = 0, uint32_t c0 = 0, uint32_t c1 = 0) {
   return Call().out(y).attr(k0).attr(k1).attr(c0).attr(c1).attr(a).attr(b).run(name);
 }
 

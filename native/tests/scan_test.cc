@@ -6,7 +6,9 @@ namespace {
 
 template <class T, class W> void check(const Dims& shape, int axis) {
   Random random(7);
-  auto x = Array<T>::make(shape, [&](int64_t) { return DTypeOf<T>::value <= DType::f64 ? random.uniform(-1.5, 1.5) : double(random.below(5) + 1); });
+  auto x = Array<T>::make(shape, [&](int64_t) {
+    return DTypeOf<T>::value <= DType::f64 ? random.uniform(-1.5, 1.5) : double(random.below(5) + 1);
+  });
   int64_t inner = 1, n = shape[axis];
   for (size_t i = axis + 1; i < shape.size(); i++) inner *= shape[i];
   for (int product = 0; product < 2; product++) {

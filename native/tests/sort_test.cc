@@ -22,7 +22,8 @@ template <class T, class F> void check(int64_t rows, int64_t n, int64_t k, F val
       std::vector<int32_t> order(n);
       for (int64_t i = 0; i < n; i++) order[i] = static_cast<int32_t>(i);
       const T* row = x.data() + r * n;
-      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return descending ? before(row[b], row[a]) : before(row[a], row[b]); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int32_t a, int32_t b) { return descending ? before(row[b], row[a]) : before(row[a], row[b]); });
       for (int64_t i = 0; i < k; i++) {
         places[r * k + i] = order[i];
         expected[r * k + i] = row[order[i]];
@@ -62,7 +63,10 @@ template <class T> void all() {
   check<T>(1, 30000, 30000, many);
   check<T>(1, 30000, 100, many);
   check<T>(1, 30000, 3, [](int64_t i) -> double { return i % 2; });
-  check<T>(1, 5000, 40, [](int64_t i) -> double { return DTypeOf<T>::value == DType::boolean ? i > 2500 : DTypeOf<T>::value == DType::u8 ? double(i / 20) : double(i); });
+  check<T>(1, 5000, 40, [](int64_t i) -> double {
+    if (DTypeOf<T>::value == DType::boolean) return i > 2500;
+    return DTypeOf<T>::value == DType::u8 ? double(i / 20) : double(i);
+  });
   check<T>(0, 5, 2, few);
   check<T>(600, 37, 4, many);
 }
