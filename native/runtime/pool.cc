@@ -42,6 +42,9 @@ int default_threads() {
 
 thread_local bool inside_job = false;
 
+// One job at a time, cut into chunks. `ticket_` holds the job's number in its high half and the next chunk in its low half, and
+// a chunk is taken by compare-and-swap, so a thread can only take part in the job whose description it has read. The caller waits
+// for chunks that were taken, never for a worker that has not come: on a busy machine that one may be far away.
 class Pool {
  public:
   ~Pool() { stop(); }
@@ -58,94 +61,108 @@ class Pool {
 
   void run(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
     if (workers_.empty()) start();
-    fn_ = fn;
-    context_ = context;
-    n_ = n;
-    grain_ = grain;
-    chunks_ = (n + grain - 1) / grain;
+    const uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+    const int64_t chunks = (n + grain - 1) / grain;
+    // Closed while the description changes, so that nobody can take a chunk of a job that is half described.
+    ticket_.store(job << 32 | kClosed, std::memory_order_seq_cst);
+    fn_.store(fn, std::memory_order_relaxed);
+    context_.store(context, std::memory_order_relaxed);
+    n_.store(n, std::memory_order_relaxed);
+    grain_.store(grain, std::memory_order_relaxed);
+    chunks_.store(chunks, std::memory_order_relaxed);
+    done_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
-    next_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-    {
-      // The lock pairs with a worker that is about to park, so that the wake-up is not lost.
-      std::lock_guard<std::mutex> lock(mutex_);
-      epoch_.fetch_add(1, std::memory_order_release);
+    ticket_.store(job << 32, std::memory_order_seq_cst);
+    if (parked_.load(std::memory_order_seq_cst) > 0) {
+      { std::lock_guard<std::mutex> lock(mutex_); }
+      wake_.notify_all();
     }
-    if (parked_.load(std::memory_order_acquire) > 0) wake_.notify_all();
     work();
-    while (busy_.load(std::memory_order_acquire) != 0) EAGRE_PAUSE();
+    while (done_.load(std::memory_order_acquire) != chunks) EAGRE_PAUSE();
     if (failed_.load(std::memory_order_acquire)) throw error_;
   }
 
  private:
+  static constexpr uint64_t kClosed = 0xffffffffu;
+  static constexpr int kSpins = 20000;
+
   void start() {
-    stopping_ = false;
-    for (int i = 1; i < count(); i++) workers_.emplace_back([this, seen = epoch_.load()] { loop(seen); });
+    stopping_.store(false);
+    for (int i = 1; i < count(); i++) workers_.emplace_back([this] { loop(); });
   }
   void stop() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-      epoch_.fetch_add(1, std::memory_order_release);
+      stopping_.store(true);
     }
     wake_.notify_all();
     for (auto& w : workers_) w.join();
     workers_.clear();
   }
 
-  void loop(uint64_t seen) {
+  void loop() {
     inside_job = true;
+    uint64_t seen = 0;
     for (;;) {
       int spins = 0;
-      while (epoch_.load(std::memory_order_acquire) == seen) {
+      while (!stopping_.load(std::memory_order_relaxed) && !fresh(seen)) {
         if (++spins < kSpins) {
           EAGRE_PAUSE();
           continue;
         }
         std::unique_lock<std::mutex> lock(mutex_);
-        parked_.fetch_add(1, std::memory_order_acq_rel);
-        wake_.wait(lock, [&] { return epoch_.load(std::memory_order_acquire) != seen; });
-        parked_.fetch_sub(1, std::memory_order_acq_rel);
+        parked_.fetch_add(1, std::memory_order_seq_cst);
+        wake_.wait(lock, [&] { return stopping_.load() || fresh(seen); });
+        parked_.fetch_sub(1, std::memory_order_seq_cst);
       }
-      seen = epoch_.load(std::memory_order_acquire);
-      if (stopping_) return;
+      if (stopping_.load()) return;
+      seen = ticket_.load(std::memory_order_seq_cst) >> 32;
       work();
-      busy_.fetch_sub(1, std::memory_order_release);
     }
+  }
+
+  // Whether an open job is there that this worker has not looked at.
+  bool fresh(uint64_t seen) const {
+    uint64_t t = ticket_.load(std::memory_order_seq_cst);
+    return t >> 32 != seen && (t & kClosed) != kClosed;
   }
 
   void work() {
     bool outer = inside_job;
     inside_job = true;
+    uint64_t t = ticket_.load(std::memory_order_acquire);
     for (;;) {
-      int64_t chunk = next_.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= chunks_) break;
-      int64_t begin = chunk * grain_;
-      int64_t end = begin + grain_ < n_ ? begin + grain_ : n_;
+      const uint64_t chunk = t & kClosed;
+      auto fn = fn_.load(std::memory_order_relaxed);
+      void* context = context_.load(std::memory_order_relaxed);
+      const int64_t n = n_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
+      if (chunk == kClosed || static_cast<int64_t>(chunk) >= chunks_.load(std::memory_order_relaxed)) break;
+      // Succeeds only if the job is still the one just read.
+      if (!ticket_.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+      const int64_t begin = static_cast<int64_t>(chunk) * grain;
       try {
-        fn_(context_, begin, end);
+        fn(context, begin, begin + grain < n ? begin + grain : n);
       } catch (const KernelError& e) {
         if (!failed_.exchange(true, std::memory_order_acq_rel)) error_ = e;
       }
+      done_.fetch_add(1, std::memory_order_release);
+      t = ticket_.load(std::memory_order_acquire);
     }
     inside_job = outer;
   }
 
-  static constexpr int kSpins = 20000;
   std::vector<std::thread> workers_;
   int threads_ = 0;
-  bool stopping_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;
-  alignas(64) std::atomic<uint64_t> epoch_{0};
-  alignas(64) std::atomic<int64_t> next_{0};
-  alignas(64) std::atomic<int> busy_{0};
+  alignas(64) std::atomic<uint64_t> ticket_{kClosed};
+  alignas(64) std::atomic<int64_t> done_{0};
+  alignas(64) std::atomic<void (*)(void*, int64_t, int64_t)> fn_{nullptr};
+  std::atomic<void*> context_{nullptr};
+  std::atomic<int64_t> n_{0}, grain_{1}, chunks_{0};
   std::atomic<int> parked_{0};
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> stopping_{false}, failed_{false};
   KernelError error_{};
-  void (*fn_)(void*, int64_t, int64_t) = nullptr;
-  void* context_ = nullptr;
-  int64_t n_ = 0, grain_ = 1, chunks_ = 0;
 };
 
 // Workers (Node worker_threads) share the process: one job at a time, the others compute inline. Never destroyed: at exit,
@@ -183,6 +200,8 @@ int set_thread_count(int n) {
 void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
   if (n <= 0) return;
   if (grain < 1) grain = 1;
+  // Chunk numbers are 32 bits wide; no kernel comes near.
+  if (n / grain > (int64_t{1} << 30)) fail(Code::internal, "too many chunks");
   if (n > grain && !inside_job) {
     std::unique_lock<std::mutex> lock(owner(), std::try_to_lock);
     if (lock.owns_lock() && pool().count() > 1) {
