@@ -10,6 +10,8 @@ export interface Addon {
   lastError(): string;
   addressOf(buffer: ArrayBuffer): number;
   compileProgram(code: Float64Array): number;
+  /** A full garbage collection. */
+  collect(): void;
   threads(count?: number): number;
 }
 

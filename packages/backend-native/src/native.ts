@@ -42,7 +42,10 @@ export class NativeBackend implements Backend {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator((buffer) => addon.addressOf(buffer));
+    this.allocator = new HostAllocator(
+      (buffer) => addon.addressOf(buffer),
+      () => addon.collect(),
+    );
   }
 
   get description(): string {
