@@ -43,7 +43,8 @@ template <class T> inline void repeat(const Layout& l, T* values) {
   for (int64_t j = l.channels; j < l.width; j++) values[j] = values[j - l.channels];
 }
 
-template <class T> void forward(const T* x, const T* scale, const T* offset, T* y, T* mean, T* variance, const Layout& l, double epsilon) {
+template <class T>
+void forward(const T* x, const T* scale, const T* offset, T* y, T* mean, T* variance, const Layout& l, double epsilon) {
   int64_t c = l.channels;
   // Per chunk: the means, then the sums of squares around them.
   double* partial = static_cast<double*>(scratch(0, l.chunks * 2 * c * static_cast<int64_t>(sizeof(double))));
@@ -106,7 +107,8 @@ template <class T> void forward(const T* x, const T* scale, const T* offset, T* 
     shift[j] = mean[j];
     factor[j] = static_cast<T>(static_cast<double>(scale[j]) / std::sqrt(v + epsilon));
     // The part of the mean that T cannot hold goes into the offset.
-    bias[j] = static_cast<T>(static_cast<double>(offset[j]) - (total[j] - static_cast<double>(shift[j])) * static_cast<double>(factor[j]));
+    bias[j] = static_cast<T>(static_cast<double>(offset[j]) -
+                             (total[j] - static_cast<double>(shift[j])) * static_cast<double>(factor[j]));
   }
   repeat(l, shift);
   repeat(l, factor);
@@ -121,8 +123,9 @@ template <class T> void forward(const T* x, const T* scale, const T* offset, T* 
   });
 }
 
-template <class T> void backward(const T* dy, const T* x, const T* scale, const T* mean, const T* variance, T* dx, T* dscale, T* doffset,
-                                 const Layout& l, double epsilon) {
+template <class T>
+void backward(const T* dy, const T* x, const T* scale, const T* mean, const T* variance, T* dx, T* dscale, T* doffset,
+              const Layout& l, double epsilon) {
   int64_t c = l.channels;
   // Per chunk: Σ dy, then Σ dy (x - mean).
   T* partial = static_cast<T*>(scratch(0, l.chunks * 2 * c * static_cast<int64_t>(sizeof(T))));
@@ -214,7 +217,8 @@ void fused_batch_norm_grad(Args& a) {
   if (mean.size == 0) return;
   floating(x.dtype, [&](auto tag) {
     using T = decltype(tag);
-    backward(dy.as<T>(), x.as<T>(), scale.as<T>(), mean.as<T>(), variance.as<T>(), dx.as<T>(), dscale.as<T>(), doffset.as<T>(), l, epsilon);
+    backward(dy.as<T>(), x.as<T>(), scale.as<T>(), mean.as<T>(), variance.as<T>(), dx.as<T>(), dscale.as<T>(), doffset.as<T>(), l,
+             epsilon);
   });
 }
 

@@ -188,7 +188,8 @@ void bind(const Plan& p, char* memory, const void** values) {
     if (p.source[j] == Source::single) splat_bytes(const_cast<void*>(values[j]), p.in[j], p.item(j), p.tile);
     if (p.source[j] == Source::pattern) {
       size_t row = static_cast<size_t>(p.inner) * p.item(j);
-      for (int64_t r = 0; r < p.tile / p.inner; r++) std::memcpy(static_cast<char*>(const_cast<void*>(values[j])) + r * row, p.in[j], row);
+      for (int64_t r = 0; r < p.tile / p.inner; r++)
+        std::memcpy(static_cast<char*>(const_cast<void*>(values[j])) + r * row, p.in[j], row);
     }
   }
 }
@@ -292,7 +293,8 @@ void run_short_rows(const Plan& p) {
       bind_tile(p, values, at, n);
       for (int j = 0; j < code.inputs; j++) {
         if (p.source[j] != Source::gathered) continue;
-        visit_size(code.input_dtypes[j], [&](auto tag) { gather_rows<decltype(tag)>(p, j, row, count, const_cast<void*>(values[j])); });
+        visit_size(code.input_dtypes[j],
+                   [&](auto tag) { gather_rows<decltype(tag)>(p, j, row, count, const_cast<void*>(values[j])); });
       }
       run_steps(p, values, n);
       store_tile(p, values, at, n);
@@ -351,7 +353,8 @@ void collapse(Plan& p, const Tensor* inputs, const Tensor& y) {
       int own = d - (y.rank - inputs[j].rank);
       int64_t m = own < 0 ? 1 : inputs[j].dims[own];
       if (m != n && m != 1) {
-        fail(Code::internal, "input %d does not broadcast: %lld against %lld", j, static_cast<long long>(m), static_cast<long long>(n));
+        fail(Code::internal, "input %d does not broadcast: %lld against %lld", j, static_cast<long long>(m),
+             static_cast<long long>(n));
       }
       next[j] = m == 1 ? 0 : running[j];
       running[j] *= m;
@@ -387,7 +390,8 @@ void elementwise(Args& a) {
   for (int k = 0; k < a.outputs(); k++) outputs[k] = a.tensor();
   Plan p;
   const Program& code = program(static_cast<int>(a.integer()));
-  if (code.inputs != a.inputs() || code.outputs != a.outputs()) fail(Code::internal, "a scalar program of other inputs or outputs");
+  if (code.inputs != a.inputs() || code.outputs != a.outputs())
+    fail(Code::internal, "a scalar program of other inputs or outputs");
   p.program = &code;
   p.size = outputs[0].size;
   for (int k = 0; k < code.outputs; k++) {

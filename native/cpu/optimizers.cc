@@ -57,7 +57,8 @@ Variables read(Args& a) {
   v.items[v.count].begin = v.total;
   for (int k = 0; k < a.outputs(); k++) a.tensor();
   int64_t count = a.integer();
-  if (count != v.count) fail(Code::internal, "an update of %d variables, %d expected", static_cast<int>(v.count), static_cast<int>(count));
+  if (count != v.count)
+    fail(Code::internal, "an update of %d variables, %d expected", static_cast<int>(v.count), static_cast<int>(count));
   return v;
 }
 

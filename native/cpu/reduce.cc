@@ -105,7 +105,8 @@ struct Shape {
 Shape collapse(const Tensor& x, const int64_t* axes, int count) {
   bool is_reduced[kMaxRank] = {};
   for (int i = 0; i < count; i++) {
-    if (axes[i] < 0 || axes[i] >= x.rank) fail(Code::internal, "axis %d of a tensor of rank %d", static_cast<int>(axes[i]), x.rank);
+    if (axes[i] < 0 || axes[i] >= x.rank)
+      fail(Code::internal, "axis %d of a tensor of rank %d", static_cast<int>(axes[i]), x.rank);
     is_reduced[axes[i]] = true;
   }
   // Innermost first.
@@ -212,7 +213,8 @@ template <class R> typename R::Total reduce_run(const typename R::Element* x, in
 }
 
 // acc[j] = the reduction of column j over `rows` rows that lie `stride` apart; four rows at a time.
-template <class R> void reduce_columns(const typename R::Element* x, int64_t rows, int64_t stride, int64_t n, typename R::Total* acc) {
+template <class R>
+void reduce_columns(const typename R::Element* x, int64_t rows, int64_t stride, int64_t n, typename R::Total* acc) {
   using T = typename R::Element;
   using Total = typename R::Total;
   using V = typename Vector<T>::type;
@@ -229,7 +231,8 @@ template <class R> void reduce_columns(const typename R::Element* x, int64_t row
       to.add(R::combine(ab, cd));
       to.store(acc + j);
     }
-    for (; j < n; j++) acc[j] = R::combine(acc[j], static_cast<Total>(R::combine(R::combine(a[j], b[j]), R::combine(c[j], d[j]))));
+    for (; j < n; j++)
+      acc[j] = R::combine(acc[j], static_cast<Total>(R::combine(R::combine(a[j], b[j]), R::combine(c[j], d[j]))));
   }
   for (; r < rows; r++, x += stride) {
     int64_t j = 0;
@@ -372,7 +375,8 @@ struct Operands {
   int64_t axes[kMaxRank];
   int count;
   explicit Operands(Args& a) : x(a.tensor()), y(a.tensor()), count(a.list(axes, kMaxRank)) {
-    if (x.dtype != y.dtype) fail(Code::internal, "a reduction of dtype %d to %d", static_cast<int>(x.dtype), static_cast<int>(y.dtype));
+    if (x.dtype != y.dtype)
+      fail(Code::internal, "a reduction of dtype %d to %d", static_cast<int>(x.dtype), static_cast<int>(y.dtype));
   }
 };
 

@@ -108,7 +108,8 @@ template <Op op, class T> inline T apply(T x, [[maybe_unused]] T y) {
     double e = std::exp(-std::fabs(d));
     return static_cast<T>((d < 0 ? e : 1) / (1 + e));
   }
-  else if constexpr (op == Op::softplus) return static_cast<T>((d > 0 ? d : d != d ? d : 0) + std::log1p(std::exp(-std::fabs(d))));
+  else if constexpr (op == Op::softplus)
+    return static_cast<T>((d > 0 ? d : d != d ? d : 0) + std::log1p(std::exp(-std::fabs(d))));
   else if constexpr (op == Op::erf) return static_cast<T>(std::erf(d));
   else if constexpr (op == Op::erfc) return static_cast<T>(std::erfc(d));
   else if constexpr (op == Op::erfinv) return static_cast<T>(erf_inverse(d));
@@ -269,15 +270,17 @@ template <vf32 (*f)(vf32)> void vector_row(const void* a, const void*, const voi
   map_vectors(static_cast<const float*>(a), static_cast<float*>(out), n, [](vf32 x) { return f(x); });
 }
 template <vf32 (*f)(vf32, vf32)> void vector_row2(const void* a, const void* b, const void*, void* out, int64_t n) {
-  map_vectors(static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(out), n, [](vf32 x, vf32 y) { return f(x, y); });
+  map_vectors(static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(out), n,
+              [](vf32 x, vf32 y) { return f(x, y); });
 }
 
 // float32 functions that have a vector form.
 inline void fill_vector_rows(Rows& rows) {
 #define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][0] = vector_row<EAGRE_ISA::name>;
-  EAGRE_VECTOR(exp) EAGRE_VECTOR(log) EAGRE_VECTOR(tanh) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(erf) EAGRE_VECTOR(sin) EAGRE_VECTOR(cos)
-  EAGRE_VECTOR(expm1) EAGRE_VECTOR(log1p) EAGRE_VECTOR(softplus) EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(asinh)
-  EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh) EAGRE_VECTOR(atan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(tan) EAGRE_VECTOR(erfc)
+  EAGRE_VECTOR(exp) EAGRE_VECTOR(expm1) EAGRE_VECTOR(log) EAGRE_VECTOR(log1p) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(softplus)
+  EAGRE_VECTOR(sin) EAGRE_VECTOR(cos) EAGRE_VECTOR(tan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(atan)
+  EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(tanh) EAGRE_VECTOR(asinh) EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh)
+  EAGRE_VECTOR(erf) EAGRE_VECTOR(erfc)
 #undef EAGRE_VECTOR
   rows.op[static_cast<int>(Op::pow)][0] = vector_row2<EAGRE_ISA::pow>;
 }

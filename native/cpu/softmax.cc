@@ -183,7 +183,8 @@ void dense_cross_entropy(Args& a) {
 void sparse_cross_entropy(Args& a) {
   Tensor x = a.tensor(), labels = a.tensor(), loss = a.tensor(), backprop = a.tensor();
   int64_t n = width_of(x), rows = loss.size;
-  if (labels.size != rows || backprop.size != x.size || rows * n != x.size) fail(Code::internal, "logits, labels and results that do not fit");
+  if (labels.size != rows || backprop.size != x.size || rows * n != x.size)
+    fail(Code::internal, "logits, labels and results that do not fit");
   floating(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     if (labels.dtype == DType::i32) sparse_rows(x.as<T>(), labels.as<int32_t>(), loss.as<T>(), backprop.as<T>(), rows, n);

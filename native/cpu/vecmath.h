@@ -68,7 +68,8 @@ template <class F> EAGRE_INLINE float fold_lanes(vf32 x, F f) {
   typedef float vf4 __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
   typedef float vf8 __attribute__((vector_size(32)));
-  __m256 y = (__m256)f((vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 0), (vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 1));
+  __m256 y =
+      (__m256)f((vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 0), (vf8)_mm512_maskz_extractf32x8_ps(0xff, (__m512)x, 1));
 #elif defined(__AVX2__)
   __m256 y = (__m256)x;
 #endif
@@ -147,7 +148,8 @@ EAGRE_INLINE vf32 scale(vf32 p, vf32 n, vi32 as_int) {
 
 // exp(x) = 2^n exp(r), |r| <= ln(2) / 2
 EAGRE_INLINE vf32 exp(vf32 x) {
-  static const float q[] = {5.000000000e-01f, 1.666666567e-01f, 4.166645557e-02f, 8.333569393e-03f, 1.393593382e-03f, 1.974268671e-04f};
+  static const float q[] = {5.000000000e-01f, 1.666666567e-01f, 4.166645557e-02f,
+                            8.333569393e-03f, 1.393593382e-03f, 1.974268671e-04f};
   x = at_most(at_least(x, -104.0f), 89.0f);
   vi32 n;
   vf32 nf = round_small(x * 1.44269504f, n);
@@ -198,7 +200,8 @@ EAGRE_INLINE vf32 log(vf32 x) {
 
 // x + x^3 P(x^2) near 0, else 1 - 2 / (exp(2x) + 1)
 EAGRE_INLINE vf32 tanh(vf32 x) {
-  static const float q[] = {-3.333333135e-01f, 1.333322078e-01f, -5.394817889e-02f, 2.170689404e-02f, -8.190013468e-03f, 2.152683679e-03f};
+  static const float q[] = {-3.333333135e-01f, 1.333322078e-01f,  -5.394817889e-02f,
+                            2.170689404e-02f,  -8.190013468e-03f, 2.152683679e-03f};
   vf32 a = magnitude(x), z = a * a;
   vf32 near = muladd(a * z, horner(q, z), a);
   vf32 far = 1.0f - 2.0f / (exp(a + a) + 1.0f);

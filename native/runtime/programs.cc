@@ -78,7 +78,8 @@ void decode(const double* code, size_t length, Program& p) {
       DType want = op == Op::select && k == 0 ? DType::boolean : in.arg_dtype;
       if (p.dtype_of(in.args[k]) != want) fail(Code::internal, "%s of operands of different dtypes", info.name);
     }
-    if (!accepts(info.kind, in.arg_dtype)) fail(Code::internal, "%s does not take operands of dtype %d", info.name, static_cast<int>(in.arg_dtype));
+    if (!accepts(info.kind, in.arg_dtype))
+      fail(Code::internal, "%s does not take operands of dtype %d", info.name, static_cast<int>(in.arg_dtype));
     if (op != Op::cast && in.dtype != (info.boolean ? DType::boolean : in.arg_dtype)) {
       fail(Code::internal, "%s with a result of dtype %d", info.name, static_cast<int>(in.dtype));
     }

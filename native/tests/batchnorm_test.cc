@@ -35,14 +35,24 @@ template <class T> void check(Dims dims, double center) {
     want_dscale[j] = static_cast<T>(gx);
     for (int64_t i = 0; i < n; i++) {
       L h = (static_cast<L>(x[i * c + j]) - static_cast<L>(want_mean[j])) * r;
-      want_dx[i * c + j] = static_cast<T>(static_cast<L>(scale[j]) * r * (static_cast<L>(dy[i * c + j]) - g / count - h * gx / count));
+      want_dx[i * c + j] =
+          static_cast<T>(static_cast<L>(scale[j]) * r * (static_cast<L>(dy[i * c + j]) - g / count - h * gx / count));
     }
   }
   double e = sizeof(T) == 4 ? 2e-5 : 1e-11, a = (sizeof(T) == 4 ? 3e-5 : 1e-11) * (1 + center * 0.01);
   CHECK(Call().in(x).in(scale).in(offset).out(y).out(mean).out(variance).attr(epsilon).run("FusedBatchNorm") == Code::ok);
   CHECK(close(mean, want_mean, e, a * 0.1) && close(variance, want_variance, e * 2, a * 0.1) && close(y, want, e, a * 3));
   Call call;
-  CHECK(call.in(dy).in(x).in(scale).in(want_mean).in(want_variance).out(dx).out(dscale).out(doffset).attr(epsilon).run("FusedBatchNormGrad") == Code::ok);
+  CHECK(call.in(dy)
+            .in(x)
+            .in(scale)
+            .in(want_mean)
+            .in(want_variance)
+            .out(dx)
+            .out(dscale)
+            .out(doffset)
+            .attr(epsilon)
+            .run("FusedBatchNormGrad") == Code::ok);
   CHECK(close(doffset, want_doffset, e, a * 10) && close(dscale, want_dscale, e, a * 10) && close(dx, want_dx, e, a * 3));
   Array<T> again(dims), mean1({c}), variance1({c});
   int threads = thread_count();
@@ -55,12 +65,14 @@ template <class T> void check(Dims dims, double center) {
 }  // namespace
 
 int main() {
-  for (const Dims& dims : {Dims{4, 1}, Dims{4, 3}, Dims{1, 5}, Dims{7, 10}, Dims{8, 28, 28, 16}, Dims{50000, 3}, Dims{300, 100}, Dims{40, 2000}, Dims{16, 33, 65}}) {
+  for (const Dims& dims : {Dims{4, 1}, Dims{4, 3}, Dims{1, 5}, Dims{7, 10}, Dims{8, 28, 28, 16}, Dims{50000, 3}, Dims{300, 100},
+                           Dims{40, 2000}, Dims{16, 33, 65}}) {
     check<float>(dims, 0);
     check<float>(dims, 100);
     check<double>(dims, 1000);
   }
   Array<float> none({0, 3}), three({3}), mean({3}), variance({3});
-  CHECK(Call().in(none).in(three).in(three).out(none).out(mean).out(variance).attr(0).run("FusedBatchNorm") == Code::ok && mean[0] != mean[0]);
+  CHECK(Call().in(none).in(three).in(three).out(none).out(mean).out(variance).attr(0).run("FusedBatchNorm") == Code::ok &&
+        mean[0] != mean[0]);
   return finish();
 }

@@ -56,7 +56,8 @@ int refused(std::vector<double> code) {
 double address(const void* p) { return static_cast<double>(reinterpret_cast<uintptr_t>(p)); }
 
 Code flat(int program, int64_t size, std::vector<const void*> in, std::vector<void*> out) {
-  std::vector<double> block = {static_cast<double>(in.size()), static_cast<double>(out.size()), static_cast<double>(program), static_cast<double>(size)};
+  std::vector<double> block = {static_cast<double>(in.size()), static_cast<double>(out.size()), static_cast<double>(program),
+                               static_cast<double>(size)};
   for (auto p : in) block.push_back(address(p));
   for (auto p : out) block.push_back(address(p));
   const KernelTable& table = kernels();
@@ -76,8 +77,10 @@ Code flat(int program, int64_t size, std::vector<const void*> in, std::vector<vo
 template <class T> std::vector<T> values() {
   std::vector<T> v;
   if constexpr (std::is_floating_point<T>::value) {
-    v = {T(0), T(-0.0), T(1), T(-1), T(0.5), T(-2.5), T(2.5), T(3.5), T(1e-3), T(7.25), T(-7.25), T(100), T(INFINITY), T(-INFINITY), T(NAN),
-         T(1e30), T(-1e30), T(3), T(-3), T(0.9), T(-0.9), T(4294967296.0), T(-4294967296.0), T(300), T(1e19), T(-1e19), T(1e-30), T(12), T(20)};
+    v = {T(0),     T(-0.0),  T(1),     T(-1),  T(0.5),      T(-2.5),         T(2.5),           T(3.5),
+         T(1e-3),  T(7.25),  T(-7.25), T(100), T(INFINITY), T(-INFINITY),    T(NAN),           T(1e30),
+         T(-1e30), T(3),     T(-3),    T(0.9), T(-0.9),     T(4294967296.0), T(-4294967296.0), T(300),
+         T(1e19),  T(-1e19), T(1e-30), T(12),  T(20)};
   } else if constexpr (sizeof(T) == 1) {
     v = {0, 1, 2, 3, 5, 7, 127, 128, 200, 254, 255, 10, 16, 33, 64, 99, 100, 101, 31, 63};
   } else {
@@ -88,7 +91,8 @@ template <class T> std::vector<T> values() {
 }
 
 // All pairs of the values above through the kernel and through f.
-template <class T, class R, class F> void binary(const char* name, Op o, F f, double tolerance = 0, bool skip_zero = false, bool skip_negative = false) {
+template <class T, class R, class F>
+void binary(const char* name, Op o, F f, double tolerance = 0, bool skip_zero = false, bool skip_negative = false) {
   std::vector<T> v = values<T>();
   std::vector<T> a, b;
   for (T x : v) {
@@ -230,7 +234,10 @@ template <class From, class To> To expected_cast(From x) {
     return static_cast<To>(x);
   } else return static_cast<To>(x);
 }
-template <class From, class To> void cast() { unary<From, To>("cast", Op::cast, [](From x) { return expected_cast<From, To>(x); }); }
+template <class From, class To>
+void cast() {
+  unary<From, To>("cast", Op::cast, [](From x) { return expected_cast<From, To>(x); });
+}
 template <class From> void casts() {
   cast<From, float>();
   cast<From, double>();

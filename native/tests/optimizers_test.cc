@@ -25,9 +25,11 @@ template <class T> void check(const char* name, int tensors, std::vector<double>
   for (size_t v = 0; v < sizes.size(); v++) {
     for (int64_t i = 0; i < sizes[v]; i++) {
       double values[5];
-      for (int k = 0; k < tensors; k++) values[k] = static_cast<double>(all[v * static_cast<size_t>(tensors) + static_cast<size_t>(k)][i]);
+      for (int k = 0; k < tensors; k++)
+        values[k] = static_cast<double>(all[v * static_cast<size_t>(tensors) + static_cast<size_t>(k)][i]);
       rule(values);
-      for (int k = 0; k < tensors; k++) want[v * static_cast<size_t>(tensors) + static_cast<size_t>(k)][i] = static_cast<T>(values[k]);
+      for (int k = 0; k < tensors; k++)
+        want[v * static_cast<size_t>(tensors) + static_cast<size_t>(k)][i] = static_cast<T>(values[k]);
     }
   }
   Call call;

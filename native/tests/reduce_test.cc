@@ -47,12 +47,14 @@ struct Walk {
   }
 };
 
-template <class T, class A, class F, class G> void check(const char* name, A start, F combine, G finish, double tolerance, double absolute = 0) {
+template <class T, class A, class F, class G>
+void check(const char* name, A start, F combine, G finish, double tolerance, double absolute = 0) {
   for (const Case& c : cases) {
     Walk walk(c);
     Random random(3);
     auto x = Array<T>::make(c.dims, [&](int64_t) {
-      if (std::is_floating_point<T>::value) return std::strcmp(name, "Prod") ? random.uniform(-1, 1) : random.uniform(0.9, 1.1112);
+      if (std::is_floating_point<T>::value)
+        return std::strcmp(name, "Prod") ? random.uniform(-1, 1) : random.uniform(0.9, 1.1112);
       return static_cast<double>(random.below(200)) - (std::numeric_limits<T>::is_signed ? 100 : 0);
     });
     Array<T> y(walk.out), want(walk.out);

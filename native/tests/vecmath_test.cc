@@ -65,7 +65,8 @@ int program_of(Op op, DType t, int operands) {
   std::vector<double> code = {static_cast<double>(operands)};
   double type = static_cast<double>(static_cast<int>(t));
   for (int i = 0; i < operands; i++) code.push_back(type);
-  for (double v : {1.0, static_cast<double>(static_cast<int>(op)), type, 0.0, operands > 1 ? 1.0 : -1.0, -1.0, 0.0, 1.0, static_cast<double>(operands)}) {
+  for (double v : {1.0, static_cast<double>(static_cast<int>(op)), type, 0.0, operands > 1 ? 1.0 : -1.0, -1.0, 0.0, 1.0,
+                   static_cast<double>(operands)}) {
     code.push_back(v);
   }
   return compile_program(code.data(), code.size());
@@ -78,9 +79,10 @@ void report(const char* name, double worst, double at, double also, double bound
   if (!(worst <= bound)) failures()++;
 }
 
-const float specials[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1.17549435e-38f, -1.17549435e-38f, 1e-45f, -1e-45f, 3.40282347e38f,
-                          -3.40282347e38f, 88.7228394f, 88.7228317f, -103.972084f, -103.97207f, -87.33655f, 0.5f, 2.0f, 8388608.0f, 16777216.0f,
-                          0.99999994f, 1.00000012f, 3.1415927f, 1.5707964f, 6.2831855f, 8192.0f, 100000.0f, 33554432.0f, 5e37f, -0.5f, 3.0f, -3.0f};
+const float specials[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1.17549435e-38f, -1.17549435e-38f, 1e-45f,
+                          -1e-45f, 3.40282347e38f, -3.40282347e38f, 88.7228394f, 88.7228317f, -103.972084f, -103.97207f,
+                          -87.33655f, 0.5f, 2.0f, 8388608.0f, 16777216.0f, 0.99999994f, 1.00000012f, 3.1415927f, 1.5707964f,
+                          6.2831855f, 8192.0f, 100000.0f, 33554432.0f, 5e37f, -0.5f, 3.0f, -3.0f};
 
 void check(const Function& f, int64_t samples) {
   std::vector<float> x(std::begin(specials), std::end(specials));
@@ -141,17 +143,21 @@ void special_functions() {
   double worst = 0;
   for (int i = 1; i < 20000; i++) {
     double x = i / 20000.0;
-    worst = std::fmax(worst, std::fabs(static_cast<double>(std::erf(static_cast<L>(run(Op::erfinv, x))) - static_cast<L>(x))) / x);
+    worst =
+        std::fmax(worst, std::fabs(static_cast<double>(std::erf(static_cast<L>(run(Op::erfinv, x))) - static_cast<L>(x))) / x);
   }
-  for (double x = 1e-300; x < 1e-3; x *= 17) worst = std::fmax(worst, std::fabs(run(Op::erfinv, x) / x / 0.88622692545275801 - 1 - 0.2617993878 * x * x));
+  for (double x = 1e-300; x < 1e-3; x *= 17)
+    worst = std::fmax(worst, std::fabs(run(Op::erfinv, x) / x / 0.88622692545275801 - 1 - 0.2617993878 * x * x));
   std::printf("erfinv    %.3g relative (float64)\n", worst);
   CHECK(worst < 1e-13);
   for (double x : {-1.0, 1.0}) CHECK(run(Op::erfinv, x) == x * INFINITY);
   CHECK(std::isnan(run(Op::erfinv, 1.5)) && std::isnan(run(Op::erfinv, NAN)) && std::signbit(run(Op::erfinv, -0.0)));
   worst = 0;
-  const double known[][2] = {{1, -0.57721566490153287}, {0.5, -1.9635100260214235}, {0.25, -4.2274535333762654}, {2, 0.42278433509846714},
-                             {10, 2.2517525890667211}, {100, 4.6001618527380874}, {1e6, 13.815510057964191}, {-0.5, 0.03648997397857652}, {-2.5, 1.1031566406452432},
-                             {1.4616321449683622, -9.2412655217294275e-17}};
+  const double known[][2] = {{1, -0.57721566490153287},   {0.5, -1.9635100260214235},
+                             {0.25, -4.2274535333762654}, {2, 0.42278433509846714},
+                             {10, 2.2517525890667211},    {100, 4.6001618527380874},
+                             {1e6, 13.815510057964191},   {-0.5, 0.03648997397857652},
+                             {-2.5, 1.1031566406452432},  {1.4616321449683622, -9.2412655217294275e-17}};
   for (auto& k : known) worst = std::fmax(worst, std::fabs(run(Op::digamma, k[0]) / k[1] - 1));
   for (double x = 1e-3; x < 30; x += 0.0137) {
     double a = run(Op::digamma, x) + 1 / x, b = run(Op::digamma, x + 1);
