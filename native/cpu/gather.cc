@@ -168,6 +168,7 @@ Tuples tuples(const Tensor& whole, const Tensor& indices, const Tensor& slices) 
 
 // Row numbers of all tuples, checked, in scratch memory.
 template <class I> const int64_t* tuple_rows(const Tuples& t, const I* indices) {
+  if (t.depth == 0 && t.inner == 0) return nullptr;  // nothing to move, however many
   auto* rows = static_cast<int64_t*>(scratch(0, t.count * 8));
   for (int64_t i = 0; i < t.count; i++) {
     int64_t row = 0;

@@ -59,6 +59,9 @@ template <class T> void nd() {
   Array<T> all({2, 4, 5, 3});
   CHECK(Call().in(params).in(none).out(all).run("GatherNd") == Code::ok);
   for (int64_t i = 0; i < 120; i++) CHECK(all[i] == params[i % 60]);
+  Array<int64_t> many({int64_t{1} << 50, 0});
+  Array<T> empty({0}), nothing({int64_t{1} << 50, 0});
+  CHECK(Call().in(empty).in(many).out(nothing).run("GatherNd") == Code::ok);
   two[3] = 5;
   CHECK(Call().in(params).in(two).out(y).run("GatherNd") == Code::out_of_range);
 

@@ -73,6 +73,17 @@ describe('gathering', () => {
     }
   });
 
+  it('is done at once where there is nothing to move, however long the axes', () => {
+    const none = tensor('float32', [2 ** 50, 3, 0], []);
+    const one = tensor('int32', [1], [2]);
+    const attrs = { axis: 1, batchDims: 0 };
+    expect(run(kernels, 'Gather', [none, one], 'float32', [2 ** 50, 1, 0], attrs).size).toBe(0);
+    const tuples = tensor('int32', [2 ** 50, 0], []);
+    expect(run(kernels, 'GatherNd', [tensor('float32', [0], []), tuples], 'float32', [2 ** 50, 0]).size).toBe(
+      0,
+    );
+  });
+
   it('takes slices at index tuples', () => {
     const pairs = tensor('int32', [2, 2], [2, 1, 0, 0]);
     expect(values(run(kernels, 'GatherNd', [params, pairs], 'float32', [2]))).toEqual([21, 0]);

@@ -41,6 +41,8 @@ function forEachSlice(
   const count = product(indices.shape.slice(batchDims));
   const index = indexList(indices);
   checkIndices(index, n, op);
+  // An axis beside one of size 0 may be longer than any time.
+  if (inner === 0 || count === 0) return;
   for (let plane = 0; plane < planes; plane++) {
     const first = Math.floor(plane / outer) * count;
     for (let i = 0; i < count; i++) {
@@ -83,7 +85,8 @@ function gatherGrad(
 /** The start in `whole` of the slice at each index tuple, and the slices' length. */
 function slices(whole: TensorRef, indices: TensorRef, op: string): { starts: number[]; inner: number } {
   const depth = indices.shape[indices.shape.length - 1];
-  const count = product(indices.shape.slice(0, -1));
+  const inner = product(whole.shape.slice(depth));
+  const count = depth === 0 && inner === 0 ? 0 : product(indices.shape.slice(0, -1));
   const steps = strides(whole.shape);
   const index = indexList(indices);
   const starts = Array.from({ length: count }, (_, i) => {
@@ -97,7 +100,7 @@ function slices(whole: TensorRef, indices: TensorRef, op: string): { starts: num
     }
     return start;
   });
-  return { starts, inner: product(whole.shape.slice(depth)) };
+  return { starts, inner };
 }
 
 function gatherNd(params: TensorRef, indices: TensorRef, y: TensorRef): void {

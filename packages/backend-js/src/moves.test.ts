@@ -113,6 +113,17 @@ describe('moves', () => {
     }
   });
 
+  it('are done at once where there is nothing to move, however long the axes', () => {
+    const x = tensor('float32', [0, 3]);
+    expect(run(kernels, 'Tile', [x], 'float32', [0, 3 * 2 ** 50]).size).toBe(0);
+    expect(
+      run(kernels, 'Transpose', [tensor('float32', [0, 2 ** 53])], 'float32', [2 ** 53, 0], { perm: [1, 0] })
+        .size,
+    ).toBe(0);
+    const attrs = { before: [0, 2 ** 50], after: [0, 0], mode: 0, value: 0 };
+    expect(run(kernels, 'Pad', [x], 'float32', [0, 2 ** 50 + 3], attrs).size).toBe(0);
+  });
+
   it('refuse what cannot be', () => {
     const x = count('float32', [2]);
     const attrs = { before: [2], after: [0], mode: 1, value: 0 };

@@ -31,6 +31,8 @@ export function strides(shape: readonly number[]): number[] {
 type Places = readonly (readonly number[])[];
 
 function places(shape: readonly number[], place: (axis: number, i: number) => number): Places {
+  // An axis beside one of size 0 may be longer than any memory.
+  if (product(shape) === 0) return shape.map(() => []);
   return shape.map((n, axis) => Array.from({ length: n }, (_, i) => place(axis, i)));
 }
 

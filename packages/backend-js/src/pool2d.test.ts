@@ -61,6 +61,11 @@ describe('max pooling', () => {
 });
 
 describe('average pooling', () => {
+  it('is done at once where there is nothing, however many images', () => {
+    const x = tensor('float32', [2 ** 50, 2, 2, 0], []);
+    expect(run(kernels, 'AvgPool', [x], 'float32', [2 ** 50, 1, 1, 0], two).size).toBe(0);
+  });
+
   it('does not count the padding', () => {
     const x = tensor('float32', [1, 2, 2, 1], [1, 2, 3, 6]);
     expect(values(run(kernels, 'AvgPool', [x], 'float32', [1, 1, 1, 1], two))).toEqual([3]);

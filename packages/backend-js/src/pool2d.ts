@@ -17,6 +17,7 @@ function forEachWindow(
   attrs: KernelAttrs,
   visit: (to: number, pixels: readonly number[], image: number) => void,
 ): void {
+  if (y.size === 0) return;
   const [n, h, w, c] = x.shape;
   const [, oh, ow] = y.shape;
   const [kh, kw] = list(attrs.window);
