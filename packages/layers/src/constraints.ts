@@ -6,33 +6,44 @@ export type Constraint = (weight: Tensor) => Tensor;
 // As Keras: keeps a division by a vanishing norm finite.
 const EPSILON = 1e-7;
 
+const ours = new WeakSet<Constraint>();
+function own(constraint: Constraint): Constraint {
+  ours.add(constraint);
+  return constraint;
+}
+/** @internal Whether it is made here, and so keeps no tensor. */
+export function isOurs(constraint: Constraint): boolean {
+  return ours.has(constraint);
+}
+
 /** Norms along `axis` of at most `maxValue`. */
 export function maxNorm(maxValue = 2, axis: Axis = 0): Constraint {
-  return (w) => {
+  return own((w) => {
     const norms = w.square().sum(axis, { keepdims: true }).sqrt();
     return w.mul(norms.clipByValue(0, maxValue).div(norms.add(EPSILON)));
-  };
+  });
 }
 /** No negative values. */
 export function nonNeg(): Constraint {
-  return (w) => w.relu();
+  return own((w) => w.relu());
 }
 /** Norms along `axis` of 1. */
 export function unitNorm(axis: Axis = 0): Constraint {
-  return (w) => w.div(w.square().sum(axis, { keepdims: true }).sqrt().add(EPSILON));
+  return own((w) => w.div(w.square().sum(axis, { keepdims: true }).sqrt().add(EPSILON)));
 }
 
-export type ConstraintLike = 'maxNorm' | 'nonNeg' | 'unitNorm' | Constraint;
+/** A name (Keras's own are understood too), or a function of a weight. */
+export type ConstraintLike = 'maxNorm' | 'nonNeg' | 'unitNorm' | Constraint | (string & {});
 
 /** The constraint of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
 export function get(constraint: ConstraintLike): Constraint {
   if (typeof constraint === 'function') return constraint;
-  switch (constraint) {
-    case 'maxNorm':
+  switch (String(constraint).replace('_', '').toLowerCase()) {
+    case 'maxnorm':
       return maxNorm();
-    case 'nonNeg':
+    case 'nonneg':
       return nonNeg();
-    case 'unitNorm':
+    case 'unitnorm':
       return unitNorm();
     default:
       throw new InvalidArgumentError(

@@ -1,5 +1,18 @@
-import { gather, InvalidArgumentError, random, range, slice, Tensor, type TensorLike } from '@eagre/core';
-import { showShape, toTensor } from '@eagre/core/internal';
+import {
+  gather,
+  InvalidArgumentError,
+  type NDArrayLike,
+  random,
+  range,
+  slice,
+  Tensor,
+  type TensorLike,
+  Variable,
+} from '@eagre/core';
+import { isKept, showShape, toTensor } from '@eagre/core/internal';
+
+/** Inputs of a model: one, or a list for a model of several. */
+export type Inputs = TensorLike | readonly (Tensor | Variable | NDArrayLike)[];
 
 /** One batch: inputs, targets, weights of the examples. */
 export interface Batch {
@@ -8,15 +21,20 @@ export interface Batch {
   readonly sampleWeight: Tensor | undefined;
 }
 
-/** What an iterable of batches yields. */
-export type BatchLike = TensorLike | readonly [x: TensorLike, y: TensorLike, sampleWeight?: TensorLike];
+/** What an iterable of batches yields: inputs, or inputs, targets and weights. */
+export type BatchLike =
+  | TensorLike
+  | readonly [x: Inputs, y?: TensorLike | undefined, sampleWeight?: TensorLike | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
+
+/** Examples: one input, several tensors for a model of several inputs, or an iterable of batches. */
+export type FitData = Inputs | BatchSource;
 
 /** Examples that can be gone through several times. */
 export interface Batches {
   /** Number of batches in one pass, where it is known. */
   readonly steps: number | undefined;
-  batches(): AsyncIterable<Batch> | Iterable<Batch>;
+  batches(): Iterator<Batch> | AsyncIterator<Batch>;
 }
 
 export interface ArraysOptions {
@@ -72,26 +90,32 @@ export class ArrayBatches implements Batches {
     return Math.ceil(this.examples / this.#options.batchSize);
   }
 
-  *batches(): Iterable<Batch> {
+  *batches(): Generator<Batch> {
     const { batchSize, shuffle } = this.#options;
     const n = this.examples;
     const order = shuffle ? random.shuffle(range(0, n, 1, { dtype: 'int32' })) : undefined;
-    for (let start = 0; start < n; start += batchSize) {
-      const size = Math.min(batchSize, n - start);
-      const indices = order === undefined ? undefined : slice(order, [start], [size]);
-      const cut = (t: Tensor): Tensor =>
-        indices === undefined
-          ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
-          : gather(t, indices);
-      const x = this.#x.map(cut);
-      const y = this.#y === undefined ? undefined : cut(this.#y);
-      const sampleWeight = this.#weight === undefined ? undefined : cut(this.#weight);
-      indices?.dispose();
-      yield { x: this.#many ? x : (x[0] as Tensor), y, sampleWeight };
-      // The batch is over once the next one is asked for.
-      for (const t of [...x, y, sampleWeight]) t?.dispose();
+    try {
+      for (let start = 0; start < n; start += batchSize) {
+        const size = Math.min(batchSize, n - start);
+        const indices = order === undefined ? undefined : slice(order, [start], [size]);
+        const cut = (t: Tensor): Tensor =>
+          indices === undefined
+            ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
+            : gather(t, indices);
+        const x = this.#x.map(cut);
+        const y = this.#y === undefined ? undefined : cut(this.#y);
+        const sampleWeight = this.#weight === undefined ? undefined : cut(this.#weight);
+        indices?.dispose();
+        try {
+          yield { x: this.#many ? x : (x[0] as Tensor), y, sampleWeight };
+        } finally {
+          // The batch is over once the next one is asked for, unless code of the user has seen it.
+          for (const t of [...x, y, sampleWeight]) if (t !== undefined && !isKept(t)) t.dispose();
+        }
+      }
+    } finally {
+      order?.dispose();
     }
-    order?.dispose();
   }
 }
 
@@ -106,20 +130,58 @@ class IterableBatches implements Batches {
     this.steps = typeof length === 'number' ? length : undefined;
   }
 
-  async *batches(): AsyncIterable<Batch> {
-    for await (const item of this.#source as AsyncIterable<BatchLike>) {
-      const [x, y, weight] = Array.isArray(item) && isBatch(item) ? item : [item as TensorLike];
-      yield {
-        x: toTensor(x as TensorLike),
-        y: y === undefined ? undefined : toTensor(y as TensorLike),
-        sampleWeight: weight === undefined ? undefined : toTensor(weight as TensorLike),
-      };
-    }
+  batches(): AsyncIterator<Batch> {
+    const source = this.#source;
+    const iterator: Iterator<BatchLike> | AsyncIterator<BatchLike> =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    return {
+      async next(): Promise<IteratorResult<Batch>> {
+        const { done, value } = await iterator.next();
+        return done === true ? { done, value: undefined } : { done: false, value: batchOf(value) };
+      },
+      async return(): Promise<IteratorResult<Batch>> {
+        // A generator that the user made is the user's: another call may go on with it.
+        if ((iterator as unknown) !== source) await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    };
   }
 }
 
-function isBatch(item: readonly unknown[]): boolean {
-  return item.length >= 2 && item.length <= 3 && item.every((v) => typeof v === 'object' && v !== null);
+function batchOf(item: BatchLike): Batch {
+  const [x, y, weight] = isTuple(item) ? item : [item as TensorLike];
+  if (x === undefined || x === null) {
+    throw new InvalidArgumentError(
+      `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${String(item)}`,
+    );
+  }
+  return {
+    x: inputTensors(x),
+    y: y === undefined ? undefined : toTensor(y),
+    sampleWeight: weight === undefined ? undefined : toTensor(weight),
+  };
+}
+
+/** Whether an item is [x, y?, sampleWeight?]: an array of things that hold values, rather than an array of numbers. */
+function isTuple(item: BatchLike): item is readonly [Inputs, TensorLike?, TensorLike?] {
+  if (!Array.isArray(item) || item.length === 0 || item.length > 3) return false;
+  const [x, ...rest] = item as readonly unknown[];
+  if (item.length === 1) return isOne(x) || isList(x);
+  return holds(x) && rest.every((v) => v === undefined || holds(v));
+}
+
+function holds(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+function isOne(value: unknown): boolean {
+  return (
+    value instanceof Tensor ||
+    value instanceof Variable ||
+    (typeof value === 'object' && value !== null && 'data' in value && 'shape' in value)
+  );
+}
+function isList(value: unknown): value is readonly TensorLike[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isOne);
 }
 
 /** Whether a value yields batches rather than being examples itself. */
@@ -129,19 +191,84 @@ export function isBatchSource(value: unknown): value is BatchSource {
     value === null ||
     Array.isArray(value) ||
     ArrayBuffer.isView(value) ||
-    value instanceof Tensor
+    isOne(value)
   ) {
     return false;
   }
   return Symbol.iterator in value || Symbol.asyncIterator in value;
 }
 
-export function fromIterable(source: BatchSource): Batches {
-  return new IterableBatches(source);
+/** Tensors of what a user passed as inputs: one, or an array of tensors for a model of several. */
+export function inputTensors(x: Inputs): Tensor | readonly Tensor[] {
+  return isList(x) ? x.map((t) => toTensor(t)) : toTensor(x as TensorLike);
 }
 
-/** Tensors of what a user passed as inputs: one, or an array of tensors for a model of several. */
-export function inputTensors(x: TensorLike | readonly Tensor[]): Tensor | readonly Tensor[] {
-  if (Array.isArray(x) && x.length > 0 && x.every((t) => t instanceof Tensor)) return x as readonly Tensor[];
-  return toTensor(x as TensorLike);
+/** Batches of what a user passed. @param what the method, for messages. */
+export function adapt(
+  x: FitData,
+  y: TensorLike | undefined,
+  weight: TensorLike | undefined,
+  options: ArraysOptions,
+  what: string,
+): Batches {
+  if (isBatchSource(x)) {
+    if (y !== undefined || weight !== undefined) {
+      throw new InvalidArgumentError(
+        'an iterable yields targets and weights itself, [x, y, sampleWeight]; leave y and sampleWeight out',
+        what,
+      );
+    }
+    return new IterableBatches(x);
+  }
+  return new ArrayBatches(
+    inputTensors(x),
+    y === undefined ? undefined : toTensor(y),
+    weight === undefined ? undefined : toTensor(weight),
+    options,
+  );
+}
+
+/**
+ * Goes through batches in several passes. A pass that is limited stops there, and the next one goes on with what is left, as
+ * Keras does with `steps_per_epoch`.
+ */
+export class Feed {
+  readonly #source: Batches;
+  #paused: Iterator<Batch> | AsyncIterator<Batch> | undefined;
+
+  constructor(source: Batches) {
+    this.#source = source;
+  }
+
+  async *pass(limit: number | undefined): AsyncGenerator<Batch> {
+    let iterator = this.#paused ?? this.#source.batches();
+    let resumed = this.#paused !== undefined;
+    this.#paused = undefined;
+    let ended = false;
+    let paused = false;
+    try {
+      for (let n = 0; limit === undefined || n < limit; n++) {
+        let next = await iterator.next();
+        if (next.done === true && resumed && n === 0) {
+          iterator = this.#source.batches();
+          next = await iterator.next();
+        }
+        resumed = false;
+        if (next.done === true) {
+          ended = true;
+          return;
+        }
+        yield next.value;
+      }
+      this.#paused = iterator;
+      paused = true;
+    } finally {
+      if (!ended && !paused) await iterator.return?.();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#paused?.return?.();
+    this.#paused = undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
 import { showShape } from '@eagre/core/internal';
-import { KerasTensor } from './keras-tensor.ts';
-import type { CallOptions, Layer } from './layer.ts';
+import { KerasTensor, type Producer } from './keras-tensor.ts';
+import type { CallOptions, Layer, Specs, TensorSpec } from './layer.ts';
 import { uniqueName } from './naming.ts';
 
 export interface InputOptions {
@@ -16,6 +16,11 @@ export interface InputOptions {
 /** The symbolic input of a functional model: pass it through layers, then `new tf.Model({ inputs, outputs })`. */
 export function Input(options: InputOptions): KerasTensor {
   const { shape, batchSize = null, dtype = 'float32', name = uniqueName('Input') } = options;
+  for (const d of shape) {
+    if (d !== null && !(Number.isSafeInteger(d) && d >= 0)) {
+      throw new InvalidArgumentError(`the shape ${showShape(shape)} needs sizes or null`, 'Input');
+    }
+  }
   return new KerasTensor([batchSize, ...shape], dtype, name, null);
 }
 
@@ -23,60 +28,123 @@ export function Input(options: InputOptions): KerasTensor {
 export class FunctionalGraph {
   readonly inputs: readonly KerasTensor[];
   readonly outputs: readonly KerasTensor[];
+  /** Whether the model gives its outputs as an array. */
+  readonly many: boolean;
   /** Every layer once, in the order of the calls. */
   readonly layers: readonly Layer[];
-  readonly #calls: readonly KerasTensor[];
+  readonly #calls: readonly Producer[];
 
-  constructor(inputs: readonly KerasTensor[], outputs: readonly KerasTensor[]) {
-    this.inputs = inputs;
-    this.outputs = outputs;
-    const known = new Set<KerasTensor>(inputs);
-    const calls: KerasTensor[] = [];
-    const visit = (t: KerasTensor): void => {
-      if (known.has(t)) return;
-      known.add(t);
-      if (t.producer === null) {
+  constructor(inputs: readonly KerasTensor[], outputs: readonly KerasTensor[], many: boolean) {
+    for (const t of [...inputs, ...outputs]) {
+      if (!(t instanceof KerasTensor)) {
         throw new InvalidArgumentError(
-          `the outputs depend on the input '${t.name}', which is not among the model's inputs`,
+          'inputs and outputs are symbolic tensors: what tf.Input returned, and what layers made of it',
           'Model',
         );
       }
-      t.producer.inputs.forEach(visit);
-      calls.push(t);
-    };
-    outputs.forEach(visit);
-    this.#calls = calls;
-    this.layers = [...new Set(calls.map((t) => (t.producer as NonNullable<KerasTensor['producer']>).layer))];
+    }
+    if (new Set(inputs).size < inputs.length) {
+      throw new InvalidArgumentError('an input is listed twice', 'Model');
+    }
+    this.inputs = inputs;
+    this.outputs = outputs;
+    this.many = many;
+    this.#calls = callsBetween(inputs, outputs);
+    this.layers = [...new Set(this.#calls.map((call) => call.layer))];
   }
 
   /** The shape of a layer's first output in this model. */
   shapeOf(layer: Layer): PartialShape | undefined {
-    return this.#calls.find((t) => t.producer?.layer === layer)?.shape;
+    return this.#calls.find((call) => call.layer === layer)?.outputs[0]?.shape;
+  }
+
+  /** Shapes and dtypes of the outputs for those of the inputs. */
+  specs(inputs: readonly TensorSpec[]): Specs {
+    this.#checkCount(inputs.length);
+    const known = new Map<KerasTensor, TensorSpec>();
+    this.inputs.forEach((input, i) => {
+      const { shape } = inputs[i] as TensorSpec;
+      const adjusted = adjustedShape(shape, input.shape);
+      if (adjusted === undefined) unfit(input, shape);
+      known.set(input, { shape: adjusted, dtype: input.dtype });
+    });
+    for (const { layer, inputs: args, many, outputs } of this.#calls) {
+      const { list } = layer.computeOutputSpec({ list: args.map((t) => known.get(t) as TensorSpec), many });
+      outputs.forEach((t, i) => known.set(t, list[i] as TensorSpec));
+    }
+    return { list: this.outputs.map((t) => known.get(t) as TensorSpec), many: this.many };
   }
 
   /** Computes the outputs. Intermediate results are the memory scope's to give back. */
   run(values: readonly Tensor[], options: CallOptions): Tensor[] {
-    if (values.length !== this.inputs.length) {
-      throw new InvalidArgumentError(`${values.length} inputs for a model of ${this.inputs.length}`, 'Model');
-    }
+    this.#checkCount(values.length);
     const results = new Map<KerasTensor, Tensor>();
-    this.inputs.forEach((input, i) => {
-      const value = values[i] as Tensor;
-      const fits =
-        value.rank === input.shape.length && input.shape.every((d, k) => d === null || d === value.shape[k]);
-      if (!fits) {
-        throw new InvalidArgumentError(
-          `input '${input.name}' is ${showShape(value.shape)}, expected ${showShape(input.shape)}`,
-          'Model',
-        );
-      }
-      results.set(input, value);
-    });
-    for (const call of this.#calls) {
-      const { layer, inputs, many, options: own } = call.producer as NonNullable<KerasTensor['producer']>;
+    this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
+    const { training } = options;
+    for (const { layer, inputs, many, options: own, outputs } of this.#calls) {
       const args = inputs.map((t) => results.get(t) as Tensor);
-      results.set(call, layer.invoke(many ? args : args[0], { ...own, ...options }));
+      // What the layer was called with when the model was described holds, `training: false` too.
+      const y: Tensor | readonly Tensor[] = layer.invoke(many ? args : args[0], { training, ...own });
+      const list = (Array.isArray(y) ? y : [y]) as readonly Tensor[];
+      outputs.forEach((t, i) => results.set(t, list[i] as Tensor));
     }
     return this.outputs.map((t) => results.get(t) as Tensor);
   }
+
+  #checkCount(n: number): void {
+    if (n === this.inputs.length) return;
+    throw new InvalidArgumentError(
+      `${n} inputs for a model of ${this.inputs.length} (${this.inputs.map((t) => t.name).join(', ')})`,
+      'Model',
+    );
+  }
+}
+
+/** The calls that the outputs need, each after those that it needs. */
+function callsBetween(inputs: readonly KerasTensor[], outputs: readonly KerasTensor[]): Producer[] {
+  const given = new Set<KerasTensor>(inputs);
+  const calls = new Set<Producer>();
+  const visit = (t: KerasTensor): void => {
+    if (given.has(t)) return;
+    if (t.producer === null) {
+      throw new InvalidArgumentError(
+        `the outputs depend on the input '${t.name}', which is not among the model's inputs`,
+        'Model',
+      );
+    }
+    if (calls.has(t.producer)) return;
+    t.producer.inputs.forEach(visit);
+    calls.add(t.producer);
+  };
+  outputs.forEach(visit);
+  return [...calls];
+}
+
+/** A shape as the input wants it: a last axis of 1 may be missing or superfluous, as in Keras. Undefined if it does not fit. */
+function adjustedShape(shape: PartialShape, wanted: PartialShape): PartialShape | undefined {
+  let own = shape;
+  if (own.length === wanted.length + 1 && own.at(-1) === 1) own = own.slice(0, -1);
+  else if (own.length === wanted.length - 1 && wanted.at(-1) === 1) own = [...own, 1];
+  const fits =
+    own.length === wanted.length && wanted.every((d, i) => d === null || own[i] === null || d === own[i]);
+  return fits ? own : undefined;
+}
+
+/** A value in the shape and dtype of an input. @throws InvalidArgumentError when it cannot be. */
+function fitted(input: KerasTensor, value: Tensor): Tensor {
+  const shape = adjustedShape(value.shape, input.shape) as readonly number[] | undefined;
+  if (shape === undefined) unfit(input, value.shape);
+  const x = shape.length === value.rank ? value : value.reshape(shape);
+  if (x.dtype === input.dtype) return x;
+  if (x.dtype === 'string' || input.dtype === 'string') {
+    throw new InvalidArgumentError(`input '${input.name}' is ${x.dtype}, expected ${input.dtype}`, 'Model');
+  }
+  return x.cast(input.dtype);
+}
+
+function unfit(input: KerasTensor, shape: PartialShape): never {
+  throw new InvalidArgumentError(
+    `input '${input.name}' is ${showShape(shape)}, expected ${showShape(input.shape)}`,
+    'Model',
+  );
 }

@@ -1,8 +1,10 @@
 /** Layers, models and their training. */
 export * as activations from './activations.ts';
+export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
+export type { CompileOptions } from './compile.ts';
 export * as constraints from './constraints.ts';
-export type { Batch, BatchSource } from './data-adapter.ts';
+export type { Batch, BatchSource, FitData, Inputs } from './data-adapter.ts';
 export { Input, type InputOptions } from './functional.ts';
 export * as initializers from './initializers.ts';
 export { KerasTensor } from './keras-tensor.ts';
@@ -13,4 +15,4 @@ export { clearSession } from './naming.ts';
 export * as regularizers from './regularizers.ts';
 export { Sequential } from './sequential.ts';
 export type { SummaryOptions } from './summary.ts';
-export type { CompileOptions, EvaluateOptions, FitOptions, Logs, PredictOptions } from './training.ts';
+export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training.ts';

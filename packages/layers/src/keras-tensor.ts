@@ -9,6 +9,8 @@ export interface Producer {
   /** Whether the layer takes its inputs as an array. */
   readonly many: boolean;
   readonly options: Readonly<Record<string, unknown>>;
+  /** What the call gives, in order. */
+  readonly outputs: readonly KerasTensor[];
 }
 
 /** A tensor without values: what `tf.Input` returns and layers pass on, to describe a functional model. */

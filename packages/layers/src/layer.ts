@@ -6,7 +6,6 @@ import {
   Module,
   nameScope,
   type PartialShape,
-  type Shape,
   scope,
   Tensor,
   type TensorLike,
@@ -15,18 +14,27 @@ import {
 } from '@eagre/core';
 import {
   callable,
+  isFloating,
   outsideScopes,
+  sameShape,
   showFields,
   showShape,
   snakeCase,
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
-import { type Constraint, type ConstraintLike, get as getConstraint } from './constraints.ts';
+import { metrics } from '@eagre/metrics';
+import { Optimizer } from '@eagre/optimizers';
+import { type ConstraintLike, get as getConstraint, isOurs as isOurConstraint } from './constraints.ts';
 import { get as getInitializer, type InitializerLike } from './initializers.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import { LocalNames, uniqueName } from './naming.ts';
-import { get as getRegularizer, type Regularizer, type RegularizerLike } from './regularizers.ts';
+import {
+  get as getRegularizer,
+  isOurs as isOurRegularizer,
+  type Regularizer,
+  type RegularizerLike,
+} from './regularizers.ts';
 
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
@@ -68,14 +76,29 @@ export interface NamedWeight {
   readonly trainable: boolean;
 }
 
+/** A tensor without values. */
+export interface TensorSpec {
+  /** Batch first; `null` is unknown. */
+  readonly shape: PartialShape;
+  readonly dtype: DType;
+}
+/** The inputs or outputs of a call, without values; `many`: an array, even of one. */
+export interface Specs {
+  readonly list: readonly TensorSpec[];
+  readonly many: boolean;
+}
+
 /** What a layer keeps beside its attributes, out of sight of the search for variables. */
 interface LayerState {
   built: boolean;
   trainable: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
-  readonly regularizers: { readonly variable: Variable; readonly regularizer: Regularizer }[];
   losses: Tensor[];
+  /** The `build` that users call, which runs the class's own once. */
+  build: ((inputShape: PartialShape) => void) | undefined;
 }
+
+const regularizers = new WeakMap<Variable, Regularizer>();
 
 // The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
 const builtins = new WeakSet<object>();
@@ -90,6 +113,8 @@ let currentTraining: boolean | undefined;
 let depth = 0;
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
 let anyLosses = false;
+// Whether layers run on stand-ins only to find out shapes: then losses do not count.
+let trying = false;
 
 /**
  * A function with weights. Subclasses make weights in `build` (called once, with the shape of the first input) or in the
@@ -116,18 +141,23 @@ export class Layer extends Module {
       built: false,
       trainable: options.trainable ?? true,
       weights: [],
-      regularizers: [],
       losses: [],
+      build: undefined,
     };
     Object.defineProperty(this, '_layer', { value: state });
     Object.defineProperty(this, '_inputShape', { value: options.inputShape });
+    const self = callable(this, (layer, args) =>
+      layer.invoke(...(args as unknown as [TensorLike, CallOptions?])),
+    );
+    state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
+    Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
-    return callable(this, (self, args) => self.invoke(...(args as unknown as [TensorLike, CallOptions?])));
+    return self;
   }
 
   /**
    * Makes the weights; `inputShape` has the batch dimension first, and `null` for what is not known when a model is described
-   * before it is called. Called once, before the first `call`.
+   * before it is called. Runs once: before the first `call`, or when somebody calls it.
    */
   build(_inputShape: PartialShape): void {}
 
@@ -140,18 +170,31 @@ export class Layer extends Module {
    * The shape of the output for a shape of the input, batch first; `null` is unknown. The default tries the layer on zeros.
    */
   computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const many = isShapes(inputShape);
-    const shapes = many ? inputShape : [inputShape];
-    const tried = shapes.map((s) => s.map((d) => d ?? 1));
-    const output = withoutTapes(() =>
-      scope(() => {
-        const inputs = tried.map((s) => zeros(s, { dtype: this.dtype }));
-        const y = this.invoke(many ? inputs : (inputs[0] as Tensor), { training: false });
-        return y.shape;
-      }),
-    );
-    const batch = (shapes[0] as PartialShape)[0] ?? null;
-    return [batch, ...output.slice(1)];
+    const { list, many } = tryOut(this, specsOf(inputShape, this.dtype));
+    if (many) {
+      throw new InvalidArgumentError(
+        'the layer gives several tensors, which have no single shape',
+        this.name,
+      );
+    }
+    return (list[0] as TensorSpec).shape;
+  }
+
+  /** @internal The shapes and dtypes of the outputs for those of the inputs. */
+  computeOutputSpec(inputs: Specs): Specs {
+    if (this.computeOutputShape === Layer.prototype.computeOutputShape) return tryOut(this, inputs);
+    const shapes = inputs.list.map((s) => s.shape);
+    const { dtype } = this;
+    // Layers that only move values keep integers.
+    if (inputs.list.some((s) => s.dtype !== dtype)) {
+      try {
+        return tryOut(this, inputs);
+      } catch {
+        // The stand-ins for unknown sizes need not fit; then what the layer says itself has to do.
+      }
+    }
+    const shape = this.computeOutputShape(inputs.many ? shapes : (shapes[0] as PartialShape));
+    return { list: [{ shape, dtype }], many: false };
   }
 
   /** Options that make an equal layer; for files and for `fromConfig`. */
@@ -176,27 +219,36 @@ export class Layer extends Module {
     });
     const state = this._layer;
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
+    const make = getInitializer(initializer);
     const variable = withoutTapes(() =>
-      scope(() =>
-        nameScope(
-          this.name,
-          () => new Variable(getInitializer(initializer)(shape, dtype), { name: local, trainable }),
-        ),
-      ),
+      scope(() => {
+        // A function of the user may keep what it makes.
+        const first =
+          typeof initializer === 'function' ? outsideScopes(() => make(shape, dtype)) : make(shape, dtype);
+        if (!sameShape(first.shape, shape) || first.dtype !== dtype) {
+          throw new InvalidArgumentError(
+            `the initializer of '${local}' gave ${first.dtype} ${showShape(first.shape)}, expected ${dtype} ${showShape(shape)}`,
+            this.name,
+          );
+        }
+        return nameScope(this.name, () => new Variable(first, { name: local, trainable }));
+      }),
     );
     if (options.constraint !== undefined && options.constraint !== null) {
       // Where optimizers look for it.
-      Object.defineProperty(variable, 'constraint', { value: constrain(getConstraint(options.constraint)) });
+      Object.defineProperty(variable, 'constraint', { value: constrain(options.constraint) });
     }
     if (options.regularizer !== undefined && options.regularizer !== null) {
-      state.regularizers.push({ variable, regularizer: getRegularizer(options.regularizer) });
+      regularizers.set(variable, getRegularizer(options.regularizer));
     }
     state.weights.push({ name: local, variable });
     return variable;
   }
 
-  /** Adds a term to the loss of the current call. */
+  /** Adds a term to the loss of the current call; `fit` adds up its elements. */
   addLoss(loss: Tensor): void {
+    if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
+    if (trying) return;
     anyLosses = true;
     this._layer.losses.push(keep(loss));
   }
@@ -204,6 +256,10 @@ export class Layer extends Module {
   /** Whether the weights exist. */
   get built(): boolean {
     return this._layer.built;
+  }
+  /** A `build` of one's own may say so itself, as in Keras; it is not needed. */
+  set built(value: boolean) {
+    this._layer.built = value;
   }
   get trainable(): boolean {
     return this._layer.trainable;
@@ -227,9 +283,9 @@ export class Layer extends Module {
   get namedWeights(): NamedWeight[] {
     return namedWeights(this);
   }
-  /** Every weight: first the trainable, then the others. */
+  /** Every weight, layer by layer: first those that can be trained, then the others. Freezing does not change the order. */
   get weights(): Variable[] {
-    return [...this.trainableVariables, ...this.nonTrainableVariables];
+    return this.namedWeights.map((w) => w.variable);
   }
   override get variables(): Variable[] {
     return this.weights;
@@ -247,14 +303,20 @@ export class Layer extends Module {
     return this.nonTrainableVariables;
   }
 
-  /** The penalties of regularizers and what `addLoss` added in the last call, here and in the layers inside. */
+  /** What `addLoss` added in the last call, here and in the layers inside, then the penalties of weights that are not frozen. */
   get losses(): Tensor[] {
-    const { regularizers, losses } = this._layer;
-    return [
-      ...losses,
-      ...regularizers.map(({ variable, regularizer }) => regularizer(variable)),
-      ...this.directLayers().flatMap((layer) => layer.losses),
-    ];
+    const layers = new Set<Layer>();
+    gather(this, layers);
+    const added = [...layers].flatMap((layer) => layer._layer.losses);
+    const penalties: Tensor[] = [];
+    for (const variable of this.trainableVariables) {
+      const regularizer = regularizers.get(variable);
+      if (regularizer === undefined) continue;
+      penalties.push(
+        isOurRegularizer(regularizer) ? regularizer(variable) : outsideScopes(() => regularizer(variable)),
+      );
+    }
+    return [...added, ...penalties];
   }
 
   /** Number of elements of all weights. @throws FailedPreconditionError before the layer is built. */
@@ -283,34 +345,63 @@ export class Layer extends Module {
   directLayers(): Layer[] {
     const found: Layer[] = [];
     walkAttributes(this, (_, value) => {
-      if (value instanceof Layer && !found.includes(value)) found.push(value);
+      if (value instanceof Layer) found.push(value);
     });
     return found;
   }
 
+  /** @internal Metrics among the attributes, here and inside: `fit` resets them. */
+  attributeMetrics(): metrics.Metric[] {
+    const layers = new Set<Layer>();
+    gather(this, layers);
+    const found = new Set<metrics.Metric>();
+    for (const layer of layers) {
+      walkAttributes(layer, (_, value) => {
+        if (value instanceof metrics.Metric) found.add(value);
+      });
+    }
+    return [...found];
+  }
+
   /** @internal Builds the layer for an input shape, unless it is built. */
-  ensureBuilt(shape: PartialShape): void {
+  ensureBuilt(shape: PartialShape | readonly PartialShape[]): void {
     const state = this._layer;
     if (state.built) return;
-    outsideScopes(() => withoutTapes(() => this.build(shape)));
+    const own = this.build as Layer['build'];
+    const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
+    const before = state.weights.length;
+    try {
+      outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape)));
+    } catch (error) {
+      // Another attempt starts anew.
+      state.weights.length = before;
+      throw error;
+    }
     state.built = true;
+  }
+
+  /** @internal Builds the layer, with everything inside where that can be known. */
+  buildFrom({ list, many }: Specs): void {
+    const shapes = list.map((s) => s.shape);
+    this.ensureBuilt(many ? shapes : (shapes[0] as PartialShape));
+  }
+
+  /** @internal Whether a call might still make weights of this layer itself. */
+  get awaitsBuild(): boolean {
+    if (this._layer.built) return false;
+    const own = this.build as Layer['build'];
+    return (
+      own !== this._layer.build || (Object.getPrototypeOf(this) as Layer).build !== Layer.prototype.build
+    );
   }
 
   /** @internal A call: symbolic, or conversion, building, and `call`. */
   invoke(inputs: unknown, options: CallOptions = {}): Tensor {
-    const list = Array.isArray(inputs) && inputs.length > 0 ? inputs : undefined;
-    if (inputs instanceof KerasTensor || (list?.every((x) => x instanceof KerasTensor) ?? false)) {
-      return this.symbolic(inputs as KerasTensor | readonly KerasTensor[], options) as unknown as Tensor;
-    }
-    const many = list?.every((x) => x instanceof Tensor || x instanceof Variable) ?? false;
-    const tensors: LayerInput = many
-      ? (inputs as readonly TensorLike[]).map((x) => toTensor(x))
-      : toTensor(inputs as TensorLike, this.dtype);
+    if (isSymbolic(inputs)) return this.symbolic(inputs, options) as unknown as Tensor;
+    const ours = builtins.has(this.call);
+    const tensors = prepare(this, inputs, ours);
     if (!this._layer.built) {
-      const first = Array.isArray(tensors)
-        ? (tensors as readonly Tensor[]).map((t) => t.shape)
-        : (tensors as Tensor).shape;
-      this.ensureBuilt(first as Shape);
+      this.ensureBuilt(tensors instanceof Tensor ? tensors.shape : tensors.map((t) => t.shape));
     }
     const before = currentTraining;
     const training = options.training ?? before ?? false;
@@ -320,23 +411,35 @@ export class Layer extends Module {
     try {
       const all = training === options.training ? options : { ...options, training };
       // `scope` gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
-      if (builtins.has(this.call)) return scope(() => this.call(tensors, all)) as Tensor;
+      if (ours) return scope(() => this.call(tensors, all)) as Tensor;
       keepAll(tensors);
-      return keepAll(outsideScopes(() => this.call(tensors, all))) as Tensor;
+      return keepAll(outputsOf(outsideScopes(() => this.call(tensors, all)))) as Tensor;
     } finally {
       depth--;
       currentTraining = before;
     }
   }
 
+  /** @internal Whether inputs reach the layers inside as they are. */
+  get passesOn(): boolean {
+    return false;
+  }
+
   /** @internal Describes the call instead of computing it. */
-  symbolic(inputs: KerasTensor | readonly KerasTensor[], options: CallOptions): KerasTensor {
-    const many = Array.isArray(inputs);
-    const list = (many ? inputs : [inputs]) as readonly KerasTensor[];
-    const shapes = list.map((x) => x.shape);
-    this.ensureBuilt((many ? shapes : shapes[0]) as PartialShape);
-    const shape = this.computeOutputShape(many ? shapes : (shapes[0] as PartialShape));
-    return new KerasTensor(shape, this.dtype, this.name, { layer: this, inputs: list, many, options });
+  symbolic(
+    inputs: KerasTensor | readonly KerasTensor[],
+    options: CallOptions,
+  ): KerasTensor | readonly KerasTensor[] {
+    const many = !(inputs instanceof KerasTensor);
+    const list = many ? inputs : [inputs];
+    const specs = { list, many };
+    this.buildFrom(specs);
+    const result = this.computeOutputSpec(specs);
+    const outputs: KerasTensor[] = [];
+    const producer = { layer: this, inputs: list, many, options, outputs };
+    for (const { shape, dtype } of result.list)
+      outputs.push(new KerasTensor(shape, dtype, this.name, producer));
+    return result.many ? outputs : (outputs[0] as KerasTensor);
   }
 }
 export interface Layer {
@@ -355,34 +458,133 @@ function keepAll<T extends LayerInput>(tensors: T): T {
   return tensors;
 }
 
-function constrain(constraint: Constraint): (variable: Variable) => Tensor {
-  return (variable) => constraint(variable.taken());
+/** Arguments as tensors. A user's layer gets floats in its own precision, as in Keras; layers of ours see to it themselves. */
+function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
+  const { dtype } = layer;
+  const convert = (value: TensorLike): Tensor => {
+    // Not the variable's own memory, which later updates write into.
+    const x = value instanceof Variable ? value.read() : toTensor(value, dtype);
+    return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
+  };
+  const several =
+    Array.isArray(inputs) &&
+    inputs.length > 0 &&
+    inputs.every((x) => x instanceof Tensor || x instanceof Variable);
+  return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
+}
+
+/** What `call` returned, with the values of variables in their place. */
+function outputsOf(result: unknown): LayerOutput {
+  if (result instanceof Variable) return result.read();
+  if (Array.isArray(result))
+    return result.map((y: unknown) => (y instanceof Variable ? y.read() : y)) as Tensor[];
+  return result as LayerOutput;
+}
+
+function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
+  const constraint = getConstraint(like);
+  // A function of the user may keep what it gets, so that must not be the memory which updates write into.
+  return isOurConstraint(constraint)
+    ? (variable) => constraint(variable.taken())
+    : (variable) => constraint(variable.read());
+}
+
+/** @throws InvalidArgumentError when symbolic tensors stand beside others. */
+function isSymbolic(inputs: unknown): inputs is KerasTensor | readonly KerasTensor[] {
+  if (inputs instanceof KerasTensor) return true;
+  if (!Array.isArray(inputs)) return false;
+  const n = inputs.filter((x) => x instanceof KerasTensor).length;
+  if (n > 0 && n < inputs.length) {
+    throw new InvalidArgumentError(
+      'a list of inputs mixes symbolic tensors (tf.Input) and others; put constants into a Lambda layer',
+    );
+  }
+  return n > 0;
+}
+
+/** @internal The specs of one shape, or of several. */
+export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DType): Specs {
+  const many = isShapes(shape);
+  return { list: (many ? shape : [shape]).map((s) => ({ shape: s, dtype })), many };
 }
 
 function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
   return Array.isArray(shape[0]);
 }
 
-function clearLosses(layer: Layer): void {
-  layer._layer.losses = [];
-  for (const inner of layer.directLayers()) clearLosses(inner);
+// Sizes tried for unknown dimensions (batch, others): what differs between two attempts depends on them.
+const STAND_INS = [
+  [2, 32],
+  [3, 48],
+] as const;
+
+/** Runs a layer on zeros to see what comes out. */
+export function tryOut(layer: Layer, inputs: Specs): Specs {
+  const attempt = ([batch, other]: readonly [number, number]): Specs => {
+    const before = trying;
+    trying = true;
+    try {
+      return withoutTapes(() =>
+        scope(() => {
+          const tensors = inputs.list.map(({ shape, dtype }) =>
+            zeros(
+              shape.map((d, i) => d ?? (i === 0 ? batch : other)),
+              { dtype },
+            ),
+          );
+          const y: LayerOutput = layer.invoke(inputs.many ? tensors : tensors[0], { training: false });
+          const many = Array.isArray(y);
+          const list = ((many ? y : [y]) as readonly Tensor[]).map(({ shape, dtype }) => ({ shape, dtype }));
+          return { list, many };
+        }),
+      );
+    } finally {
+      trying = before;
+    }
+  };
+  const first = attempt(STAND_INS[0]);
+  if (inputs.list.every(({ shape }) => !shape.includes(null))) return first;
+  const second = attempt(STAND_INS[1]);
+  const list = first.list.map(({ shape, dtype }, i) => {
+    const other = second.list[i]?.shape;
+    return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
+  });
+  return { list, many: first.many };
 }
 
-/** Visits variables and layers among the attributes, inside arrays, maps and plain objects, but not inside layers. */
+/** The layer and all inside, each once. */
+function gather(layer: Layer, into: Set<Layer>): void {
+  if (into.has(layer)) return;
+  into.add(layer);
+  for (const inner of layer.directLayers()) gather(inner, into);
+}
+
+function clearLosses(layer: Layer): void {
+  const layers = new Set<Layer>();
+  gather(layer, layers);
+  for (const each of layers) each._layer.losses = [];
+}
+
+/** Visits variables, layers and metrics among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
 function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
   const seen = new Set<unknown>();
+  const inside = (object: object): void => {
+    for (const [key, value] of Object.entries(object)) look(key, value);
+  };
   const look = (key: string, value: unknown): void => {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
       return;
     seen.add(value);
-    if (value instanceof Layer || value instanceof Variable) visit(key, value);
+    if (value instanceof Layer || value instanceof Variable || value instanceof metrics.Metric)
+      visit(key, value);
     else if (Array.isArray(value) || value instanceof Set) for (const item of value) look(key, item);
     else if (value instanceof Map) for (const item of value.values()) look(key, item);
-    else if (Object.getPrototypeOf(value) === Object.prototype) {
-      for (const [k, item] of Object.entries(value)) look(k, item);
-    } else if (value instanceof Module) for (const v of value.variables) visit(key, v);
+    // What an optimizer remembers is no weight of the model that has it as an attribute.
+    else if (value instanceof Module) {
+      if (!(value instanceof Optimizer)) inside(value);
+    } else if (Object.getPrototypeOf(value) === Object.prototype) inside(value);
   };
-  for (const [key, value] of Object.entries(layer)) look(key, value);
+  inside(layer);
 }
 
 function namedWeights(
@@ -391,18 +593,19 @@ function namedWeights(
   frozen = false,
   seen: Set<Variable> = new Set(),
 ): NamedWeight[] {
-  const out: NamedWeight[] = [];
+  const own: NamedWeight[] = [];
   const still = frozen || !layer.trainable;
   const names = new LocalNames();
   const add = (name: string, variable: Variable): void => {
     if (seen.has(variable)) return;
     seen.add(variable);
-    out.push({ path: prefix + names.unique(name), variable, trainable: variable.trainable && !still });
+    own.push({ path: prefix + names.unique(name), variable, trainable: variable.trainable && !still });
   };
   for (const { name, variable } of layer._layer.weights) add(name, variable);
   walkAttributes(layer, (key, value) => {
     if (value instanceof Variable) add(key, value);
   });
+  const out = [...own.filter((w) => w.variable.trainable), ...own.filter((w) => !w.variable.trainable)];
   const inner = new LocalNames();
   for (const child of layer.directLayers()) {
     // Numbered within this layer, not by the names that layers happened to get, so that another process finds them again.

@@ -1,5 +1,15 @@
-import { FailedPreconditionError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { withoutTapes } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import type { Logs } from './callbacks/callback.ts';
+import type { History } from './callbacks/history.ts';
+import {
+  type CompileOptions,
+  compile,
+  type Metric,
+  metricsOf,
+  type Training,
+  trainingOf,
+} from './compile.ts';
+import type { FitData } from './data-adapter.ts';
 import { FunctionalGraph } from './functional.ts';
 import type { KerasTensor } from './keras-tensor.ts';
 import {
@@ -9,26 +19,23 @@ import {
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  type Specs,
+  specsOf,
+  type TensorSpec,
+  tryOut,
 } from './layer.ts';
-import { loadWeights, saveWeights } from './saving.ts';
+import { loadWeights, saveWeights, unbuilt } from './saving.ts';
+import { testStep, trainStep } from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
 import {
-  type CompileOptions,
-  compile,
   type EvaluateOptions,
   evaluate,
-  type FitData,
   type FitOptions,
   fit,
-  type History,
-  type Logs,
+  markOwnSteps,
   type PredictOptions,
   predict,
   type Targets,
-  type Training,
-  testStep,
-  trainingOf,
-  trainStep,
 } from './training.ts';
 
 export interface ModelOptions extends LayerOptions {
@@ -46,20 +53,20 @@ export class Model extends Layer {
   declare stopTraining: boolean;
   /** @internal */
   declare readonly _graph: FunctionalGraph | undefined;
-  /** @internal */
-  declare readonly _manyOutputs: boolean;
 
   constructor(options: ModelOptions = {}) {
     super(options);
     const { inputs, outputs } = options;
     let graph: FunctionalGraph | undefined;
+    if ((inputs === undefined) !== (outputs === undefined)) {
+      throw new InvalidArgumentError('a functional model needs both inputs and outputs', this.name);
+    }
     if (inputs !== undefined && outputs !== undefined) {
-      graph = new FunctionalGraph(listOf(inputs), listOf(outputs));
+      graph = new FunctionalGraph(listOf(inputs), listOf(outputs), Array.isArray(outputs));
       this._layer.built = true;
     }
     Object.defineProperty(this, 'stopTraining', { value: false, writable: true });
     Object.defineProperty(this, '_graph', { value: graph });
-    Object.defineProperty(this, '_manyOutputs', { value: Array.isArray(outputs) });
   }
 
   /** The layers directly inside. */
@@ -83,30 +90,47 @@ export class Model extends Layer {
     if (this._graph === undefined) return super.call(inputs, options);
     const values = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const results = this._graph.run(values, options);
-    return this._manyOutputs ? results : (results[0] as Tensor);
+    return this._graph.many ? results : (results[0] as Tensor);
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    if (this._graph !== undefined && !this._manyOutputs) return (this._graph.outputs[0] as KerasTensor).shape;
-    return super.computeOutputShape(inputShape);
+    if (this._graph === undefined) return super.computeOutputShape(inputShape);
+    const { list, many } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    if (many) {
+      throw new InvalidArgumentError(
+        `the model has ${list.length} outputs, which have no single shape`,
+        this.name,
+      );
+    }
+    return (list[0] as TensorSpec).shape;
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    return this._graph === undefined ? super.computeOutputSpec(inputs) : this._graph.specs(inputs.list);
   }
 
-  /** Makes all weights for an input shape (batch first), by a call on zeros where the model is subclassed. */
+  /**
+   * Makes all weights for an input shape, batch first (`null`: any), those of layers inside included; for a subclassed model
+   * by a call on zeros. A class may make layers and weights of its own here, as in `Layer`.
+   */
   override build(_inputShape: PartialShape): void {}
-  /** Builds the whole model, sublayers included, for an input shape with the batch first (`null`: any). */
-  buildFor(inputShape: PartialShape): void {
-    withoutTapes(() =>
-      scope(
-        () =>
-          void this.invoke(
-            zeros(
-              inputShape.map((d) => d ?? 1),
-              { dtype: this.dtype },
-            ),
-            { training: false },
-          ),
-      ),
-    );
+  /** The same as `build`. */
+  buildFor(inputShape: PartialShape | readonly PartialShape[]): void {
+    this.buildFrom(specsOf(inputShape, this.dtype));
+  }
+  /** @internal */
+  override buildFrom(inputs: Specs): void {
+    super.buildFrom(inputs);
+    if (unbuilt(this) !== undefined) this.buildInside(inputs);
+  }
+  /** @internal Makes the weights of the layers inside. */
+  protected buildInside(inputs: Specs): void {
+    tryOut(this, inputs);
+  }
+
+  /** @internal The layers inside get what the model gets. */
+  override get passesOn(): boolean {
+    return true;
   }
 
   /** @internal The input shape, batch first, where it is known before a call. */
@@ -116,7 +140,8 @@ export class Model extends Layer {
   }
 
   override directLayers(): Layer[] {
-    return this._graph === undefined ? super.directLayers() : [...this._graph.layers];
+    const own = super.directLayers();
+    return this._graph === undefined ? own : [...new Set([...this._graph.layers, ...own])];
   }
 
   /** Sets what training needs: optimizer, loss, metrics; names (`'adam'`, `'mse'`, `'accuracy'`) or objects. */
@@ -127,9 +152,12 @@ export class Model extends Layer {
   get training(): Training {
     return trainingOf(this);
   }
-  /** The mean loss and the metrics of `compile`. */
-  get metrics(): Training['metrics'] {
-    return this.training.metrics;
+  /**
+   * The mean loss and the metrics of `compile` (those whose kind depends on the targets from the first batch on), then metrics
+   * among the attributes. All start anew with each epoch.
+   */
+  get metrics(): Metric[] {
+    return metricsOf(this);
   }
   get optimizer(): Training['optimizer'] {
     return this.training.optimizer;
@@ -179,6 +207,7 @@ export class Model extends Layer {
   }
 }
 builtin(Model);
+markOwnSteps(Model.prototype.trainStep, Model.prototype.testStep);
 
 function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];

@@ -17,11 +17,12 @@ export function clearSession(): void {
 
 /** Makes names unique within one container, in order: the names of layers inside weights files. */
 export class LocalNames {
-  readonly #counts = new Map<string, number>();
+  readonly #used = new Set<string>();
 
   unique(base: string): string {
-    const n = this.#counts.get(base) ?? 0;
-    this.#counts.set(base, n + 1);
-    return n === 0 ? base : `${base}_${n}`;
+    let name = base;
+    for (let n = 1; this.#used.has(name); n++) name = `${base}_${n}`;
+    this.#used.add(name);
+    return name;
   }
 }

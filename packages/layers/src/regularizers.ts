@@ -3,32 +3,43 @@ import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type Regularizer = (weight: Variable | Tensor) => Tensor;
 
+const ours = new WeakSet<Regularizer>();
+function own(regularizer: Regularizer): Regularizer {
+  ours.add(regularizer);
+  return regularizer;
+}
+/** @internal Whether it is made here, and so keeps no tensor. */
+export function isOurs(regularizer: Regularizer): boolean {
+  return ours.has(regularizer);
+}
+
 /** `l1 · Σ|w|` */
 export function l1(factor = 0.01): Regularizer {
-  return (w) => w.abs().sum().mul(factor);
+  return own((w) => w.abs().sum().mul(factor));
 }
 /** `l2 · Σw²` */
 export function l2(factor = 0.01): Regularizer {
-  return (w) => w.square().sum().mul(factor);
+  return own((w) => w.square().sum().mul(factor));
 }
 /** `l1 · Σ|w| + l2 · Σw²` */
 export function l1l2(options: { l1?: number; l2?: number } = {}): Regularizer {
-  const { l1: first = 0.01, l2: second = 0.01 } = options;
-  return (w) => l1(first)(w).add(l2(second)(w));
+  const { l1: first = 0, l2: second = 0 } = options;
+  return own((w) => l1(first)(w).add(l2(second)(w)));
 }
 
-export type RegularizerLike = 'l1' | 'l2' | 'l1l2' | Regularizer;
+/** A name (Keras's own are understood too), or a function of a weight. */
+export type RegularizerLike = 'l1' | 'l2' | 'l1l2' | Regularizer | (string & {});
 
 /** The regularizer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
 export function get(regularizer: RegularizerLike): Regularizer {
   if (typeof regularizer === 'function') return regularizer;
-  switch (regularizer) {
+  switch (String(regularizer).replace('_', '').toLowerCase()) {
     case 'l1':
       return l1();
     case 'l2':
       return l2();
     case 'l1l2':
-      return l1l2();
+      return l1l2({ l1: 0.01, l2: 0.01 });
     default:
       throw new InvalidArgumentError(`unknown regularizer '${String(regularizer)}'; known: l1, l2, l1l2`);
   }

@@ -10,6 +10,7 @@ import {
 } from '@eagre/core';
 import { sameShape, showShape } from '@eagre/core/internal';
 import { FormatError, type NDArray, readSafetensorsFile, writeSafetensorsFile } from '@eagre/formats';
+import { Layer, type NamedWeight } from './layer.ts';
 import type { Model } from './model.ts';
 
 /** Writes every weight under its path (`dense/kernel`), atomically. */
@@ -76,13 +77,20 @@ function checkPath(path: string): void {
   }
 }
 
-function builtWeights(model: Model, what: string): ReturnType<() => Model['namedWeights']> {
-  const unbuilt = [model, ...model.submodules].find((m) => 'built' in m && m.built === false);
-  if (unbuilt !== undefined) {
+function builtWeights(model: Model, what: string): NamedWeight[] {
+  const missing = unbuilt(model);
+  if (missing !== undefined) {
     throw new FailedPreconditionError(
-      `'${unbuilt.name}' has no weights yet; call the model on an example or model.buildFor([null, …]) first`,
+      `'${missing.name}' has no weights yet; call the model on an example or model.build([null, …]) first`,
       what,
     );
   }
   return model.namedWeights;
+}
+
+/** @internal The first layer, the model itself included, that will make weights only when it is called. */
+export function unbuilt(model: Model): Layer | undefined {
+  return [model, ...model.submodules].find(
+    (m): m is Layer => m instanceof Layer && (m === model ? !m.built : m.awaitsBuild),
+  );
 }

@@ -1,7 +1,21 @@
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import {
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  Tensor,
+} from '@eagre/core';
 import { isKept } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
-import { builtin, type CallOptions, Layer, type LayerInput } from './layer.ts';
+import {
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type Specs,
+  specsOf,
+  type TensorSpec,
+} from './layer.ts';
 import { Model, type ModelOptions } from './model.ts';
 
 /**
@@ -10,86 +24,126 @@ import { Model, type ModelOptions } from './model.ts';
  */
 export class Sequential extends Model {
   /** @internal */
-  declare readonly _sequence: { layers: Layer[]; inputShape: PartialShape | undefined };
+  declare readonly _sequence: {
+    readonly layers: Layer[];
+    /** Inputs of the layers, as far as they are known: the first is the model's. */
+    readonly inputs: Specs[];
+  };
 
   constructor(layers: readonly (Layer | KerasTensor)[] = [], options: ModelOptions = {}) {
     super(options);
-    Object.defineProperty(this, '_sequence', { value: { layers: [], inputShape: undefined } });
+    Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [] } });
+    if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
     for (const layer of layers) this.add(layer);
   }
 
   /** Appends a layer. @throws InvalidArgumentError for something else, FailedPreconditionError for the same layer again. */
   add(layer: Layer | KerasTensor): void {
-    const sequence = this._sequence;
+    const { layers } = this._sequence;
     if (layer instanceof KerasTensor) {
-      if (sequence.layers.length > 0) throw new InvalidArgumentError('an Input comes first', 'Sequential');
-      sequence.inputShape = layer.shape;
+      if (layers.length > 0) throw new InvalidArgumentError('an Input comes first', 'Sequential');
+      this.#expect(layer.shape, layer.dtype);
       return;
     }
     if (!(layer instanceof Layer)) {
       throw new InvalidArgumentError(`a Sequential model holds layers, got ${String(layer)}`, 'Sequential');
     }
-    if (sequence.layers.includes(layer)) {
+    if (layers.includes(layer)) {
       throw new FailedPreconditionError(
         `the layer '${layer.name}' is in the model already; use a functional model to share it`,
         'Sequential',
       );
     }
-    if (sequence.layers.length === 0 && layer._inputShape !== undefined)
-      sequence.inputShape ??= [null, ...layer._inputShape];
-    sequence.layers.push(layer);
-    if (sequence.inputShape !== undefined && !layer.built) {
-      const shape = this.#outputShape(sequence.inputShape, sequence.layers.slice(0, -1));
-      layer.ensureBuilt(shape);
-      this._layer.built = true;
+    if (layers.length === 0) {
+      const known = layer instanceof Model ? layer.knownInputShape : undefined;
+      const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
+      if (shape !== undefined) this.#expect(shape, layer.dtype);
+    }
+    layers.push(layer);
+    try {
+      this.#buildKnown();
+    } catch (error) {
+      this.pop();
+      throw error;
     }
   }
 
   /** Removes the last layer and returns it. */
   pop(): Layer {
-    const last = this._sequence.layers.pop();
+    const { layers, inputs } = this._sequence;
+    const last = layers.pop();
     if (last === undefined) throw new FailedPreconditionError('there is no layer to remove', 'Sequential');
+    inputs.length = Math.min(inputs.length, layers.length);
+    if (layers.length === 0) this._layer.built = false;
     return last;
   }
 
-  /** Built layer by layer, since each one's input is the output of the one before. */
+  /** Each layer makes its weights when the one before gives it its first input. */
   override build(inputShape: PartialShape): void {
-    this._sequence.inputShape ??= [null, ...inputShape.slice(1)];
-    let shape: PartialShape = inputShape;
-    for (const layer of this._sequence.layers) {
-      layer.ensureBuilt(shape);
-      shape = layer.computeOutputShape(shape);
+    if (!Array.isArray(inputShape[0])) this.#expect([null, ...inputShape.slice(1)], this.dtype);
+  }
+  /** @internal Layer by layer, since each one's input is the output of the one before. */
+  override buildFrom(inputs: Specs): void {
+    if (this._sequence.layers.length === 0) {
+      throw new FailedPreconditionError('a Sequential model without layers cannot be built', this.name);
     }
-    this._layer.built = true;
+    super.buildFrom(inputs);
+  }
+  /** @internal */
+  protected override buildInside(inputs: Specs): void {
+    const { layers } = this._sequence;
+    layers.reduce((specs, layer, i) => {
+      layer.buildFrom(specs);
+      return i + 1 < layers.length ? layer.computeOutputSpec(specs) : specs;
+    }, inputs);
   }
 
-  override call(inputs: LayerInput, options: CallOptions): Tensor {
+  override call(inputs: LayerInput, { training }: CallOptions): Tensor {
     let x = inputs as Tensor;
     for (const layer of this._sequence.layers) {
-      const y = layer.invoke(x, options);
+      const y = layer.invoke(x, { training });
       // What lies between two layers of ours nobody else has seen (a user's layer keeps what it gets and gives), and a tape that
       // needs it holds it.
-      if (x !== inputs && x !== y && !isKept(x)) x.dispose();
+      if (x !== inputs && x !== y && x instanceof Tensor && !isKept(x)) x.dispose();
       x = y;
     }
     return x;
   }
 
-  override computeOutputShape(inputShape: PartialShape): PartialShape {
-    return this.#outputShape(inputShape, this._sequence.layers);
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const { list } = this.computeOutputSpec(specsOf(inputShape, this.dtype));
+    return (list[0] as TensorSpec).shape;
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    return this._sequence.layers.reduce((specs, layer) => layer.computeOutputSpec(specs), inputs);
   }
 
   /** @internal */
   override get knownInputShape(): PartialShape | undefined {
-    return this._sequence.inputShape;
+    return this._sequence.inputs[0]?.list[0]?.shape;
   }
 
   override directLayers(): Layer[] {
-    return [...this._sequence.layers];
+    return [...new Set([...this._sequence.layers, ...super.directLayers()])];
   }
 
-  #outputShape(inputShape: PartialShape, layers: readonly Layer[]): PartialShape {
-    return layers.reduce<PartialShape>((shape, layer) => layer.computeOutputShape(shape), inputShape);
+  /** The shape of the input, unless it is known. */
+  #expect(shape: PartialShape, dtype: DType): void {
+    const { inputs } = this._sequence;
+    if (inputs.length === 0) inputs.push({ list: [{ shape, dtype }], many: false });
+  }
+
+  /** Builds what was added, where the input is known. */
+  #buildKnown(): void {
+    const { layers, inputs } = this._sequence;
+    if (inputs.length === 0) return;
+    layers.forEach((layer, i) => {
+      if (i === inputs.length)
+        inputs.push((layers[i - 1] as Layer).computeOutputSpec(inputs[i - 1] as Specs));
+      layer.buildFrom(inputs[i] as Specs);
+    });
+    this._layer.built = true;
   }
 }
 builtin(Sequential);

@@ -15,7 +15,7 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
   const { print = (line: string) => console.log(line), lineLength = 72 } = options;
   if (!model.built) {
     throw new FailedPreconditionError(
-      'the model has no weights yet; call it on an example or model.buildFor([null, …]) first',
+      'the model has no weights yet; call it on an example or model.build([null, …]) first',
       'summary',
     );
   }
@@ -31,10 +31,10 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
   print(row(['Layer (type)', 'Output Shape', 'Param #']));
   print('═'.repeat(lineLength));
   let shape: PartialShape | undefined = model.knownInputShape;
-  const chained = model.constructor.name === 'Sequential' || '_sequence' in model;
+  const chain = '_sequence' in model ? (model._sequence as { layers: readonly Layer[] }).layers : [];
   for (const layer of model.layers) {
-    const output: PartialShape | undefined =
-      chained && shape !== undefined ? outputShape(layer, shape) : functionalShape(model, layer);
+    const chained = chain.includes(layer);
+    const output = chained ? shape && outputShape(layer, shape) : model._graph?.shapeOf(layer);
     if (chained) shape = output;
     print(
       row([
@@ -54,7 +54,7 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
 }
 
 function count(layer: Layer): string {
-  return layer.built ? group(layer.countParams()) : '0 (unbuilt)';
+  return layer.awaitsBuild ? '0 (unbuilt)' : group(layer.weights.reduce((n, w) => n + w.size, 0));
 }
 
 function outputShape(layer: Layer, shape: PartialShape): PartialShape | undefined {
@@ -64,10 +64,6 @@ function outputShape(layer: Layer, shape: PartialShape): PartialShape | undefine
     // A custom layer may not accept the stand-in for an unknown dimension; the table then says so.
     return undefined;
   }
-}
-
-function functionalShape(model: Model, layer: Layer): PartialShape | undefined {
-  return model._graph?.shapeOf(layer);
 }
 
 /** `1234567` as `1,234,567`. */

@@ -6,8 +6,8 @@ export type Logs = Record<string, number>;
 /** What a training run is about to do. */
 export interface FitParams {
   readonly epochs: number;
-  /** Batches in an epoch, where known. */
-  readonly steps: number | undefined;
+  /** Batches in an epoch; undefined while it is not known. */
+  steps: number | undefined;
   readonly verbose: 0 | 1 | 2;
 }
 
@@ -22,6 +22,9 @@ export class Callback {
     this.params = params;
   }
 
+  /** @internal Ends what would go on when training is cut short by an error. */
+  close(): void {}
+
   onTrainBegin(): void | Promise<void> {}
   onTrainEnd(_logs: Logs): void | Promise<void> {}
   onEpochBegin(_epoch: number): void | Promise<void> {}
@@ -29,4 +32,15 @@ export class Callback {
   onEpochEnd(_epoch: number, _logs: Logs): void | Promise<void> {}
   onTrainBatchBegin(_batch: number): void | Promise<void> {}
   onTrainBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
+
+  /** Around `evaluate`, and around the validation of an epoch. */
+  onTestBegin(): void | Promise<void> {}
+  onTestEnd(_logs: Logs): void | Promise<void> {}
+  onTestBatchBegin(_batch: number): void | Promise<void> {}
+  onTestBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
+
+  onPredictBegin(): void | Promise<void> {}
+  onPredictEnd(_logs: Logs): void | Promise<void> {}
+  onPredictBatchBegin(_batch: number): void | Promise<void> {}
+  onPredictBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
 }

@@ -1,4 +1,5 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Callback, type Logs } from './callback.ts';
 
 export interface CSVLoggerOptions {
@@ -22,28 +23,43 @@ export class CSVLogger extends Callback {
   }
 
   override async onTrainBegin(): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true });
     this.#columns = this.#append ? await this.#header() : undefined;
+    if (this.#columns === undefined) await writeFile(this.#path, '');
   }
 
   override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
-    if (this.#columns === undefined) {
-      this.#columns = ['epoch', ...Object.keys(logs)];
-      await writeFile(this.#path, this.#row(this.#columns));
-    }
     const values: Record<string, number> = { ...logs, epoch };
-    await appendFile(this.#path, this.#row(this.#columns.map((name) => values[name] ?? 'NA')));
+    let text = '';
+    if (this.#columns === undefined) {
+      this.#columns = ['epoch', ...columnsOf(logs)];
+      text = this.#row(this.#columns);
+    }
+    await appendFile(this.#path, text + this.#row(this.#columns.map((name) => values[name] ?? 'NA')));
   }
 
   #row(cells: readonly (string | number)[]): string {
-    return `${cells.map((c) => (/[",\n]/.test(String(c)) ? `"${String(c).replace(/"/g, '""')}"` : c)).join(this.#separator)}\n`;
+    const quoted = cells.map((cell) => {
+      const text = String(cell);
+      const special = /["\r\n]/.test(text) || text.includes(this.#separator);
+      return special ? `"${text.replace(/"/g, '""')}"` : text;
+    });
+    return `${quoted.join(this.#separator)}\n`;
   }
 
+  /** The columns of the file there is. */
   async #header(): Promise<string[] | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '';
       throw error;
     });
-    const first = text.split('\n', 1)[0] as string;
+    const first = (text.split('\n', 1)[0] as string).replace(/\r$/, '');
     return first === '' ? undefined : first.split(this.#separator);
   }
+}
+
+/** Names in alphabetical order, as Keras has them; those of a validation that has not happened yet are added. */
+function columnsOf(logs: Logs): string[] {
+  const names = Object.keys(logs).sort();
+  return names.some((n) => n.startsWith('val_')) ? names : [...names, ...names.map((n) => `val_${n}`)];
 }

@@ -26,11 +26,11 @@ export class EarlyStopping extends Callback {
   constructor(options: EarlyStoppingOptions = {}) {
     super();
     this.#options = options;
-    this.#monitor = new Monitor(options);
+    this.#monitor = new Monitor(options, 'EarlyStopping');
   }
 
   override onTrainBegin(): void {
-    this.#monitor = new Monitor(this.#options);
+    this.#monitor = new Monitor(this.#options, 'EarlyStopping');
     this.#wait = 0;
     this.#weights = undefined;
     this.stoppedEpoch = -1;
@@ -40,7 +40,12 @@ export class EarlyStopping extends Callback {
   override onEpochEnd(epoch: number, logs: Logs): void {
     const { patience = 0, baseline, restoreBestWeights = false, startFromEpoch = 0 } = this.#options;
     const value = this.#monitor.value(logs);
-    if (epoch < startFromEpoch) return;
+    if (value === undefined || epoch < startFromEpoch) return;
+    // Something to go back to even if nothing ever counts as better.
+    if (restoreBestWeights && this.#weights === undefined) {
+      this.#weights = this.model.getWeights();
+      this.bestEpoch = epoch;
+    }
     this.#wait++;
     if (this.#monitor.better(value)) {
       this.#monitor.best = value;

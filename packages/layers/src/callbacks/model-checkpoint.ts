@@ -16,27 +16,45 @@ export class ModelCheckpoint extends Callback {
   readonly #options: ModelCheckpointOptions;
   readonly #monitor: Monitor;
 
+  /** @throws InvalidArgumentError for a path that does not end in `.safetensors` or holds something else in braces. */
   constructor(path: string, options: ModelCheckpointOptions = {}) {
     super();
+    if (!path.endsWith('.safetensors')) {
+      throw new InvalidArgumentError(
+        `${path}: weights are kept in files that end in .safetensors`,
+        'ModelCheckpoint',
+      );
+    }
+    for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
+      if (!new RegExp(`^${PLACE.source}$`).test(place)) {
+        throw new InvalidArgumentError(
+          `the path ${path} has ${place}; expected forms such as {epoch}, {epoch:02d}, {val_loss:.2f}`,
+          'ModelCheckpoint',
+        );
+      }
+    }
     this.#path = path;
     this.#options = options;
-    this.#monitor = new Monitor(options);
+    this.#monitor = new Monitor(options, 'ModelCheckpoint');
   }
 
   override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
     if (this.#options.saveBestOnly === true) {
       const value = this.#monitor.value(logs);
-      if (!this.#monitor.better(value)) return;
+      if (value === undefined || !this.#monitor.better(value)) return;
       this.#monitor.best = value;
     }
     await this.model.saveWeights(fillIn(this.#path, { ...logs, epoch: epoch + 1 }));
   }
 }
 
+// Name, width with or without zeros, decimals, kind: as Python formats.
+const PLACE = /\{(\w+)(?::(0?)(\d*)(?:\.(\d+))?([df]?))?\}/g;
+
 function fillIn(path: string, values: Readonly<Record<string, number>>): string {
   return path.replace(
-    /\{(\w+)(?::0?(\d*)(?:\.(\d+))?([df]?))?\}/g,
-    (_, name: string, width: string, decimals: string, kind: string) => {
+    PLACE,
+    (_, name: string, zero?: string, width?: string, decimals?: string, kind?: string) => {
       const value = values[name];
       if (value === undefined) {
         throw new InvalidArgumentError(
@@ -44,9 +62,9 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
           'ModelCheckpoint',
         );
       }
-      const text =
-        decimals !== undefined || kind === 'f' ? value.toFixed(Number(decimals ?? 6)) : String(value);
-      return text.padStart(Number(width ?? 0), '0');
+      const fixed = decimals !== undefined || kind === 'f';
+      const text = fixed ? value.toFixed(Number(decimals ?? 6)) : String(value);
+      return text.padStart(Number(width ?? 0), zero === '0' ? '0' : ' ');
     },
   );
 }

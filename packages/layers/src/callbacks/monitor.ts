@@ -10,34 +10,45 @@ export interface MonitorOptions {
   readonly minDelta?: number;
 }
 
+// Ends of the names of metrics that get better by growing.
+const GROWING =
+  /(^|_)(acc|accuracy|auc|precision|recall|f1_score|fbeta_score|cosine_similarity|hits?|iou)(_\d+)?$/i;
+
 /** Watches one number of the logs for its best value. */
 export class Monitor {
   readonly name: string;
-  best: number;
+  best: number | undefined;
   readonly #sign: 1 | -1;
   readonly #minDelta: number;
+  readonly #owner: string;
+  #warned = false;
 
-  constructor(options: MonitorOptions) {
+  /** @param owner the callback, for messages. */
+  constructor(options: MonitorOptions, owner: string) {
     const { monitor = 'val_loss', mode = 'auto', minDelta = 0 } = options;
+    if (!['auto', 'min', 'max'].includes(mode)) {
+      throw new InvalidArgumentError(`unknown mode '${mode}'; expected auto, min or max`, owner);
+    }
     this.name = monitor;
-    const grows = mode === 'max' || (mode === 'auto' && /acc|auc|precision|recall|f1|fscore/i.test(monitor));
-    this.#sign = grows ? 1 : -1;
+    this.#owner = owner;
+    this.#sign = mode === 'max' || (mode === 'auto' && GROWING.test(monitor)) ? 1 : -1;
     this.#minDelta = Math.abs(minDelta);
-    this.best = -this.#sign * Number.POSITIVE_INFINITY;
   }
 
-  /** The number now. @throws InvalidArgumentError when the logs lack it. */
-  value(logs: Logs): number {
+  /** The number now. Undefined, with one warning, when the logs lack it: it may be there after later epochs. */
+  value(logs: Logs): number | undefined {
     const value = logs[this.name];
-    if (value === undefined) {
-      throw new InvalidArgumentError(
-        `there is no '${this.name}' to watch; the logs have ${Object.keys(logs).join(', ')}`,
+    if (value === undefined && !this.#warned) {
+      this.#warned = true;
+      console.warn(
+        `${this.#owner}: there is no '${this.name}' to watch; the logs have ${Object.keys(logs).join(', ')}`,
       );
     }
     return value;
   }
 
-  better(value: number, than: number = this.best): boolean {
-    return this.#sign * (value - than) > this.#minDelta;
+  /** Anything is better than nothing. */
+  better(value: number, than: number | undefined = this.best): boolean {
+    return than === undefined || this.#sign * (value - than) > this.#minDelta;
   }
 }

@@ -2,6 +2,7 @@ import type { SingleBar } from 'cli-progress';
 import { Callback, type Logs } from './callback.ts';
 
 const WIDTH = 24;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * What `fit` shows: a bar with speed, time left and metrics on a terminal, one line per epoch elsewhere (`verbose` 2 asks for
@@ -24,10 +25,8 @@ export class ProgressBar extends Callback {
   override async onEpochBegin(epoch: number): Promise<void> {
     this.#start = performance.now();
     this.#seen = 0;
-    const { epochs, steps } = this.params;
-    const title = this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${epochs}` : this.#label;
     if (!this.#live) return;
-    this.#out.write(`${title}\n`);
+    this.#out.write(`${this.#title(epoch)}\n`);
     // Only for those who look: loading the library costs more than importing all of Eagre.
     const { default: progress } = await import('cli-progress');
     this.#bar = new progress.SingleBar({
@@ -35,9 +34,12 @@ export class ProgressBar extends Callback {
       fps: 15,
       hideCursor: true,
       linewrap: false,
+      // Its handler would swallow the signal, and training would go on.
+      gracefulExit: false,
       format: (_options, _params, payload: { line?: () => string }) => payload.line?.() ?? '',
     });
-    this.#bar.start(steps ?? 0, 0, { line: () => this.#line({}) });
+    for (const signal of SIGNALS) process.once(signal, this.#interrupted);
+    this.#bar.start(this.params.steps ?? 0, 0, { line: () => this.#line({}) });
   }
 
   override onTrainBatchEnd(batch: number, logs: Logs): void {
@@ -49,18 +51,25 @@ export class ProgressBar extends Callback {
     const final = this.#line(logs, true);
     if (this.#bar !== undefined) {
       this.#bar.update(this.#seen, { line: () => final });
-      this.#bar.stop();
-      this.#bar = undefined;
-      return;
-    }
-    const title = this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${this.params.epochs}` : this.#label;
-    this.#out.write(`${title} - ${final}\n`);
+      this.close();
+    } else this.#out.write(`${this.#title(epoch)} - ${final}\n`);
   }
 
-  /** Stops drawing when training is cut short by an error. */
-  close(): void {
+  /** Stops drawing and gives the terminal back as it was. */
+  override close(): void {
     this.#bar?.stop();
     this.#bar = undefined;
+    for (const signal of SIGNALS) process.off(signal, this.#interrupted);
+  }
+
+  readonly #interrupted = (signal: NodeJS.Signals): void => {
+    this.close();
+    // Nobody else handles the signal, so it does what it would have done.
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+
+  #title(epoch: number): string {
+    return this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${this.params.epochs}` : this.#label;
   }
 
   get #live(): boolean {
@@ -82,18 +91,18 @@ export class ProgressBar extends Callback {
 }
 
 function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)}s`;
-  const m = Math.floor(seconds / 60);
-  return m < 60
-    ? `${m}:${String(Math.round(seconds % 60)).padStart(2, '0')}`
-    : `${Math.floor(m / 60)}:${String(m % 60).padStart(2, '0')}:00`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole}s`;
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const m = Math.floor(whole / 60);
+  const rest = two(whole % 60);
+  return m < 60 ? `${m}:${rest}` : `${Math.floor(m / 60)}:${two(m % 60)}:${rest}`;
 }
 
 function rate(seconds: number): string {
   if (seconds >= 1) return `${seconds.toFixed(1)}s`;
-  return seconds >= 1e-3
-    ? `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms`
-    : `${Math.round(seconds * 1e6)}us`;
+  if (seconds >= 1e-3) return `${(seconds * 1e3).toFixed(seconds >= 1e-2 ? 0 : 1)}ms`;
+  return `${Math.round(seconds * 1e6)}us`;
 }
 
 function number(value: number): string {

@@ -1,0 +1,91 @@
+import { GradientTape } from '@eagre/autodiff';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  keep,
+  scope,
+  Tensor,
+  UnimplementedError,
+} from '@eagre/core';
+import { isFloating, outsideScopes } from '@eagre/core/internal';
+import type { Logs } from './callbacks/callback.ts';
+import { isObserved, isOurLoss, metricLogs, type Training, trainingOf, updateMetrics } from './compile.ts';
+import type { Model } from './model.ts';
+
+/** Forward, loss, gradients, update, metrics. */
+export function trainStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
+  const training = trainingOf(model);
+  return scope(() => {
+    using tape = new GradientTape();
+    const yPred = forward(model, x, true);
+    const loss = totalLoss(model, training, y, yPred, weight);
+    const variables = model.trainableVariables;
+    if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
+    tape.dispose();
+    return account(model, training, loss, x, y, yPred, weight);
+  });
+}
+
+/** Forward, loss, metrics. */
+export function testStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
+  const training = trainingOf(model);
+  return scope(() => {
+    const yPred = forward(model, x, false);
+    const loss = totalLoss(model, training, y, yPred, weight);
+    return account(model, training, loss, x, y, yPred, weight);
+  });
+}
+
+function forward(model: Model, x: Tensor, training: boolean): Tensor {
+  const yPred: Tensor | readonly Tensor[] = model.invoke(x, { training });
+  if (yPred instanceof Tensor) return yPred;
+  throw new UnimplementedError(
+    'the model gives several outputs; override trainStep and testStep, or write a loop with GradientTape',
+    model.name,
+  );
+}
+
+function totalLoss(
+  model: Model,
+  training: Training,
+  y: Tensor | undefined,
+  yPred: Tensor,
+  sampleWeight: Tensor | undefined,
+): Tensor {
+  const { loss } = training;
+  const parts = model.losses.map((part) => {
+    const sum = part.rank === 0 ? part : part.sum();
+    return isFloating(sum.dtype) ? sum : sum.cast('float32');
+  });
+  if (loss === undefined && parts.length === 0) {
+    throw new FailedPreconditionError(
+      'the model has neither a loss nor penalties; give compile a loss',
+      model.name,
+    );
+  }
+  if (loss !== undefined) {
+    if (y === undefined) throw new InvalidArgumentError('the loss needs targets: pass y', model.name);
+    if (isObserved(training)) for (const t of [y, yPred]) keep(t);
+    const compute = (): Tensor => loss(y, yPred, sampleWeight === undefined ? {} : { sampleWeight });
+    const own = isOurLoss(loss) ? compute() : outsideScopes(compute);
+    // A loss without a reduction gives one number for each example.
+    parts.unshift(own.rank === 0 ? own : own.mean());
+  }
+  return parts.reduce((a, b) => a.add(b));
+}
+
+function account(
+  model: Model,
+  training: Training,
+  loss: Tensor,
+  x: Tensor | readonly Tensor[],
+  y: Tensor | undefined,
+  yPred: Tensor,
+  weight: Tensor | undefined,
+): Logs {
+  // The mean over the epoch is that over examples, so a short last batch counts for less.
+  const first = (Array.isArray(x) ? x[0] : x) as Tensor;
+  training.mean.updateState(loss, { sampleWeight: first.shape[0] ?? 1 });
+  if (y !== undefined) updateMetrics(training, y, yPred, weight);
+  return metricLogs(model);
+}
