@@ -62,8 +62,9 @@ const char* best_isa() {
 }  // namespace
 
 const KernelTable& kernels() {
+  // Never destroyed: at exit, threads may still look at it.
+  static Table* t = new Table();
   static const KernelTable* table = [] {
-    auto* t = new Table();
     const char* isa = best_isa();
 #define X(family) if (!std::strcmp(isa, EAGRE_NAME)) EAGRE_SPACE::register_##family(*t);
 #define EAGRE_NAME "baseline"

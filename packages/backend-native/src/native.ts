@@ -73,7 +73,7 @@ export class NativeBackend implements Backend {
   }
 
   elementwise(program: ScalarProgram): Kernel {
-    const code = this.#addon.compileProgram(encode(program));
+    const code = this.#compile(program);
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
     return (inputs, outputs) => {
@@ -98,6 +98,14 @@ export class NativeBackend implements Backend {
       for (let i = 0; i < outputs.length; i++) block[at++] = (outputs[i] as TensorRef).storage.address;
       this.#run(flat);
     };
+  }
+
+  #compile(program: ScalarProgram): number {
+    try {
+      return this.#addon.compileProgram(encode(program));
+    } catch (cause) {
+      throw new InternalError(cause instanceof Error ? cause.message : String(cause), undefined, { cause });
+    }
   }
 
   #id(name: string): number {

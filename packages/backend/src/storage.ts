@@ -52,6 +52,7 @@ const SMALL = 16 * 1024;
 const SLAB = 512 * 1024;
 // Fresh bytes between two collections; a collection of a small heap takes 2 to 3 ms.
 const COLLECT_AFTER = 48 * 1024 * 1024;
+const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
 /**
@@ -170,6 +171,7 @@ export class HostAllocator {
     if (this.#sinceCollection > this.#collectAfter) this.#reclaim();
     let buffer: ArrayBuffer;
     try {
+      checkLimit(bytes);
       buffer = allocateBytes(bytes);
     } catch (cause) {
       this.trim();
@@ -187,6 +189,13 @@ function sizeClass(bytes: number): number {
   if (bytes <= 1024) return (bytes + (ALIGN - 1)) & ~(ALIGN - 1) || ALIGN;
   const step = 2 ** Math.max(6, Math.floor(Math.log2(bytes)) - 3);
   return Math.ceil(bytes / step) * step;
+}
+
+// A container's limit shows only when the pages are touched, by the end of the process: so what can never fit is refused.
+function checkLimit(bytes: number): void {
+  if (bytes < LARGE || typeof process !== 'object') return;
+  const limit = process.constrainedMemory?.() ?? 0;
+  if (limit > 0 && bytes > limit) throw new RangeError(`the memory is limited to ${limit} bytes`);
 }
 
 // Node's Buffer skips the zeroing that `new ArrayBuffer` must do (230 µs against 9 µs for 4 MB); browsers have only the latter.

@@ -1,4 +1,12 @@
-import { type Backend, type DType, dtypeTraits, InvalidArgumentError, MAX_RANK, type TypedArray } from '@eagre/backend';
+import {
+  type Backend,
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  MAX_RANK,
+  ResourceExhaustedError,
+  type TypedArray,
+} from '@eagre/backend';
 import { currentBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -16,6 +24,9 @@ export interface NDArrayLike {
 export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
 /** Values in arrays, to any depth. */
 export type NestedValues = readonly (Scalar | NestedValues)[];
+
+// What a JavaScript array holds.
+const MAX_STRINGS = 2 ** 32 - 1;
 
 /**
  * A tensor of the given values.
@@ -37,10 +48,10 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
   }
   if (source.dtype === 'string') {
     const strings = source.strings();
-    return stringTensor(
-      source.size === size ? strings : new Array<string>(size).fill(strings[0] as string),
-      shape,
-    );
+    if (size > MAX_STRINGS) throw new ResourceExhaustedError(`${size} strings are too many`, 'constant');
+    return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0] as string), [
+      ...shape,
+    ]);
   }
   const out = emptyTensor(source.dtype, [...shape], size);
   const view = viewOf(out);
@@ -140,11 +151,16 @@ function fromTyped(
   strict: boolean,
   given?: DType,
 ): Tensor {
-  const natural = given ?? arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
-  if (given !== undefined) checkKnown(given);
+  const held = arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
+  const natural = given === 'bool' && held === 'uint8' ? 'bool' : held;
   if (natural === undefined) {
     throw new InvalidArgumentError(
       `${data.constructor.name} has no tensor dtype; use Float32Array, Float64Array, Int32Array, BigInt64Array or Uint8Array`,
+    );
+  }
+  if (given !== undefined && given !== natural) {
+    throw new InvalidArgumentError(
+      `${data.constructor.name} does not hold ${String(given)} values, but ${natural}`,
     );
   }
   if (sizeOf(shape) !== data.length) {

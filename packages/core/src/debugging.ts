@@ -5,7 +5,7 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { isFloating, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
 import { uniform } from './samples.ts';
-import { broadcastShapes, type PartialShape, sameShape, showShape } from './shape.ts';
+import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shape.ts';
 import { aliasTensor, type Tensor, viewOf } from './tensor.ts';
 
 type Value = number | bigint | string;
@@ -101,7 +101,8 @@ export function assertNear(
 ): void {
   const [x, y] = pair(a, b, 'assertNear');
   const precision = 10 * (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
-  const { rtol = precision, atol = precision } = options;
+  const rtol = Number(options.rtol ?? precision);
+  const atol = Number(options.atol ?? precision);
   compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
     const [u, v] = [Number(p), Number(q)];
     return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
@@ -146,7 +147,7 @@ export function assertRankAtLeast(x: TensorLike, rank: number, message?: string)
 /** Throws unless x has one of the ranks. */
 export function assertRankIn(x: TensorLike, ranks: readonly number[], message?: string): void {
   const t = toTensor(x);
-  if (!ranks.includes(t.rank)) {
+  if (!checkList(ranks, 'ranks', 'assertRankIn').includes(t.rank)) {
     throw failure(
       'assertRankIn',
       `shape ${showShape(t.shape)} has rank ${t.rank}, expected one of ${ranks.join(', ')}`,
@@ -167,7 +168,7 @@ export function assertType(x: TensorLike, dtype: DType, message?: string): void 
 }
 /** Throws unless all have one dtype, and that one if it is given. */
 export function assertSameFloatDtype(tensors: readonly TensorLike[], dtype?: DType): void {
-  const dtypes = tensors.map((x) => toTensor(x).dtype);
+  const dtypes = checkList(tensors, 'tensors', 'assertSameFloatDtype').map((x) => toTensor(x).dtype);
   const expected = dtype ?? dtypes[0];
   if (expected !== undefined && (!isFloating(expected) || dtypes.some((d) => d !== expected))) {
     throw failure(
@@ -192,8 +193,10 @@ export function assertShapes(
   message?: string,
 ): void {
   const known = new Map<string, number>();
-  pairs.forEach(([value, dims], i) => {
+  checkList(pairs, 'pairs', 'assertShapes').forEach((item, i) => {
+    const [value, dims] = checkList(item, `pair ${i}`, 'assertShapes') as (typeof pairs)[number];
     const { shape } = toTensor(value);
+    checkList(dims, `the shape of pair ${i}`, 'assertShapes');
     const expected: PartialShape = dims.map((d) => (typeof d === 'string' ? (known.get(d) ?? null) : d));
     if (shape.length !== dims.length || expected.some((d, axis) => d !== null && d !== shape[axis])) {
       const bound = [...known].map(([name, size]) => `${name} = ${size}`).join(', ');

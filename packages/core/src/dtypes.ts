@@ -28,11 +28,11 @@ export function promote(a: DType, b: DType, op?: string): DType {
 }
 
 export function isFloating(dtype: DType): boolean {
-  return dtypeTraits[dtype].floating;
+  return dtypeTraits[dtype]?.floating ?? false;
 }
 
 export function isInteger(dtype: DType): boolean {
-  return dtypeTraits[dtype].integer;
+  return dtypeTraits[dtype]?.integer ?? false;
 }
 
 /** Groups of dtypes that an op accepts for an argument. */

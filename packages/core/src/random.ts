@@ -6,7 +6,7 @@ import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
 import type { Sample } from './samples.ts';
-import { checkShape, type Shape, showShape } from './shape.ts';
+import { checkShape, type Shape, show, showShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
 
 // ---- where keys and counters come from
@@ -324,7 +324,7 @@ export type StatelessSeed = readonly [number, number];
 
 function statelessDraw(seed: StatelessSeed, op: string): Draw {
   if (!Array.isArray(seed) || seed.length !== 2) {
-    throw new InvalidArgumentError(`seed must be two integers, got ${JSON.stringify(seed)}`, op);
+    throw new InvalidArgumentError(`seed must be two integers, got ${show(seed)}`, op);
   }
   const [k0, k1] = keyOf([domain.stateless, ...(seed as StatelessSeed).map((s) => checkSeed(s, op))]);
   return { k0, k1, counter0: 0, counter1: 0 };

@@ -26,6 +26,25 @@ export function showShape(shape: PartialShape): string {
   return `[${shape.map((d) => (d === null ? 'null' : String(d))).join(', ')}]`;
 }
 
+/** Any value in a message. */
+export function show(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}
+
+/** @throws InvalidArgumentError unless it is an array. */
+export function checkList<T>(list: readonly T[], what: string, op?: string): readonly T[] {
+  if (!Array.isArray(list)) throw new InvalidArgumentError(`${what} must be an array, got ${show(list)}`, op);
+  return list as readonly T[];
+}
+
+/** One number or a list of them, as a list. @throws InvalidArgumentError for anything else. */
+export function listOf(value: number | readonly number[], what: string, op?: string): readonly number[] {
+  if (typeof value === 'number') return [value];
+  if (Array.isArray(value)) return value as readonly number[];
+  throw new InvalidArgumentError(`${what} must be a number or a list of numbers, got ${show(value)}`, op);
+}
+
 /**
  * NumPy's broadcasting: shapes are aligned at their ends, and a dimension of 1 stretches.
  * @throws InvalidArgumentError when two dimensions differ and neither is 1.
@@ -63,10 +82,7 @@ export function normalizeAxis(axis: number, rank: number, op?: string): number {
 /** Sorted axes without duplicates; `null` means all. */
 export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string): number[] {
   if (axis === null || axis === undefined) return Array.from({ length: rank }, (_, i) => i);
-  if (typeof axis !== 'number' && !Array.isArray(axis)) {
-    throw new InvalidArgumentError(`axis must be an integer, a list of them or null, got ${String(axis)}`, op);
-  }
-  const axes = (typeof axis === 'number' ? [axis] : (axis as readonly number[])).map((a) => normalizeAxis(a, rank, op));
+  const axes = listOf(axis, 'axis', op).map((a) => normalizeAxis(a, rank, op));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
   if (sorted.length !== axes.length)
     throw new InvalidArgumentError(`axis ${showShape(axes)} names one axis twice`, op);
@@ -85,16 +101,14 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepdims: bo
 
 /** @throws InvalidArgumentError unless it is a list of at most 8 integers of at least 0. */
 export function checkShape(shape: Shape, op?: string): Shape {
-  if (!Array.isArray(shape)) {
-    throw new InvalidArgumentError(`a shape must be an array of integers, got ${String(shape)}`, op);
-  }
+  checkList(shape, 'a shape', op);
   if (shape.length > MAX_RANK) {
     throw new InvalidArgumentError(
       `${showShape(shape)} has rank ${shape.length}; at most ${MAX_RANK} is possible`,
       op,
     );
   }
-  for (const d of shape as Shape) {
+  for (const d of shape) {
     if (!Number.isSafeInteger(d) || d < 0) {
       throw new InvalidArgumentError(
         `${showShape(shape)} is no shape: dimensions are integers of at least 0`,

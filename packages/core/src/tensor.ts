@@ -4,6 +4,7 @@ import {
   dtypeTraits,
   FailedPreconditionError,
   InvalidArgumentError,
+  ResourceExhaustedError,
   Storage,
   type TypedArray,
   typedView,
@@ -176,6 +177,8 @@ function nest(
 ): NestedArray<Scalar> {
   if (axis === shape.length) return values[start] as Scalar;
   const n = shape[axis] as number;
+  // Only a tensor without elements can have more places along an axis than values.
+  if (n > count && n > 2 ** 22) throw new ResourceExhaustedError(`${n} empty arrays are too many`);
   const step = n === 0 ? 0 : count / n;
   return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
 }

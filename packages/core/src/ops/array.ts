@@ -5,11 +5,14 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, kernelFor, type Op, sumTo } from '../op.ts';
 import { distinct, integers, uniform } from '../samples.ts';
 import {
+  checkList,
   checkShape,
+  listOf,
   normalizeAxes,
   normalizeAxis,
   type Shape,
   sameShape,
+  show,
   showShape,
   sizeOf,
 } from '../shape.ts';
@@ -103,8 +106,7 @@ export function reshape(x: TensorLike, shape: Shape): Tensor {
 }
 
 function resolveShape(x: Tensor, shape: Shape): Shape {
-  if (!Array.isArray(shape))
-    throw new InvalidArgumentError(`shape must be an array of integers, got ${String(shape)}`, 'Reshape');
+  checkList(shape, 'shape', 'Reshape');
   const unknown = shape.indexOf(-1);
   if (unknown < 0) {
     checkShape(shape, 'Reshape');
@@ -139,7 +141,7 @@ export function flatten(x: TensorLike): Tensor {
  */
 export function expandDims(x: TensorLike, axis: number | readonly number[]): Tensor {
   const t = toTensor(x);
-  const count = typeof axis === 'number' ? 1 : axis.length;
+  const count = listOf(axis, 'axis', 'ExpandDims').length;
   const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
   const shape = [...t.shape];
   for (const a of axes) shape.splice(a, 0, 1);
@@ -321,7 +323,7 @@ export function repeat(x: TensorLike, repeats: number | readonly number[], axis?
   if (axis === undefined || axis === null) t = flatten(t);
   const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
   const n = t.shape[a];
-  const counts = typeof repeats === 'number' ? [repeats] : repeats;
+  const counts = listOf(repeats, 'repeats', 'repeat');
   if (
     !counts.every((c) => Number.isSafeInteger(c) && c >= 0) ||
     (counts.length !== 1 && counts.length !== n)
@@ -337,8 +339,14 @@ export function repeat(x: TensorLike, repeats: number | readonly number[], axis?
     const shape = t.shape.map((d, i) => (i === a ? d * counts[0] : d));
     return reshape(tile(expandDims(t, a + 1), multiples), shape);
   }
-  const indices = counts.flatMap((c, i) => new Array<number>(c).fill(i));
-  return gather(t, Int32Array.from(indices), a);
+  const total = counts.reduce((sum, c) => sum + c, 0);
+  const indices = emptyTensor('int32', [total], total);
+  const view = viewOf(indices) as Int32Array;
+  let at = 0;
+  counts.forEach((c, i) => {
+    view.fill(i, at, (at += c));
+  });
+  return letGo(gather(t, indices, a), indices);
 }
 
 // ---- padding
@@ -407,22 +415,25 @@ export function pad(
 ): Tensor {
   const t = toTensor(x);
   checkDType(t.dtype, 'any', 'x', 'Pad');
-  const wrong = paddings.find(
+  const wrong = checkList(paddings, 'paddings', 'Pad').find(
     (p) => !Array.isArray(p) || p.length !== 2 || !p.every((n) => Number.isSafeInteger(n) && n >= 0),
   );
   if (paddings.length !== t.rank || wrong !== undefined) {
     throw new InvalidArgumentError(
-      `paddings must be ${t.rank} pairs [before, after] of integers of at least 0, got ${JSON.stringify(paddings)}`,
+      `paddings must be ${t.rank} pairs [before, after] of integers of at least 0, got ${show(paddings)}`,
       'Pad',
     );
   }
   const before = paddings.map((p) => p[0]);
   const after = paddings.map((p) => p[1]);
-  const mode = (options.mode ?? 'CONSTANT').toUpperCase();
+  const mode = String(options.mode ?? 'CONSTANT').toUpperCase();
   if (mode === 'CONSTANT')
     return execute1(padOp, [t], { before, after, value: Number(options.constantValues ?? 0) });
   if (mode !== 'REFLECT' && mode !== 'SYMMETRIC') {
-    throw new InvalidArgumentError(`mode '${options.mode}' is none of CONSTANT, REFLECT, SYMMETRIC`, 'Pad');
+    throw new InvalidArgumentError(
+      `mode '${String(options.mode)}' is none of CONSTANT, REFLECT, SYMMETRIC`,
+      'Pad',
+    );
   }
   const edge = mode === 'REFLECT' ? 1 : 0;
   for (let i = 0; i < t.rank; i++) {

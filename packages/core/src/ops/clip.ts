@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
+import { checkList } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 
 type Given = TensorLike | null;
 
 function tensorsOf(list: readonly Given[], op: string): (Tensor | null)[] {
-  return list.map((x, i) => {
+  return checkList(list, 'tensors', op).map((x, i) => {
     if (x === null) return null;
     const value = toTensor(x);
     checkDType(value.dtype, 'floating', `tensor ${i}`, op);

@@ -4,7 +4,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
 import { distinct, type Sample, type SampleInput, uniform, values } from '../samples.ts';
-import { checkShape, type Shape, showShape } from '../shape.ts';
+import { checkList, checkShape, listOf, type Shape, show, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
 import { reluGrad } from './gradients.ts';
@@ -32,13 +32,13 @@ export interface ConvOptions {
 // ---- geometry
 
 function twoNumbers(value: Size2D, what: string, op: string): [number, number] {
-  let list: readonly number[] = typeof value === 'number' ? [value, value] : value;
+  let list = listOf(value, what, op);
   // TensorFlow also writes [1, h, w, 1].
   if (list.length === 4 && list[0] === 1 && list[3] === 1) list = list.slice(1, 3);
   if (list.length === 1) list = [list[0], list[0]];
   if (list.length !== 2 || !list.every((n) => Number.isSafeInteger(n) && n >= 1)) {
     throw new InvalidArgumentError(
-      `${what} must be an integer of at least 1 or two of them, got ${JSON.stringify(value)}`,
+      `${what} must be an integer of at least 1 or two of them, got ${show(value)}`,
       op,
     );
   }
@@ -65,11 +65,12 @@ function pixels(
       return [Math.floor(total / 2), Math.ceil(total / 2)];
     });
   }
+  checkList(padding, 'padding', op);
   const list = padding.length === 4 ? padding.slice(1, 3) : padding;
   const flat = list.flat();
   if (list.length !== 2 || flat.length !== 4 || !flat.every((n) => Number.isSafeInteger(n) && n >= 0)) {
     throw new InvalidArgumentError(
-      `padding must be 'SAME', 'VALID' or [[top, bottom], [left, right]] of integers of at least 0, got ${JSON.stringify(padding)}`,
+      `padding must be 'SAME', 'VALID' or [[top, bottom], [left, right]] of integers of at least 0, got ${show(padding)}`,
       op,
     );
   }
@@ -477,7 +478,8 @@ export function conv1dTranspose(
   const [a, b] = pair(x, filters, 'conv1dTranspose');
   const t = rank3(a, 'x has', '[n, w, in]', 'conv1dTranspose');
   const f = rank3(b, 'filters have', '[width, out, in]', 'conv1dTranspose');
-  const shape = outputShape === null ? null : [outputShape[0], 1, ...outputShape.slice(1)];
+  const full = outputShape === null ? null : checkList(outputShape, 'outputShape', 'conv1dTranspose');
+  const shape = full === null ? null : [full[0], 1, ...full.slice(1)];
   const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
   const y = conv2dTranspose(rows, kernels, shape, {
     strides: [1, options.stride ?? 1],

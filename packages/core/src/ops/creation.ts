@@ -4,8 +4,8 @@ import { constant, type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
-import { checkShape, type Shape, showShape, sizeOf } from '../shape.ts';
-import { emptyTensor, stringTensor, Tensor, viewOf } from '../tensor.ts';
+import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
+import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
 import { oneHot } from './gather.ts';
@@ -43,11 +43,11 @@ const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
 export type DTypeArgument = DType | { readonly dtype?: DType | undefined };
 
 const dtypeOf = (argument: DTypeArgument | undefined): DType | undefined =>
-  typeof argument === 'object' ? argument.dtype : argument;
+  typeof argument === 'object' ? argument?.dtype : argument;
 
 function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
   const to = checkRank([...checkShape(shape, op)], op);
-  if (dtype === 'string') return stringTensor(new Array<string>(sizeOf(to)).fill(''), to);
+  if (dtype === 'string') return constant('', 'string', { shape: to });
   checkDType(dtype, 'any', 'dtype', op);
   return execute1(fillOp, [], { shape: to, dtype, value });
 }
@@ -85,6 +85,7 @@ export function fill(shape: Shape, value: TensorLike, dtype?: DTypeArgument): Te
 export function zerosLike(x: TensorLike, dtype?: DTypeArgument): Tensor {
   const t = toTensor(x);
   const type = dtypeOf(dtype) ?? t.dtype;
+  if (type !== 'string') checkDType(type, 'any', 'dtype', 'ZerosLike');
   return type === 'string' || t.dtype === 'string'
     ? zeros(t.shape, type)
     : execute1(zerosLikeOp, [t], { dtype: type });
@@ -192,6 +193,8 @@ export function linspace(
 ): Tensor {
   const dtype = options.dtype ?? 'float32';
   checkDType(dtype, 'floating', 'dtype', 'LinSpace');
+  if (typeof start !== 'number' || typeof stop !== 'number')
+    throw new InvalidArgumentError(`start ${show(start)} and stop ${show(stop)} must be numbers`, 'LinSpace');
   if (!Number.isSafeInteger(num) || num < 1)
     throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
   return execute1(linspaceOp, [], { start, stop, num, dtype });
@@ -213,7 +216,7 @@ export function eye(
   const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });
   return options.batchShape === undefined
     ? matrix
-    : broadcastTo(matrix, [...options.batchShape, numRows, columns]);
+    : broadcastTo(matrix, [...checkShape(options.batchShape, 'eye'), numRows, columns]);
 }
 
 /**
@@ -221,7 +224,7 @@ export function eye(
  * two axes are swapped, as in plots: for x of size m and y of size n the results are [n, m]; with `ij` [m, n].
  */
 export function meshgrid(vectors: readonly TensorLike[], options: { indexing?: 'xy' | 'ij' } = {}): Tensor[] {
-  const list = vectors.map((v) => toTensor(v));
+  const list = checkList(vectors, 'vectors', 'meshgrid').map((v) => toTensor(v));
   const wrong = list.find((v) => v.rank > 1);
   if (wrong !== undefined) {
     throw new InvalidArgumentError(`expected vectors, got the shape ${showShape(wrong.shape)}`, 'meshgrid');

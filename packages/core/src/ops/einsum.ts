@@ -54,6 +54,7 @@ function evaluate(equation: string, tensors: readonly Tensor[]): Tensor {
   const fail = (text: string): never => {
     throw new InvalidArgumentError(`'${equation}': ${text}`, 'Einsum');
   };
+  if (typeof equation !== 'string') fail('the equation is no string');
   const [left, right, ...tooMany] = equation.replace(/\s+/g, '').split('->');
   if (tooMany.length > 0) fail("there may be one '->'");
   const parts = left.split(',');

@@ -4,7 +4,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type Op, pair } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { broadcastShapes, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
+import { broadcastShapes, checkList, listOf, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
 import { range } from './creation.ts';
@@ -28,8 +28,8 @@ export interface MatMulOptions {
  */
 export function matmul(a: TensorLike, b: TensorLike, options: MatMulOptions = {}): Tensor {
   const [x, y] = pair(a, b, 'MatMul');
-  const transposeA = options.transposeA ?? false;
-  const transposeB = options.transposeB ?? false;
+  const transposeA = options.transposeA === true;
+  const transposeB = options.transposeB === true;
   checkProduct(x, y, transposeA, transposeB, 'MatMul');
   const attrs = { transposeA, transposeB };
   if (y.rank > 2 || x.rank === 2 || transposeA) {
@@ -103,7 +103,8 @@ export function tensordot(
     left = Array.from({ length: axes }, (_, i) => x.rank - axes + i);
     right = Array.from({ length: axes }, (_, i) => i);
   } else {
-    const list = (v: number | readonly number[]): readonly number[] => (typeof v === 'number' ? [v] : v);
+    const list = (v: number | readonly number[]): readonly number[] => listOf(v, 'axes', 'tensordot');
+    checkList<unknown>(axes, 'axes', 'tensordot');
     left = list(axes[0]).map((i) => normalizeAxis(i, x.rank, 'tensordot'));
     right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
   }

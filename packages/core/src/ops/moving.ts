@@ -4,7 +4,7 @@ import { withoutTapes } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
-import { type Shape, showShape } from '../shape.ts';
+import { type Shape, show, showShape } from '../shape.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
@@ -45,10 +45,6 @@ export function checkIntegers(list: readonly number[], length: number, what: str
     throw new InvalidArgumentError(`${what} must be ${length} integers, one per axis, got ${show(list)}`, op);
   }
   return [...(list as readonly number[])];
-}
-
-function show(value: unknown): string {
-  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
 }
 
 /**

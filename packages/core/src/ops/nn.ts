@@ -41,7 +41,7 @@ export {
   weightedCrossEntropyWithLogits,
 } from './loss.ts';
 export { tanh } from './math.ts';
-export { batchNormalization, fusedBatchNorm, layerNormalization } from './norm.ts';
+export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
 export { topK } from './order.ts';
 export { l2Normalize, moments } from './reduce.ts';
 
@@ -81,7 +81,7 @@ export function dropout(
   const t = toTensor(x);
   checkDType(t.dtype, 'floating', 'x', 'dropout');
   const { rate } = options;
-  if (!(rate >= 0 && rate < 1))
+  if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
     throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
   if (rate === 0) return identity(t);
   const shape = options.noiseShape ?? t.shape;

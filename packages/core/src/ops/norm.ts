@@ -8,6 +8,7 @@ import { type Axis, normalizeAxes, type Shape, sameShape, showShape } from '../s
 import type { Tensor } from '../tensor.ts';
 import { reshape } from './array.ts';
 import { ones, zeros } from './creation.ts';
+import { layerNormRows, rmsNormRows } from './row-norm.ts';
 
 /**
  * (x − mean) / √(variance + epsilon) · scale + offset, where the statistics, scale and offset broadcast against x; `null` leaves scale or
@@ -201,8 +202,8 @@ const layerNormOp: Op = defineOp({
       attrs: { axes: [1], epsilon: 1e-3, scaled: true, shifted: true },
     },
     {
-      inputs: [uniform([2, 3, 2]), uniform([3, 2])],
-      attrs: { axes: [1, 2], epsilon: 1e-3, scaled: false, shifted: true },
+      inputs: [uniform([2, 3, 2]), uniform([2, 3])],
+      attrs: { axes: [0, 1], epsilon: 1e-3, scaled: false, shifted: true },
     },
     { inputs: [uniform([2, 5])], attrs: { axes: [1], epsilon: 1e-3, scaled: false, shifted: false } },
   ],
@@ -217,30 +218,78 @@ export function layerNormalization(
   options: { scale?: TensorLike | null; offset?: TensorLike | null; axis?: Axis; epsilon?: number } = {},
 ): Tensor {
   const op = 'LayerNormalization';
+  const epsilon = options.epsilon ?? 1e-3;
+  const { t, axes, vectors } = prepare(op, x, options.axis, { scale: options.scale, offset: options.offset });
+  const [scale, offset] = vectors as [Tensor | null, Tensor | null];
+  if (trailing(axes, t.rank))
+    return alongRows(t, axes, (rows, flat) => layerNormRows(rows, flat(scale), flat(offset), epsilon));
+  const inputs = [t, scale, offset].filter((v) => v !== null);
+  return execute(layerNormOp, inputs, { axes, epsilon, scaled: scale !== null, shifted: offset !== null })[0];
+}
+
+/**
+ * Divides each example by its root mean square over `axis` (the last unless said), then multiplies by `scale`, which has those
+ * axes' shape: x · scale / √(mean(x²) + epsilon).
+ * @param options.epsilon 1e-6 unless said.
+ */
+export function rmsNormalization(
+  x: TensorLike,
+  options: { scale?: TensorLike | null; axis?: Axis; epsilon?: number } = {},
+): Tensor {
+  const epsilon = options.epsilon ?? 1e-6;
+  const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, { scale: options.scale });
+  const [scale] = vectors as [Tensor | null];
+  if (trailing(axes, t.rank))
+    return alongRows(t, axes, (rows, flat) => rmsNormRows(rows, flat(scale), epsilon));
+  const y = t.mul(t.square().mean(axes, { keepdims: true }).add(epsilon).rsqrt());
+  return scale === null
+    ? y
+    : y.mul(
+        reshape(
+          scale,
+          t.shape.map((d, i) => (axes.includes(i) ? d : 1)),
+        ),
+      );
+}
+
+/** Checks what the normalisations of one example take. */
+function prepare(
+  op: string,
+  x: TensorLike,
+  axis: Axis | undefined,
+  given: Readonly<Record<string, TensorLike | null | undefined>>,
+): { t: Tensor; axes: number[]; vectors: (Tensor | null)[] } {
   const t = toTensor(x);
   checkDType(t.dtype, 'floating', 'x', op);
-  const axes = normalizeAxes(options.axis === undefined ? -1 : options.axis, t.rank, op);
+  const axes = normalizeAxes(axis === undefined ? -1 : axis, t.rank, op);
   const shape = axes.map((a) => t.shape[a]);
-  const inputs = [t];
-  for (const [what, value] of [
-    ['scale', options.scale],
-    ['offset', options.offset],
-  ] as const) {
-    if (value === undefined || value === null) continue;
+  const vectors = Object.entries(given).map(([what, value]) => {
+    if (value === undefined || value === null) return null;
     const [, v] = pair(t, value, op);
-    if (!sameShape(v.shape, shape)) {
+    if (v.dtype !== t.dtype || !sameShape(v.shape, shape)) {
       throw new InvalidArgumentError(
-        `${what} has shape ${showShape(v.shape)}, expected ${showShape(shape)}`,
+        `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${t.dtype} ${showShape(shape)}`,
         op,
       );
     }
-    inputs.push(v);
-  }
-  const given = (v: TensorLike | null | undefined): boolean => v !== undefined && v !== null;
-  return execute(layerNormOp, inputs, {
-    axes,
-    epsilon: options.epsilon ?? 1e-3,
-    scaled: given(options.scale),
-    shifted: given(options.offset),
-  })[0];
+    return v;
+  });
+  return { t, axes, vectors };
+}
+
+/** Whether the axes are the last ones, so that they make rows. */
+function trailing(axes: readonly number[], rank: number): boolean {
+  return axes.length > 0 && axes[0] === rank - axes.length;
+}
+
+/** Runs what works along the last axis over all of the last axes. */
+function alongRows(
+  t: Tensor,
+  axes: readonly number[],
+  run: (rows: Tensor, flat: (v: Tensor | null) => Tensor | null) => Tensor,
+): Tensor {
+  if (axes.length === 1) return run(t, (v) => v);
+  const n = axes.reduce((size, a) => size * t.shape[a], 1);
+  const y = run(reshape(t, [...t.shape.slice(0, axes[0]), n]), (v) => (v === null ? null : reshape(v, [n])));
+  return reshape(y, t.shape);
 }

@@ -14,7 +14,10 @@ const selectOp: Op = defineElementwise({
     { inputs: [bools([5]), integers([5], -9, 9), integers([], -9, 9)] },
   ],
   scalar: () => (s, condition, x, y) => s.select(condition, x, y),
-  check: ([condition]) => checkDType(condition.dtype, 'bool', 'condition', 'SelectV2'),
+  check: ([condition, x]) => {
+    checkDType(condition.dtype, 'bool', 'condition', 'SelectV2');
+    checkDType(x.dtype, 'any', 'x', 'SelectV2');
+  },
   grad: (g, dy) => {
     const [condition, x, y] = g.inputs;
     return [
@@ -104,6 +107,8 @@ const lerpOp: Op = defineElementwise({
 /** The point between `start` (weight 0) and `end` (weight 1); all three broadcast. */
 export function lerp(start: TensorLike, end: TensorLike, weight: TensorLike): Tensor {
   const [a, b] = pair(start, end, 'Lerp');
-  const [, w] = pair(a, weight, 'Lerp');
-  return execute1(lerpOp, [a, b, w]);
+  const [from, w] = pair(a, weight, 'Lerp');
+  // A wider weight widens both ends.
+  const to = b.dtype === w.dtype ? b : castHook.cast(b, w.dtype);
+  return execute1(lerpOp, [from, to, w]);
 }

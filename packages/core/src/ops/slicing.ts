@@ -1,8 +1,8 @@
-import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
+import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
+import { checkList, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -212,7 +212,7 @@ export function stridedSlice(
   masks: StridedSliceMasks = {},
 ): Tensor {
   const t = toTensor(x);
-  const count = begin.length;
+  const count = checkList(begin, 'begin', 'StridedSlice').length;
   checkIntegers(begin, count, 'begin', 'StridedSlice');
   checkIntegers(end, count, 'end', 'StridedSlice');
   const steps =
@@ -278,6 +278,11 @@ function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tenso
   return outputs.map((y, i) => (i === 0 ? first : (more[i - 1] ?? zeros(y.shape, y.dtype))));
 }
 
+/** An axis of an empty tensor may be of any size; this many tensors would fill the heap. */
+function checkPieces(count: number, op: string): void {
+  if (count > 2 ** 22) throw new ResourceExhaustedError(`${count} tensors are too many`, op);
+}
+
 /**
  * Cuts into equal pieces, or into pieces of the listed sizes (one may be -1: the rest), along an axis.
  * @throws InvalidArgumentError when the pieces do not add up to the axis.
@@ -294,9 +299,10 @@ export function split(x: TensorLike, numOrSizes: number | readonly number[], axi
         'SplitV',
       );
     }
+    checkPieces(numOrSizes, 'SplitV');
     sizes = new Array<number>(numOrSizes).fill(n / numOrSizes);
   } else {
-    sizes = [...numOrSizes];
+    sizes = [...listOf(numOrSizes, 'numOrSizes', 'SplitV')];
     const rest = sizes.indexOf(-1);
     if (rest >= 0) sizes[rest] = n - sizes.reduce((sum, s, i) => (i === rest ? sum : sum + s), 0);
     if (!sizes.every((s) => Number.isInteger(s) && s >= 0) || sizes.reduce((sum, s) => sum + s, 0) !== n) {
@@ -312,7 +318,9 @@ export function split(x: TensorLike, numOrSizes: number | readonly number[], axi
 /** The slices along an axis, without that axis: the inverse of `stack`. */
 export function unstack(x: TensorLike, axis = 0): Tensor[] {
   const t = toTensor(x);
-  return [...execute(unpackOp, [t], { axis: normalizeAxis(axis, t.rank, 'Unpack') })];
+  const a = normalizeAxis(axis, t.rank, 'Unpack');
+  checkPieces(t.shape[a], 'Unpack');
+  return [...execute(unpackOp, [t], { axis: a })];
 }
 
 const rollOp: Op = defineOp({
@@ -340,8 +348,8 @@ export function roll(
   axis: number | readonly number[],
 ): Tensor {
   const t = toTensor(x);
-  const shifts = typeof shift === 'number' ? [shift] : [...shift];
-  const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, t.rank, 'Roll'));
+  const shifts = [...listOf(shift, 'shift', 'Roll')];
+  const axes = listOf(axis, 'axis', 'Roll').map((a) => normalizeAxis(a, t.rank, 'Roll'));
   if (shifts.length !== axes.length || !shifts.every(Number.isSafeInteger)) {
     throw new InvalidArgumentError(
       `shift [${shifts}] must have an integer for each axis of [${axes}]`,
