@@ -13,70 +13,15 @@ import { InternalError } from './errors.ts';
  * - `softplus` is log(1+exp(x)) without overflow; `erfinv` on (-1, 1)
  * - `bitAnd`, `bitOr`, `bitXor`, `bitNot`, `shiftLeft`, `shiftRight` take integers
  */
+// biome-ignore format: a table reads better in rows
 export const scalarOps = [
-  'const',
-  'cast',
-  'neg',
-  'abs',
-  'sign',
-  'floor',
-  'ceil',
-  'round',
-  'sqrt',
-  'rsqrt',
-  'exp',
-  'expm1',
-  'log',
-  'log1p',
-  'sin',
-  'cos',
-  'tan',
-  'asin',
-  'acos',
-  'atan',
-  'sinh',
-  'cosh',
-  'tanh',
-  'asinh',
-  'acosh',
-  'atanh',
-  'sigmoid',
-  'softplus',
-  'erf',
-  'erfc',
-  'erfinv',
-  'lgamma',
-  'digamma',
-  'isNaN',
-  'isInf',
-  'isFinite',
-  'not',
-  'add',
-  'sub',
-  'mul',
-  'div',
-  'floorDiv',
-  'mod',
-  'pow',
-  'min',
-  'max',
-  'atan2',
-  'eq',
-  'ne',
-  'lt',
-  'le',
-  'gt',
-  'ge',
-  'and',
-  'or',
-  'xor',
-  'bitAnd',
-  'bitOr',
-  'bitXor',
-  'bitNot',
-  'shiftLeft',
-  'shiftRight',
-  'select',
+  'const', 'cast', 'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt',
+  'exp', 'expm1', 'log', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan',
+  'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'sigmoid', 'softplus', 'erf', 'erfc',
+  'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite', 'not', 'add', 'sub', 'mul',
+  'div', 'floorDiv', 'mod', 'pow', 'min', 'max', 'atan2', 'eq', 'ne', 'lt',
+  'le', 'gt', 'ge', 'and', 'or', 'xor', 'bitAnd', 'bitOr', 'bitXor', 'bitNot',
+  'shiftLeft', 'shiftRight', 'select',
 ] as const;
 export type ScalarOp = (typeof scalarOps)[number];
 
@@ -107,45 +52,15 @@ type Operand = ScalarValue | number;
 
 const comparisons = new Set<ScalarOp>(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNaN', 'isInf', 'isFinite']);
 
-type UnaryName = Extract<
-  ScalarOp,
-  | 'neg'
-  | 'abs'
-  | 'sign'
-  | 'floor'
-  | 'ceil'
-  | 'round'
-  | 'sqrt'
-  | 'rsqrt'
-  | 'exp'
-  | 'expm1'
-  | 'log'
-  | 'log1p'
-  | 'sin'
-  | 'cos'
-  | 'tan'
-  | 'asin'
-  | 'acos'
-  | 'atan'
-  | 'sinh'
-  | 'cosh'
-  | 'tanh'
-  | 'asinh'
-  | 'acosh'
-  | 'atanh'
-  | 'sigmoid'
-  | 'softplus'
-  | 'erf'
-  | 'erfc'
-  | 'erfinv'
-  | 'lgamma'
-  | 'digamma'
-  | 'isNaN'
-  | 'isInf'
-  | 'isFinite'
-  | 'not'
-  | 'bitNot'
->;
+// biome-ignore format: a table reads better in rows
+const unaryOps = [
+  'neg', 'abs', 'sign', 'floor', 'ceil', 'round', 'sqrt', 'rsqrt', 'exp', 'expm1', 'log', 'log1p',
+  'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh',
+  'sigmoid', 'softplus', 'erf', 'erfc', 'erfinv', 'lgamma', 'digamma', 'isNaN', 'isInf', 'isFinite',
+  'not', 'bitNot',
+] as const;
+
+type UnaryName = (typeof unaryOps)[number];
 type BinaryName = Exclude<ScalarOp, UnaryName | 'const' | 'cast' | 'select'>;
 
 /** Writes a scalar program: `s.add(x, s.mul(y, 2))`. A bare number takes the dtype of the other operand. */
@@ -156,46 +71,6 @@ export type ScalarBuilder = { readonly [K in UnaryName]: (x: ScalarValue) => Sca
   cast(x: ScalarValue, dtype: NumericDType): ScalarValue;
   select(condition: ScalarValue, a: Operand, b: Operand): ScalarValue;
 };
-
-const ternary: readonly ScalarOp[] = ['select'];
-const unary: readonly ScalarOp[] = [
-  'neg',
-  'abs',
-  'sign',
-  'floor',
-  'ceil',
-  'round',
-  'sqrt',
-  'rsqrt',
-  'exp',
-  'expm1',
-  'log',
-  'log1p',
-  'sin',
-  'cos',
-  'tan',
-  'asin',
-  'acos',
-  'atan',
-  'sinh',
-  'cosh',
-  'tanh',
-  'asinh',
-  'acosh',
-  'atanh',
-  'sigmoid',
-  'softplus',
-  'erf',
-  'erfc',
-  'erfinv',
-  'lgamma',
-  'digamma',
-  'isNaN',
-  'isInf',
-  'isFinite',
-  'not',
-  'bitNot',
-];
 
 /** Builds the program of `body` for inputs of the given dtypes. Equal instructions are shared. */
 export function buildScalarProgram(
@@ -239,9 +114,9 @@ export function buildScalarProgram(
     },
   };
   for (const op of scalarOps) {
-    if (op === 'const' || op === 'cast' || ternary.includes(op)) continue;
+    if (op === 'const' || op === 'cast' || op === 'select') continue;
     const dtypeOf = (x: ScalarValue): NumericDType => (comparisons.has(op) ? 'bool' : x.dtype);
-    builder[op] = unary.includes(op)
+    builder[op] = (unaryOps as readonly ScalarOp[]).includes(op)
       ? (x: ScalarValue) => emit(op, dtypeOf(x), [x])
       : (a: Operand, b: Operand) => {
           const [x, y] = pair(a, b);
