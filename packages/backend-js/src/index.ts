@@ -11,6 +11,7 @@ import { kernels as batchnorm } from './batchnorm.ts';
 import { kernels as conv2d } from './conv2d.ts';
 import { kernels as fill } from './fill.ts';
 import { kernels as gather } from './gather.ts';
+import { kernels as layernorm } from './layernorm.ts';
 import { kernels as matmul } from './matmul.ts';
 import { kernels as moves } from './moves.ts';
 import { kernels as optimizers } from './optimizers.ts';
@@ -27,6 +28,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = {
   ...conv2d,
   ...fill,
   ...gather,
+  ...layernorm,
   ...matmul,
   ...moves,
   ...optimizers,
@@ -69,6 +71,10 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   SparseSoftmaxCrossEntropyWithLogits: floating,
   FusedBatchNorm: floating,
   FusedBatchNormGrad: floating,
+  LayerNorm: floating,
+  LayerNormGrad: floating,
+  RMSNorm: floating,
+  RMSNormGrad: floating,
   ApplyGradientDescent: floating,
   ApplyMomentum: floating,
   ApplyRMSProp: floating,

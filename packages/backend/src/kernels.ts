@@ -125,6 +125,17 @@ export const kernelAttrs = {
   FusedBatchNorm: ['epsilon'],
   /** dy, x, scale, mean, variance → dx, dscale, doffset: the gradient of FusedBatchNorm in training */
   FusedBatchNormGrad: ['epsilon'],
+  /**
+   * x [..., n], gamma [n] if scaled, beta [n] if shifted → y, mean [...], rstd [...]: over the last axis
+   * y = (x − mean) · rstd · gamma + beta with rstd = 1/√(variance + epsilon), the variance biased and stable.
+   */
+  LayerNorm: ['epsilon', 'scaled', 'shifted'],
+  /** dy, x, mean, rstd, gamma if it was given → dx, dgamma [n], dbeta [n] (both sums over rows, always made) */
+  LayerNormGrad: [],
+  /** x [..., n], gamma [n] if scaled → y, rstd [...]: y = x · rstd · gamma with rstd = 1/√(mean(x²) + epsilon) */
+  RMSNorm: ['epsilon', 'scaled'],
+  /** dy, x, rstd, gamma if it was given → dx, dgamma [n] */
+  RMSNormGrad: [],
 
   // ---- optimizer updates of `count` variables at once. In place: the outputs are the variables and slots among the inputs,
   // in the same order. Inputs come variable by variable.

@@ -319,6 +319,23 @@ describe('normalisation', () => {
     expect(() => nn.layerNormalization([[1, 2]], { scale: [1] })).toThrow(
       'scale has shape [1], expected [2]',
     );
+    expect(() => nn.layerNormalization([[1, 2]], { epsilon: -1 })).toThrow('epsilon is -1');
+  });
+
+  test('by the root mean square', () => {
+    everywhere(() => {
+      const y = nn.rmsNormalization([[3, 4]], { scale: [2, 1] });
+      expect(worst(y, [6 / Math.sqrt(12.5), 4 / Math.sqrt(12.5)])).toBeLessThan(1e-6);
+      const x = random([2, 3, 4], 2);
+      const scale = random([3, 4], 3);
+      const expected = x.mul(x.square().mean([1, 2], { keepdims: true }).add(1e-6).rsqrt()).mul(scale);
+      expect(
+        worst(nn.rmsNormalization(x, { axis: [1, 2], scale }), expected.data() as Float64Array),
+      ).toBeLessThan(1e-12);
+      const first = x.mul(x.square().mean(0, { keepdims: true }).add(1e-6).rsqrt());
+      expect(worst(nn.rmsNormalization(x, { axis: 0 }), first.data() as Float64Array)).toBeLessThan(1e-12);
+    });
+    expect(() => nn.rmsNormalization([[1, 2]], { scale: [1] })).toThrow('scale has shape [1], expected [2]');
   });
 });
 

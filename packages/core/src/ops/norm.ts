@@ -6,7 +6,7 @@ import { defineOp, execute, type GradContext, type Op, pair } from '../op.ts';
 import { uniform, values } from '../samples.ts';
 import { type Axis, normalizeAxes, type Shape, sameShape, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
-import { reshape } from './array.ts';
+import { identity, reshape } from './array.ts';
 import { ones, zeros } from './creation.ts';
 import { layerNormRows, rmsNormRows } from './row-norm.ts';
 
@@ -173,7 +173,8 @@ export function fusedBatchNorm(
   }
   const mean = vector(options.mean, 'mean');
   const variance = vector(options.variance, 'variance');
-  return { y: batchNormalization(t, mean, variance, o, s, epsilon), mean, variance };
+  const y = batchNormalization(t, mean, variance, o, s, epsilon);
+  return { y, mean: identity(mean), variance: identity(variance) };
 }
 
 // ---- within one example
@@ -219,7 +220,10 @@ export function layerNormalization(
 ): Tensor {
   const op = 'LayerNormalization';
   const epsilon = options.epsilon ?? 1e-3;
-  const { t, axes, vectors } = prepare(op, x, options.axis, { scale: options.scale, offset: options.offset });
+  const { t, axes, vectors } = prepare(op, x, options.axis, epsilon, {
+    scale: options.scale,
+    offset: options.offset,
+  });
   const [scale, offset] = vectors as [Tensor | null, Tensor | null];
   if (trailing(axes, t.rank))
     return alongRows(t, axes, (rows, flat) => layerNormRows(rows, flat(scale), flat(offset), epsilon));
@@ -237,7 +241,9 @@ export function rmsNormalization(
   options: { scale?: TensorLike | null; axis?: Axis; epsilon?: number } = {},
 ): Tensor {
   const epsilon = options.epsilon ?? 1e-6;
-  const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, { scale: options.scale });
+  const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, epsilon, {
+    scale: options.scale,
+  });
   const [scale] = vectors as [Tensor | null];
   if (trailing(axes, t.rank))
     return alongRows(t, axes, (rows, flat) => rmsNormRows(rows, flat(scale), epsilon));
@@ -257,21 +263,26 @@ function prepare(
   op: string,
   x: TensorLike,
   axis: Axis | undefined,
+  epsilon: number,
   given: Readonly<Record<string, TensorLike | null | undefined>>,
 ): { t: Tensor; axes: number[]; vectors: (Tensor | null)[] } {
   const t = toTensor(x);
   checkDType(t.dtype, 'floating', 'x', op);
+  if (typeof epsilon !== 'number' || !(epsilon >= 0))
+    throw new InvalidArgumentError(`epsilon is ${String(epsilon)}, expected a number of at least 0`, op);
   const axes = normalizeAxes(axis === undefined ? -1 : axis, t.rank, op);
   const shape = axes.map((a) => t.shape[a]);
   const vectors = Object.entries(given).map(([what, value]) => {
     if (value === undefined || value === null) return null;
     const [, v] = pair(t, value, op);
-    if (v.dtype !== t.dtype || !sameShape(v.shape, shape)) {
+    if (!sameShape(v.shape, shape)) {
       throw new InvalidArgumentError(
-        `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${t.dtype} ${showShape(shape)}`,
+        `${what} has shape ${showShape(v.shape)}, expected ${showShape(shape)}`,
         op,
       );
     }
+    if (v.dtype !== t.dtype)
+      throw new InvalidArgumentError(`${what} is ${v.dtype}, expected ${t.dtype} as x is`, op);
     return v;
   });
   return { t, axes, vectors };

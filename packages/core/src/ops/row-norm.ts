@@ -93,7 +93,7 @@ const layerNormOp: Op = defineOp({
   kernel: 'LayerNorm',
   infer: ([x]) => [like(x), perRow(x), perRow(x)],
   grad: (g, dy, ...more) => forwardGrad(g, dy, more[0] ?? null, more[1] ?? null),
-  ulp: 16,
+  ulp: 64,
   samples: () => [
     {
       inputs: [uniform([3, 5]), gammaSample(5), uniform([5])],
@@ -127,7 +127,7 @@ const rmsNormOp: Op = defineOp({
   kernel: 'RMSNorm',
   infer: ([x]) => [like(x), perRow(x)],
   grad: (g, dy, ...more) => forwardGrad(g, dy, null, more[0] ?? null),
-  ulp: 16,
+  ulp: 64,
   samples: () => [
     { inputs: [uniform([3, 5]), gammaSample(5)], attrs: { epsilon: 1e-3, scaled: true } },
     { inputs: [uniform([2, 3, 37])], attrs: { epsilon: 1e-5, scaled: false } },
