@@ -18,6 +18,7 @@ import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
+import { kernels as rnn } from './rnn.ts';
 import { compileScalar } from './scalar.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
@@ -35,6 +36,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = {
   ...pool2d,
   ...random,
   ...reduce,
+  ...rnn,
   ...scan,
   ...softmax,
   ...sort,
@@ -75,6 +77,10 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   LayerNormGrad: floating,
   RMSNorm: floating,
   RMSNormGrad: floating,
+  LSTM: floating,
+  LSTMGrad: floating,
+  GRU: floating,
+  GRUGrad: floating,
   ApplyGradientDescent: floating,
   ApplyMomentum: floating,
   ApplyRMSProp: floating,

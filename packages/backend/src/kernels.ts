@@ -137,6 +137,32 @@ export const kernelAttrs = {
   /** dy, x, rstd, gamma if it was given → dx, dgamma [n] */
   RMSNormGrad: [],
 
+  // ---- recurrent networks (floating), whole sequences. x [batch, time, features], states [batch, units]. `reserve` and `dgates`
+  // are laid out [batch, time, parts · units].
+  /**
+   * x, h0, c0, kernel [features, 4·units], recurrentKernel [units, 4·units], bias [4·units] → h [batch, time, units], last h,
+   * last c, reserve. Gates in the order i, f, g, o: (i, f, o) = σ, g = tanh of x·kernel + h·recurrentKernel + bias;
+   * c = f·c + i·g, h = o·tanh(c). Parts of reserve: i, f, g, o, c, tanh(c).
+   */
+  LSTM: [],
+  /**
+   * x, h0, c0, kernel, recurrentKernel, h, reserve, dh [batch, time, units], gradients of last h and last c → dgates, dh0, dc0,
+   * dkernel, drecurrentKernel, dbias and, if there is a seventh output, dx. Parts of dgates: those of i, f, g, o before their
+   * activation.
+   */
+  LSTMGrad: [],
+  /**
+   * x, h0, kernel [features, 3·units], recurrentKernel [units, 3·units], bias [2, 3·units] → h, last h, reserve. With
+   * a = x·kernel + bias[0], s = h·recurrentKernel + bias[1], gates in the order z, r, g: (z, r) = σ(a + s), g = tanh(a + r·s),
+   * h = z·h + (1 − z)·g. Parts of reserve: z, r, g, and g's part of s.
+   */
+  GRU: [],
+  /**
+   * x, h0, kernel, recurrentKernel, h, reserve, dh, gradient of last h → dgates, dh0, dkernel, drecurrentKernel, dbias and, if
+   * there is a sixth output, dx. Parts of dgates: those of z, r, g before their activation, and of g's part of s.
+   */
+  GRUGrad: [],
+
   // ---- optimizer updates of `count` variables at once. In place: the outputs are the variables and slots among the inputs,
   // in the same order. Inputs come variable by variable.
   /** (var, grad)… → var…: var -= lr · grad */

@@ -1,0 +1,496 @@
+// LSTM and GRU over whole sequences, and their gradients.
+//
+// What does not depend on the step before is one product over all steps: x · kernel before the loop, the gradients of weights and
+// x after it. The loop itself runs for a few examples of the batch at a time, independently of the others: the recurrent product
+// from a packed matrix into a small buffer, then the gates in vectors while that buffer is in cache.
+#include <cmath>
+#include <cstring>
+
+#include "gemm.h"
+#include "gemm_micro.h"
+#include "vecmath.h"
+
+EAGRE_BEGIN
+namespace {
+
+constexpr int64_t kRows = 8;                     // examples that go through time together
+constexpr int64_t kManyRows = 16;                // so many where the recurrent matrix lies beyond L2
+constexpr int64_t kLargeMatrix = 1 << 19;        // bytes
+constexpr int64_t kWork = 1 << 21;               // multiply-adds that are worth a chunk of their own
+constexpr int64_t kPackRows = 24;                // rows in all steps together that make packing pay
+
+// ---- vectors of either dtype
+
+struct Full32 {
+  using V = vf32;
+  int64_t j;
+  V get(const float* p) const { return load<float>(p + j); }
+  void put(float* p, V v) const { store<float>(p + j, v); }
+};
+struct Part32 {
+  using V = vf32;
+  int64_t j, n;
+  V get(const float* p) const { return load_part(p + j, n, 0); }
+  void put(float* p, V v) const { store_part(p + j, n, v); }
+};
+struct One64 {
+  using V = double;
+  int64_t j;
+  V get(const double* p) const { return p[j]; }
+  void put(double* p, V v) const { p[j] = v; }
+};
+// The library's function for doubles is a scalar one.
+inline double sigmoid(double x) {
+  double e = std::exp(-std::fabs(x));
+  return x < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+inline double tanh(double x) { return std::tanh(x); }
+
+// f(lanes) for n numbers.
+template <class T, class F> inline __attribute__((always_inline)) void each(int64_t n, F f) {
+  if constexpr (sizeof(T) == 4) {
+    int64_t j = 0;
+    for (; j + kF32 <= n; j += kF32) f(Full32{j});
+    if (j < n) f(Part32{j, n - j});
+  } else {
+    for (int64_t j = 0; j < n; j++) f(One64{j});
+  }
+}
+
+// ---- the recurrent product
+
+template <class T> T* slot(int index, int64_t n) {
+  return static_cast<T*>(scratch(index, (n > 0 ? n : 1) * static_cast<int64_t>(sizeof(T))));
+}
+// Rows an odd number of cache lines apart, so that they do not meet in the same sets.
+template <class T> int64_t padded(int64_t n) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  return (ceil_div(n, kLine) | 1) * kLine;
+}
+
+// How the batch is cut; depends on sizes alone.
+struct Cut {
+  int64_t batch, chunks, grain, rows;  // rows: the most that a chunk has
+  Cut(int64_t n, int64_t time, int64_t matrix, int64_t bytes) : batch(n) {
+    chunks = ceil_div(n, matrix * bytes > kLargeMatrix ? kManyRows : kRows);
+    if (chunks > 1 && chunks % 2 == 1) chunks++;
+    rows = chunks > 0 ? ceil_div(n, chunks) : 0;
+    grain = max64(kWork / max64(rows * time * matrix, 1), 1);
+  }
+  int64_t begin(int64_t i) const { return part_begin(batch, chunks, i); }
+};
+
+// A k × n matrix in panels of columns, or as it lies.
+template <class T> struct Panels {
+  const T* data;
+  int64_t k, n, width, ld;
+  bool packed;
+
+  Panels(const T* b, int64_t step, int64_t col, int64_t depth, int64_t columns, const Cut& cut, int64_t uses) : k(depth), n(columns) {
+    width = (cut.rows <= kWideRows ? 4 : kTileVectors) * Lanes<T>::n;
+    packed = col != 1 || uses > kPackRows;
+    data = b;
+    ld = step;
+    if (!packed) return;
+    const int64_t count = ceil_div(n, width);
+    T* out = slot<T>(4, count * width * k);
+    parallel_for(count, max64((1 << 17) / max64(width * k, 1), 1), [&](int64_t first, int64_t last) {
+      for (int64_t q = first; q < last; q++) {
+        const int64_t j = q * width;
+        pack_panel<T>(b + j * col, step, col, k, min64(width, n - j), out + q * width * k, width);
+      }
+    });
+    data = out;
+    ld = width;
+  }
+
+  // c = a · this (+ bias)
+  void times(const T* a, int64_t a_row, int64_t rows, T* c, int64_t ldc, const T* bias) const {
+    Run<T> run{a, 0, k};
+    Tile<T> t{};
+    t.runs = &run;
+    t.run_count = 1;
+    t.a_row = a_row;
+    t.a_step = 1;
+    t.ldb = ld;
+    t.ldc = ldc;
+    const int64_t tiles = ceil_div(rows, kTileRows);
+    for (int64_t j = 0; j < n; j += width) {
+      t.n = min64(width, n - j);
+      t.b = packed ? data + j * k : data + j;
+      t.bias = bias ? bias + j : nullptr;
+      const int vectors = static_cast<int>(ceil_div(t.n, Lanes<T>::n));
+      for (int64_t p = 0; p < tiles; p++) {
+        const int64_t i = part_begin(rows, tiles, p), end = part_begin(rows, tiles, p + 1);
+        run.a = a + i * a_row;
+        t.c = c + i * ldc + j;
+        micro_kernel<T>(static_cast<int>(end - i), vectors)(t);
+      }
+    }
+  }
+};
+
+template <class T> void copy(T* to, const T* from, int64_t n) {
+  if (n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+}
+
+// ---- what both cells share
+
+struct Sizes {
+  int64_t batch, time, features, units;
+};
+
+// The states before each step, [batch · time, units].
+template <class T> T* states_before(const Sizes& s, const T* h0, const T* h) {
+  T* out = slot<T>(5, s.batch * s.time * s.units);
+  parallel_for(s.batch, max64((1 << 16) / max64(s.time * s.units, 1), 1), [=](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; b++) {
+      T* to = out + b * s.time * s.units;
+      copy(to, h0 + b * s.units, s.units);
+      copy(to + s.units, h + b * s.time * s.units, (s.time - 1) * s.units);
+    }
+  });
+  return out;
+}
+
+// Products over all steps: w = aᵀ · d, with a [steps, n] and d [steps, width].
+template <class T> void weight_gradient(const Sizes& s, const T* a, int64_t n, const T* d, int64_t width, T* w) {
+  gemm(Gemm<T>{n, width, s.batch * s.time, a, 1, n, d, width, 1, w, width, nullptr, false});
+}
+template <class T> void input_gradient(const Sizes& s, const T* d, int64_t width, const T* kernel, T* dx) {
+  gemm(Gemm<T>{s.batch * s.time, s.features, width, d, width, 1, kernel, 1, width, dx, s.features, nullptr, false});
+}
+
+// The sum of the chunks' rows of biases, in order.
+template <class T> void sum_chunks(const T* partial, int64_t chunks, int64_t n, T* out) {
+  for (int64_t j = 0; j < n; j++) out[j] = 0;
+  for (int64_t c = 0; c < chunks; c++) {
+    for (int64_t j = 0; j < n; j++) out[j] += partial[c * n + j];
+  }
+}
+
+// ---- LSTM. A row of the reserve: i, f, g (the candidate), o, c, tanh(c).
+
+template <class T>
+void lstm(const Sizes& s, const T* x, const T* h0, const T* c0, const T* kernel, const T* recurrent, const T* bias, T* h, T* h_last,
+          T* c_last, T* reserve) {
+  const int64_t u = s.units, row = 6 * u;
+  gemm(Gemm<T>{s.batch * s.time, 4 * u, s.features, x, s.features, 1, kernel, 4 * u, 1, reserve, row, bias, false});
+  const Cut cut(s.batch, s.time, 4 * u * u, sizeof(T));
+  const Panels<T> panels(recurrent, 4 * u, 1, u, 4 * u, cut, s.batch * s.time);
+  parallel_for(cut.chunks, cut.grain, [&](int64_t first, int64_t last) {
+    const int64_t ldh = padded<T>(u), ldz = padded<T>(4 * u);
+    T* state = slot<T>(3, cut.rows * (ldh + ldz));
+    T* z = state + cut.rows * ldh;
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = cut.begin(chunk), rows = cut.begin(chunk + 1) - b0;
+      for (int64_t r = 0; r < rows; r++) copy(state + r * ldh, h0 + (b0 + r) * u, u);
+      for (int64_t t = 0; t < s.time; t++) {
+        panels.times(state, ldh, rows, z, ldz, nullptr);
+        for (int64_t r = 0; r < rows; r++) {
+          const int64_t at = (b0 + r) * s.time + t;
+          T *gates = reserve + at * row, *out = h + at * u, *next = state + r * ldh;
+          const T *from = z + r * ldz, *before = t > 0 ? gates - row + 4 * u : c0 + (b0 + r) * u;
+          each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
+            auto i = sigmoid(lanes.get(gates) + lanes.get(from));
+            auto f = sigmoid(lanes.get(gates + u) + lanes.get(from + u));
+            auto g = tanh(lanes.get(gates + 2 * u) + lanes.get(from + 2 * u));
+            auto o = sigmoid(lanes.get(gates + 3 * u) + lanes.get(from + 3 * u));
+            auto c = f * lanes.get(before) + i * g;
+            auto squashed = tanh(c);
+            auto y = o * squashed;
+            lanes.put(gates, i);
+            lanes.put(gates + u, f);
+            lanes.put(gates + 2 * u, g);
+            lanes.put(gates + 3 * u, o);
+            lanes.put(gates + 4 * u, c);
+            lanes.put(gates + 5 * u, squashed);
+            lanes.put(next, y);
+            lanes.put(out, y);
+          });
+        }
+      }
+      for (int64_t r = 0; r < rows; r++) {
+        const int64_t b = b0 + r;
+        copy(h_last + b * u, state + r * ldh, u);
+        copy(c_last + b * u, s.time > 0 ? reserve + ((b + 1) * s.time - 1) * row + 4 * u : c0 + b * u, u);
+      }
+    }
+  });
+}
+
+template <class T>
+void lstm_grad(const Sizes& s, const T* x, const T* h0, const T* c0, const T* kernel, const T* recurrent, const T* h, const T* reserve,
+               const T* dh, const T* dh_last, const T* dc_last, T* dgates, T* dh0, T* dc0, T* dkernel, T* drecurrent, T* dbias, T* dx) {
+  const int64_t u = s.units, row = 6 * u, width = 4 * u;
+  const Cut cut(s.batch, s.time, 4 * u * u, sizeof(T));
+  const Panels<T> panels(recurrent, 1, width, width, u, cut, s.batch * s.time);
+  T* partial = slot<T>(6, cut.chunks * width);
+  parallel_for(cut.chunks, cut.grain, [&](int64_t first, int64_t last) {
+    const int64_t ldh = padded<T>(u), ldz = padded<T>(width);
+    T* carry = slot<T>(3, cut.rows * (2 * ldh + ldz));
+    T *cell = carry + cut.rows * ldh, *z = cell + cut.rows * ldh;
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = cut.begin(chunk), rows = cut.begin(chunk + 1) - b0;
+      T* sums = partial + chunk * width;
+      for (int64_t j = 0; j < width; j++) sums[j] = 0;
+      for (int64_t r = 0; r < rows; r++) {
+        copy(carry + r * ldh, dh_last + (b0 + r) * u, u);
+        copy(cell + r * ldh, dc_last + (b0 + r) * u, u);
+      }
+      for (int64_t t = s.time - 1; t >= 0; t--) {
+        for (int64_t r = 0; r < rows; r++) {
+          const int64_t at = (b0 + r) * s.time + t;
+          const T *gates = reserve + at * row, *up = dh + at * u, *back = carry + r * ldh;
+          const T* before = t > 0 ? gates - row + 4 * u : c0 + (b0 + r) * u;
+          T *dz = dgates + at * width, *local = z + r * ldz, *dcell = cell + r * ldh;
+          each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
+            auto i = lanes.get(gates), f = lanes.get(gates + u), g = lanes.get(gates + 2 * u), o = lanes.get(gates + 3 * u);
+            auto squashed = lanes.get(gates + 5 * u);
+            auto d = lanes.get(up) + lanes.get(back);
+            auto dc = lanes.get(dcell) + d * o * (1 - squashed * squashed);
+            auto di = dc * g * i * (1 - i);
+            auto df = dc * lanes.get(before) * f * (1 - f);
+            auto dg = dc * i * (1 - g * g);
+            auto d_o = d * squashed * o * (1 - o);
+            lanes.put(dcell, dc * f);
+            auto write = [=](int64_t k, auto v) __attribute__((always_inline)) {
+              lanes.put(dz + k, v);
+              lanes.put(local + k, v);
+              lanes.put(sums + k, lanes.get(sums + k) + v);
+            };
+            write(0, di);
+            write(u, df);
+            write(2 * u, dg);
+            write(3 * u, d_o);
+          });
+        }
+        panels.times(z, ldz, rows, carry, ldh, nullptr);
+      }
+      for (int64_t r = 0; r < rows; r++) {
+        copy(dh0 + (b0 + r) * u, carry + r * ldh, u);
+        copy(dc0 + (b0 + r) * u, cell + r * ldh, u);
+      }
+    }
+  });
+  sum_chunks(partial, cut.chunks, width, dbias);
+  weight_gradient(s, x, s.features, dgates, width, dkernel);
+  weight_gradient(s, states_before(s, h0, h), u, dgates, width, drecurrent);
+  if (dx) input_gradient(s, dgates, width, kernel, dx);
+}
+
+// ---- GRU with the reset gate after the recurrent product. A row of the reserve: z, r, g (the candidate), and q, the candidate's
+// recurrent product with its bias, which r scales.
+
+template <class T>
+void gru(const Sizes& s, const T* x, const T* h0, const T* kernel, const T* recurrent, const T* bias, T* h, T* h_last, T* reserve) {
+  const int64_t u = s.units, row = 4 * u, width = 3 * u;
+  gemm(Gemm<T>{s.batch * s.time, width, s.features, x, s.features, 1, kernel, width, 1, reserve, row, bias, false});
+  const Cut cut(s.batch, s.time, 3 * u * u, sizeof(T));
+  const Panels<T> panels(recurrent, width, 1, u, width, cut, s.batch * s.time);
+  parallel_for(cut.chunks, cut.grain, [&](int64_t first, int64_t last) {
+    const int64_t ldh = padded<T>(u), ldz = padded<T>(width);
+    T* state = slot<T>(3, cut.rows * (ldh + ldz));
+    T* inner = state + cut.rows * ldh;
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = cut.begin(chunk), rows = cut.begin(chunk + 1) - b0;
+      for (int64_t r = 0; r < rows; r++) copy(state + r * ldh, h0 + (b0 + r) * u, u);
+      for (int64_t t = 0; t < s.time; t++) {
+        panels.times(state, ldh, rows, inner, ldz, bias + width);
+        for (int64_t b = 0; b < rows; b++) {
+          const int64_t at = (b0 + b) * s.time + t;
+          T *gates = reserve + at * row, *out = h + at * u, *next = state + b * ldh;
+          const T* from = inner + b * ldz;
+          each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
+            auto z = sigmoid(lanes.get(gates) + lanes.get(from));
+            auto r = sigmoid(lanes.get(gates + u) + lanes.get(from + u));
+            auto q = lanes.get(from + 2 * u);
+            auto g = tanh(lanes.get(gates + 2 * u) + r * q);
+            auto y = z * lanes.get(next) + (1 - z) * g;
+            lanes.put(gates, z);
+            lanes.put(gates + u, r);
+            lanes.put(gates + 2 * u, g);
+            lanes.put(gates + 3 * u, q);
+            lanes.put(next, y);
+            lanes.put(out, y);
+          });
+        }
+      }
+      for (int64_t r = 0; r < rows; r++) copy(h_last + (b0 + r) * u, state + r * ldh, u);
+    }
+  });
+}
+
+// dgates: a row has the gradients before the activations of z, r, the candidate (which x's products see), and of q.
+template <class T>
+void gru_grad(const Sizes& s, const T* x, const T* h0, const T* kernel, const T* recurrent, const T* h, const T* reserve, const T* dh,
+              const T* dh_last, T* dgates, T* dh0, T* dkernel, T* drecurrent, T* dbias, T* dx) {
+  const int64_t u = s.units, row = 4 * u, width = 3 * u;
+  const Cut cut(s.batch, s.time, 3 * u * u, sizeof(T));
+  const Panels<T> panels(recurrent, 1, width, width, u, cut, s.batch * s.time);
+  T* partial = slot<T>(6, cut.chunks * row);
+  parallel_for(cut.chunks, cut.grain, [&](int64_t first, int64_t last) {
+    const int64_t ldh = padded<T>(u), ldz = padded<T>(width);
+    T* carry = slot<T>(3, cut.rows * (2 * ldh + ldz));
+    T *kept = carry + cut.rows * ldh, *inner = kept + cut.rows * ldh;
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = cut.begin(chunk), rows = cut.begin(chunk + 1) - b0;
+      T* sums = partial + chunk * row;
+      for (int64_t j = 0; j < row; j++) sums[j] = 0;
+      for (int64_t b = 0; b < rows; b++) copy(carry + b * ldh, dh_last + (b0 + b) * u, u);
+      for (int64_t t = s.time - 1; t >= 0; t--) {
+        for (int64_t b = 0; b < rows; b++) {
+          const int64_t at = (b0 + b) * s.time + t;
+          const T *gates = reserve + at * row, *up = dh + at * u, *back = carry + b * ldh;
+          const T* before = t > 0 ? h + (at - 1) * u : h0 + (b0 + b) * u;
+          T *dz = dgates + at * row, *local = inner + b * ldz, *through = kept + b * ldh;
+          each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
+            auto z = lanes.get(gates), r = lanes.get(gates + u), g = lanes.get(gates + 2 * u), q = lanes.get(gates + 3 * u);
+            auto d = lanes.get(up) + lanes.get(back);
+            auto ez = d * (lanes.get(before) - g) * z * (1 - z);
+            auto eg = d * (1 - z) * (1 - g * g);
+            auto er = eg * q * r * (1 - r);
+            auto eq = eg * r;
+            lanes.put(through, d * z);
+            lanes.put(local, ez);
+            lanes.put(local + u, er);
+            lanes.put(local + 2 * u, eq);
+            auto write = [=](int64_t k, auto v) __attribute__((always_inline)) {
+              lanes.put(dz + k, v);
+              lanes.put(sums + k, lanes.get(sums + k) + v);
+            };
+            write(0, ez);
+            write(u, er);
+            write(2 * u, eg);
+            write(3 * u, eq);
+          });
+        }
+        panels.times(inner, ldz, rows, carry, ldh, nullptr);
+        for (int64_t b = 0; b < rows; b++) {
+          T* to = carry + b * ldh;
+          const T* from = kept + b * ldh;
+          each<T>(u, [=](auto lanes) __attribute__((always_inline)) { lanes.put(to, lanes.get(to) + lanes.get(from)); });
+        }
+      }
+      for (int64_t b = 0; b < rows; b++) copy(dh0 + (b0 + b) * u, carry + b * ldh, u);
+    }
+  });
+  T* sums = slot<T>(7, row);
+  sum_chunks(partial, cut.chunks, row, sums);
+  copy(dbias, sums, width);
+  copy(dbias + width, sums, 2 * u);
+  copy(dbias + width + 2 * u, sums + 3 * u, u);
+  const int64_t steps = s.batch * s.time;
+  gemm(Gemm<T>{s.features, width, steps, x, 1, s.features, dgates, row, 1, dkernel, width, nullptr, false});
+  // The recurrent weights see z and r like the kernel, and q in the place of the candidate.
+  const T* before = states_before(s, h0, h);
+  gemm(Gemm<T>{u, 2 * u, steps, before, 1, u, dgates, row, 1, drecurrent, width, nullptr, false});
+  gemm(Gemm<T>{u, u, steps, before, 1, u, dgates + 3 * u, row, 1, drecurrent + 2 * u, width, nullptr, false});
+  if (dx) gemm(Gemm<T>{steps, s.features, width, dgates, row, 1, kernel, 1, width, dx, s.features, nullptr, false});
+}
+
+// ---- arguments
+
+Sizes sizes_of(const Tensor& x, const Tensor& h0, const char* name) {
+  if (x.rank != 3 || h0.rank != 2 || x.dims[0] != h0.dims[0]) fail(Code::internal, "%s: x or h0 of another shape", name);
+  return {x.dims[0], x.dims[1], x.dims[2], h0.dims[1]};
+}
+void expect(const Tensor& t, const Tensor& x, int64_t size, const char* name) {
+  if (t.size != size || t.dtype != x.dtype) fail(Code::internal, "%s: tensors that do not fit", name);
+}
+template <class F> void floating(const Tensor& t, F&& f) {
+  if (t.dtype == DType::f32) f(float{});
+  else if (t.dtype == DType::f64) f(double{});
+  else fail(Code::unimplemented, "this kernel takes float32 and float64");
+}
+
+void lstm_kernel(Args& a) {
+  Tensor x = a.tensor(), h0 = a.tensor(), c0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), bias = a.tensor();
+  Tensor h = a.tensor(), h_last = a.tensor(), c_last = a.tensor(), reserve = a.tensor();
+  const Sizes s = sizes_of(x, h0, "LSTM");
+  const int64_t u = s.units, state = s.batch * u, steps = s.batch * s.time;
+  for (const Tensor* t : {&h0, &c0, &h_last, &c_last}) expect(*t, x, state, "LSTM");
+  expect(kernel, x, s.features * 4 * u, "LSTM");
+  expect(recurrent, x, u * 4 * u, "LSTM");
+  expect(bias, x, 4 * u, "LSTM");
+  expect(h, x, steps * u, "LSTM");
+  expect(reserve, x, steps * 6 * u, "LSTM");
+  floating(x, [&](auto tag) {
+    using T = decltype(tag);
+    lstm<T>(s, x.as<T>(), h0.as<T>(), c0.as<T>(), kernel.as<T>(), recurrent.as<T>(), bias.as<T>(), h.as<T>(), h_last.as<T>(),
+            c_last.as<T>(), reserve.as<T>());
+  });
+}
+
+void lstm_grad_kernel(Args& a) {
+  Tensor x = a.tensor(), h0 = a.tensor(), c0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), h = a.tensor();
+  Tensor reserve = a.tensor(), dh = a.tensor(), dh_last = a.tensor(), dc_last = a.tensor();
+  Tensor dgates = a.tensor(), dh0 = a.tensor(), dc0 = a.tensor(), dkernel = a.tensor(), drecurrent = a.tensor(), dbias = a.tensor();
+  const bool with_x = a.outputs() > 6;
+  Tensor dx = with_x ? a.tensor() : Tensor{};
+  const Sizes s = sizes_of(x, h0, "LSTMGrad");
+  const int64_t u = s.units, state = s.batch * u, steps = s.batch * s.time;
+  for (const Tensor* t : {&h0, &c0, &dh_last, &dc_last, &dh0, &dc0}) expect(*t, x, state, "LSTMGrad");
+  for (const Tensor* t : {&kernel, &dkernel}) expect(*t, x, s.features * 4 * u, "LSTMGrad");
+  for (const Tensor* t : {&recurrent, &drecurrent}) expect(*t, x, u * 4 * u, "LSTMGrad");
+  for (const Tensor* t : {&h, &dh}) expect(*t, x, steps * u, "LSTMGrad");
+  expect(dbias, x, 4 * u, "LSTMGrad");
+  expect(dgates, x, steps * 4 * u, "LSTMGrad");
+  expect(reserve, x, steps * 6 * u, "LSTMGrad");
+  if (with_x) expect(dx, x, x.size, "LSTMGrad");
+  floating(x, [&](auto tag) {
+    using T = decltype(tag);
+    lstm_grad<T>(s, x.as<T>(), h0.as<T>(), c0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), dh.as<T>(),
+                 dh_last.as<T>(), dc_last.as<T>(), dgates.as<T>(), dh0.as<T>(), dc0.as<T>(), dkernel.as<T>(), drecurrent.as<T>(),
+                 dbias.as<T>(), with_x ? dx.as<T>() : nullptr);
+  });
+}
+
+void gru_kernel(Args& a) {
+  Tensor x = a.tensor(), h0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), bias = a.tensor();
+  Tensor h = a.tensor(), h_last = a.tensor(), reserve = a.tensor();
+  const Sizes s = sizes_of(x, h0, "GRU");
+  const int64_t u = s.units, state = s.batch * u, steps = s.batch * s.time;
+  for (const Tensor* t : {&h0, &h_last}) expect(*t, x, state, "GRU");
+  expect(kernel, x, s.features * 3 * u, "GRU");
+  expect(recurrent, x, u * 3 * u, "GRU");
+  expect(bias, x, 6 * u, "GRU");
+  expect(h, x, steps * u, "GRU");
+  expect(reserve, x, steps * 4 * u, "GRU");
+  floating(x, [&](auto tag) {
+    using T = decltype(tag);
+    gru<T>(s, x.as<T>(), h0.as<T>(), kernel.as<T>(), recurrent.as<T>(), bias.as<T>(), h.as<T>(), h_last.as<T>(), reserve.as<T>());
+  });
+}
+
+void gru_grad_kernel(Args& a) {
+  Tensor x = a.tensor(), h0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), h = a.tensor(), reserve = a.tensor();
+  Tensor dh = a.tensor(), dh_last = a.tensor();
+  Tensor dgates = a.tensor(), dh0 = a.tensor(), dkernel = a.tensor(), drecurrent = a.tensor(), dbias = a.tensor();
+  const bool with_x = a.outputs() > 5;
+  Tensor dx = with_x ? a.tensor() : Tensor{};
+  const Sizes s = sizes_of(x, h0, "GRUGrad");
+  const int64_t u = s.units, state = s.batch * u, steps = s.batch * s.time;
+  for (const Tensor* t : {&h0, &dh_last, &dh0}) expect(*t, x, state, "GRUGrad");
+  for (const Tensor* t : {&kernel, &dkernel}) expect(*t, x, s.features * 3 * u, "GRUGrad");
+  for (const Tensor* t : {&recurrent, &drecurrent}) expect(*t, x, u * 3 * u, "GRUGrad");
+  for (const Tensor* t : {&h, &dh}) expect(*t, x, steps * u, "GRUGrad");
+  for (const Tensor* t : {&reserve, &dgates}) expect(*t, x, steps * 4 * u, "GRUGrad");
+  expect(dbias, x, 6 * u, "GRUGrad");
+  if (with_x) expect(dx, x, x.size, "GRUGrad");
+  floating(x, [&](auto tag) {
+    using T = decltype(tag);
+    gru_grad<T>(s, x.as<T>(), h0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), dh.as<T>(), dh_last.as<T>(),
+                dgates.as<T>(), dh0.as<T>(), dkernel.as<T>(), drecurrent.as<T>(), dbias.as<T>(), with_x ? dx.as<T>() : nullptr);
+  });
+}
+
+}  // namespace
+
+void register_rnn(Registry& r) {
+  r.add("LSTM", lstm_kernel);
+  r.add("LSTMGrad", lstm_grad_kernel);
+  r.add("GRU", gru_kernel);
+  r.add("GRUGrad", gru_grad_kernel);
+}
+EAGRE_END
