@@ -2,7 +2,6 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import { describe, expect, test } from 'vitest';
 import {
   constant,
   InvalidArgumentError,
@@ -12,7 +11,8 @@ import {
   type Tensor,
   withBackend,
   zeros,
-} from '../index.ts';
+} from '@eagre/core';
+import { describe, expect, test } from 'vitest';
 
 const generator = random.Generator.fromSeed(4);
 const normal = (...shape: number[]): Tensor => generator.normal(shape, { stddev: 0.5, dtype: 'float64' });
@@ -89,7 +89,7 @@ describe.each(listBackends().map((backend) => backend.name))('on %s', (backend) 
       const loss = cell(inputs)
         .map((t, i) => t.mul(weights[i] as Tensor).sum())
         .reduce((x, y) => x.add(y));
-      return tape.gradient(loss, inputs);
+      return tape.gradient(loss, inputs) as Tensor[];
     };
     const second = (cell: Cell): Tensor[] => {
       const tape = new GradientTape();
@@ -97,7 +97,7 @@ describe.each(listBackends().map((backend) => backend.name))('on %s', (backend) 
       const sum = first(cell)
         .map((t) => t.square().sum())
         .reduce((x, y) => x.add(y));
-      return tape.gradient(sum, inputs);
+      return tape.gradient(sum, inputs) as Tensor[];
     };
 
     test('computes what the formulas say', () => {
