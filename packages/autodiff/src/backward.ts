@@ -1,12 +1,5 @@
-import { onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
-import {
-  aliasTensor,
-  context,
-  GradContext,
-  isFloating,
-  isKept,
-  type TensorTracker,
-} from '@eagre/core/internal';
+import { identity, onesLike, type Tensor, Variable, zerosLike } from '@eagre/core';
+import { context, GradContext, isFloating, isKept, type TensorTracker } from '@eagre/core/internal';
 import type { Source } from './nest.ts';
 import { type Entry, Recorder } from './recorder.ts';
 
@@ -61,8 +54,11 @@ export function backward(
     const found = parts.filter((g): g is Tensor => g !== undefined);
     if (found.length === 0) return null;
     const sum = found.reduce((a, b) => a.add(b));
-    // Two sources may share one gradient (a + b); each gets a tensor of its own, so that disposing one leaves the other.
-    const result = returned.has(sum) ? aliasTensor(sum, sum.shape) : sum;
+    // Two sources may share one gradient (a + b), or it is what the user gave for the target; each gets a tensor of its own, so
+    // that disposing one leaves the other.
+    const own = (found.length > 1 || grads.owns(sum)) && !returned.has(sum);
+    // By an op, so that an outer tape goes on from it.
+    const result = own ? sum : identity(sum);
     returned.add(result);
     return result;
   });
@@ -140,6 +136,11 @@ class Gradients {
 
   get(id: number): Tensor | undefined {
     return this.#byId.get(id);
+  }
+
+  /** Whether it was made here, and nobody else holds it. */
+  owns(grad: Tensor): boolean {
+    return this.#owned.has(grad);
   }
 
   add(id: number, grad: Tensor): void {

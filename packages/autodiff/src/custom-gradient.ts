@@ -13,7 +13,7 @@ import {
   outsideScopes,
   type TapeObserver,
   tell,
-  toTensor,
+  toOwnTensor,
 } from '@eagre/core/internal';
 
 /** What a function with its own gradient returns: the value, and how a gradient of it becomes gradients of the arguments. */
@@ -37,7 +37,7 @@ export function customGradient<A extends readonly TensorLike[]>(
   fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
 ): (...args: A) => Tensor {
   return (...args) => {
-    const inputs = args.map((a) => toTensor(a));
+    const inputs = args.map((a) => toOwnTensor(a));
     const tapes = context.tapes;
     let result: CustomResult;
     // The tapes see the parts too: what the gradient function uses of them matters to the second order.

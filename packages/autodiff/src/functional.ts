@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { toTensor } from '@eagre/core/internal';
+import { toOwnTensor } from '@eagre/core/internal';
 import { GradientTape } from './tape.ts';
 
 type Fn<A extends readonly TensorLike[]> = (...args: A) => Tensor | readonly Tensor[];
@@ -10,7 +10,7 @@ function differentiate<A extends readonly TensorLike[]>(
   fn: Fn<A>,
   args: A,
 ): [Tensor | readonly Tensor[], Tensor[]] {
-  const inputs = args.map((a) => toTensor(a));
+  const inputs = args.map((a) => toOwnTensor(a));
   using tape = new GradientTape();
   tape.watch(inputs);
   const value = tape.record(() => fn(...(inputs as unknown as A)));

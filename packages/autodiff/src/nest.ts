@@ -1,4 +1,4 @@
-import { Tensor, Variable } from '@eagre/core';
+import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 
 /** What a gradient can be taken with respect to. */
 export type Source = Tensor | Variable;
@@ -23,7 +23,12 @@ export function flatten(value: unknown, what: string): Source[] {
     if (isSource(v)) out.push(v);
     else if (Array.isArray(v)) for (const item of v) visit(item);
     else if (typeof v === 'object' && v !== null) for (const item of Object.values(v)) visit(item);
-    else throw new TypeError(`${what} must be tensors and variables in arrays and objects, got ${String(v)}`);
+    else {
+      throw new InvalidArgumentError(
+        `${what} must be tensors and variables in arrays and objects, got ${String(v)}`,
+        'GradientTape',
+      );
+    }
   };
   visit(value);
   return out;

@@ -21,6 +21,7 @@ export class Recorder implements TapeObserver {
   readonly reads: Map<number, Variable> = new Map();
   readonly #watchAccessed: boolean;
   readonly #watchedVariables = new Set<Variable>();
+  #closed = false;
 
   constructor(watchAccessedVariables: boolean) {
     this.#watchAccessed = watchAccessedVariables;
@@ -53,7 +54,7 @@ export class Recorder implements TapeObserver {
   }
 
   variableRead(variable: Variable, value: Tensor): void {
-    if (this.reads.has(value.id)) return;
+    if (this.#closed || this.reads.has(value.id)) return;
     if ((this.#watchAccessed && variable.trainable) || this.#watchedVariables.has(variable)) {
       this.tracked.add(value.id);
       this.reads.set(value.id, variable);
@@ -69,6 +70,12 @@ export class Recorder implements TapeObserver {
   static letGo(entry: Entry): void {
     for (const t of entry.inputs) t.storage.release();
     for (const t of entry.outputs) t.storage.release();
+  }
+
+  /** Lets go of everything, for good: what still tells it of ops tells in vain. */
+  close(): void {
+    this.#closed = true;
+    this.release();
   }
 
   release(): void {

@@ -27,6 +27,12 @@ export interface GradientOptions {
   readonly unconnectedGradients?: 'none' | 'zero';
 }
 
+// A tape that was dropped without being asked or ended would record, and hold what it records, for ever.
+const abandoned = new FinalizationRegistry<Recorder>((recorder) => {
+  context.tapes = context.tapes.filter((t) => t !== recorder);
+  recorder.close();
+});
+
 /**
  * Records ops for automatic differentiation, from its construction on.
  *
@@ -46,6 +52,7 @@ export class GradientTape {
     this.#persistent = options.persistent ?? false;
     this.#recorder = new Recorder(options.watchAccessedVariables ?? true);
     context.tapes = [...context.tapes, this.#recorder];
+    abandoned.register(this, this.#recorder);
   }
 
   /** Runs `fn`, then stops recording: the form for those without `using`. @returns what `fn` returns. */
@@ -76,10 +83,10 @@ export class GradientTape {
   stopRecording<T>(fn: () => T): T {
     return scoped(
       () => {
-        const before = context.tapes;
-        context.tapes = before.filter((t) => t !== this.#recorder);
+        context.tapes = context.tapes.filter((t) => t !== this.#recorder);
         return () => {
-          context.tapes = before;
+          // The function may have ended the tape, by asking it.
+          if (this.#state === 'recording') context.tapes = [...context.tapes, this.#recorder];
         };
       },
       'tape.stopRecording',
@@ -113,13 +120,7 @@ export class GradientTape {
     const targets = this.#targets(target);
     const list = flatten(sources, 'sources');
     const seeds = outputGradients(targets, options.outputGradients);
-    const consume = !this.#persistent;
-    if (consume) this.#stop();
-    const grads =
-      this.#state === 'recording'
-        ? this.stopRecording(() => backward(this.#recorder, targets, seeds, list, false))
-        : backward(this.#recorder, targets, seeds, list, consume);
-    if (consume) this.#end();
+    const grads = this.#ask(() => backward(this.#recorder, targets, seeds, list, !this.#persistent));
     return rebuild(sources, options.unconnectedGradients === 'zero' ? withZeros(grads, list) : grads);
   }
 
@@ -136,12 +137,12 @@ export class GradientTape {
     const [y] = this.#targets(target) as [Tensor];
     const list = flatten(sources, 'sources');
     const n = y.size;
-    if (!this.#persistent) this.#stop();
-    const rows = Array.from({ length: n }, (_, i) => {
-      const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
-      return backward(this.#recorder, [y], [seed], list, false);
-    });
-    if (!this.#persistent) this.#end();
+    const rows = this.#ask(() =>
+      Array.from({ length: n }, (_, i) => {
+        const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
+        return backward(this.#recorder, [y], [seed], list, false);
+      }),
+    );
     const grads = list.map((source, s): Tensor | null => {
       const parts = rows.map((row) => row[s] ?? null);
       if (n === 0 || parts.every((p) => p === null)) {
@@ -171,19 +172,16 @@ export class GradientTape {
     }
     const inner = y.shape.slice(1);
     const n = sizeOf(inner);
-    if (!this.#persistent) this.#stop();
-    const rows = Array.from({ length: n }, (_, i) => {
-      const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape([
-        1,
-        ...inner,
-      ]);
-      const seed = row.broadcastTo(y.shape);
-      return (
-        backward(this.#recorder, [y], [seed], [source], false)[0] ??
-        zeros(source.shape, { dtype: source.dtype })
-      );
-    });
-    if (!this.#persistent) this.#end();
+    const rows = this.#ask(() =>
+      Array.from({ length: n }, (_, i) => {
+        const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype });
+        const seed = row.reshape([1, ...inner]).broadcastTo(y.shape);
+        return (
+          backward(this.#recorder, [y], [seed], [source], false)[0] ??
+          zeros(source.shape, { dtype: source.dtype })
+        );
+      }),
+    );
     if (n === 0) return zeros([batch, ...inner, ...source.shape.slice(1)], { dtype: source.dtype });
     return stack(rows, 1).reshape([batch, ...inner, ...source.shape.slice(1)]);
   }
@@ -206,6 +204,16 @@ export class GradientTape {
       );
     }
   }
+  /** Computes gradients without recording that; a tape that is not persistent has ended then, also where it threw. */
+  #ask<T>(compute: () => T): T {
+    if (this.#persistent) return this.#state === 'recording' ? this.stopRecording(compute) : compute();
+    this.#stop();
+    try {
+      return compute();
+    } finally {
+      this.#end();
+    }
+  }
   #stop(): void {
     if (this.#state !== 'recording') return;
     this.#state = 'stopped';
@@ -214,7 +222,7 @@ export class GradientTape {
   #end(): void {
     this.#stop();
     this.#state = 'used';
-    this.#recorder.release();
+    this.#recorder.close();
   }
 
   #targets(target: Nested<Source>): Tensor[] {

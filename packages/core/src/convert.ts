@@ -35,7 +35,7 @@ const MAX_STRINGS = 2 ** 32 - 1;
  * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
  */
 export function constant(value: TensorLike, dtype?: DType, options: { shape?: Shape } = {}): Tensor {
-  const source = toTensor(value, dtype, true);
+  const source = toOwnTensor(value, dtype, true);
   const { shape } = options;
   if (shape === undefined) return source;
   checkShape(shape, 'constant');
@@ -87,6 +87,16 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   throw new InvalidArgumentError(
     `expected a tensor, a number, nested arrays, a typed array or { data, shape }, got ${describe(value)}`,
   );
+}
+
+/**
+ * @internal `toTensor` for what a user will hold: neither a shared scalar, which tapes would take for every equal number, nor a
+ * variable's own value, which later assignments write into.
+ */
+export function toOwnTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
+  if (typeof value === 'number') return fromFlat([value], [], numberDType(dtype, strict), 'float32');
+  if (value instanceof Variable) return toTensor(value.read(), dtype, strict);
+  return toTensor(value, dtype, strict);
 }
 
 function describe(value: unknown): string {

@@ -1,7 +1,7 @@
 // `tf.debugging`: checks that throw. They compare values at once, so they are for tests and for hunting bugs.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { context, type TapeObserver } from './context.ts';
-import { type TensorLike, toTensor } from './convert.ts';
+import { type TensorLike, toOwnTensor, toTensor } from './convert.ts';
 import { isFloating, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
 import { uniform } from './samples.ts';
@@ -157,7 +157,7 @@ export function assertRankIn(x: TensorLike, ranks: readonly number[], message?: 
 }
 /** Throws unless x is a scalar. @returns x as a tensor */
 export function assertScalar(x: TensorLike, message?: string): Tensor {
-  const t = toTensor(x);
+  const t = toOwnTensor(x);
   if (t.rank !== 0) throw failure('assertScalar', `shape ${showShape(t.shape)}, expected a scalar`, message);
   return t;
 }

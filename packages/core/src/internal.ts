@@ -9,7 +9,7 @@ export {
   type TensorTracker,
   withoutTapes,
 } from './context.ts';
-export { toTensor } from './convert.ts';
+export { toOwnTensor, toTensor } from './convert.ts';
 export { useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';

@@ -53,7 +53,10 @@ export function scope<T>(fn?: () => T): T | Disposable {
       const memory = new MemoryScope(context.tracker);
       context.tracker = memory;
       return () => {
-        context.tracker = memory.outer;
+        // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
+        let current = context.tracker;
+        while (current instanceof MemoryScope && current !== memory) current = current.outer;
+        if (current === memory) context.tracker = memory.outer;
         memory.end(result);
       };
     },

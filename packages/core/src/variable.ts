@@ -1,10 +1,10 @@
 import { type DType, FailedPreconditionError, InvalidArgumentError, type Storage } from '@eagre/backend';
 import { context } from './context.ts';
-import { constant, type TensorLike, toTensor } from './convert.ts';
+import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
-import { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
+import { aliasTensor, type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -31,7 +31,7 @@ export class Variable {
   constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
     const value =
       typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
-    const source = constant(value, options.dtype);
+    const source = toTensor(value, options.dtype, true);
     this.id = nextVariable++;
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
@@ -53,9 +53,10 @@ export class Variable {
   /** The value now, as a tensor that later assignments do not change. */
   read(): Tensor {
     const value = this.taken();
-    // Someone outside holds it from now on, so updates in place must copy first.
-    value.storage.refs++;
-    return value;
+    // A tensor of its own: it holds the memory, so that updates in place copy first, and is disposed without harm.
+    const read = aliasTensor(value, value.shape);
+    this.#tell(read);
+    return read;
   }
   /** TensorFlow's name for `read`. */
   value(): Tensor {
@@ -84,26 +85,34 @@ export class Variable {
   }
 
   data(): ReturnType<Tensor['data']> {
-    return this.#value.data();
+    return this.#alive().data();
   }
   ndarray(): HostArray {
-    return this.#value.ndarray();
+    return this.#alive().ndarray();
   }
   array(): NestedArray<Scalar> {
-    return this.#value.array();
+    return this.#alive().array();
   }
   item(): number {
-    return this.#value.item();
+    return this.#alive().item();
   }
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
   taken(): Tensor {
-    const value = this.#value;
-    if (value.storage.refs <= 0)
-      throw new FailedPreconditionError(`the variable '${this.name}' was disposed`);
+    const value = this.#alive();
+    this.#tell(value);
+    return value;
+  }
+
+  #alive(): Tensor {
+    if (this.#value.released)
+      throw new FailedPreconditionError(`the variable '${this.name}' was disposed, its value is gone`);
+    return this.#value;
+  }
+
+  #tell(value: Tensor): void {
     const tapes = context.tapes;
     for (let i = 0; i < tapes.length; i++) (tapes[i] as (typeof tapes)[number]).variableRead(this, value);
-    return value;
   }
 
   /**
@@ -111,7 +120,7 @@ export class Variable {
    * reshaped view still needs the old values.
    */
   writable(): Tensor {
-    if (this.#value.storage.refs > 1) this.#replace(own(this.#value));
+    if (this.#alive().storage.refs > 1) this.#replace(own(this.#value));
     return this.#value;
   }
 
@@ -150,7 +159,7 @@ export class Variable {
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */
   #store(next: Tensor): void {
-    const { storage, backend, dtype } = this.#value;
+    const { storage, backend, dtype } = this.#alive();
     if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
     else copyBytes(next.storage, storage);
   }

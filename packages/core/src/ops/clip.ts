@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { type TensorLike, toTensor } from '../convert.ts';
+import { type TensorLike, toOwnTensor, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { checkList } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
@@ -40,7 +40,7 @@ export function clipByGlobalNorm<T extends TensorLike | null>(
   if (!(clipNorm > 0))
     throw new InvalidArgumentError(`clipNorm is ${clipNorm}, expected a number above 0`, 'clipByGlobalNorm');
   const list = tensorsOf(tensors, 'clipByGlobalNorm');
-  const norm = options.useNorm === undefined ? globalNorm(list) : toTensor(options.useNorm);
+  const norm = options.useNorm === undefined ? globalNorm(list) : toOwnTensor(options.useNorm);
   // norm − norm is 0, or NaN where the norm is infinite or NaN.
   const scale = norm.maximum(clipNorm).reciprocal().mul(clipNorm).add(norm.sub(norm));
   const clipped = list.map((x) => (x === null ? null : x.mul(scale.cast(x.dtype))));

@@ -5,7 +5,7 @@ import { defineOp, execute1, type Op } from '../op.ts';
 import { type SampleInput, uniform } from '../samples.ts';
 import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
-import { broadcastTo, expandDims, reshape } from './array.ts';
+import { broadcastTo, expandDims, identity, reshape } from './array.ts';
 import { diagPart, matmul } from './linalg.ts';
 import { permuted } from './products.ts';
 
@@ -125,10 +125,12 @@ function evaluate(equation: string, tensors: readonly Tensor[]): Tensor {
   }
   result = sumAway(result, new Set(wanted));
   // A letter that is in the result but was 1 long where it survived cannot occur, so the shapes are final.
-  return permuted(
+  const y = permuted(
     result.x,
     wanted.map((l) => result.labels.indexOf(l)),
   );
+  // Never an operand itself, which may be the value of a variable.
+  return tensors.includes(y) ? identity(y) : y;
 }
 
 /** Takes diagonals until every label occurs once. */
