@@ -52,7 +52,7 @@ export function get(activation: ActivationLike | undefined): Activation {
   if (activation === null || activation === undefined) return named.linear;
   if (typeof activation === 'function') return activation;
   const name = activation.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
-  const found = (named as Record<string, Activation | undefined>)[name];
+  const found = Object.hasOwn(named, name) ? named[name as ActivationName] : undefined;
   if (found === undefined) {
     throw new InvalidArgumentError(
       `unknown activation '${activation}'; known: ${Object.keys(named).join(', ')}`,

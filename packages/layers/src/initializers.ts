@@ -1,4 +1,5 @@
 import {
+  constant as tensorOf,
   type DType,
   fill,
   InvalidArgumentError,
@@ -16,6 +17,11 @@ interface Seeded {
   readonly seed?: number;
 }
 
+/** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
+function source({ seed }: Seeded): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
+  return seed === undefined ? random : random.Generator.fromSeed(seed);
+}
+
 /** All zeros. */
 export function zeros(): Initializer {
   return (shape, dtype) => zeroTensor(shape, { dtype });
@@ -31,18 +37,17 @@ export function constant(value: number): Initializer {
 /** Normal with mean 0 and standard deviation 0.05 unless said. */
 export function randomNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
   const { mean = 0, stddev = 0.05, ...rest } = options;
-  return (shape, dtype) => random.normal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
+  return (shape, dtype) => source(rest).normal(shape, { mean, stddev, dtype: dtype as 'float32' });
 }
 /** Normal without the tails beyond two standard deviations. */
 export function truncatedNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
   const { mean = 0, stddev = 0.05, ...rest } = options;
-  return (shape, dtype) =>
-    random.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32', ...rest });
+  return (shape, dtype) => source(rest).truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32' });
 }
 /** Uniform in [-0.05, 0.05) unless said. */
 export function randomUniform(options: { minval?: number; maxval?: number } & Seeded = {}): Initializer {
   const { minval = -0.05, maxval = 0.05, ...rest } = options;
-  return (shape, dtype) => random.uniform(shape, { minval, maxval, dtype: dtype as 'float32', ...rest });
+  return (shape, dtype) => source(rest).uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
 }
 
 export interface VarianceScalingOptions extends Seeded {
@@ -96,6 +101,46 @@ export function lecunUniform(options: Seeded = {}): Initializer {
   return varianceScaling({ distribution: 'uniform', ...options });
 }
 
+/**
+ * Orthonormal rows or columns, whichever are fewer (Saxe et al., 2013), times `gain`: what recurrent weights begin with. Axes but
+ * the last are taken as one.
+ */
+export function orthogonal(options: { gain?: number } & Seeded = {}): Initializer {
+  const { gain = 1, ...rest } = options;
+  return (shape, dtype) => {
+    if (shape.length < 2) {
+      throw new InvalidArgumentError(`orthogonal needs a shape of rank 2 or more, got [${shape.join(', ')}]`);
+    }
+    const columns = shape.at(-1) as number;
+    const rows = sizeOf(shape.slice(0, -1));
+    const [count, length] = [Math.min(rows, columns), Math.max(rows, columns)];
+    const normal = random.normal([count, length], { dtype: 'float64', ...rest });
+    const vectors = orthonormal(normal.data() as Float64Array, count, length);
+    normal.dispose();
+    const out = tensorOf(vectors, 'float64', { shape: [count, length] });
+    return (rows <= columns ? out : out.transpose()).mul(gain).cast(dtype).reshape(shape);
+  };
+}
+
+/** Gram and Schmidt's process, each projection taken twice so that rounding leaves no rest. */
+function orthonormal(values: Float64Array, count: number, length: number): Float64Array {
+  const out = Float64Array.from(values);
+  for (let i = 0; i < count; i++) {
+    const v = out.subarray(i * length, (i + 1) * length);
+    for (let k = 0; k < 2 * i; k++) {
+      const u = out.subarray((k % i) * length, (k % i) * length + length);
+      let dot = 0;
+      for (let j = 0; j < length; j++) dot += (u[j] as number) * (v[j] as number);
+      for (let j = 0; j < length; j++) v[j] = (v[j] as number) - dot * (u[j] as number);
+    }
+    let square = 0;
+    for (let j = 0; j < length; j++) square += (v[j] as number) ** 2;
+    const factor = 1 / Math.sqrt(square);
+    for (let j = 0; j < length; j++) v[j] = (v[j] as number) * factor;
+  }
+  return out;
+}
+
 /** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
 function fans(shape: Shape): [number, number] {
   if (shape.length === 0) return [1, 1];
@@ -104,7 +149,7 @@ function fans(shape: Shape): [number, number] {
   return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
 }
 
-/** Names of initializers; Keras's own (`glorot_uniform`) are understood too. */
+/** Names of initializers; Keras's own (`glorot_uniform`, `GlorotUniform`) are understood too. */
 export type InitializerName =
   | 'zeros'
   | 'ones'
@@ -117,6 +162,11 @@ export type InitializerName =
   | 'heUniform'
   | 'lecunNormal'
   | 'lecunUniform'
+  | 'orthogonal'
+  | 'varianceScaling'
+  | 'constant'
+  | 'zero'
+  | 'one'
   | 'uniform'
   | 'normal';
 
@@ -132,7 +182,12 @@ const named: Readonly<Record<InitializerName, () => Initializer>> = {
   heUniform,
   lecunNormal,
   lecunUniform,
+  orthogonal,
+  varianceScaling,
+  constant: () => constant(0),
   // Keras's short names.
+  zero: zeros,
+  one: ones,
   uniform: randomUniform,
   normal: randomNormal,
 };
@@ -141,8 +196,9 @@ export type InitializerLike = InitializerName | Initializer | (string & {});
 /** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
 export function get(initializer: InitializerLike): Initializer {
   if (typeof initializer === 'function') return initializer;
-  const name = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
-  const make = (named as Record<string, (() => Initializer) | undefined>)[name];
+  const camel = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
+  const name = camel.charAt(0).toLowerCase() + camel.slice(1);
+  const make = Object.hasOwn(named, name) ? named[name as InitializerName] : undefined;
   if (make === undefined) {
     throw new InvalidArgumentError(
       `unknown initializer '${initializer}'; known: ${Object.keys(named).join(', ')}`,

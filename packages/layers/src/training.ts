@@ -104,7 +104,7 @@ async function pass(
   limit: number | undefined,
   step: (batch: Batch, index: number) => Promise<Logs>,
   model?: Model,
-): Promise<{ logs: Logs; count: number }> {
+): Promise<{ readonly logs: Logs; readonly count: number }> {
   const pacer = new Pacer();
   let logs: Logs = {};
   let count = 0;
@@ -114,6 +114,23 @@ async function pass(
     await pacer.turn();
   }
   return { logs, count };
+}
+
+/** One pass over batches that nobody goes on with. @throws InvalidArgumentError when there is none. */
+async function onePass(
+  batches: Batches,
+  limit: number | undefined,
+  what: string,
+  step: (batch: Batch, index: number) => Promise<Logs>,
+): Promise<Logs> {
+  const feed = new Feed(batches);
+  try {
+    const { logs, count } = await pass(feed, limit, step);
+    if (count === 0) throw new InvalidArgumentError(NO_BATCH, what);
+    return logs;
+  } finally {
+    await feed.close();
+  }
 }
 
 const NO_BATCH = 'there was no batch to go through';
@@ -253,14 +270,13 @@ async function test(
 ): Promise<Logs> {
   await callbacks.call((c) => c.onTestBegin());
   resetMetrics(model);
-  const { logs, count } = await pass(new Feed(batches), steps, async (batch, index) => {
+  const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
     await callbacks.call((c) => c.onTestBatchBegin(index));
     const result = run(model, 'testStep', batch, batch.sampleWeight);
     await callbacks.call((c) => c.onTestBatchEnd(index, result));
     bar?.onTrainBatchEnd(index, result);
     return result;
   });
-  if (count === 0) throw new InvalidArgumentError(NO_BATCH, 'evaluate');
   await callbacks.call((c) => c.onTestEnd(logs));
   return logs;
 }
@@ -290,7 +306,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   let many = false;
   await alone('Predict', model, batches, { verbose: 0, ...options }, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
-    const { count } = await pass(new Feed(batches), steps, async (batch, index) => {
+    await onePass(batches, steps, 'predict', async (batch, index) => {
       await callbacks.call((c) => c.onPredictBatchBegin(index));
       const y: Tensor | readonly Tensor[] = scope(() => model.invoke(batch.x, { training: false }));
       many = !(y instanceof Tensor);
@@ -303,7 +319,6 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
       bar?.onTrainBatchEnd(index, {});
       return {};
     });
-    if (count === 0) throw new InvalidArgumentError(NO_BATCH, 'predict');
     await callbacks.call((c) => c.onPredictEnd({}));
     return {};
   });

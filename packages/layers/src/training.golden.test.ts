@@ -1,0 +1,114 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { readFileSync } from 'node:fs';
+import { constant, type Tensor } from '@eagre/core';
+import { losses } from '@eagre/metrics';
+import { Adam, type Optimizer, SGD } from '@eagre/optimizers';
+import { expect, test } from 'vitest';
+import { Input } from './functional.ts';
+import { BatchNormalization, Concatenate, Dense } from './layers/index.ts';
+import { Model } from './model.ts';
+import { l2 } from './regularizers.ts';
+import { Sequential } from './sequential.ts';
+import type { FitOptions, ValidationData } from './training.ts';
+
+interface Values {
+  readonly shape: number[];
+  readonly values: number[];
+}
+interface Case {
+  readonly name: string;
+  readonly model: keyof typeof models;
+  readonly optimizer: { readonly class: 'SGD' | 'Adam'; readonly options: { readonly learningRate: number } };
+  readonly loss: string;
+  readonly x: string | string[];
+  readonly y: string;
+  readonly compile: { readonly metrics?: string[]; readonly weightedMetrics?: string[] };
+  readonly fit: Record<string, unknown>;
+  readonly before: Values[];
+  readonly history: Record<string, number[]>;
+  readonly after: Values[];
+  readonly evaluated: Record<string, number>;
+  readonly predicted: Values;
+}
+const golden = JSON.parse(readFileSync(new URL('../golden/training.json', import.meta.url), 'utf8')) as {
+  readonly data: Record<string, Values>;
+  readonly cases: readonly Case[];
+};
+
+const data = (name: string): Tensor => {
+  const { values, shape } = golden.data[name] as Values;
+  return constant(values, /abels|column/.test(name) ? 'int32' : 'float32', { shape });
+};
+
+const classifier = (between: BatchNormalization[], penalty: number | null): Sequential =>
+  new Sequential([
+    Input({ shape: [3] }),
+    new Dense(4, { activation: 'tanh', kernelRegularizer: penalty === null ? null : l2(penalty) }),
+    ...between,
+    new Dense(3),
+  ]);
+const regressor = (activation: string): Sequential =>
+  new Sequential([Input({ shape: [3] }), new Dense(4, { activation: 'tanh' }), new Dense(1, { activation })]);
+
+const models = {
+  classifier: (): Model => classifier([], null),
+  normalized: (): Model => classifier([new BatchNormalization()], null),
+  penalized: (): Model => classifier([], 0.1),
+  binary: (): Model => regressor('sigmoid'),
+  regressor: (): Model => regressor('linear'),
+  two_inputs: (): Model => {
+    const inputs = [Input({ shape: [3] }), Input({ shape: [2] })] as const;
+    const joined = new Concatenate()([new Dense(2, { activation: 'tanh' })(inputs[0]), inputs[1]]);
+    return new Model({ inputs, outputs: new Dense(1)(joined) });
+  },
+};
+
+function optimizerOf({ class: name, options }: Case['optimizer']): Optimizer {
+  return name === 'SGD' ? new SGD(options) : new Adam(options);
+}
+function lossOf(name: string): losses.LossLike {
+  if (name === 'sparse') return new losses.SparseCategoricalCrossentropy({ fromLogits: true });
+  if (name === 'categorical') return new losses.CategoricalCrossentropy({ fromLogits: true });
+  return name;
+}
+
+function close(got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void {
+  expect(got.length, what).toBe(expected.length);
+  expected.forEach((v, i) => {
+    const difference = Math.abs(Number(got[i]) - v);
+    if (!(difference <= 1e-5 * Math.max(1, Math.abs(v))))
+      throw new Error(`${what}: element ${i} is ${got[i]}, Keras has ${v}`);
+  });
+}
+
+test.each(golden.cases.map((c) => [c.name, c] as const))('as Keras trains: %s', async (_, c) => {
+  const model = models[c.model]();
+  model.setWeights(c.before.map(({ values, shape }) => constant(values, 'float32', { shape })));
+  model.compile({ optimizer: optimizerOf(c.optimizer), loss: lossOf(c.loss), ...c.compile });
+  const options: Record<string, unknown> = { ...c.fit };
+  if (c.fit['sampleWeight'] !== undefined) options['sampleWeight'] = data(c.fit['sampleWeight'] as string);
+  if (c.fit['validationData'] !== undefined)
+    options['validationData'] = (c.fit['validationData'] as string[]).map(data) as unknown as ValidationData;
+  const x = Array.isArray(c.x) ? c.x.map(data) : data(c.x);
+
+  const { history } = await model.fit(x, data(c.y), {
+    batchSize: 4,
+    epochs: 2,
+    shuffle: false,
+    verbose: 0,
+    ...(options as FitOptions),
+  });
+  expect(Object.keys(history).sort()).toEqual(Object.keys(c.history).sort());
+  for (const [name, values] of Object.entries(c.history)) close(history[name] as number[], values, name);
+  const { weights } = model;
+  c.after.forEach(({ values }, i) => {
+    close((weights[i] as (typeof weights)[number]).data(), values, `weight ${i} after training`);
+  });
+  const evaluated = await model.evaluate(x, data(c.y), { batchSize: 5, verbose: 0 });
+  expect(Object.keys(evaluated).sort()).toEqual(Object.keys(c.evaluated).sort());
+  for (const [name, value] of Object.entries(c.evaluated)) close([evaluated[name] as number], [value], name);
+  const predicted = await model.predict(x, { batchSize: 5 });
+  expect(predicted.shape).toEqual(c.predicted.shape);
+  close(predicted.data(), c.predicted.values, 'predictions');
+});
