@@ -1,11 +1,11 @@
 import {
-  constant as tensorOf,
   type DType,
   fill,
   InvalidArgumentError,
   random,
   type Shape,
   type Tensor,
+  constant as tensorOf,
   zeros as zeroTensor,
 } from '@eagre/core';
 import { sizeOf } from '@eagre/core/internal';

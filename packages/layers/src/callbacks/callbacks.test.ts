@@ -1,0 +1,311 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { InvalidArgumentError, ones } from '@eagre/core';
+import { SGD } from '@eagre/optimizers';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Dense } from '../layers/index.ts';
+import { Sequential } from '../sequential.ts';
+import { runProcess } from '../testing/run-process.ts';
+import { Callback, CSVLogger, EarlyStopping, type Logs, ModelCheckpoint, ProgressBar } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-callbacks-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const x = ones([4, 1]);
+
+/** A model whose epochs end with the given logs, and whose only weight says which epoch it is. */
+function scripted(epochs: readonly Logs[]): Sequential {
+  let epoch = -1;
+  class Scripted extends Sequential {
+    override trainStep(): Logs {
+      epoch++;
+      this.weights[0]?.assign([[epoch]]);
+      return epochs[epoch % epochs.length] as Logs;
+    }
+  }
+  const model = new Scripted([new Dense(1, { useBias: false, inputShape: [1] })]);
+  model.compile({ optimizer: new SGD(0.1) });
+  return model;
+}
+async function run(
+  values: readonly Logs[] | readonly number[],
+  ...callbacks: Callback[]
+): Promise<{ epochs: number; weight: number; history: Record<string, number[]> }> {
+  const logs = values.map((v) => (typeof v === 'number' ? { val_loss: v } : v));
+  const model = scripted(logs);
+  const history = await model.fit(x, { verbose: 0, epochs: logs.length, callbacks });
+  return {
+    epochs: history.epoch.length,
+    weight: model.weights[0]?.item() as number,
+    history: history.history,
+  };
+}
+
+describe('EarlyStopping', () => {
+  test('patience', async () => {
+    const stop = new EarlyStopping();
+    expect((await run([3, 2, 2.5, 1], stop)).epochs).toBe(3);
+    expect([stop.stoppedEpoch, stop.bestEpoch]).toEqual([2, 1]);
+    expect((await run([3, 2, 2.5, 1], new EarlyStopping({ patience: 1 }))).epochs).toBe(3);
+    expect((await run([3, 2, 2.5, 1], new EarlyStopping({ patience: 2 }))).epochs).toBe(4);
+    expect((await run([3, 3, 3, 3, 3], new EarlyStopping({ patience: 3 }))).epochs).toBe(4);
+  });
+  test('starts anew with each run', async () => {
+    const stop = new EarlyStopping({ patience: 1 });
+    await run([1, 2, 3], stop);
+    expect((await run([9, 8, 7], stop)).epochs).toBe(3);
+    expect(stop.stoppedEpoch).toBe(-1);
+  });
+  test('restores the best weights, also when nothing stops training', async () => {
+    const options = { patience: 2, restoreBestWeights: true };
+    expect(await run([3, 2, 4, 5, 1], new EarlyStopping(options))).toMatchObject({ epochs: 4, weight: 1 });
+    expect(await run([3, 1, 2], new EarlyStopping(options))).toMatchObject({ epochs: 3, weight: 1 });
+    expect(await run([3, 2, 4, 5], new EarlyStopping({ patience: 2 }))).toMatchObject({ weight: 3 });
+    const nothing = new EarlyStopping(options);
+    expect(await run([NaN, NaN, NaN, NaN], nothing)).toMatchObject({ epochs: 3, weight: 0 });
+    expect(nothing.bestEpoch).toBe(0);
+  });
+  test('baseline, minDelta, mode, startFromEpoch', async () => {
+    const count = async (values: number[], options: object): Promise<number> =>
+      (await run(values, new EarlyStopping(options))).epochs;
+    expect(await count([5, 4, 3, 3, 2], { patience: 2, baseline: 1 })).toBe(4);
+    expect(await count([5, 4, 3, 3, 2], { patience: 2 })).toBe(5);
+    expect(await count([5, 0.5, 0.4, 0.3], { patience: 2, baseline: 1 })).toBe(4);
+    expect(await count([5, 4.9, 4.8, 4.7], { patience: 2, minDelta: 0.5 })).toBe(3);
+    expect(await count([1, 2, 3, 2, 1], { mode: 'max' })).toBe(4);
+    expect(await count([1, 2, 3, 4], { startFromEpoch: 2 })).toBe(4);
+    for (const [name, grows] of [
+      ['val_accuracy', true],
+      ['acc', true],
+      ['weighted_accuracy', true],
+      ['val_auc_1', true],
+      ['f1_score', true],
+      ['val_loss', false],
+      ['mae', false],
+      ['place_loss', false],
+    ] as const) {
+      const logs = [1, 2, 3].map((v) => ({ [name]: v }));
+      const { epochs } = await run(logs, new EarlyStopping({ monitor: name }));
+      expect(epochs, name).toBe(grows ? 3 : 2);
+    }
+    expect(() => new EarlyStopping({ mode: 'both' as never })).toThrow(InvalidArgumentError);
+  });
+  test('a number that is not there only warns, once', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const some = [{ loss: 1 }, { loss: 1, val_loss: 2 }, { loss: 1 }, { loss: 1, val_loss: 1 }];
+    expect((await run(some, new EarlyStopping())).epochs).toBe(4);
+    expect(warn.mock.calls).toEqual([["EarlyStopping: there is no 'val_loss' to watch; the logs have loss"]]);
+    warn.mockRestore();
+  });
+});
+
+describe('ModelCheckpoint', () => {
+  const inFolder = (name: string): string => join(folder, name);
+  test('patterns of the path, folders', async () => {
+    const checkpoint = new ModelCheckpoint(
+      inFolder('a/w-{epoch:03d}-{val_loss:.2f}-{epoch}-{val_loss:7.1f}.safetensors'),
+    );
+    await run([0.126, 12], checkpoint);
+    expect(readdirSync(inFolder('a')).sort()).toEqual([
+      'w-001-0.13-1-    0.1.safetensors',
+      'w-002-12.00-2-   12.0.safetensors',
+    ]);
+  });
+  test('only the best', async () => {
+    await run([3, 4, 2, 2], new ModelCheckpoint(inFolder('b/{epoch}.safetensors'), { saveBestOnly: true }));
+    expect(readdirSync(inFolder('b')).sort()).toEqual(['1.safetensors', '3.safetensors']);
+    const model = scripted([{ val_loss: 1 }]);
+    await model.loadWeights(inFolder('b/3.safetensors'));
+    expect(model.weights[0]?.item()).toBe(2);
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const missing = new ModelCheckpoint(inFolder('c/{epoch}.safetensors'), {
+      saveBestOnly: true,
+      monitor: 'nothing',
+    });
+    expect((await run([1, 2], missing)).epochs).toBe(2);
+    expect([existsSync(inFolder('c')), warn.mock.calls.length]).toEqual([false, 1]);
+    warn.mockRestore();
+  });
+  test('says at once what cannot be', async () => {
+    expect(() => new ModelCheckpoint('weights.h5')).toThrow('.safetensors');
+    expect(() => new ModelCheckpoint('{epoch:5x}.safetensors')).toThrow('{epoch:5x}');
+    await expect(run([1], new ModelCheckpoint(inFolder('{nothing}.safetensors')))).rejects.toThrow(
+      "names 'nothing'; there are val_loss, epoch",
+    );
+  });
+});
+
+describe('CSVLogger', () => {
+  const path = join(folder, 'logs/log.csv');
+  const golden = JSON.parse(readFileSync(new URL('../../golden/training.json', import.meta.url), 'utf8')) as {
+    csv_header: string;
+  };
+  const read = (): string[] => readFileSync(path, 'utf8').trimEnd().split('\n');
+  test('one row for each epoch, in the columns of Keras', async () => {
+    await run(
+      [
+        { mae: 2, loss: 1 },
+        { mae: 1, loss: 0.5, val_loss: 3 },
+      ],
+      new CSVLogger(path),
+    );
+    expect(read()).toEqual([golden.csv_header, '0,1,2,NA,NA', '1,0.5,1,3,NA']);
+  });
+  test('appends, or starts anew', async () => {
+    await run([{ loss: 1, val_loss: 2 }], new CSVLogger(path));
+    await run([{ val_loss: 4, loss: 3 }], new CSVLogger(path, { append: true }));
+    expect(read()).toEqual(['epoch,loss,val_loss', '0,1,2', '0,3,4']);
+    rmSync(path);
+    await run([{ loss: 1, val_loss: 2 }], new CSVLogger(path, { append: true, separator: ';' }));
+    expect(read()).toEqual(['epoch;loss;val_loss', '0;1;2']);
+    const twice = new CSVLogger(path);
+    await run([{ val_loss: 1 }], twice);
+    await run([{ val_loss: 2 }], twice);
+    expect(read()).toEqual(['epoch,val_loss', '0,2']);
+  });
+});
+
+test('a callback may be asynchronous, add to the logs, and fail', async () => {
+  class Adds extends Callback {
+    override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      logs['lr'] = epoch / 10;
+    }
+  }
+  expect((await run([1, 2], new Adds())).history).toEqual({ val_loss: [1, 2], lr: [0, 0.1] });
+  class Fails extends Callback {
+    override async onEpochEnd(): Promise<void> {
+      throw new Error('late');
+    }
+  }
+  await expect(run([1], new Fails())).rejects.toThrow('late');
+});
+
+describe('ProgressBar', () => {
+  class Screen extends Writable {
+    readonly isTTY: boolean;
+    text = '';
+    constructor(isTTY: boolean) {
+      super();
+      this.isTTY = isTTY;
+    }
+    override _write(chunk: Buffer, _: string, done: () => void): void {
+      this.text += chunk.toString();
+      done();
+    }
+    cursorTo(): void {}
+    clearLine(): void {}
+  }
+  const screen = (isTTY: boolean): Screen & NodeJS.WriteStream =>
+    new Screen(isTTY) as unknown as Screen & NodeJS.WriteStream;
+  const ESC = String.fromCharCode(27);
+  const CONTROL = new RegExp(`${ESC}(\\[[?\\d]*[a-zA-Z]|[78])`, 'g');
+  let now = 0;
+  beforeEach(() => {
+    now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('the lines where nobody looks, and with verbose 2', async () => {
+    for (const [verbose, tty] of [
+      [1, false],
+      [2, true],
+    ] as const) {
+      const out = screen(tty);
+      const bar = new ProgressBar('Epoch', out);
+      bar.attach(scripted([]), { epochs: 3, steps: 4, verbose });
+      now = 0;
+      await bar.onEpochBegin(0);
+      for (let b = 0; b < 4; b++) bar.onTrainBatchEnd(b, { loss: b });
+      now = 8400;
+      bar.onEpochEnd(0, { loss: 0.5, accuracy: 0.98765, tiny: 1.5e-5, none: 0, bad: NaN });
+      expect(out.text).toBe(
+        'Epoch 1/3 - 4/4 8s 2.1s/step - loss: 0.5000 - accuracy: 0.9877 - tiny: 1.5000e-5 - none: 0.0000 - bad: NaN\n',
+      );
+    }
+  });
+
+  test('times', async () => {
+    const out = screen(false);
+    const bar = new ProgressBar('Evaluate', out);
+    bar.attach(scripted([]), { epochs: 1, steps: undefined, verbose: 1 });
+    for (const ms of [0.05, 3.2, 59_700, 119_600, 3_725_000]) {
+      now = 0;
+      await bar.onEpochBegin(0);
+      bar.onTrainBatchEnd(0, {});
+      now = ms;
+      bar.onEpochEnd(0, {});
+    }
+    expect(out.text.split('\n')).toEqual([
+      'Evaluate - 1/? 0s 50us/step',
+      'Evaluate - 1/? 0s 3.2ms/step',
+      'Evaluate - 1/? 1:00 59.7s/step',
+      'Evaluate - 1/? 2:00 119.6s/step',
+      'Evaluate - 1/? 1:02:05 3725.0s/step',
+      '',
+    ]);
+  });
+
+  test('a bar on a terminal', async () => {
+    const out = screen(true);
+    const bar = new ProgressBar('Epoch', out);
+    const model = scripted([{ loss: 1 }]);
+    await model.fit(x, { batchSize: 2, epochs: 2, callbacks: [bar] });
+    const rows = out.text.replace(CONTROL, '\r').split('\n');
+    expect(rows.map((r) => r.split('\r').filter(Boolean).at(-1) ?? '')).toEqual([
+      'Epoch 1/2',
+      '2/2 ━━━━━━━━━━━━━━━━━━━━━━━━ 0s 0us/step - loss: 1.0000',
+      'Epoch 2/2',
+      '2/2 ━━━━━━━━━━━━━━━━━━━━━━━━ 0s 0us/step - loss: 1.0000',
+      '',
+    ]);
+    expect(out.text).toContain('\x1b[?25l');
+    expect(out.text.lastIndexOf('\x1b[?25h')).toBeGreaterThan(out.text.lastIndexOf('\x1b[?25l'));
+    expect(out.text.lastIndexOf('\x1b[?7h')).toBeGreaterThan(out.text.lastIndexOf('\x1b[?7l'));
+  });
+
+  test('an error leaves no bar, and training can start again', async () => {
+    const out = screen(true);
+    const listeners = process.listenerCount('SIGINT');
+    class Fails extends Callback {
+      override onTrainBatchEnd(batch: number): void {
+        if (batch === 1) throw new Error('no');
+      }
+    }
+    const model = scripted([{ loss: 1 }]);
+    const bar = new ProgressBar('Epoch', out);
+    const options = { batchSize: 1, callbacks: [new Fails(), bar] };
+    await expect(model.fit(x, options)).rejects.toThrow('no');
+    expect(process.listenerCount('SIGINT')).toBe(listeners);
+    expect(out.text.endsWith('\n')).toBe(true);
+    expect(out.text).toContain('\x1b[?25h');
+    const { length } = out.text;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(out.text.length).toBe(length);
+    await model.fit(x, { batchSize: 1, callbacks: [bar] });
+    expect(out.text.slice(length)).toContain('4/4');
+  });
+
+  test('an interrupt ends the process and gives the terminal back', async () => {
+    const child = await runProcess(`
+      import { callbacks } from '@eagre/layers';
+      process.stdout.isTTY = true;
+      const bar = new callbacks.ProgressBar();
+      bar.attach({}, { epochs: 1, steps: 2, verbose: 1 });
+      await bar.onEpochBegin(0);
+      process.kill(process.pid, 'SIGINT');
+      setTimeout(() => console.log('still here'), 1000);
+    `);
+    expect(child.stderr).toBe('');
+    expect(child.signal).toBe('SIGINT');
+    expect(child.stdout).toContain('\x1b[?25h');
+    expect(child.stdout).not.toContain('still here');
+  });
+});
