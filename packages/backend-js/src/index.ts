@@ -7,6 +7,7 @@ import {
   type NumericDType,
   registerBackend,
 } from '@eagre/backend';
+import { kernels as attention } from './attention.ts';
 import { kernels as batchnorm } from './batchnorm.ts';
 import { kernels as conv2d } from './conv2d.ts';
 import { kernels as fill } from './fill.ts';
@@ -25,6 +26,7 @@ import { kernels as softmax } from './softmax.ts';
 import { kernels as sort } from './sort.ts';
 
 const kernels: Partial<Record<KernelName, Kernel>> = {
+  ...attention,
   ...batchnorm,
   ...conv2d,
   ...fill,
@@ -77,6 +79,8 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   LayerNormGrad: floating,
   RMSNorm: floating,
   RMSNormGrad: floating,
+  ScaledDotProductAttention: floating,
+  ScaledDotProductAttentionGrad: floating,
   LSTM: floating,
   LSTMGrad: floating,
   GRU: floating,

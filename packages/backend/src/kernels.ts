@@ -136,6 +136,15 @@ export const kernelAttrs = {
   RMSNorm: ['epsilon', 'scaled'],
   /** dy, x, rstd, gamma if it was given → dx, dgamma [n] */
   RMSNormGrad: [],
+  /**
+   * query [b, h, tq, d], key [b, h, tk, d], value [b, h, tk, dv], optional mask of rank 4 that broadcasts to [b, h, tq, tk] → y
+   * [b, h, tq, dv], lse [b, h, tq]. All but mask and lse are [b, t, h, d] if timeFirst. With s = scale · query · keyᵀ + mask
+   * (a bool mask takes out what is false, causal what has key > query), y = softmax(s) · value and lse = log Σ exp(s). Where all
+   * is taken out, y is 0 and lse −∞.
+   */
+  ScaledDotProductAttention: ['timeFirst', 'scale', 'causal'],
+  /** dy, query, key, value, y, lse, optional mask → dquery, dkey, dvalue; lse counts as having no gradient of its own */
+  ScaledDotProductAttentionGrad: ['timeFirst', 'scale', 'causal'],
 
   // ---- recurrent networks (floating), whole sequences. x [batch, time, features], states [batch, units]. `reserve` and `dgates`
   // are laid out [batch, time, parts · units].

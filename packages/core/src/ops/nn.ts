@@ -13,6 +13,7 @@ import { toIndices } from './moving.ts';
 
 export * from './activation.ts';
 export { depthToSpace, spaceToDepth } from './array.ts';
+export { type AttentionOptions, scaledDotProductAttention } from './attention.ts';
 export {
   avgPool1d,
   avgPool2d,
