@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 
 /** What the addon built from `native/` exports. */
 export interface Addon {
@@ -19,15 +20,17 @@ export interface Addon {
 export const buildCommand = 'pnpm build:native';
 
 /**
- * Finds the addon: the checkout's own build first, then the package with the binary for this platform.
+ * Finds the addon: the file that `EAGRE_ADDON` names and no other, if it is set; else the checkout's own build, then the
+ * package with the binary for this platform.
  * @returns the addon, or every reason why there is none.
  */
 export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: string[] } {
   const require = createRequire(import.meta.url);
-  const candidates = [
-    '../../../native/build/Release/eagre.node',
-    `@eagre/native-${process.platform}-${process.arch}`,
-  ];
+  const given = process.env.EAGRE_ADDON;
+  const candidates =
+    given !== undefined && given !== ''
+      ? [resolve(given)]
+      : ['../../../native/build/Release/eagre.node', `@eagre/native-${process.platform}-${process.arch}`];
   const reasons: string[] = [];
   for (const candidate of candidates) {
     try {

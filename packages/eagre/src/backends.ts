@@ -1,9 +1,11 @@
 // Registers what can compute here: native kernels where the addon loads, else the JavaScript ones with a word about it.
+import { NotFoundError } from '@eagre/backend';
 import '@eagre/backend-js';
 import { nativeUnavailable } from '@eagre/backend-native';
 import { useBackend } from '@eagre/core/internal';
 
 const wanted = process.env.EAGRE_BACKEND;
+if (wanted === 'native' && nativeUnavailable !== undefined) throw new NotFoundError(nativeUnavailable);
 if (wanted !== undefined && wanted !== '') useBackend(wanted);
 else if (nativeUnavailable !== undefined) {
   process.emitWarning(nativeUnavailable, { code: 'EAGRE_NO_NATIVE' });

@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+// What only shows in a process of its own: how it starts, how it ends, and how much memory it takes.
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const umbrella = new URL('./index.ts', import.meta.url).href;
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+interface Outcome {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the body of a module that has `tf` on the sources, in a process of its own. */
+function run(program: string, env: Record<string, string> = {}): Promise<Outcome> {
+  const code = `import * as tf from ${JSON.stringify(umbrella)};\n${program}`;
+  const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '-e', code], {
+    env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: `${root}tsconfig.base.json`, ...env },
+  });
+  return new Promise((resolve, reject) => {
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (d) => (out += d));
+    child.stderr.on('data', (d) => (err += d));
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, out: out.trim(), err }));
+  });
+}
+
+async function printed(program: string, env?: Record<string, string>): Promise<string> {
+  const { code, signal, out, err } = await run(program, env);
+  if (code !== 0) throw new Error(`ended with ${code ?? signal}\n${out}\n${err}`);
+  return out;
+}
+
+describe('without native kernels', () => {
+  const missing = { EAGRE_ADDON: '/nowhere/eagre.node', EAGRE_BACKEND: '' };
+  const program = 'console.log(tf.zeros([2]).backend.name, tf.matmul([[1, 2]], [[3], [4]]).item());';
+
+  it('the JavaScript kernels run, and one warning says how to build', async () => {
+    const { code, out, err } = await run(
+      `${program} await import('node:timers/promises').then((t) => t.setTimeout(20));`,
+      missing,
+    );
+    expect([code, out]).toEqual([0, 'js 11']);
+    expect(err.match(/pnpm build:native/g)).toHaveLength(1);
+    expect(err).toContain('/nowhere/eagre.node');
+  });
+  it('no warning for who asked for them', async () => {
+    expect(await run(program, { ...missing, EAGRE_BACKEND: 'js' })).toEqual({
+      code: 0,
+      signal: null,
+      out: 'js 11',
+      err: '',
+    });
+  });
+  it('who asks for native kernels is told why there are none', async () => {
+    const { code, err } = await run(program, { ...missing, EAGRE_BACKEND: 'native' });
+    expect(code).toBe(1);
+    expect(err).toMatch(/NotFoundError.*native kernels could not be loaded/);
+  });
+  it('an unknown backend is an error that lists the known ones', async () => {
+    const { code, err } = await run(program, { EAGRE_BACKEND: 'abacus' });
+    expect(code).toBe(1);
+    expect(err).toMatch(/NotFoundError: no backend 'abacus' \(registered: /);
+  });
+});
+
+describe('threads and ends', () => {
+  const work = `
+    const sum = () => tf.matmul(tf.ones([300, 300]), tf.ones([300, 300])).sum().item();
+    const train = () => {
+      const v = new tf.Variable(tf.ones([64, 64]));
+      for (let i = 0; i < 20; i++) {
+        const tape = new tf.GradientTape();
+        v.assignSub(tape.gradient(tf.matmul(v, v).square().mean(), v).mul(1e-4));
+      }
+      return Math.round(v.sum().item());
+    };`;
+  /** Begins the module of a worker: loaders of the main thread are not its own. */
+  const begin = `
+    import { register } from ${JSON.stringify(new URL('esm/api/index.mjs', tsx).href)};
+    register();
+    const tf = await import(${JSON.stringify(umbrella)});
+    ${work}`;
+  const worker = `
+    import { Worker } from 'node:worker_threads';
+    ${work}
+    const make = (rest) => new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(begin)} + rest)));
+    const start = () => new Promise((resolve, reject) => {
+      const w = make('(await import("node:worker_threads")).parentPort.postMessage([sum(), train()]);');
+      let got;
+      w.on('message', (m) => { got = m; });
+      w.on('error', reject);
+      w.on('exit', () => resolve(JSON.stringify(got)));
+    });`;
+
+  it('workers one after another, and beside the main thread', async () => {
+    const out = await printed(`${worker}
+      const expected = JSON.stringify([sum(), train()]);
+      const results = [await start(), await start()];
+      const running = [start(), start()];
+      for (let i = 0; i < 30; i++) results.push(JSON.stringify([sum(), train()]));
+      results.push(...(await Promise.all(running)));
+      for (let i = 0; i < 5; i++) results.push(JSON.stringify([sum(), train()]));
+      console.log(results.length, results.every((r) => r === expected), expected);`);
+    expect(out).toMatch(/^39 true \[27000000,/);
+  });
+  it('a worker that is terminated while it computes', async () => {
+    const out = await printed(`${worker}
+      for (let i = 0; i < 3; i++) {
+        const w = make('(await import("node:worker_threads")).parentPort.postMessage(0); for (;;) sum();');
+        await new Promise((resolve, reject) => w.on('error', reject).on('message', () => setTimeout(resolve, 50)));
+        sum();
+        await w.terminate();
+      }
+      console.log(sum());`);
+    expect(out).toBe('27000000');
+  });
+  it('process.exit in the middle', async () => {
+    for (const threads of ['1', '4']) {
+      const { code, signal } = await run(
+        `${work} sum(); train(); const tape = new tf.GradientTape(); sum(); process.exit(7);`,
+        { EAGRE_NUM_THREADS: threads },
+      );
+      expect([code, signal]).toEqual([7, null]);
+    }
+  });
+  it('an end while kernel threads are parked', async () => {
+    expect(
+      await printed(`${work} sum(); await new Promise((r) => setTimeout(r, 300)); console.log('done');`, {
+        EAGRE_NUM_THREADS: '4',
+      }),
+    ).toBe('done');
+  });
+  it('another number of threads in between', async () => {
+    expect(
+      await printed(
+        `${work} const all = [1, 4, 2, 8, 1, 300].map((n) => (tf.config.threads(n), sum())); console.log(new Set(all).size, tf.config.threads());`,
+      ),
+    ).toBe('1 256');
+  });
+});
+
+describe('memory that nobody gives back', () => {
+  const peak = 'console.log(JSON.stringify(process.resourceUsage().maxRSS / 1024));';
+
+  it('a synchronous loop of 300,000 tensors of 4 KB stays small', async () => {
+    const mb = Number(await printed(`for (let i = 0; i < 300_000; i++) tf.fill([1024], i); ${peak}`));
+    expect(mb).toBeLessThan(200);
+  });
+  it('one of a thousand small tensors that is kept does not keep all of them', async () => {
+    const mb = Number(
+      await printed(`const kept = [];
+        for (let i = 0; i < 300_000; i++) { const t = tf.fill([1024], i); if (i % 1000 === 0) kept.push(t); }
+        if (kept.some((t, i) => t.data()[1023] !== i * 1000)) throw new Error('changed');
+        ${peak}`),
+    );
+    expect(mb).toBeLessThan(250);
+  });
+  it('500 training steps', async () => {
+    const [early, late] = JSON.parse(
+      await printed(`
+        const model = new tf.Sequential([new tf.layers.Dense(64, { activation: 'relu', inputShape: [32] }), new tf.layers.Dense(10)]);
+        const [x, y] = [tf.random.normal([32, 32]), tf.zeros([32], 'int32')];
+        const loss = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+        const adam = new tf.optimizers.Adam();
+        const steps = (n) => {
+          for (let i = 0; i < n; i++) {
+            const tape = new tf.GradientTape();
+            adam.applyGradients(tape.gradient(loss(y, model(x)), model.trainableVariables), model.trainableVariables);
+          }
+          return process.memoryUsage.rss();
+        };
+        console.log(JSON.stringify([steps(50), steps(450)]));`),
+    ) as [number, number];
+    expect(late / early).toBeLessThan(1.3);
+  });
+});
