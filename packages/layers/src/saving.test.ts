@@ -14,6 +14,7 @@ import {
 } from '@eagre/core';
 import { encodeSafetensors, type NDArray, readSafetensorsFile } from '@eagre/formats';
 import { Adam } from '@eagre/optimizers';
+import { build } from 'vite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BatchNormalization, Dense, Dropout } from './layers/index.ts';
 import { Model } from './model.ts';
@@ -77,7 +78,9 @@ test('in another process', async () => {
   const a = make();
   // So that names of layers differ from those in the other process.
   await a.saveWeights(file('here.safetensors'));
-  const child = await runProcess(`
+  const child = await runProcess(
+    build,
+    `
     import '@eagre/backend-js';
     import { Sequential, layers } from '@eagre/layers';
     const { Dense, BatchNormalization } = layers;
@@ -85,7 +88,8 @@ test('in another process', async () => {
     await model.loadWeights(${JSON.stringify(file('here.safetensors'))});
     await model.saveWeights(${JSON.stringify(file('there.safetensors'))});
     console.log(JSON.stringify(model.getWeights().map((w) => w.array())));
-  `);
+  `,
+  );
   expect(child.stderr).toBe('');
   expect(JSON.parse(child.stdout)).toEqual(values(a));
   expect(readFileSync(file('there.safetensors'))).toEqual(readFileSync(file('here.safetensors')));
@@ -141,8 +145,8 @@ describe('what goes wrong leaves everything as it was', () => {
     const attempt = async (change: (arrays: Map<string, NDArray>) => void): Promise<unknown> => {
       const arrays = new Map(tensors);
       // Would show if anything were assigned before everything is checked.
-      for (const [key, array] of arrays)
-        arrays.set(key, { ...array, data: new Float32Array(array.data.length).fill(9) });
+      for (const [key, { shape, data }] of arrays)
+        arrays.set(key, { dtype: 'float32', shape, data: new Float32Array(data.length).fill(9) });
       change(arrays);
       writeFileSync(file('other.safetensors'), encodeSafetensors(arrays));
       return model.loadWeights(file('other.safetensors'));

@@ -298,7 +298,9 @@ describe('fit', () => {
       await expect(run({ validationData: x })).rejects.toThrow('[x, y] or an iterable');
       await expect(run({ validationSplit: 1 })).rejects.toThrow('(0, 1)');
       await expect(run({ validationSplit: 0.9 })).rejects.toThrow('leaves nothing');
-      await expect(model.fit([[x, y]].values(), { validationSplit: 0.5 })).rejects.toThrow('needs x and y');
+      await expect(model.fit(new Set([[x, y] as const]), { validationSplit: 0.5 })).rejects.toThrow(
+        'needs x and y',
+      );
     });
   });
 
@@ -613,11 +615,12 @@ describe('own steps, losses and metrics', () => {
         return hold((this.last as Tensor).mul(1));
       }
     }
+    const error: metrics.MetricFunction = (a, b) => hold(hold(a as Tensor).sub(hold(b as Tensor)));
     for (const loss of [new Own(), (a: Tensor, b: Tensor) => hold(hold(a).sub(hold(b)).abs()).mean(-1)]) {
       const model = new Sequential([new Dense(1)]);
       model.compile({
         loss,
-        metrics: [new Last(), (a, b) => hold(hold(a as Tensor).sub(hold(b as Tensor)))],
+        metrics: [new Last(), error],
       });
       await model.fit(x, y, { ...quiet, epochs: 2, batchSize: 2 });
       await model.evaluate(x, y, quiet);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError, ones } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
+import { build } from 'vite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Dense } from '../layers/index.ts';
 import { Sequential } from '../sequential.ts';
@@ -96,7 +97,7 @@ describe('EarlyStopping', () => {
   });
   test('a number that is not there only warns, once', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-    const some = [{ loss: 1 }, { loss: 1, val_loss: 2 }, { loss: 1 }, { loss: 1, val_loss: 1 }];
+    const some: Logs[] = [{ loss: 1 }, { loss: 1, val_loss: 2 }, { loss: 1 }, { loss: 1, val_loss: 1 }];
     expect((await run(some, new EarlyStopping())).epochs).toBe(4);
     expect(warn.mock.calls).toEqual([["EarlyStopping: there is no 'val_loss' to watch; the logs have loss"]]);
     warn.mockRestore();
@@ -294,7 +295,9 @@ describe('ProgressBar', () => {
   });
 
   test('an interrupt ends the process and gives the terminal back', async () => {
-    const child = await runProcess(`
+    const child = await runProcess(
+      build,
+      `
       import { callbacks } from '@eagre/layers';
       process.stdout.isTTY = true;
       const bar = new callbacks.ProgressBar();
@@ -302,7 +305,8 @@ describe('ProgressBar', () => {
       await bar.onEpochBegin(0);
       process.kill(process.pid, 'SIGINT');
       setTimeout(() => console.log('still here'), 1000);
-    `);
+    `,
+    );
     expect(child.stderr).toBe('');
     expect(child.signal).toBe('SIGINT');
     expect(child.stdout).toContain('\x1b[?25h');

@@ -118,7 +118,7 @@ abstract class ConvBase extends Layer {
   }
 
   /** Checks the shape of the first input. @returns its channels. */
-  protected channels(inputShape: Shape): number {
+  protected channels(inputShape: PartialShape): number {
     checkImages(this, inputShape);
     const channels = knownSize(this, inputShape, 3);
     this.computeOutputShape(inputShape);
@@ -213,7 +213,7 @@ export class Conv2D extends ConvBase {
     this.#options = kernelOptions(options);
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     const channels = this.channels(inputShape);
     if (channels % this.groups !== 0) {
       fail(
@@ -269,7 +269,7 @@ export class Conv2DTranspose extends ConvBase {
     this.#options = kernelOptions(options);
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     const channels = this.channels(inputShape);
     this.kernel = this.addWeight({
       name: 'kernel',
@@ -328,7 +328,7 @@ export class DepthwiseConv2D extends ConvBase {
     this.#options = depthwiseOptions(options);
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     const channels = this.channels(inputShape);
     this.kernel = this.addWeight({
       name: 'kernel',
@@ -381,7 +381,7 @@ export class SeparableConv2D extends ConvBase {
     };
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     const channels = this.channels(inputShape);
     this.depthwiseKernel = this.addWeight({
       name: 'depthwise_kernel',

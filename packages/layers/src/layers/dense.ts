@@ -1,4 +1,4 @@
-import type { PartialShape, Shape, Tensor, Variable } from '@eagre/core';
+import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { fusedMatMul, showShape } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
@@ -67,7 +67,7 @@ export class Dense extends Layer {
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     this.#check(inputShape);
     const o = this.#options;
     this.kernel = this.addWeight({

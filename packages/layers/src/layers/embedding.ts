@@ -36,7 +36,7 @@ export class Embedding extends Layer {
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
-  override build(): void {
+  override build(_inputShape?: PartialShape): void {
     this.embeddings = this.addWeight({
       name: 'embeddings',
       shape: [this.inputDim, this.outputDim],

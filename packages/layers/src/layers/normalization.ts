@@ -129,7 +129,7 @@ export class BatchNormalization extends Normalization {
     };
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     this.#channelAxis(inputShape);
     const shape = [knownSize(this, inputShape, this.axis)];
     this.addScaleAndOffset(shape);
@@ -222,7 +222,7 @@ export class LayerNormalization extends Normalization {
     }
   }
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     const shape = this.axes(inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
     this.#shape = shape;
     this.addScaleAndOffset(shape);

@@ -2,12 +2,17 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Runs a program in a process of its own, on the sources: it imports `@eagre/…` as users do. */
-export async function runProcess(program: string): Promise<SpawnSyncReturns<string>> {
+/**
+ * Runs a program in a process of its own, on the sources: it imports `@eagre/…` as users do.
+ * @param build that of Vite, on which only tests may depend.
+ */
+export async function runProcess(
+  build: (config: object) => Promise<unknown>,
+  program: string,
+): Promise<SpawnSyncReturns<string>> {
   // Here, so that what is not bundled is found.
   const cache = join(packages, 'layers/node_modules/.cache');
   mkdirSync(cache, { recursive: true });
