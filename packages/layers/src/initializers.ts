@@ -114,7 +114,7 @@ export function orthogonal(options: { gain?: number } & Seeded = {}): Initialize
     const columns = shape.at(-1) as number;
     const rows = sizeOf(shape.slice(0, -1));
     const [count, length] = [Math.min(rows, columns), Math.max(rows, columns)];
-    const normal = random.normal([count, length], { dtype: 'float64', ...rest });
+    const normal = source(rest).normal([count, length], { dtype: 'float64' });
     const vectors = orthonormal(normal.data() as Float64Array, count, length);
     normal.dispose();
     const out = tensorOf(vectors, 'float64', { shape: [count, length] });

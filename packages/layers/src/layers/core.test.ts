@@ -67,6 +67,7 @@ describe('Lambda', () => {
 test('every class is callable, has a snake_case name and makes itself from its configuration', () => {
   const args: Record<string, unknown[]> = {
     Activation: ['relu'],
+    Bidirectional: [new layers.LSTM(1)],
     Conv2D: [1, 1],
     Conv2DTranspose: [1, 1],
     Dense: [1],
@@ -75,14 +76,23 @@ test('every class is callable, has a snake_case name and makes itself from its c
     Embedding: [2, 2],
     GaussianDropout: [0.1],
     GaussianNoise: [0.1],
+    GRU: [1],
+    GRUCell: [1],
     InputLayer: [{ shape: [1] }],
     Lambda: [(x: Tensor) => x],
+    LSTM: [1],
+    LSTMCell: [1],
     Permute: [[1]],
     RepeatVector: [1],
     Rescaling: [1],
     Reshape: [[-1]],
+    RNN: [new layers.LSTMCell(1)],
     SeparableConv2D: [1, 1],
+    SimpleRNN: [1],
+    SimpleRNNCell: [1],
     SpatialDropout2D: [0.1],
+    StackedRNNCells: [[new layers.GRUCell(1)]],
+    TimeDistributed: [new layers.Dense(1)],
   };
   for (const [name, Class] of Object.entries(layers)) {
     if (Class === layers.Layer) continue;

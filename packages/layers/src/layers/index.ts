@@ -19,5 +19,30 @@ export { Embedding, type EmbeddingOptions } from './embedding.ts';
 export * from './merging.ts';
 export * from './normalization.ts';
 export * from './pooling.ts';
+export {
+  Bidirectional,
+  type BidirectionalOptions,
+  GRU,
+  type GRUOptions,
+  LSTM,
+  type LSTMOptions,
+  RNN,
+  type RNNOptions,
+  SimpleRNN,
+  type SimpleRNNOptions,
+  TimeDistributed,
+} from './recurrent.ts';
+export {
+  type CellOptions,
+  type GatedCellOptions,
+  GRUCell,
+  type GRUCellOptions,
+  LSTMCell,
+  type LSTMCellOptions,
+  type RecurrentCell,
+  SimpleRNNCell,
+  type SimpleRNNCellOptions,
+  StackedRNNCells,
+} from './recurrent-cells.ts';
 export * from './regularization.ts';
 export * from './reshaping.ts';

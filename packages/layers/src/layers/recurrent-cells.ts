@@ -1,5 +1,14 @@
 // One step of a recurrent network. A cell is called as `cell(x, { states: [h, c] })` and gives [output, ...new states].
-import { concat, nn, type PartialShape, type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
+import {
+  concat,
+  nn,
+  type PartialShape,
+  random,
+  type Shape,
+  type Tensor,
+  type Variable,
+  zeros,
+} from '@eagre/core';
 import { fusedMatMul } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
@@ -88,6 +97,7 @@ export abstract class Cell extends Layer {
   recurrentKernel!: Variable;
   bias: Variable | null = null;
   readonly #options;
+  readonly #generator: random.Generator | null;
 
   constructor(units: number, options: CellOptions) {
     super(options);
@@ -98,6 +108,7 @@ export abstract class Cell extends Layer {
     this.recurrentDropout = checkRate(this, options.recurrentDropout ?? 0);
     if (this.dropout === 1 || this.recurrentDropout === 1) fail(this, 'needs dropout rates below 1');
     this.seed = options.seed ?? null;
+    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
     this.#options = {
       kernelInitializer: options.kernelInitializer ?? 'glorotUniform',
       recurrentInitializer: options.recurrentInitializer ?? 'orthogonal',
@@ -198,12 +209,17 @@ export abstract class Cell extends Layer {
 
   /** @internal */
   masks(batch: number, features: number): Masks {
-    const mask = (rate: number, size: number, step: number): Tensor | null => {
+    const { dtype } = this;
+    const mask = (rate: number, size: number): Tensor | null => {
       if (rate === 0) return null;
-      const seed = this.seed === null ? {} : { seed: this.seed + step };
-      return nn.dropout(zeros([batch, size], { dtype: this.dtype }).add(1), { rate, ...seed });
+      const noise =
+        this.#generator?.uniform([batch, size], { dtype }) ?? random.uniform([batch, size], { dtype });
+      return noise
+        .greaterEqual(rate)
+        .cast(dtype)
+        .mul(1 / (1 - rate));
     };
-    return { input: mask(this.dropout, features, 0), recurrent: mask(this.recurrentDropout, this.units, 1) };
+    return { input: mask(this.dropout, features), recurrent: mask(this.recurrentDropout, this.units) };
   }
 
   /** @internal @throws InvalidArgumentError for another number of features than the weights were made for. */
@@ -211,7 +227,10 @@ export abstract class Cell extends Layer {
     const n = this.kernel?.shape[0];
     const last = shape.at(-1);
     if (n !== undefined && last !== null && last !== n) {
-      fail(this, `was built for ${n} features, got ${last} (input [${shape.map((d) => d ?? 'null').join(', ')}])`);
+      fail(
+        this,
+        `was built for ${n} features, got ${last} (input [${shape.map((d) => d ?? 'null').join(', ')}])`,
+      );
     }
   }
 }
@@ -283,8 +302,7 @@ export class LSTMCell extends Cell {
     if (!this.unitForgetBias) return given;
     const rest: Initializer = getInitializer(given);
     const u = this.units;
-    return (_, dtype) =>
-      concat([rest([u], dtype), getInitializer('ones')([u], dtype), rest([2 * u], dtype)]);
+    return (_, dtype) => concat([rest([u], dtype), getInitializer('ones')([u], dtype), rest([2 * u], dtype)]);
   }
   /** @internal Whether the fused kernel computes what this cell does. */
   get fusable(): boolean {
@@ -304,8 +322,9 @@ export class LSTMCell extends Cell {
     );
     const [i, f, g, o] = sum.split(4, 1) as [Tensor, Tensor, Tensor, Tensor];
     const gate = (t: Tensor): Tensor => applyActivation(this.recurrentActivation, t);
-    const c = gate(f).mul(cell).add(gate(i).mul(applyActivation(this.activation, g)));
-    // The activation gets a tensor of its own: a user's function may keep what it sees.
+    const c = gate(f)
+      .mul(cell)
+      .add(gate(i).mul(applyActivation(this.activation, g)));
     const h = gate(o).mul(applyActivation(this.activation, c));
     return [h, h, c];
   }
@@ -358,7 +377,11 @@ export class GRUCell extends Cell {
     const u = this.units;
     const [ofX, ofH] =
       this.bias === null ? [null, null] : this.resetAfter ? this.bias.unstack(0) : [this.bias, null];
-    const [zx, rx, gx] = fusedMatMul(input, this.kernel, ofX as Tensor | null).split(3, 1) as [Tensor, Tensor, Tensor];
+    const [zx, rx, gx] = fusedMatMul(input, this.kernel, ofX as Tensor | null).split(3, 1) as [
+      Tensor,
+      Tensor,
+      Tensor,
+    ];
     const seen = masked(before, masks.recurrent);
     const gate = (t: Tensor): Tensor => applyActivation(this.recurrentActivation, t);
     let z: Tensor;

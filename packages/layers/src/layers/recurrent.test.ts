@@ -1,0 +1,306 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { readFileSync } from 'node:fs';
+import { GradientTape } from '@eagre/autodiff';
+import { listBackends } from '@eagre/backend';
+import {
+  constant,
+  InvalidArgumentError,
+  ones,
+  random,
+  Tensor,
+  type Variable,
+  withBackend,
+} from '@eagre/core';
+import { describe, expect, test } from 'vitest';
+import { Input } from '../functional.ts';
+import type { Layer } from '../layer.ts';
+import { Model } from '../model.ts';
+import { Sequential } from '../sequential.ts';
+import { runLayerTest } from '../testing/run-layer-test.ts';
+import * as layers from './index.ts';
+
+const { Bidirectional, Dense, GRU, GRUCell, LSTM, LSTMCell, RNN, SimpleRNN, SimpleRNNCell, TimeDistributed } =
+  layers;
+const list = (y: unknown): Tensor[] => y as Tensor[];
+const sequence = (...shape: number[]): Tensor => random.Generator.fromSeed(9).normal(shape);
+
+describe('layers', () => {
+  test.each([
+    [LSTM, [3], [2, 4, 2], [2, 3], 3],
+    [LSTM, [3, { returnSequences: true, useBias: false }], [2, 4, 2], [2, 4, 3], 2],
+    [LSTM, [2, { goBackwards: true, unitForgetBias: false, activation: 'relu' }], [2, 3, 2], [2, 2], 3],
+    [LSTM, [2, { recurrentActivation: 'hardSigmoid', kernelRegularizer: 'l2' }], [1, 2, 2], [1, 2], 3],
+    [GRU, [3, { activityRegularizer: 'l2' }], [2, 4, 2], [2, 3], 3],
+    [GRU, [3, { returnSequences: true, resetAfter: false }], [2, 4, 2], [2, 4, 3], 3],
+    [GRU, [3, { recurrentInitializer: 'glorotUniform', useBias: false }], [2, 4, 2], [2, 3], 2],
+    [SimpleRNN, [3, { returnSequences: true }], [2, 4, 2], [2, 4, 3], 3],
+  ] as const)('%o %j', (Class, args, inputShape, outputShape, trainable) => {
+    runLayerTest(Class as typeof LSTM, {
+      args: args as unknown as [number],
+      inputShape,
+      outputShape,
+      trainable,
+    });
+  });
+  test.each([
+    [LSTM, { dropout: 0.4 }],
+    [LSTM, { recurrentDropout: 0.4 }],
+    [GRU, { dropout: 0.2, recurrentDropout: 0.2 }],
+    [GRU, { dropout: 0.4, seed: 3 }],
+    [SimpleRNN, { dropout: 0.2, recurrentDropout: 0.2 }],
+  ] as const)('%o with %j', (Class, options) => {
+    runLayerTest(Class as typeof LSTM, {
+      args: [20, options] as unknown as [number],
+      inputShape: [3, 4, 20],
+      outputShape: [3, 20],
+      trainable: 3,
+      random: true,
+    });
+  });
+  test('wrappers', () => {
+    runLayerTest(RNN, {
+      args: [[new LSTMCell(2), new GRUCell(3)], { returnSequences: true }],
+      inputShape: [2, 3, 2],
+      outputShape: [2, 3, 3],
+      trainable: 6,
+    });
+    runLayerTest(Bidirectional, {
+      args: [new LSTM(3, { returnSequences: true })],
+      inputShape: [2, 4, 2],
+      outputShape: [2, 4, 6],
+      trainable: 6,
+    });
+    runLayerTest(Bidirectional, {
+      args: [new GRU(3), { mergeMode: 'sum' }],
+      inputShape: [2, 4, 2],
+      outputShape: [2, 3],
+      trainable: 6,
+    });
+    runLayerTest(TimeDistributed, {
+      args: [new Dense(3)],
+      inputShape: [2, 4, 2],
+      outputShape: [2, 4, 3],
+      trainable: 2,
+    });
+  });
+});
+
+test('weights are named as in Keras', () => {
+  const names = (layer: Layer): string[] => {
+    layer.build([null, 3, 2]);
+    return layer.namedWeights.map((w) => w.path);
+  };
+  expect(names(new LSTM(2))).toEqual(['lstm_cell/kernel', 'lstm_cell/recurrent_kernel', 'lstm_cell/bias']);
+  expect(names(new Bidirectional(new GRU(2, { useBias: false })))).toEqual([
+    'forward_gru/gru_cell/kernel',
+    'forward_gru/gru_cell/recurrent_kernel',
+    'backward_gru/gru_cell/kernel',
+    'backward_gru/gru_cell/recurrent_kernel',
+  ]);
+  expect(names(new RNN([new SimpleRNNCell(2), new SimpleRNNCell(2)]))).toContain(
+    'stacked_rnn_cells/simple_rnn_cell_1/kernel',
+  );
+});
+
+test('the forget gate begins open, recurrent weights orthonormal', () => {
+  const layer = new LSTM(4);
+  layer.build([null, null, 3]);
+  expect(layer.cell.bias?.array()).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+  const u = layer.cell.recurrentKernel;
+  expect(u.shape).toEqual([4, 16]);
+  const products = u.matmul(u, { transposeB: true }).array() as number[][];
+  products.forEach((row, i) => {
+    row.forEach((v, j) => expect(v).toBeCloseTo(i === j ? 1 : 0, 6));
+  });
+});
+
+test('cells run one step', () => {
+  const x = sequence(2, 1, 3);
+  for (const Class of [LSTM, GRU, SimpleRNN] as const) {
+    const layer = new Class(4, { returnState: true });
+    const outputs = list(layer(x));
+    const stepped = list(layer.cell(x.squeeze(1)));
+    expect(stepped.map((t) => t.array())).toEqual(outputs.map((t) => t.array()));
+    const again = list(layer.cell(x.squeeze(1), { states: stepped.slice(1) }));
+    expect(list(layer(x, { initialState: outputs.slice(1) }))[0]?.array()).toEqual(again[0]?.array());
+  }
+});
+
+test('a step by step run gives the same as the fused kernel', () => {
+  const x = sequence(3, 5, 2);
+  for (const [Class, Cell] of [
+    [LSTM, LSTMCell],
+    [GRU, GRUCell],
+  ] as const) {
+    const fused = new Class(4, { returnSequences: true });
+    const steps = new RNN(new Cell(4, { activation: (t) => t.tanh() }), { returnSequences: true });
+    const y = fused(x);
+    steps(x);
+    steps.setWeights(fused.getWeights());
+    expect(steps(x).sub(y).abs().max().item()).toBeLessThan(1e-6);
+  }
+});
+
+test('initial states may be inputs, also symbolic ones', () => {
+  const layer = new GRU(2, { returnState: true });
+  const [x, h] = [Input({ shape: [null, 3] }), Input({ shape: [2] })];
+  const [y, last] = layer([x, h]) as unknown as [typeof x, typeof x];
+  expect([y.shape, last.shape]).toEqual([
+    [null, 2],
+    [null, 2],
+  ]);
+  const model = new Model({ inputs: [x, h], outputs: [y, last] });
+  const values = [sequence(4, 3, 3), sequence(4, 2)] as const;
+  expect(list(model(values)).map((t) => t.array())).toEqual(
+    list(layer(values[0], { initialState: values[1] })).map((t) => t.array()),
+  );
+});
+
+test('dropout uses one mask for all steps', () => {
+  const layer = new SimpleRNN(3, {
+    dropout: 0.5,
+    seed: 1,
+    returnSequences: true,
+    activation: 'linear',
+    kernelInitializer: 'ones',
+    recurrentInitializer: 'zeros',
+  });
+  const y = layer(ones([2, 4, 9]), { training: true }).unstack(1);
+  for (const step of y) expect(step.array()).toEqual(y[0]?.array());
+});
+
+test('a stateful layer goes on where it stopped', () => {
+  const x = sequence(2, 6, 3);
+  const [first, second] = x.split(2, 1) as [Tensor, Tensor];
+  for (const Class of [LSTM, GRU, SimpleRNN] as const) {
+    const layer = new Class(3, { stateful: true });
+    layer(first);
+    const y = layer(second);
+    layer.resetStates();
+    expect(layer(x).sub(y).abs().max().item()).toBeLessThan(1e-6);
+    expect(() => layer(ones([5, 2, 3]))).toThrow('expects states of shape [5, 3]');
+    expect(layer.weights).toHaveLength(3);
+  }
+});
+
+test('a model of them learns', () => {
+  const x = random.Generator.fromSeed(2).uniform([32, 6, 1], { minval: -1, maxval: 1 });
+  const y = x.sum(1);
+  const model = new Sequential([new Bidirectional(new LSTM(8)), new Dense(1)]);
+  const loss = (): Tensor => model(x, { training: true }).sub(y).square().mean();
+  const before = loss().item();
+  for (let i = 0; i < 40; i++) {
+    const tape = new GradientTape();
+    const value = loss();
+    const weights = model.trainableVariables;
+    tape.gradient(value, weights).forEach((g, k) => {
+      (weights[k] as Variable).assignSub((g as Tensor).mul(0.2));
+    });
+  }
+  expect(loss().item()).toBeLessThan(before / 4);
+});
+
+test('says what does not fit', () => {
+  const layer = new LSTM(2, { name: 'memory' });
+  expect(() => layer(ones([2, 3]))).toThrow(
+    "LSTM 'memory' expects input of rank 3 [batch, time, features], got [2, 3]",
+  );
+  expect(() => layer(ones([2, 0, 3]))).toThrow('at least one step');
+  layer(ones([1, 2, 3]));
+  expect(() => layer(ones([1, 2, 4]))).toThrow('was built for 3 features, got 4');
+  expect(() => layer(ones([1, 2, 3]), { initialState: [ones([1, 2])] })).toThrow(
+    'expects states of shape [1, 2], [1, 2], got [1, 2]',
+  );
+  expect(() => new LSTM(0)).toThrow(InvalidArgumentError);
+  expect(() => new GRU(2, { dropout: 1 })).toThrow('below 1');
+  expect(() => new RNN(new Dense(2) as never)).toThrow('needs a cell');
+  expect(() => new RNN([])).toThrow('needs a list of cells');
+  expect(() => new Bidirectional(new Dense(2) as never)).toThrow('needs a recurrent layer');
+  expect(() => new TimeDistributed(new Dense(2))(ones([2, 2]))).toThrow('rank 3 or more');
+});
+
+// ---- as Keras computes
+
+interface Values {
+  readonly shape: number[];
+  readonly values: number[];
+}
+interface Described {
+  readonly layer: string;
+  readonly config: Record<string, unknown>;
+}
+interface Case extends Described {
+  readonly cells?: readonly Described[];
+  readonly inner?: Described;
+  readonly weights: Record<string, Values>;
+  readonly calls: readonly {
+    readonly x: Values;
+    readonly states: readonly Values[];
+    readonly outputs: readonly Values[];
+    readonly upstream: readonly Values[];
+    readonly inputGradients: readonly Values[];
+    readonly gradients: Record<string, Values>;
+  }[];
+}
+const golden = JSON.parse(readFileSync(new URL('../../golden/rnn.json', import.meta.url), 'utf8')) as {
+  readonly cases: readonly Case[];
+};
+const classes = layers as unknown as Record<
+  string,
+  { fromConfig(config: object): Layer } & (new (...args: unknown[]) => Layer)
+>;
+const tensor = ({ shape, values }: Values): Tensor => constant(values, 'float32', { shape });
+const made = ({ layer, config }: Described): Layer =>
+  (classes[layer] as (typeof classes)[string]).fromConfig(config);
+
+function close(got: Tensor, expected: Values, what: string): void {
+  expect(got.shape, what).toEqual(expected.shape);
+  const data = got.data();
+  expected.values.forEach((v, i) => {
+    if (!(Math.abs(Number(data[i]) - v) <= 4e-6 * Math.max(1, Math.abs(v))))
+      throw new Error(`${what}: element ${i} is ${data[i]}, Keras has ${v}`);
+  });
+}
+
+describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
+  test.each(
+    golden.cases.map(
+      (c) => [`${c.layer} ${JSON.stringify([c.config, c.inner ?? c.cells ?? []])}`, c] as const,
+    ),
+  )('%s', (_, c) => {
+    withBackend(backend, () => {
+      const Class = classes[c.layer] as (typeof classes)[string];
+      const layer =
+        c.cells !== undefined
+          ? new Class(c.cells.length > 1 ? c.cells.map(made) : made(c.cells[0] as Described), c.config)
+          : c.inner !== undefined
+            ? new Class(made(c.inner), c.config)
+            : made(c);
+      layer.build([2, 3, 2]);
+      const named = layer.namedWeights;
+      expect(named.map((w) => w.path).sort()).toEqual(Object.keys(c.weights).sort());
+      for (const { path, variable } of named) variable.assign(tensor(c.weights[path] as Values));
+      for (const call of c.calls) {
+        const inputs = [call.x, ...call.states].map(tensor);
+        const tape = new GradientTape();
+        tape.watch(inputs);
+        const result: unknown = layer(inputs[0] as Tensor, {
+          ...(call.states.length > 0 ? { initialState: inputs.slice(1) } : {}),
+        });
+        const outputs = result instanceof Tensor ? [result] : list(result);
+        expect(outputs).toHaveLength(call.outputs.length);
+        outputs.forEach((y, i) => close(y, call.outputs[i] as Values, `output ${i}`));
+        const loss = outputs
+          .map((y, i) => y.mul(tensor(call.upstream[i] as Values)).sum())
+          .reduce((a, b) => a.add(b));
+        const gradients = tape.gradient(loss, [...inputs, ...named.map((w) => w.variable)]);
+        gradients.forEach((g, i) => {
+          const path = named[i - inputs.length]?.path;
+          const expected = path === undefined ? call.inputGradients[i] : call.gradients[path];
+          close(g as Tensor, expected as Values, `gradient of ${path ?? `input ${i}`}`);
+        });
+      }
+    });
+  });
+});
