@@ -2,6 +2,7 @@ import type { SingleBar } from 'cli-progress';
 import { Callback, type Logs } from './callback.ts';
 
 const WIDTH = 24;
+const NARROW = 8;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
@@ -81,13 +82,20 @@ export class ProgressBar extends Callback {
     const elapsed = (performance.now() - this.#start) / 1000;
     const perStep = this.#seen === 0 ? 0 : elapsed / this.#seen;
     const left = steps === undefined || done ? undefined : perStep * (steps - this.#seen);
-    const filled =
-      steps === undefined ? 0 : Math.round((WIDTH * Math.min(this.#seen, steps)) / Math.max(1, steps));
-    const bar = this.#live ? ` ${'━'.repeat(filled)}${'─'.repeat(WIDTH - filled)}` : '';
     const time = left === undefined ? duration(elapsed) : `ETA ${duration(left)}`;
     const numbers = Object.entries(logs).map(([name, value]) => ` - ${name}: ${number(value)}`);
-    return `${this.#seen}/${steps ?? '?'}${bar} ${time} ${rate(perStep)}/step${numbers.join('')}`;
+    const count = `${this.#seen}/${steps ?? '?'}`;
+    const rest = ` ${time} ${rate(perStep)}/step${numbers.join('')}`;
+    if (!this.#live) return count + rest;
+    // The bar gives way to the numbers, which a narrow terminal would otherwise cut off.
+    const room = (this.#out.columns ?? 80) - count.length - rest.length - 2;
+    return `${count} ${drawn(Math.max(NARROW, Math.min(WIDTH, room)), steps, this.#seen)}${rest}`;
   }
+}
+
+function drawn(width: number, steps: number | undefined, seen: number): string {
+  const filled = steps === undefined ? 0 : Math.round((width * Math.min(seen, steps)) / Math.max(1, steps));
+  return `${'━'.repeat(filled)}${'─'.repeat(width - filled)}`;
 }
 
 function duration(seconds: number): string {
