@@ -89,7 +89,9 @@ export class ProgressBar extends Callback {
     if (!this.#live) return count + rest;
     // The bar gives way to the numbers, which a narrow terminal would otherwise cut off.
     const room = (this.#out.columns ?? 80) - count.length - rest.length - 2;
-    return `${count} ${drawn(Math.max(NARROW, Math.min(WIDTH, room)), steps, this.#seen)}${rest}`;
+    return room < NARROW
+      ? count + rest
+      : `${count} ${drawn(Math.min(WIDTH, room), steps, this.#seen)}${rest}`;
   }
 }
 
