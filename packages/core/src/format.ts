@@ -5,9 +5,11 @@ type Value = number | bigint | boolean | string | readonly Value[];
 
 const EDGE = 3;
 const THRESHOLD = 1000;
+const WIDTH = 75;
 
 /** The values as NumPy prints them: aligned columns, `...` in the middle of what is long. */
 export function formatValues(tensor: Tensor): string {
+  if (tensor.size === 0) return '[]';
   const summarise = tensor.size > THRESHOLD;
   const nested = pick(tensor, summarise);
   const leaves: (number | bigint | boolean | string)[] = [];
@@ -56,40 +58,55 @@ type LeafFormat = (value: number | bigint | boolean | string) => string;
 function leafFormat(leaves: readonly (number | bigint | boolean | string)[], dtype: string): LeafFormat {
   if (dtype === 'string') return (v) => JSON.stringify(v);
   if (dtype !== 'float32' && dtype !== 'float64') return padded(leaves, String);
-  const finite = (leaves as readonly number[]).filter((v) => Number.isFinite(v) && v !== 0).map(Math.abs);
-  const max = Math.max(0, ...finite);
-  const min = Math.min(Number.POSITIVE_INFINITY, ...finite);
-  const digits = 8;
-  const shortest = (v: number): string => (dtype === 'float32' ? shortestFloat32(v) : String(v));
-  if (finite.length > 0 && (max >= 1e8 || min < 1e-4 || max / min > 1e3 * 1e5)) {
-    return padded(leaves, (v) => special(v as number) ?? exponent(v as number, shortest(v as number)));
-  }
-  const decimals = Math.max(0, ...finite.map((v) => fraction(shortest(v), digits)));
-  return padded(leaves, (v) => special(v as number) ?? fixed(v as number, decimals));
+  return floatFormat(leaves as readonly number[], dtype) as LeafFormat;
 }
 
-function special(v: number): string | undefined {
-  if (Number.isNaN(v)) return 'nan';
-  if (!Number.isFinite(v)) return v > 0 ? 'inf' : '-inf';
-  return undefined;
+const DIGITS = 8;
+
+/**
+ * As many digits as the numbers need, at most 8 behind the point, which all stand in one column. With exponents where numbers
+ * are large, small or far apart; then mantissas are filled up with zeros, otherwise numbers with spaces.
+ */
+function floatFormat(leaves: readonly number[], dtype: 'float32' | 'float64'): (v: number) => string {
+  const single = dtype === 'float32';
+  const shortest = single ? shortestFloat32 : String;
+  const round = single ? Math.fround : Number;
+  const finite = leaves.filter(Number.isFinite);
+  const sizes = finite.filter((v) => v !== 0).map(Math.abs);
+  const max = Math.max(0, ...sizes);
+  const min = Math.min(Number.POSITIVE_INFINITY, ...sizes);
+  const exponents = sizes.length > 0 && (max >= 1e8 || min < round(1e-4) || round(max / min) > 1000);
+  const parts = (v: number): [int: string, fraction: string, power: string] => {
+    const text = exponents ? Number(shortest(v)).toExponential() : shortest(v);
+    const [mantissa, power = ''] = text.split('e') as [string, string?];
+    let [int, fraction = ''] = mantissa.split('.') as [string, string?];
+    if (fraction.length > DIGITS) {
+      const cut = exponents ? (v.toExponential(DIGITS).split('e')[0] as string) : v.toFixed(DIGITS);
+      [int, fraction] = cut.split('.') as [string, string];
+      fraction = fraction.replace(/0+$/, '');
+    }
+    return [Object.is(v, -0) ? '-0' : int, fraction, power];
+  };
+  const all = finite.map(parts);
+  const widest = (index: 0 | 1 | 2): number => Math.max(0, ...all.map((p) => p[index].length));
+  const behind = widest(1);
+  const digits = Math.max(2, widest(2) - 1);
+  const tail = exponents ? digits + 2 : 0;
+  const before = Math.max(
+    widest(0),
+    ...leaves.filter((v) => !Number.isFinite(v)).map((v) => special(v).length - behind - tail - 1),
+  );
+  return (v) => {
+    if (!Number.isFinite(v)) return special(v).padStart(before + 1 + behind + tail);
+    const [int, fraction, power] = parts(v);
+    const head = `${int.padStart(before)}.`;
+    if (!exponents) return head + fraction.padEnd(behind);
+    return `${head}${fraction.padEnd(behind, '0')}e${power.charAt(0)}${power.slice(1).padStart(digits, '0')}`;
+  };
 }
 
-function fixed(v: number, decimals: number): string {
-  const sign = Object.is(v, -0) ? '-' : '';
-  return decimals === 0 ? `${sign}${v.toFixed(0)}.` : `${sign}${v.toFixed(decimals)}`;
-}
-
-function exponent(v: number, shortest: string): string {
-  const [mantissa, power] = Number(shortest).toExponential().split('e') as [string, string];
-  const n = Number(power);
-  const sign = Object.is(v, -0) ? '-' : '';
-  return `${sign}${mantissa.includes('.') ? mantissa : `${mantissa}.`}e${n < 0 ? '-' : '+'}${String(Math.abs(n)).padStart(2, '0')}`;
-}
-
-function fraction(text: string, limit: number): number {
-  if (text.includes('e')) return limit;
-  const dot = text.indexOf('.');
-  return dot < 0 ? 0 : Math.min(limit, text.length - dot - 1);
+function special(v: number): string {
+  return Number.isNaN(v) ? 'nan' : v > 0 ? 'inf' : '-inf';
 }
 
 /** The shortest decimal that is this float32 again. */
@@ -122,13 +139,13 @@ function print(
   return `[${rows.join(`\n${'\n'.repeat(inner - 2)}${' '.repeat(indent)}`)}]`;
 }
 
-/** One row of numbers, broken at 75 columns. */
+/** One row of numbers, broken where NumPy breaks it. */
 function wrap(items: readonly string[], indent: number): string {
   const lines: string[] = [];
   let line = '';
   for (const item of items) {
-    if (line !== '' && line.length + item.length + 1 + indent > 75) {
-      lines.push(line);
+    if (line !== '' && line.length + item.length + 1 + indent > WIDTH - indent) {
+      lines.push(line.trimEnd());
       line = item;
     } else line = line === '' ? item : `${line} ${item}`;
   }

@@ -101,7 +101,7 @@ describe('printing', () => {
     expect(String(constant([true, false]))).toBe('[ true false]');
     expect(String(constant(['a']))).toBe('["a"]');
     expect(String(constant(2.5))).toBe('2.5');
-    expect(String(constant([0.1, 20]))).toBe('[ 0.1 20.0]');
+    expect(String(constant([0.1, 20]))).toBe('[ 0.1 20. ]');
     expect(String(constant([Number.NaN, Number.POSITIVE_INFINITY, 1]))).toBe('[nan inf  1.]');
     expect(String(constant([1e-10, 1]))).toBe('[1.e-10 1.e+00]');
     expect(String(constant([1n, 2n]))).toBe('[1 2]');

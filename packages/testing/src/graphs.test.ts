@@ -169,6 +169,7 @@ it('the tape agrees with differences, to second order', () => {
     fc.property(graphs, (graph) => {
       withBackend('native', () =>
         checkGradients((inputs) => [evaluate(graph, inputs)], inputsOf(graph, 'float64'), {
+          order: 2,
           tolerance: 1e-4,
         }),
       );
