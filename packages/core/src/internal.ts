@@ -33,6 +33,7 @@ export {
   tell,
   transfer,
 } from './op.ts';
+export { causalMask } from './ops/attention.ts';
 export { fusedConv2d } from './ops/conv.ts';
 export { fusedMatMul } from './ops/products.ts';
 export type { Sample, SampleInput } from './samples.ts';

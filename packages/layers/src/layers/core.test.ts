@@ -82,6 +82,7 @@ test('every class is callable, has a snake_case name and makes itself from its c
     Lambda: [(x: Tensor) => x],
     LSTM: [1],
     LSTMCell: [1],
+    MultiHeadAttention: [2, 3],
     Permute: [[1]],
     RepeatVector: [1],
     Rescaling: [1],

@@ -1,6 +1,11 @@
 /** `tf.layers`. */
 export { Layer } from '../layer.ts';
 export * from './activation.ts';
+export {
+  type AttentionCallOptions,
+  MultiHeadAttention,
+  type MultiHeadAttentionOptions,
+} from './attention.ts';
 export type { Padding, Size2D } from './common.ts';
 export {
   Conv2D,

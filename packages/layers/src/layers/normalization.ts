@@ -23,6 +23,34 @@ interface NormalizationOptions extends LayerOptions {
   readonly gammaConstraint?: ConstraintLike | null;
 }
 
+/** The normalised axes. @throws InvalidArgumentError when the input lacks one, or has another size there than the weights. */
+function axesOf(
+  layer: Layer,
+  shape: PartialShape,
+  axis: number | readonly number[],
+  weights?: Shape,
+): number[] {
+  checkOne(layer, shape);
+  const list = typeof axis === 'number' ? [axis] : axis;
+  if (list.some((a) => a < -shape.length || a >= shape.length)) {
+    fail(layer, `normalises axis ${list}, which input ${showShape(shape)} does not have`);
+  }
+  const axes = normalizeAxes(list, shape.length);
+  if (weights !== undefined && axes.some((a, i) => shape[a] !== null && shape[a] !== weights[i])) {
+    fail(layer, `was built for ${showShape(weights)} on axis ${list}, got input ${showShape(shape)}`);
+  }
+  return axes;
+}
+
+/** @throws InvalidArgumentError unless it is one axis or several. */
+function checkAxes(layer: Layer, axis: number | readonly number[]): number | readonly number[] {
+  const list = typeof axis === 'number' ? [axis] : axis;
+  if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a))) {
+    fail(layer, `needs an integer or a list of them as axis, got ${JSON.stringify(axis)}`);
+  }
+  return axis;
+}
+
 abstract class Normalization extends Layer {
   readonly epsilon: number;
   readonly center: boolean;
@@ -68,20 +96,6 @@ abstract class Normalization extends Layer {
         constraint: o.betaConstraint,
       });
     }
-  }
-
-  /** The normalised axes. @throws InvalidArgumentError when the input lacks one, or has another size there than the weights. */
-  protected axes(shape: PartialShape, axis: number | readonly number[], weights?: Shape): number[] {
-    checkOne(this, shape);
-    const list = typeof axis === 'number' ? [axis] : axis;
-    if (list.some((a) => a < -shape.length || a >= shape.length)) {
-      fail(this, `normalises axis ${list}, which input ${showShape(shape)} does not have`);
-    }
-    const axes = normalizeAxes(list, shape.length);
-    if (weights !== undefined && axes.some((a, i) => shape[a] !== null && shape[a] !== weights[i])) {
-      fail(this, `was built for ${showShape(weights)} on axis ${list}, got input ${showShape(shape)}`);
-    }
-    return axes;
   }
 
   override getConfig(): Record<string, unknown> {
@@ -197,7 +211,7 @@ export class BatchNormalization extends Normalization {
   }
 
   #channelAxis(shape: PartialShape): number {
-    const [axis] = this.axes(shape, this.axis, this.movingMean?.shape);
+    const [axis] = axesOf(this, shape, this.axis, this.movingMean?.shape);
     if (shape.length < 2) fail(this, `expects input of rank 2 or more [batch, …], got ${showShape(shape)}`);
     return axis;
   }
@@ -215,27 +229,23 @@ export class LayerNormalization extends Normalization {
 
   constructor(options: LayerNormalizationOptions = {}) {
     super(options);
-    this.axis = options.axis ?? -1;
-    const list = typeof this.axis === 'number' ? [this.axis] : this.axis;
-    if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a))) {
-      fail(this, `needs an integer or a list of them as axis, got ${JSON.stringify(this.axis)}`);
-    }
+    this.axis = checkAxes(this, options.axis ?? -1);
   }
 
   override build(inputShape: PartialShape): void {
-    const shape = this.axes(inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
+    const shape = axesOf(this, inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
     this.#shape = shape;
     this.addScaleAndOffset(shape);
   }
 
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
-    const axis = this.axes(x.shape, this.axis, this.#shape);
+    const axis = axesOf(this, x.shape, this.axis, this.#shape);
     return nn.layerNormalization(x, { scale: this.gamma, offset: this.beta, axis, epsilon: this.epsilon });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    this.axes(inputShape, this.axis, this.#shape);
+    axesOf(this, inputShape, this.axis, this.#shape);
     return inputShape;
   }
 
@@ -246,4 +256,48 @@ export class LayerNormalization extends Normalization {
     return new LayerNormalization(config);
   }
 }
-builtin(BatchNormalization, LayerNormalization);
+
+export interface RMSNormalizationOptions extends LayerOptions {
+  /** One axis or several; the last unless said. */
+  readonly axis?: number | readonly number[];
+  /** Added to the mean square; 1e-6 unless said. */
+  readonly epsilon?: number;
+}
+
+/** Divides each example by its root mean square over the last axis, or the given ones; then scales (Zhang and Sennrich, 2019). */
+export class RMSNormalization extends Layer {
+  readonly axis: number | readonly number[];
+  readonly epsilon: number;
+  /** The factor. */
+  scale!: Variable;
+
+  constructor(options: RMSNormalizationOptions = {}) {
+    super(options);
+    this.axis = checkAxes(this, options.axis ?? -1);
+    this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-6);
+  }
+
+  override build(inputShape: Shape): void {
+    const shape = axesOf(this, inputShape, this.axis).map((a) => knownSize(this, inputShape, a));
+    this.scale = this.addWeight({ name: 'scale', shape, initializer: 'ones' });
+  }
+
+  override call(inputs: Tensor): Tensor {
+    const x = floats(this, inputs);
+    const axis = axesOf(this, x.shape, this.axis, this.scale.shape);
+    return nn.rmsNormalization(x, { scale: this.scale, axis, epsilon: this.epsilon });
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    axesOf(this, inputShape, this.axis, this.scale?.shape);
+    return inputShape;
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), axis: this.axis, epsilon: this.epsilon };
+  }
+  static override fromConfig(config: Config): RMSNormalization {
+    return new RMSNormalization(config);
+  }
+}
+builtin(BatchNormalization, LayerNormalization, RMSNormalization);

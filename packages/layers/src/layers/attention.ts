@@ -1,0 +1,292 @@
+import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { causalMask, fusedMatMul, showShape, toTensor } from '@eagre/core/internal';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers.ts';
+import type { KerasTensor } from '../keras-tensor.ts';
+import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import {
+  type Config,
+  checkInteger,
+  checkRate,
+  fail,
+  floats,
+  isOptions,
+  knownSize,
+  penalize,
+  resolveActivityRegularizer,
+} from './common.ts';
+import { Dropout } from './regularization.ts';
+
+type Shapes = PartialShape | readonly PartialShape[];
+
+interface ProjectionOptions {
+  /** True unless said. */
+  readonly useBias?: boolean;
+  /** `glorotUniform` unless said. */
+  readonly kernelInitializer?: InitializerLike;
+  /** `zeros` unless said. */
+  readonly biasInitializer?: InitializerLike;
+  readonly kernelRegularizer?: RegularizerLike | null;
+  readonly biasRegularizer?: RegularizerLike | null;
+  /** A penalty on the result of each projection, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
+  readonly kernelConstraint?: ConstraintLike | null;
+  readonly biasConstraint?: ConstraintLike | null;
+}
+
+/** x · kernel + bias from the axes `from` to the axes `to`: [batch, time, ...from] becomes [batch, time, ...to]. */
+class Projection extends Layer {
+  readonly from: Shape;
+  readonly to: Shape;
+  /** [...from, ...to] */
+  kernel!: Variable;
+  /** [...to] */
+  bias: Variable | null = null;
+  readonly #options: ProjectionOptions;
+  readonly #penalty: Regularizer | undefined;
+
+  constructor(from: Shape, to: Shape, options: ProjectionOptions & LayerOptions) {
+    super(options);
+    this.from = from;
+    this.to = to;
+    this.#options = options;
+    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+  }
+
+  override build(): void {
+    const o = this.#options;
+    this.kernel = this.addWeight({
+      name: 'kernel',
+      shape: [...this.from, ...this.to],
+      initializer: o.kernelInitializer ?? 'glorotUniform',
+      regularizer: o.kernelRegularizer ?? null,
+      constraint: o.kernelConstraint ?? null,
+    });
+    if (o.useBias === false) return;
+    this.bias = this.addWeight({
+      name: 'bias',
+      shape: this.to,
+      initializer: o.biasInitializer ?? 'zeros',
+      regularizer: o.biasRegularizer ?? null,
+      constraint: o.biasConstraint ?? null,
+    });
+  }
+
+  override call(x: Tensor): Tensor {
+    const [batch, time] = x.shape as [number, number];
+    const size = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
+    const [k, n] = [size(this.from), size(this.to)];
+    const y = fusedMatMul(
+      x.reshape([batch * time, k]),
+      this.kernel.reshape([k, n]),
+      this.bias?.reshape([n]) ?? null,
+    );
+    return penalize(this, this.#penalty, y.reshape([batch, time, ...this.to]));
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    return [...inputShape.slice(0, 2), ...this.to];
+  }
+}
+
+export interface MultiHeadAttentionOptions extends LayerOptions, ProjectionOptions {
+  readonly numHeads: number;
+  /** Size of each head for query and key. */
+  readonly keyDim: number;
+  /** Size of each head for value; `keyDim` unless said. */
+  readonly valueDim?: number | null;
+  /** Share of the attention weights that training puts to 0. */
+  readonly dropout?: number;
+  /** Of the result behind batch and time; the query's last axis unless said. */
+  readonly outputShape?: number | Shape | null;
+  /** Of the dropout. */
+  readonly seed?: number | null;
+}
+
+export interface AttentionCallOptions extends CallOptions {
+  /** What a query may see, true or not 0: [queries, keys], [batch, queries, keys] or [batch, heads, queries, keys]. */
+  readonly attentionMask?: TensorLike | null;
+  /** Whether a query sees only what is no later than itself. */
+  readonly useCausalMask?: boolean;
+  /** Also returns the weights, [batch, heads, queries, keys]; for tensors, not when a functional model is described. */
+  readonly returnAttentionScores?: boolean;
+}
+
+/**
+ * Attention of several heads (Vaswani et al., 2017): projects query, key and value, attends, and projects back.
+ * Called with a list [query, value], or [query, value, key], all [batch, time, n]; or with one tensor that attends to itself.
+ * Without dropout and scores to return, the weights are never in memory as a whole. A query that may see nothing gets zeros
+ * before the last projection.
+ *
+ *     const attention = new tf.layers.MultiHeadAttention(4, 64); // or ({ numHeads: 4, keyDim: 64 })
+ *     const y = attention(x, { useCausalMask: true });
+ */
+export class MultiHeadAttention extends Layer {
+  readonly numHeads: number;
+  readonly keyDim: number;
+  readonly valueDim: number;
+  readonly dropout: number;
+  readonly useBias: boolean;
+  /** [n, heads, keyDim] */
+  query!: Projection;
+  key!: Projection;
+  value!: Projection;
+  /** [heads, valueDim, ...outputShape] */
+  attentionOutput!: Projection;
+  readonly #outputShape: Shape | null;
+  readonly #options;
+  readonly #seed: number | null;
+  readonly #drop: Dropout | null;
+
+  constructor(
+    ...args:
+      | [options: MultiHeadAttentionOptions]
+      | [numHeads: number, keyDim: number, options?: Omit<MultiHeadAttentionOptions, 'numHeads' | 'keyDim'>]
+  ) {
+    const [first, second, rest] = args;
+    const options: MultiHeadAttentionOptions = isOptions(first)
+      ? first
+      : { ...rest, numHeads: first, keyDim: second as number };
+    super(options);
+    this.numHeads = checkInteger(this, 'numHeads', options.numHeads);
+    this.keyDim = checkInteger(this, 'keyDim', options.keyDim);
+    this.valueDim = checkInteger(this, 'valueDim', options.valueDim ?? this.keyDim);
+    this.dropout = checkRate(this, options.dropout ?? 0);
+    this.useBias = options.useBias ?? true;
+    const shape = options.outputShape ?? null;
+    this.#outputShape = typeof shape === 'number' ? [shape] : shape;
+    this.#outputShape?.forEach((d) => {
+      checkInteger(this, 'outputShape', d);
+    });
+    this.#seed = options.seed ?? null;
+    this.#drop = this.dropout > 0 ? new Dropout(this.dropout, { seed: this.#seed, dtype: this.dtype }) : null;
+    this.#options = {
+      kernelInitializer: options.kernelInitializer ?? 'glorotUniform',
+      biasInitializer: options.biasInitializer ?? 'zeros',
+      kernelRegularizer: options.kernelRegularizer ?? null,
+      biasRegularizer: options.biasRegularizer ?? null,
+      activityRegularizer: options.activityRegularizer ?? null,
+      kernelConstraint: options.kernelConstraint ?? null,
+      biasConstraint: options.biasConstraint ?? null,
+    };
+  }
+
+  override build(inputShape: Shapes): void {
+    const [query, value, key] = this.#shapes(inputShape);
+    const n = knownSize(this, query, -1);
+    const projection = (name: string, from: Shape, to: Shape): Projection => {
+      const layer = new Projection(from, to, {
+        ...this.#options,
+        useBias: this.useBias,
+        name,
+        dtype: this.dtype,
+        trainable: this.trainable,
+      });
+      layer.ensureBuilt([null, null, ...from]);
+      return layer;
+    };
+    const heads = this.numHeads;
+    this.query = projection('query', [n], [heads, this.keyDim]);
+    this.key = projection('key', [knownSize(this, key, -1)], [heads, this.keyDim]);
+    this.value = projection('value', [knownSize(this, value, -1)], [heads, this.valueDim]);
+    this.attentionOutput = projection('attention_output', [heads, this.valueDim], this.#outputShape ?? [n]);
+  }
+
+  override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] {
+    const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
+    const [x, v = x, k = v] = list.map((t) => floats(this, t)) as [Tensor, Tensor?, Tensor?];
+    this.#shapes(list.map((t) => t.shape));
+    const query = this.query(x);
+    const key = this.key(k);
+    const value = this.value(v);
+    const mask = this.#mask(options.attentionMask);
+    const isCausal = options.useCausalMask === true;
+    const scale = 1 / Math.sqrt(this.keyDim);
+    const drop = options.training === true ? this.#drop : null;
+    if (drop === null && options.returnAttentionScores !== true) {
+      const y = nn.scaledDotProductAttention(query, key, value, { mask, isCausal, scale, timeFirst: true });
+      return this.attentionOutput(y);
+    }
+    const first = (t: Tensor): Tensor => t.transpose([0, 2, 1, 3]);
+    const weights = this.#weights(
+      first(query).mul(scale).matmul(first(key), { transposeB: true }),
+      mask,
+      isCausal,
+    );
+    const y = this.attentionOutput(first((drop === null ? weights : drop(weights)).matmul(first(value))));
+    return options.returnAttentionScores === true ? [y, weights] : y;
+  }
+
+  override computeOutputShape(inputShape: Shapes): PartialShape {
+    const [query] = this.#shapes(inputShape);
+    return [...query.slice(0, 2), ...(this.#outputShape ?? query.slice(2))];
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      numHeads: this.numHeads,
+      keyDim: this.keyDim,
+      valueDim: this.valueDim,
+      dropout: this.dropout,
+      useBias: this.useBias,
+      outputShape: this.#outputShape,
+      seed: this.#seed,
+      ...this.#options,
+    };
+  }
+  static override fromConfig(config: Config): MultiHeadAttention {
+    return new MultiHeadAttention(config as unknown as MultiHeadAttentionOptions);
+  }
+
+  /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */
+  #shapes(given: Shapes): readonly [PartialShape, PartialShape, PartialShape] {
+    const list = (Array.isArray(given[0]) ? given : [given]) as readonly PartialShape[];
+    const [query, value = query, key = value] = list as [PartialShape, PartialShape?, PartialShape?];
+    const all = [query, value, key] as const;
+    const shown = list.map(showShape).join(', ');
+    if (list.length > 3 || all.some((s) => s.length !== 3))
+      fail(this, `takes [query, value] or [query, value, key], each [batch, time, n], got ${shown}`);
+    const differ = (a: number | null | undefined, b: number | null | undefined): boolean =>
+      typeof a === 'number' && typeof b === 'number' && a !== b;
+    if (differ(query[0], value[0]) || differ(value[0], key[0]) || differ(value[1], key[1]))
+      fail(this, `needs inputs of one batch size, and as many values as keys, got ${shown}`);
+    const built = [this.query, this.value, this.key] as const;
+    built.forEach((projection, i) => {
+      const n = (projection as Projection | undefined)?.from[0];
+      if (differ(n, all[i]?.[2]))
+        fail(this, `was built for ${['query', 'value', 'key'][i]} [batch, time, ${n}], got ${shown}`);
+    });
+    return all;
+  }
+
+  /** A mask of rank 4, or null. */
+  #mask(given: TensorLike | null | undefined): Tensor | null {
+    if (given === undefined || given === null) return null;
+    const mask = toTensor(given);
+    if (mask.rank < 2 || mask.rank > 4)
+      fail(this, `needs an attentionMask [batch, queries, keys], got ${showShape(mask.shape)}`);
+    const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
+    return mask.rank === 4
+      ? seen
+      : seen.reshape([mask.rank === 3 ? mask.shape[0] : 1, 1, ...mask.shape.slice(-2)] as number[]);
+  }
+
+  /** The softmax of scores [batch, heads, queries, keys], 0 for what is not to be seen. */
+  #weights(scores: Tensor, mask: Tensor | null, isCausal: boolean): Tensor {
+    const causal = isCausal ? causalMask(scores.shape[2] as number, scores.shape[3] as number) : null;
+    const seen = mask === null ? causal : causal === null ? mask : mask.logicalAnd(causal);
+    if (seen === null) return scores.softmax();
+    return seen.where(seen.where(scores, -1e30).softmax(), 0);
+  }
+}
+export interface MultiHeadAttention {
+  (inputs: KerasTensor | readonly KerasTensor[], options?: AttentionCallOptions): KerasTensor;
+  (
+    inputs: TensorLike | readonly Tensor[],
+    options: AttentionCallOptions & { readonly returnAttentionScores: true },
+  ): [output: Tensor, scores: Tensor];
+  (inputs: TensorLike | readonly Tensor[], options?: AttentionCallOptions): Tensor;
+}
+builtin(Projection, MultiHeadAttention);

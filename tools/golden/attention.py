@@ -1,0 +1,96 @@
+"""Makes packages/layers/golden/attention.json with Keras on TensorFlow: outputs and gradients of attention and RMSNormalization.
+
+Run: KERAS_BACKEND=tensorflow python tools/golden/attention.py
+"""
+
+import json
+import os
+import pathlib
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+SEED = 31
+OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
+HEADS = {"num_heads": 2, "key_dim": 3}
+
+# Class, options, shapes of inputs (query, value, key), options of the call; a mask is given by its shape.
+CASES = [
+    ("MultiHeadAttention", HEADS, [(2, 3, 4), (2, 3, 4)], {}),
+    ("MultiHeadAttention", HEADS, [(1, 4, 3), (1, 4, 3)], {"use_causal_mask": True}),
+    ("MultiHeadAttention", {**HEADS, "value_dim": 2, "use_bias": False}, [(2, 2, 4), (2, 5, 3), (2, 5, 2)], {}),
+    ("MultiHeadAttention", {**HEADS, "output_shape": 5}, [(2, 3, 4), (2, 2, 4)], {"attention_mask": (2, 3, 2)}),
+    ("MultiHeadAttention", {**HEADS, "output_shape": (2, 3)}, [(2, 3, 4), (2, 3, 4)], {"attention_mask": (3, 3), "use_causal_mask": True}),
+    ("MultiHeadAttention", HEADS, [(1, 3, 4), (1, 5, 4)], {"attention_mask": (1, 2, 3, 5), "return_attention_scores": True}),
+    ("MultiHeadAttention", HEADS, [(1, 3, 2), (1, 3, 2)], {"use_causal_mask": True, "return_attention_scores": True}),
+    ("MultiHeadAttention", {**HEADS, "dropout": 0.5}, [(1, 3, 2), (1, 2, 2)], {"attention_mask": (1, 1, 2)}),
+    ("RMSNormalization", {}, [(3, 5)], {}),
+    ("RMSNormalization", {"axis": (1, 2), "epsilon": 0.01}, [(2, 3, 4)], {}),
+]
+
+rng = np.random.default_rng(SEED)
+
+
+def camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def tensor(array):
+    """Shape and flat values, with as many digits as tell one float32 from another."""
+    array = np.asarray(array)
+    return {"shape": list(array.shape), "values": [float(str(v)) for v in array.ravel()]}
+
+
+def numbers(shape, spread=1.0):
+    """Few digits make a small file."""
+    return np.round(rng.normal(scale=spread, size=shape), 2).astype("float32")
+
+
+def mask_of(shape):
+    """Every query sees the first key, so that none sees nothing."""
+    mask = rng.random(shape) < 0.6
+    mask[..., 0] = True
+    return mask
+
+
+def local(weight):
+    """Its name below the layer: query/kernel."""
+    return weight.path.split("/", 1)[1]
+
+
+def run(name, options, shapes, call):
+    layer = getattr(keras.layers, name)(**options)
+    layer.build(*shapes)
+    for w in layer.weights:
+        w.assign(numbers(w.shape, 0.5))
+    inputs = [tf.constant(numbers(s)) for s in shapes]
+    given = {key: mask_of(v) if key == "attention_mask" else v for key, v in call.items()}
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        y = layer(*inputs, **given)
+        outputs = list(y) if isinstance(y, (list, tuple)) else [y]
+        upstream = [tf.constant(numbers(o.shape)) for o in outputs]
+        total = sum(tf.reduce_sum(o * d) for o, d in zip(outputs, upstream))
+    grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights])
+    return {
+        "layer": name,
+        "config": {camel(key): value for key, value in options.items()},
+        "call": {camel(key): tensor(v.astype("float32")) if key == "attention_mask" else v for key, v in given.items()},
+        "weights": {local(w): tensor(w) for w in layer.weights},
+        "inputs": [tensor(x) for x in inputs],
+        "outputs": [tensor(o) for o in outputs],
+        "upstream": [tensor(d) for d in upstream],
+        "inputGradients": [tensor(g) for g in grads[: len(inputs)]],
+        "gradients": {local(w): tensor(g) for w, g in zip(layer.trainable_weights, grads[len(inputs) :])},
+    }
+
+
+OUT.mkdir(exist_ok=True)
+made = {"keras": keras.__version__, "tensorflow": tf.__version__, "numpy": np.__version__, "seed": SEED}
+lines = ",\n".join(json.dumps(run(*case), separators=(",", ":")) for case in CASES)
+(OUT / "attention.json").write_text(f'{{"made":{json.dumps(made)},"cases":[\n{lines}\n]}}\n')
