@@ -123,6 +123,25 @@ def load(threads):
         ])
         return step(model, keras.optimizers.SGD(0.01), tensor([32, 784]))
 
+    def transformer_step():
+        layers = keras.layers
+        x = inputs = keras.Input([128, 256])
+        y = layers.LayerNormalization(epsilon=1e-5)(x)
+        x = x + layers.MultiHeadAttention(4, 64)(y, y)
+        y = layers.LayerNormalization(epsilon=1e-5)(x)
+        x = x + layers.Dense(256)(layers.Dense(1024, activation="gelu")(y))
+        block = keras.Model(inputs, x)
+        tokens = tensor([8, 128, 256])
+        variables = block.trainable_variables
+        optimizer = keras.optimizers.SGD(0.01)
+
+        def run():
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(block(tokens, training=True)))
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+        return Case(run)
+
     return tf.__version__, {
         "gemm512": gemm(512, 512, 512),
         "gemm1024": gemm(1024, 1024, 1024),
@@ -134,6 +153,7 @@ def load(threads):
         "mlp_step": mlp_step,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "transformer_step": transformer_step,
         "softmax": softmax,
         "sum10m": sum10m,
         "add10m": add10m,

@@ -78,6 +78,10 @@ def load(threads):
         x = tensor([1024, 1000])
         return timed(lambda: torch.softmax(x, -1))
 
+    def layer_norm():
+        x, scale, offset = tensor([1024, 1024]), tensor([1024], 1), tensor([1024], 2)
+        return timed(lambda: F.layer_norm(x, (1024,), scale, offset, 1e-5))
+
     def sum10m():
         x = tensor([10_000_000]) + 0.5
         return timed(lambda: x.sum())
@@ -124,6 +128,36 @@ def load(threads):
 
         return [variant(kind) for kind in optimizer_kinds]
 
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention_norm, self.norm = nn.LayerNorm(256), nn.LayerNorm(256)
+            self.qkv, self.out = nn.Linear(256, 768), nn.Linear(256, 256)
+            self.wide, self.narrow = nn.Linear(256, 1024), nn.Linear(1024, 256)
+
+        def forward(self, x):
+            batch, time, width = x.shape
+            q, k, v = self.qkv(self.attention_norm(x)).view(batch, time, 3, 4, 64).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, time, width)
+            x = x + self.out(y)
+            return x + self.narrow(F.gelu(self.wide(self.norm(x))))
+
+    def transformer_step():
+        def variant(kind):
+            block, x = Block(), tensor([8, 128, 256])
+            optimizer = torch.optim.SGD(block.parameters(), lr=0.01, **optimizer_kinds[kind])
+
+            def run():
+                optimizer.zero_grad()
+                loss = (block(x) ** 2).mean()
+                loss.backward()
+                optimizer.step()
+                return loss
+
+            return Case(run, variant=f"SGD {kind}")
+
+        return [variant(kind) for kind in optimizer_kinds]
+
     return torch.__version__, {
         "gemm512": gemm(512, 512, 512),
         "gemm1024": gemm(1024, 1024, 1024),
@@ -135,7 +169,9 @@ def load(threads):
         "mlp_step": mlp_step,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "transformer_step": transformer_step,
         "softmax": softmax,
+        "layer_norm": layer_norm,
         "sum10m": sum10m,
         "add10m": add10m,
     }

@@ -5,6 +5,7 @@ import { gemm512, gemm1024, gemmMlp } from './gemm.ts';
 import { importTime, rssTensors, rssTraining } from './probes.ts';
 import { add10, add10Tape } from './small.ts';
 import { mlpStep, mnistCnnStep } from './steps.ts';
+import { layerNorm, transformerStep } from './transformer.ts';
 
 /** In the order of the table. */
 export const workloads: readonly Workload[] = [
@@ -16,9 +17,11 @@ export const workloads: readonly Workload[] = [
   add10Tape,
   mnistCnnStep,
   mlpStep,
+  transformerStep,
   elementwiseChain10k,
   elementwiseChain1m,
   softmax,
+  layerNorm,
   sum10m,
   add10m,
   importTime,
