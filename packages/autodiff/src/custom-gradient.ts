@@ -1,7 +1,7 @@
 import {
   InvalidArgumentError,
   keep,
-  type Tensor,
+  Tensor,
   type TensorLike,
   UnimplementedError,
   type Variable,
@@ -11,6 +11,8 @@ import {
   context,
   Op,
   outsideScopes,
+  sameShape,
+  showShape,
   type TapeObserver,
   tell,
   toOwnTensor,
@@ -47,7 +49,7 @@ export function customGradient<A extends readonly TensorLike[]>(
     } finally {
       context.tapes = tapes;
     }
-    if (!Array.isArray(result) || typeof result[1] !== 'function') {
+    if (!Array.isArray(result) || !(result[0] instanceof Tensor) || typeof result[1] !== 'function') {
       throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
     }
     const [made, gradient] = result as CustomResult;
@@ -70,6 +72,7 @@ export function customGradient<A extends readonly TensorLike[]>(
               'customGradient',
             );
           }
+          list.forEach((dx, i) => checkGradient(dx, inputs[i] as Tensor, i));
           return list;
         },
       },
@@ -78,6 +81,17 @@ export function customGradient<A extends readonly TensorLike[]>(
     tell(op, inputs, {}, [value]);
     return value;
   };
+}
+
+function checkGradient(dx: Tensor | null | undefined, x: Tensor, i: number): void {
+  if (dx === null || dx === undefined) return;
+  if (!(dx instanceof Tensor) || !sameShape(dx.shape, x.shape) || dx.dtype !== x.dtype) {
+    const got = dx instanceof Tensor ? `${dx.dtype} ${showShape(dx.shape)}` : typeof dx;
+    throw new InvalidArgumentError(
+      `gradient ${i} is ${got}, its argument is ${x.dtype} ${showShape(x.shape)}`,
+      'customGradient',
+    );
+  }
 }
 
 const refuseVariables: TapeObserver = {

@@ -10,7 +10,7 @@ import {
 } from '@eagre/core';
 import { context, isFloating, sameShape, scoped, showShape, sizeOf } from '@eagre/core/internal';
 import { backward } from './backward.ts';
-import { flatten, type GradientsOf, type Nested, rebuild, type Source } from './nest.ts';
+import { flatten, type GradientsOf, isSource, type Nested, rebuild, type Source } from './nest.ts';
 import { Recorder } from './recorder.ts';
 
 export interface GradientTapeOptions {
@@ -134,7 +134,7 @@ export class GradientTape {
     options: GradientOptions = {},
   ): GradientsOf<S, Tensor | null> {
     this.#open();
-    const [y] = this.#targets(target) as [Tensor];
+    const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
     const n = y.size;
     const rows = this.#ask(() =>
@@ -162,7 +162,12 @@ export class GradientTape {
    */
   batchJacobian(target: Source, source: Source): Tensor {
     this.#open();
-    const [y] = this.#targets(target) as [Tensor];
+    const y = this.#target(target, 'batchJacobian');
+    if (!isSource(source))
+      throw new InvalidArgumentError(
+        `the source is ${String(source)}, expected a tensor or variable`,
+        'batchJacobian',
+      );
     const batch = y.shape[0];
     if (batch === undefined || source.shape[0] !== batch) {
       throw new InvalidArgumentError(
@@ -223,6 +228,11 @@ export class GradientTape {
     this.#stop();
     this.#state = 'used';
     this.#recorder.close();
+  }
+
+  #target(target: Source, op: string): Tensor {
+    if (!isSource(target)) throw new InvalidArgumentError('the target must be one tensor or variable', op);
+    return this.#targets(target)[0] as Tensor;
   }
 
   #targets(target: Nested<Source>): Tensor[] {

@@ -1,5 +1,5 @@
 import type { Backend } from '@eagre/backend';
-import { FailedPreconditionError, listBackends } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
 import type { Attrs, Op } from './op.ts';
 import type { Tensor } from './tensor.ts';
 import type { Variable } from './variable.ts';
@@ -54,6 +54,8 @@ export function withoutTapes<T>(fn: () => T): T {
  * Internal: makes both forms out of a function that switches on and returns how to switch off.
  */
 export function scoped<T>(begin: () => () => void, what: string, fn: (() => T) | undefined): T | Disposable {
+  if (fn !== undefined && typeof fn !== 'function')
+    throw new InvalidArgumentError(`${what}: expected a function, got ${typeof fn}`);
   const end = begin();
   if (fn === undefined) {
     let open = true;

@@ -80,6 +80,8 @@ export function memory(): Record<string, MemoryInfo> {
 
 /** Threads that CPU kernels use: asks, or sets. */
 export function threads(count?: number): number {
+  if (count !== undefined && (!Number.isInteger(count) || count < 1))
+    throw new InvalidArgumentError(`${String(count)} threads; expected an integer of at least 1`, 'threads');
   return currentBackend().threads(count);
 }
 

@@ -387,6 +387,11 @@ export class Generator {
   }
   /** New generators, independent of this one and of each other. */
   split(count = 1): Generator[] {
+    if (!Number.isInteger(count) || count < 1 || count > 2 ** 22)
+      throw new InvalidArgumentError(
+        `count is ${String(count)}, expected an integer from 1 on`,
+        'Generator.split',
+      );
     return Array.from({ length: count }, () => new Generator([...this.#words, ++this.#children]));
   }
   /** Starts anew from a seed. */

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@eagre/backend';
 import { context, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
@@ -47,7 +48,7 @@ export function scope<T>(fn: () => T): T;
 export function scope(): Disposable;
 export function scope<T>(fn?: () => T): T | Disposable {
   let result: unknown;
-  const inner = fn === undefined ? undefined : (): T => (result = fn()) as T;
+  const inner = typeof fn === 'function' ? (): T => (result = fn()) as T : fn;
   return scoped(
     () => {
       const memory = new MemoryScope(context.tracker);
@@ -67,6 +68,7 @@ export function scope<T>(fn?: () => T): T | Disposable {
 
 /** Keeps a tensor beyond the memory scopes that it was made in. */
 export function keep<T extends Tensor>(tensor: T): T {
+  if (!(tensor instanceof Tensor)) throw new InvalidArgumentError('expected a tensor', 'keep');
   keptForever.add(tensor);
   return tensor;
 }

@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { type DType, dtypeTraits, EagreError, listBackends, MAX_RANK } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, Tensor, Variable, withBackend } from '@eagre/core';
@@ -536,4 +537,58 @@ describe.each(listBackends().map((b) => [b.name] as const))('what only the value
     self.push(self);
     expect(on(() => constant(self as never))).toThrow(EagreError);
   });
+});
+
+it('tapes, variables and scopes refuse bad input', () => {
+  const never = (value: unknown): never => value as never;
+  const tape = (fn: (t: GradientTape) => unknown) => (): unknown => {
+    const t = new GradientTape();
+    try {
+      return fn(t);
+    } finally {
+      t.dispose();
+    }
+  };
+  const x = constant([1, 2]);
+  const custom = (result: unknown) => (): unknown =>
+    grad(customGradient((t: Tensor) => [t.mul(1), () => never(result)]))(x);
+  for (const fn of [
+    tape((t) => t.watch(never(5))),
+    tape((t) => t.watch(constant(1, 'int32'))),
+    tape((t) => t.gradient(never(null), never(null))),
+    tape((t) => t.gradient(constant(1, 'int32'), x)),
+    tape((t) => t.gradient(x, x, { outputGradients: never(5) })),
+    tape((t) => t.gradient(x, x, { outputGradients: constant([1]) })),
+    tape((t) => t.jacobian(never([]), [])),
+    tape((t) => t.batchJacobian(never(undefined), never(undefined))),
+    tape((t) => t.batchJacobian(x, constant([1]))),
+    () => customGradient(() => never(5))(never(1)),
+    () => customGradient(() => never([5, () => 5]))(never(1)),
+    custom(5),
+    custom(core.ones([7])),
+    custom(constant([1, 2], 'float64')),
+    custom([x, x]),
+    () => grad(() => never(5))(1),
+    () => new Variable(never(null)),
+    () => new Variable(1, { dtype: never('x') }),
+    () => new Variable(1).assign(never(null)),
+    () => new Variable(1).assign('x'),
+    () => new Variable([1]).assign([1, 2]),
+    () => new Variable([1]).assignAdd([1, 2]),
+    () => new Variable([1], { dtype: 'int32' }).assignSub(0.5),
+    () => core.device('x'),
+    () => core.device(never(null), () => 1),
+    () => core.withBackend('x', () => 1),
+    () => core.threads(-5),
+    () => core.threads(NaN),
+    () => core.scope(async () => 1),
+    () => core.scope(never(5)),
+    () => core.keep(never(5)),
+    () => core.random.setSeed(1.5),
+    () => core.random.Generator.fromSeed(never('x')),
+    () => core.random.Generator.fromSeed(1).split(2 ** 33),
+  ]) {
+    expect(fn, String(fn)).toThrow(EagreError);
+  }
+  expect(x.array()).toEqual([1, 2]);
 });
