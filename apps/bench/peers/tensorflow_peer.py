@@ -142,6 +142,32 @@ def load(threads):
 
         return Case(run)
 
+    def lstm_step():
+        layer = keras.layers.LSTM(128)
+        x = tensor([32, 50, 64])
+        layer(x)
+        variables = layer.trainable_variables
+        optimizer = keras.optimizers.Adam(1e-3)
+
+        def run():
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(layer(x, training=True))
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+        return Case(run)
+
+    def lstm_cell():
+        cell = keras.layers.LSTMCell(10)
+        x, states = tensor([10, 10]), [tensor([10, 10], 1), tensor([10, 10], 2)]
+        cell(x, states)
+        cell.set_weights([values([10, 40], 3), values([10, 40], 4), values([40], 5)])
+
+        def run():
+            for _ in range(10):
+                cell(x, states)
+
+        return Case(run, 10, check(lambda: cell(x, states)[1]))
+
     return tf.__version__, {
         "gemm512": gemm(512, 512, 512),
         "gemm1024": gemm(1024, 1024, 1024),
@@ -151,6 +177,8 @@ def load(threads):
         "add10_tape": add10_tape,
         "mnist_cnn_step": mnist_cnn_step,
         "mlp_step": mlp_step,
+        "lstm_step": lstm_step,
+        "lstm_cell": lstm_cell,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
         "transformer_step": transformer_step,

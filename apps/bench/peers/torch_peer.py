@@ -158,6 +158,45 @@ def load(threads):
 
         return [variant(kind) for kind in optimizer_kinds]
 
+    def lstm_step():
+        def variant(kind):
+            model = nn.LSTM(64, 128, batch_first=True)
+            # Keras has one bias.
+            model.bias_hh_l0.data.zero_()
+            model.bias_hh_l0.requires_grad_(False)
+            optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-3, **optimizer_kinds[kind])
+            x = tensor([32, 50, 64])
+
+            def run():
+                optimizer.zero_grad()
+                loss = model(x)[0][:, -1].mean()
+                loss.backward()
+                optimizer.step()
+                return loss
+
+            return Case(run, variant=f"Adam {kind}")
+
+        return [variant(kind) for kind in optimizer_kinds]
+
+    def lstm_cell():
+        cell = nn.LSTMCell(10, 10)
+        x, states = tensor([10, 10]), (tensor([10, 10], 1), tensor([10, 10], 2))
+        with torch.no_grad():
+            cell.weight_ih.copy_(tensor([10, 40], 3).T)
+            cell.weight_hh.copy_(tensor([10, 40], 4).T)
+            cell.bias_ih.copy_(tensor([40], 5))
+            cell.bias_hh.zero_()
+
+        def variant(name, mode):
+            def run():
+                with mode():
+                    for _ in range(10):
+                        cell(x, states)
+
+            return Case(run, 10, check(lambda: cell(x, states)), name)
+
+        return [variant("no_grad", torch.no_grad), variant("inference_mode", torch.inference_mode)]
+
     return torch.__version__, {
         "gemm512": gemm(512, 512, 512),
         "gemm1024": gemm(1024, 1024, 1024),
@@ -167,6 +206,8 @@ def load(threads):
         "add10_tape": add10_tape,
         "mnist_cnn_step": mnist_cnn_step,
         "mlp_step": mlp_step,
+        "lstm_step": lstm_step,
+        "lstm_cell": lstm_cell,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
         "transformer_step": transformer_step,

@@ -3,6 +3,7 @@ import { add10m, elementwiseChain1m, elementwiseChain10k, softmax, sum10m } from
 import { convFwdBwd } from './conv.ts';
 import { gemm512, gemm1024, gemmMlp } from './gemm.ts';
 import { importTime, rssTensors, rssTraining } from './probes.ts';
+import { lstmCell, lstmStep } from './recurrent.ts';
 import { add10, add10Tape } from './small.ts';
 import { mlpStep, mnistCnnStep } from './steps.ts';
 import { layerNorm, transformerStep } from './transformer.ts';
@@ -17,6 +18,8 @@ export const workloads: readonly Workload[] = [
   add10Tape,
   mnistCnnStep,
   mlpStep,
+  lstmStep,
+  lstmCell,
   transformerStep,
   elementwiseChain10k,
   elementwiseChain1m,
