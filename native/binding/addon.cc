@@ -1,6 +1,7 @@
 // The addon: a table of kernels called through one shared block of numbers, so that a call crosses Node-API with one integer.
 #include <napi.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "../runtime/pool.h"
@@ -55,7 +56,7 @@ napi_value run(napi_env env, napi_callback_info info) {
     std::memcpy(self->message, e.message, sizeof self->message);
   } catch (const std::exception& e) {
     code = static_cast<int32_t>(Code::internal);
-    std::strncpy(self->message, e.what(), sizeof self->message - 1);
+    std::snprintf(self->message, sizeof self->message, "%s", e.what());
   }
   napi_value result;
   napi_create_int32(env, code, &result);
