@@ -96,15 +96,6 @@ void keep_pages() {
 #endif
 }
 
-// collect(): a full garbage collection, by a report of external memory beyond V8's hard limit that is taken back at once. V8
-// otherwise waits for its own heap to fill, which small tensor objects over large buffers hardly do.
-void collect(const Napi::CallbackInfo& info) {
-  constexpr int64_t kBeyond = int64_t{1} << 40;
-  int64_t total = 0;
-  napi_adjust_external_memory(info.Env(), kBeyond, &total);
-  napi_adjust_external_memory(info.Env(), -kBeyond, &total);
-}
-
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Environment());
   keep_pages();
@@ -117,7 +108,6 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["lastError"] = Napi::Function::New(env, last_error);
   exports["addressOf"] = Napi::Function::New(env, address_of);
   exports["compileProgram"] = Napi::Function::New(env, compile);
-  exports["collect"] = Napi::Function::New(env, collect);
   exports["threads"] = Napi::Function::New(env, threads);
   napi_value fast;
   napi_create_function(env, "run", NAPI_AUTO_LENGTH, run, nullptr, &fast);

@@ -11,8 +11,6 @@ export interface Addon {
   lastError(): string;
   addressOf(buffer: ArrayBuffer): number;
   compileProgram(code: Float64Array): number;
-  /** A full garbage collection. */
-  collect(): void;
   threads(count?: number): number;
 }
 

@@ -42,10 +42,7 @@ export class NativeBackend implements Backend {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator(
-      (buffer) => addon.addressOf(buffer),
-      () => addon.collect(),
-    );
+    this.allocator = new HostAllocator((buffer) => addon.addressOf(buffer));
   }
 
   get description(): string {

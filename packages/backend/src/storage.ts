@@ -1,3 +1,4 @@
+import { collectYoung } from './collect.ts';
 import { ResourceExhaustedError } from './errors.ts';
 
 /**
@@ -39,20 +40,23 @@ export class Storage {
 
 /** What an allocator can tell of its memory, in bytes. */
 export interface MemoryInfo {
-  /** Held by buffers that V8 has not collected yet: live tensors, garbage not yet found, and the pool. */
+  /**
+   * In array buffers that V8 has not collected yet, Eagre's and others': live tensors, garbage not yet found, and the pool. The
+   * same number for every CPU backend of a thread; NaN where the platform does not tell (browsers).
+   */
   readonly bytesAllocated: number;
   /** The part of it that waits in the pool. */
   readonly bytesPooled: number;
-  /** Buffers behind `bytesAllocated`; small tensors share one. */
-  readonly buffers: number;
+  /** Ever taken anew because the pool had nothing that fits; stands still while everything made is given back. */
+  readonly bytesTaken: number;
 }
 
 const ALIGN = 64;
 const SMALL = 16 * 1024;
 // A slab lives as long as any tensor in it, so larger ones, which are no faster, would let one kept tensor hold more.
 const SLAB = 128 * 1024;
-// Fresh bytes between two collections; a collection of a small heap takes 2 to 3 ms.
-const COLLECT_AFTER = 48 * 1024 * 1024;
+// Fresh bytes between two collections of young objects, each a fraction of a millisecond: what is freed is still in the cache.
+const COLLECT_AFTER = 16 * 1024 * 1024;
 const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
@@ -65,27 +69,16 @@ export class HostAllocator {
   readonly #addressOf: (buffer: ArrayBuffer) => number;
   readonly #free = new Map<number, Storage[]>();
   #pooled = 0;
-  #allocated = 0;
-  #buffers = 0;
+  #taken = 0;
   #slab: ArrayBuffer | undefined;
   #slabAddress = 0;
   #slabNext = 0;
-  readonly #registry = new FinalizationRegistry<number>((bytes) => {
-    this.#allocated -= bytes;
-    this.#buffers--;
-  });
 
-  readonly #collect: (() => void) | undefined;
   #sinceCollection = 0;
-  #collectAfter = COLLECT_AFTER;
 
-  /**
-   * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
-   * @param collect runs a garbage collection now, where the platform lets one.
-   */
-  constructor(addressOf: (buffer: ArrayBuffer) => number = () => 0, collect?: () => void) {
+  /** @param addressOf the machine address of a buffer; a backend that needs none passes nothing. */
+  constructor(addressOf: (buffer: ArrayBuffer) => number = () => 0) {
     this.#addressOf = addressOf;
-    this.#collect = collect;
   }
 
   /** Uninitialised memory of at least `bytes`, aligned to 64. */
@@ -123,10 +116,11 @@ export class HostAllocator {
   }
 
   info(): MemoryInfo {
-    return { bytesAllocated: this.#allocated, bytesPooled: this.#pooled, buffers: this.#buffers };
+    return { bytesAllocated: arrayBufferBytes(), bytesPooled: this.#pooled, bytesTaken: this.#taken };
   }
 
   #fromSlab(size: number): Storage {
+    this.#taken += size;
     let slab = this.#slab;
     if (slab === undefined || this.#slabNext + size > SLAB) {
       slab = this.#buffer(SLAB + ALIGN);
@@ -150,26 +144,19 @@ export class HostAllocator {
   #slabStart = 0;
 
   #fresh(size: number): Storage {
+    this.#taken += size;
     const buffer = this.#buffer(size + ALIGN);
     const address = this.#addressOf(buffer);
     const skip = (ALIGN - (address % ALIGN)) % ALIGN;
     return new Storage(this, buffer, skip, size, address === 0 ? 0 : address + skip);
   }
 
-  /**
-   * V8 sees small objects and knows little of the memory behind them, so it would let a few hundred megabytes of dropped tensors
-   * pile up. The larger the heap that a collection has to walk, the rarer it is.
-   */
-  #reclaim(): void {
-    this.#sinceCollection = 0;
-    if (this.#collect === undefined) return;
-    this.#collect();
-    this.#collectAfter = Math.max(COLLECT_AFTER, heapUsed());
-  }
-
   #buffer(bytes: number): ArrayBuffer {
     this.#sinceCollection += bytes;
-    if (this.#sinceCollection > this.#collectAfter) this.#reclaim();
+    if (this.#sinceCollection > COLLECT_AFTER) {
+      this.#sinceCollection = bytes;
+      collectYoung();
+    }
     let buffer: ArrayBuffer;
     try {
       checkLimit(bytes);
@@ -178,9 +165,6 @@ export class HostAllocator {
       this.trim();
       throw new ResourceExhaustedError(`no memory for ${bytes} bytes`, undefined, { cause });
     }
-    this.#allocated += bytes;
-    this.#buffers++;
-    this.#registry.register(buffer, bytes);
     return buffer;
   }
 }
@@ -205,4 +189,5 @@ const allocateBytes: (bytes: number) => ArrayBuffer =
     ? (bytes) => Buffer.allocUnsafeSlow(bytes).buffer as ArrayBuffer
     : (bytes) => new ArrayBuffer(bytes);
 
-const heapUsed = (): number => (typeof process === 'object' ? process.memoryUsage().heapUsed : 0);
+const arrayBufferBytes = (): number =>
+  typeof process === 'object' ? process.memoryUsage().arrayBuffers : Number.NaN;

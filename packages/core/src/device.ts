@@ -73,7 +73,7 @@ export function useBackend(name: string): void {
   context.backend = getBackend(name);
 }
 
-/** What Eagre holds of each backend's memory, in bytes. What V8 has collected counts as gone once it reported so (after a turn of the event loop). */
+/** What each backend holds of memory, in bytes. */
 export function memory(): Record<string, MemoryInfo> {
   return Object.fromEntries(listBackends().map((b) => [b.name, b.allocator.info()]));
 }

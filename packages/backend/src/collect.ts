@@ -1,0 +1,29 @@
+type Collect = (options?: { readonly type: 'minor' }) => void;
+
+let known: Collect | undefined | null;
+
+/**
+ * A collection of young objects, where the platform lets one (Node): a fraction of a millisecond. Dropped tensors are young
+ * nearly always, and V8 by itself waits for its own heap to fill, which a few small objects over large buffers never do.
+ * Nothing may watch buffers by FinalizationRegistry: V8 then keeps them until a full collection.
+ */
+export function collectYoung(): void {
+  if (known === undefined) known = find() ?? null;
+  known?.({ type: 'minor' });
+}
+
+function find(): Collect | undefined {
+  const given = (globalThis as { gc?: Collect }).gc;
+  if (typeof given === 'function') return given;
+  if (typeof process !== 'object' || typeof process.getBuiltinModule !== 'function') return undefined;
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  const { runInNewContext } = process.getBuiltinModule('node:vm');
+  // The function exists in contexts that are made while the flag is set; ours keeps it, others never see it.
+  setFlagsFromString('--expose-gc');
+  try {
+    const gc: unknown = runInNewContext('gc');
+    return typeof gc === 'function' ? (gc as Collect) : undefined;
+  } finally {
+    setFlagsFromString('--no-expose-gc');
+  }
+}
