@@ -72,8 +72,8 @@ export class HostAllocator {
   #taken = 0;
   #slab: ArrayBuffer | undefined;
   #slabAddress = 0;
+  #slabStart = 0;
   #slabNext = 0;
-
   #sinceCollection = 0;
 
   /** @param addressOf the machine address of a buffer; a backend that needs none passes nothing. */
@@ -141,7 +141,6 @@ export class HostAllocator {
       this.#slabAddress === 0 ? 0 : this.#slabAddress + at,
     );
   }
-  #slabStart = 0;
 
   #fresh(size: number): Storage {
     this.#taken += size;

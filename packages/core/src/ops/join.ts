@@ -123,8 +123,8 @@ const addNOp: Op = defineElementwise({
       v.reduce((sum, x) => s.add(sum, x)),
   grad: ({ inputs }, dy) => inputs.map(() => dy),
   samples: () => [
-    { inputs: [uniform([2, 3]), uniform([2, 3]), uniform([2, 3])], attrs: { count: 3 } },
-    { inputs: [integers([4], -9, 9), integers([4], -9, 9)], attrs: { count: 2 } },
+    { inputs: [uniform([2, 3]), uniform([2, 3]), uniform([2, 3])] },
+    { inputs: [integers([4], -9, 9), integers([4], -9, 9)] },
   ],
 });
 
@@ -147,7 +147,7 @@ export function addN(list: readonly TensorLike[]): Tensor {
   if (all.length === 1) return reshape(sum, sum.shape);
   for (let i = 1; i < all.length; i += ADD_N - 1) {
     const inputs = [sum, ...all.slice(i, i + ADD_N - 1)];
-    sum = execute1(addNOp, inputs, { count: inputs.length });
+    sum = execute1(addNOp, inputs);
   }
   return sum;
 }
