@@ -35,16 +35,20 @@ def load(threads):
 
         return make
 
-    def conv_fwd_bwd():
-        x, w, dy = tensor([32, 26, 26, 32]), tensor([3, 3, 32, 64], 1), tensor([32, 24, 24, 64], 2)
+    def conv(batch, size, channels, filters):
+        def make():
+            x, w = tensor([batch, size, size, channels]), tensor([3, 3, channels, filters], 1)
+            dy = tensor([batch, size - 2, size - 2, filters], 2)
 
-        def run():
-            with tf.GradientTape() as tape:
-                tape.watch([x, w])
-                y = tf.nn.conv2d(x, w, 1, "VALID")
-            return tape.gradient(y, [x, w], dy)
+            def run():
+                with tf.GradientTape() as tape:
+                    tape.watch([x, w])
+                    y = tf.nn.conv2d(x, w, 1, "VALID")
+                return tape.gradient(y, [x, w], dy)
 
-        return timed(run)
+            return timed(run)
+
+        return make
 
     hundred = range(100)
 
@@ -68,6 +72,19 @@ def load(threads):
 
         return Case(run, 100, check(lambda: a + b))
 
+    def adds1000():
+        x, b = tensor([10]), tensor([10], 1)
+
+        def run():
+            with tf.GradientTape() as tape:
+                tape.watch([x, b])
+                y = x
+                for _ in range(1000):
+                    y = y + b
+            return tape.gradient(y, [x, b])
+
+        return timed(run)
+
     def elementwise_chain(n):
         def make():
             x = tensor([n])
@@ -82,6 +99,15 @@ def load(threads):
     def sum10m():
         x = tensor([10_000_000]) + 0.5
         return timed(lambda: tf.reduce_sum(x))
+
+    def transpose():
+        x = tensor([2000, 2000])
+        return timed(lambda: tf.transpose(x))
+
+    def layer_norm():
+        # TensorFlow has no such op; this is Keras's.
+        x, scale, offset = tensor([1024, 1024]), tensor([1024], 1), tensor([1024], 2)
+        return timed(lambda: keras.ops.layer_normalization(x, scale, offset, -1, 1e-5))
 
     def add10m():
         a, b = tensor([10_000_000]), tensor([10_000_000], 1)
@@ -113,15 +139,18 @@ def load(threads):
         ])
         return step(model, keras.optimizers.Adam(1e-3), tensor([32, 28, 28, 1]))
 
-    def mlp_step():
-        layers = keras.layers
-        model = keras.Sequential([
-            keras.Input([784]),
-            layers.Dense(128, activation="relu"),
-            layers.Dense(64, activation="relu"),
-            layers.Dense(10),
-        ])
-        return step(model, keras.optimizers.SGD(0.01), tensor([32, 784]))
+    def mlp_step(batch):
+        def make():
+            layers = keras.layers
+            model = keras.Sequential([
+                keras.Input([784]),
+                layers.Dense(128, activation="relu"),
+                layers.Dense(64, activation="relu"),
+                layers.Dense(10),
+            ])
+            return step(model, keras.optimizers.SGD(0.01), tensor([batch, 784]))
+
+        return make
 
     def transformer_step():
         layers = keras.layers
@@ -169,20 +198,30 @@ def load(threads):
         return Case(run, 10, check(lambda: cell(x, states)[1]))
 
     return tf.__version__, {
+        "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
+        "gemm1000": gemm(1000, 1000, 1000),
         "gemm1024": gemm(1024, 1024, 1024),
+        "gemm2048": gemm(2048, 2048, 2048),
         "gemm_mlp": gemm(32, 784, 128),
-        "conv_fwd_bwd": conv_fwd_bwd,
+        "conv_fwd_bwd": conv(32, 26, 32, 64),
+        "conv_large": conv(8, 56, 64, 64),
+        "conv_one_channel": conv(32, 28, 1, 32),
         "add10": add10,
         "add10_tape": add10_tape,
+        "adds1000": adds1000,
         "mnist_cnn_step": mnist_cnn_step,
-        "mlp_step": mlp_step,
+        "mlp_step": mlp_step(32),
+        "mlp_step_256": mlp_step(256),
         "lstm_step": lstm_step,
         "lstm_cell": lstm_cell,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "elementwise_chain_10m": elementwise_chain(10_000_000),
         "transformer_step": transformer_step,
         "softmax": softmax,
+        "layer_norm": layer_norm,
+        "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,
     }

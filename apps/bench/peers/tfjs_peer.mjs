@@ -57,6 +57,26 @@ const gemm = (m, k, n) => () => {
   return timed(() => tf.matMul(a, b));
 };
 
+const conv = (batch, size, channels, filters) => () => {
+  const x = tensor([batch, size, size, channels]);
+  const w = tensor([3, 3, channels, filters], 1);
+  const dy = tensor([batch, size - 2, size - 2, filters], 2);
+  const gradients = tf.grads((images, filter) => tf.conv2d(images, filter, 1, 'valid'));
+  return timed(() => gradients([x, w], dy));
+};
+
+const mlp = (batch) => () => {
+  const { dense } = tf.layers;
+  const model = tf.sequential({
+    layers: [
+      dense({ units: 128, activation: 'relu', inputShape: [784] }),
+      dense({ units: 64, activation: 'relu' }),
+      dense({ units: 10 }),
+    ],
+  });
+  return step(model, tf.train.sgd(0.01), tensor([batch, 784]));
+};
+
 const chain = (n) => () => {
   const x = tensor([n]);
   return timed(() => x.mul(2).add(1).tanh().mul(x).sub(tf.relu(x)));
@@ -71,14 +91,15 @@ function step(model, optimizer, x) {
 }
 
 const workloads = {
+  gemm256: gemm(256, 256, 256),
   gemm512: gemm(512, 512, 512),
+  gemm1000: gemm(1000, 1000, 1000),
   gemm1024: gemm(1024, 1024, 1024),
+  gemm2048: gemm(2048, 2048, 2048),
   gemm_mlp: gemm(32, 784, 128),
-  conv_fwd_bwd() {
-    const [x, w, dy] = [tensor([32, 26, 26, 32]), tensor([3, 3, 32, 64], 1), tensor([32, 24, 24, 64], 2)];
-    const gradients = tf.grads((images, filter) => tf.conv2d(images, filter, 1, 'valid'));
-    return timed(() => gradients([x, w], dy));
-  },
+  conv_fwd_bwd: conv(32, 26, 32, 64),
+  conv_large: conv(8, 56, 64, 64),
+  conv_one_channel: conv(32, 28, 1, 32),
   add10() {
     const [a, b] = [tensor([10]), tensor([10], 1)];
     const run = () =>
@@ -86,6 +107,24 @@ const workloads = {
         for (let i = 0; i < 100; i++) tf.add(a, b);
       });
     return { ...timed(() => tf.add(a, b)), run, iterations: 100 };
+  },
+  adds1000() {
+    const [x, b] = [tensor([10]), tensor([10], 1)];
+    const gradients = tf.grads((start, step) => {
+      let y = start;
+      for (let i = 0; i < 1000; i++) y = tf.add(y, step);
+      return y;
+    });
+    return timed(() => gradients([x, b]));
+  },
+  lstm_step() {
+    const layer = tf.layers.lstm({ units: 128, inputShape: [50, 64] });
+    const model = tf.sequential({ layers: [layer] });
+    const x = tensor([32, 50, 64]);
+    const variables = model.trainableWeights.map((w) => w.val);
+    const optimizer = tf.train.adam(1e-3);
+    const loss = () => tf.mean(model.apply(x, { training: true }));
+    return { run: () => tf.tidy(() => void optimizer.minimize(loss, false, variables)) };
   },
   mnist_cnn_step() {
     const { conv2d, maxPooling2d, flatten, dense } = tf.layers;
@@ -102,22 +141,18 @@ const workloads = {
     });
     return step(model, tf.train.adam(1e-3), tensor([32, 28, 28, 1]));
   },
-  mlp_step() {
-    const { dense } = tf.layers;
-    const model = tf.sequential({
-      layers: [
-        dense({ units: 128, activation: 'relu', inputShape: [784] }),
-        dense({ units: 64, activation: 'relu' }),
-        dense({ units: 10 }),
-      ],
-    });
-    return step(model, tf.train.sgd(0.01), tensor([32, 784]));
-  },
+  mlp_step: mlp(32),
+  mlp_step_256: mlp(256),
   elementwise_chain_10k: chain(10_000),
   elementwise_chain_1m: chain(1_000_000),
+  elementwise_chain_10m: chain(10_000_000),
   softmax() {
     const x = tensor([1024, 1000]);
     return timed(() => tf.softmax(x));
+  },
+  transpose() {
+    const x = tensor([2000, 2000]);
+    return timed(() => tf.transpose(x));
   },
   sum10m() {
     const x = tensor([10_000_000]).add(0.5);

@@ -32,11 +32,11 @@ def load(threads):
 
         return make
 
-    def conv_fwd_bwd():
+    def conv(batch, size, channels, filters):
         def variant(name, layout):
-            x = tensor([32, 26, 26, 32]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
-            w = tensor([3, 3, 32, 64], 1).permute(3, 2, 0, 1).contiguous(memory_format=layout)
-            dy = tensor([32, 24, 24, 64], 2).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            x = tensor([batch, size, size, channels]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            w = tensor([3, 3, channels, filters], 1).permute(3, 2, 0, 1).contiguous(memory_format=layout)
+            dy = tensor([batch, size - 2, size - 2, filters], 2).permute(0, 3, 1, 2).contiguous(memory_format=layout)
             x.requires_grad_()
             w.requires_grad_()
 
@@ -45,7 +45,7 @@ def load(threads):
 
             return timed(run, variant=name)
 
-        return [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
+        return lambda: [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
 
     hundred = range(100)
 
@@ -67,6 +67,18 @@ def load(threads):
 
         return Case(run, 100, check(lambda: a + b))
 
+    def adds1000():
+        x, b = tensor([10]).requires_grad_(), tensor([10], 1).requires_grad_()
+        ones = torch.ones([10])
+
+        def run():
+            y = x
+            for _ in range(1000):
+                y = y + b
+            return torch.autograd.grad(y, [x, b], ones)
+
+        return timed(run)
+
     def elementwise_chain(n):
         def make():
             x = tensor([n])
@@ -85,6 +97,10 @@ def load(threads):
     def sum10m():
         x = tensor([10_000_000]) + 0.5
         return timed(lambda: x.sum())
+
+    def transpose():
+        x = tensor([2000, 2000])
+        return timed(lambda: x.T.contiguous())
 
     def add10m():
         a, b = tensor([10_000_000]), tensor([10_000_000], 1)
@@ -120,13 +136,13 @@ def load(threads):
 
         return [variant(layout, kind) for layout in ("NCHW", "channels_last") for kind in optimizer_kinds]
 
-    def mlp_step():
+    def mlp_step(batch):
         def variant(kind):
             model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
             optimizer = torch.optim.SGD(model.parameters(), lr=0.01, **optimizer_kinds[kind])
-            return step(model, optimizer, tensor([32, 784]), f"SGD {kind}")
+            return step(model, optimizer, tensor([batch, 784]), f"SGD {kind}")
 
-        return [variant(kind) for kind in optimizer_kinds]
+        return lambda: [variant(kind) for kind in optimizer_kinds]
 
     class Block(nn.Module):
         def __init__(self):
@@ -198,21 +214,30 @@ def load(threads):
         return [variant("no_grad", torch.no_grad), variant("inference_mode", torch.inference_mode)]
 
     return torch.__version__, {
+        "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
+        "gemm1000": gemm(1000, 1000, 1000),
         "gemm1024": gemm(1024, 1024, 1024),
+        "gemm2048": gemm(2048, 2048, 2048),
         "gemm_mlp": gemm(32, 784, 128),
-        "conv_fwd_bwd": conv_fwd_bwd,
+        "conv_fwd_bwd": conv(32, 26, 32, 64),
+        "conv_large": conv(8, 56, 64, 64),
+        "conv_one_channel": conv(32, 28, 1, 32),
         "add10": add10,
         "add10_tape": add10_tape,
+        "adds1000": adds1000,
         "mnist_cnn_step": mnist_cnn_step,
-        "mlp_step": mlp_step,
+        "mlp_step": mlp_step(32),
+        "mlp_step_256": mlp_step(256),
         "lstm_step": lstm_step,
         "lstm_cell": lstm_cell,
         "elementwise_chain_10k": elementwise_chain(10_000),
         "elementwise_chain_1m": elementwise_chain(1_000_000),
+        "elementwise_chain_10m": elementwise_chain(10_000_000),
         "transformer_step": transformer_step,
         "softmax": softmax,
         "layer_norm": layer_norm,
+        "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,
     }

@@ -143,7 +143,7 @@ async function timed(
   options: BenchOptions,
   measureLimit: (kind: LimitKind, threads: number) => Promise<Limit | null>,
 ): Promise<WorkloadResult> {
-  const { name, title, flops, bytes, limit: limitKind, target } = workload;
+  const { name, title, flops, bytes, limit: limitKind, targets } = workload;
   const notes: string[] = [];
   const parts: { contender: Contender; prepared: Prepared; rounds: Measured[] }[] = [];
   let failed = false;
@@ -218,10 +218,10 @@ async function timed(
     notes,
     failed,
     limits,
+    targets,
     ...(flops === undefined ? {} : { flops }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(limitKind === undefined ? {} : { limitKind }),
-    ...(target === undefined ? {} : { target }),
   };
 }
 
@@ -230,7 +230,7 @@ async function probe(
   contenders: readonly Contender[],
   options: BenchOptions,
 ): Promise<WorkloadResult> {
-  const { name, title, unit, target } = workload;
+  const { name, title, unit, targets } = workload;
   const notes: string[] = [];
   const series: Series[] = [];
   let failed = false;
@@ -270,9 +270,9 @@ async function probe(
     probeEagre(workload.probe),
   );
   for (const peer of peers) {
-    const module = workload.pythonImports?.[peer.id];
-    if (module === undefined || !contenders.some((c) => c.library === peer)) continue;
-    await several(peer, options.rounds, () => probePython(python, module));
+    const program = workload.python?.[peer.id];
+    if (program === undefined || !contenders.some((c) => c.library === peer)) continue;
+    await several(peer, Math.min(options.rounds, workload.runs), () => probePython(python, program));
   }
   return {
     name,
@@ -283,7 +283,7 @@ async function probe(
     notes,
     failed,
     limits: {},
-    ...(target === undefined ? {} : { target }),
+    targets,
   };
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { benchFolder } from './peers.ts';
 
-/** What probes/<name>.mjs prints, or a Python program for one of the peers. */
+/** What a program in probes/ prints. */
 export interface ProbeAnswer {
   readonly value: number;
   readonly detail?: string;
@@ -13,13 +13,9 @@ export function probeEagre(name: string): Promise<ProbeAnswer> {
   return answerOf(process.execPath, [join(benchFolder, 'probes', `${name}.mjs`)]);
 }
 
-/** Seconds that Python takes to import a module. @throws Error when it cannot. */
-export function probePython(python: string, module: string): Promise<ProbeAnswer> {
-  const program = `import json, time
-start = time.perf_counter()
-import ${module}
-print(json.dumps({"value": time.perf_counter() - start}))`;
-  return answerOf(python, ['-c', program]);
+/** Runs a peer's program. @throws Error when it fails. */
+export function probePython(python: string, args: readonly string[]): Promise<ProbeAnswer> {
+  return answerOf(python, args);
 }
 
 function answerOf(command: string, args: readonly string[]): Promise<ProbeAnswer> {

@@ -32,7 +32,7 @@ export interface WorkloadResult {
   readonly limitKind?: string;
   /** By number of threads: the best of each round, FLOP/s or bytes/s. */
   readonly limits: Readonly<Record<number, readonly number[]>>;
-  readonly target?: Target;
+  readonly targets: readonly Target[];
 }
 
 export interface RunResult {
@@ -109,37 +109,45 @@ export interface Verdict {
 
 /** Whether the targets of a workload are met; nothing where there is no figure to tell. */
 export function verdicts(result: WorkloadResult): Verdict[] {
-  const { target } = result;
-  if (target === undefined) return [];
-  if (target.kind === 'limit') {
-    return Object.entries(target.fractions).flatMap(([threads, least]) => {
-      const series = seriesOf(result, 'eagre', Number(threads));
-      const fraction = series && rateOf(result, series)?.fraction;
-      if (fraction === undefined) return [];
-      const wanted = `≥ ${percent(least)} of peak`;
-      const text = `${percent(fraction)} of the machine's peak on ${threads} thread${threads === '1' ? '' : 's'}`;
-      return [{ text, met: fraction >= least, threads: Number(threads), target: wanted }];
-    });
-  }
+  return result.targets.flatMap((target) => judge(result, target));
+}
+
+function judge(result: WorkloadResult, target: Target): Verdict[] {
   const threads = 'best';
-  if (target.kind === 'atMost') {
-    const series = seriesOf(result, 'eagre', threads);
-    if (series === undefined) return [];
-    const text = formatValue(series.summary.median, result.unit);
-    const wanted = `≤ ${formatValue(target.value, result.unit)}`;
-    return [{ text, met: series.summary.median <= target.value, threads, target: wanted }];
+  switch (target.kind) {
+    case 'limit':
+      return Object.entries(target.fractions).flatMap(([threads, least]) => {
+        const series = seriesOf(result, 'eagre', Number(threads));
+        const fraction = series && rateOf(result, series)?.fraction;
+        if (fraction === undefined) return [];
+        const wanted = `≥ ${percent(least)} of peak`;
+        const text = `${percent(fraction)} of the machine's peak on ${threads} thread${threads === '1' ? '' : 's'}`;
+        return [{ text, met: fraction >= least, threads: Number(threads), target: wanted }];
+      });
+    case 'atMost': {
+      const series = seriesOf(result, 'eagre', threads);
+      if (series === undefined) return [];
+      const text = formatValue(series.summary.median, result.unit);
+      const wanted = `≤ ${formatValue(target.value, result.unit)}`;
+      return [{ text, met: series.summary.median <= target.value, threads, target: wanted }];
+    }
+    case 'scaling': {
+      const own = result.series.filter((s) => s.library === 'eagre').sort((a, b) => a.threads - b.threads);
+      const [one, most] = [own[0], own.at(-1)];
+      if (one === undefined || most === undefined || one === most) return [];
+      const value = one.summary.median / most.summary.median;
+      const text = `${times(value)} as fast on ${most.threads} threads as on ${one.threads}`;
+      const wanted = `≥ ${times(target.atLeast)} by threads`;
+      return [{ text, met: value >= target.atLeast, threads: most.threads, target: wanted }];
+    }
+    case 'ratio': {
+      const ratio = ratioTo(result, target.peer, threads);
+      if (ratio === undefined) return [];
+      const text = `${times(ratio.value)} ${target.peer} (rounds ${times(ratio.low)} to ${times(ratio.high)})`;
+      const wanted = `≥ ${times(target.atLeast)} ${target.peer}`;
+      return [{ text, met: ratio.value >= target.atLeast, threads, target: wanted }];
+    }
   }
-  const ratio = ratioTo(result, target.peer, threads);
-  if (ratio === undefined) return [];
-  const text = `${times(ratio.value)} ${target.peer} (rounds ${times(ratio.low)} to ${times(ratio.high)})`;
-  return [
-    {
-      text,
-      met: ratio.value >= target.atLeast,
-      threads,
-      target: `≥ ${times(target.atLeast)} ${target.peer}`,
-    },
-  ];
 }
 
 // ---- numbers for people

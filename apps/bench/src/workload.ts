@@ -7,13 +7,15 @@ export type Target =
   | { readonly kind: 'limit'; readonly fractions: Readonly<Record<number, number>> }
   /** Times as fast as a peer, both at their better number of threads. */
   | { readonly kind: 'ratio'; readonly peer: string; readonly atLeast: number }
+  /** Times as fast with the most threads as with one. */
+  | { readonly kind: 'scaling'; readonly atLeast: number }
   | { readonly kind: 'atMost'; readonly value: number };
 
 interface Common {
   readonly name: string;
   /** What is measured, for people. */
   readonly title: string;
-  readonly target?: Target;
+  readonly targets: readonly Target[];
 }
 
 /** Something that is done again and again, in every library that has it. */
@@ -34,8 +36,26 @@ export interface ProbeWorkload extends Common {
   readonly unit: 's' | 'MB' | '×';
   readonly probe: string;
   readonly runs: number;
-  /** Python modules to import instead, by peer. */
-  readonly pythonImports?: Readonly<Record<string, string>>;
+  /** The programs of peers that print the same: arguments of Python, by peer. */
+  readonly python?: Readonly<Record<string, readonly string[]>>;
 }
 
 export type Workload = TimedWorkload | ProbeWorkload;
+
+/** At least that many times as fast as the peer. */
+export function ratio(peer: string, atLeast: number): Target {
+  return { kind: 'ratio', peer, atLeast };
+}
+
+/**
+ * What every timed workload has to reach besides: times as fast as PyTorch, and as the WebAssembly of TensorFlow.js; and more
+ * threads must not make it slower.
+ */
+export function usualTargets(torch: number, wasm = 3): readonly Target[] {
+  return [ratio('torch', torch), ratio('tfjs-wasm', wasm), { kind: 'scaling', atLeast: 0.95 }];
+}
+
+/** Those of a training step. */
+export function stepTargets(torch: number): readonly Target[] {
+  return [...usualTargets(torch), ratio('tensorflow', 8)];
+}

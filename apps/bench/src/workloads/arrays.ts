@@ -1,17 +1,18 @@
 import type * as Eagre from 'eagre';
 import { meanSquare, values } from '../inputs.ts';
 import type { Case } from '../protocol.ts';
-import type { TimedWorkload } from '../workload.ts';
+import { type TimedWorkload, usualTargets } from '../workload.ts';
 
 function timed(run: () => Eagre.Tensor): Case {
   return { run, check: () => meanSquare(run().data() as Float32Array) };
 }
 
-function chain(name: string, n: number): TimedWorkload {
+function chain(name: string, n: number, torch: number): TimedWorkload {
   return {
     kind: 'timed',
     name,
     title: `tanh(2x + 1)·x − relu(x), ${n.toLocaleString('en')} elements`,
+    targets: usualTargets(torch, 1),
     eagre(tf) {
       const x = tf.constant(values(n));
       return timed(() => x.mul(2).add(1).tanh().mul(x).sub(tf.nn.relu(x)));
@@ -19,13 +20,15 @@ function chain(name: string, n: number): TimedWorkload {
   };
 }
 
-export const elementwiseChain10k: TimedWorkload = chain('elementwise_chain_10k', 10_000);
-export const elementwiseChain1m: TimedWorkload = chain('elementwise_chain_1m', 1_000_000);
+export const elementwiseChain10k: TimedWorkload = chain('elementwise_chain_10k', 10_000, 2);
+export const elementwiseChain1m: TimedWorkload = chain('elementwise_chain_1m', 1_000_000, 1);
+export const elementwiseChain10m: TimedWorkload = chain('elementwise_chain_10m', 10_000_000, 4);
 
 export const softmax: TimedWorkload = {
   kind: 'timed',
   name: 'softmax',
   title: 'softmax of [1024, 1000] along the last axis',
+  targets: usualTargets(1),
   eagre(tf) {
     const x = tf.constant(values(1024 * 1000)).reshape([1024, 1000]);
     return timed(() => tf.nn.softmax(x));
@@ -38,6 +41,7 @@ export const sum10m: TimedWorkload = {
   title: 'sum of 10 million elements',
   bytes: 40e6,
   limit: 'read',
+  targets: usualTargets(1, 1),
   eagre(tf) {
     const x = tf.constant(values(10_000_000)).add(0.5);
     return timed(() => x.sum());
@@ -50,9 +54,23 @@ export const add10m: TimedWorkload = {
   title: 'a + b of 10 million elements each',
   bytes: 120e6,
   limit: 'add',
+  targets: usualTargets(3, 1),
   eagre(tf) {
     const a = tf.constant(values(10_000_000));
     const b = tf.constant(values(10_000_000, 1));
     return timed(() => a.add(b));
+  },
+};
+
+export const transpose: TimedWorkload = {
+  kind: 'timed',
+  name: 'transpose',
+  title: 'transpose of [2000, 2000] into new memory',
+  bytes: 2 * 4 * 2000 * 2000,
+  limit: 'copy',
+  targets: usualTargets(1, 1),
+  eagre(tf) {
+    const x = tf.constant(values(2000 * 2000)).reshape([2000, 2000]);
+    return timed(() => x.transpose());
   },
 };

@@ -1,33 +1,51 @@
 import type { Workload } from '../workload.ts';
-import { add10m, elementwiseChain1m, elementwiseChain10k, softmax, sum10m } from './arrays.ts';
-import { convFwdBwd } from './conv.ts';
-import { gemm512, gemm1024, gemmMlp } from './gemm.ts';
-import { importTime, rssTensors, rssTraining } from './probes.ts';
+import {
+  add10m,
+  elementwiseChain1m,
+  elementwiseChain10k,
+  elementwiseChain10m,
+  softmax,
+  sum10m,
+  transpose,
+} from './arrays.ts';
+import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
+import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
+import { importTime, rssCnn, rssTensors, rssTraining } from './probes.ts';
 import { lstmCell, lstmStep } from './recurrent.ts';
-import { add10, add10Tape } from './small.ts';
-import { mlpStep, mnistCnnStep } from './steps.ts';
+import { add10, add10Tape, adds1000 } from './small.ts';
+import { mlpStep, mlpStep256, mnistCnnStep } from './steps.ts';
 import { layerNorm, transformerStep } from './transformer.ts';
 
 /** In the order of the table. */
 export const workloads: readonly Workload[] = [
-  gemm512,
-  gemm1024,
-  gemmMlp,
-  convFwdBwd,
   add10,
   add10Tape,
+  adds1000,
+  gemm256,
+  gemm512,
+  gemm1000,
+  gemm1024,
+  gemm2048,
+  gemmMlp,
+  convFwdBwd,
+  convLarge,
+  convOneChannel,
   mnistCnnStep,
   mlpStep,
+  mlpStep256,
   lstmStep,
   lstmCell,
   transformerStep,
   elementwiseChain10k,
   elementwiseChain1m,
+  elementwiseChain10m,
   softmax,
   layerNorm,
+  transpose,
   sum10m,
   add10m,
   importTime,
   rssTensors,
   rssTraining,
+  rssCnn,
 ];

@@ -1,4 +1,4 @@
-import type { ProbeWorkload } from '../workload.ts';
+import { type ProbeWorkload, ratio } from '../workload.ts';
 
 export const importTime: ProbeWorkload = {
   kind: 'probe',
@@ -7,8 +7,8 @@ export const importTime: ProbeWorkload = {
   unit: 's',
   probe: 'import',
   runs: 10,
-  pythonImports: { torch: 'torch', tensorflow: 'tensorflow' },
-  target: { kind: 'atMost', value: 0.1 },
+  python: { torch: ['probes/import.py', 'torch'], tensorflow: ['probes/import.py', 'tensorflow'] },
+  targets: [{ kind: 'atMost', value: 0.1 }],
 };
 
 export const rssTensors: ProbeWorkload = {
@@ -18,7 +18,7 @@ export const rssTensors: ProbeWorkload = {
   unit: 'MB',
   probe: 'rss-tensors',
   runs: 1,
-  target: { kind: 'atMost', value: 200 },
+  targets: [{ kind: 'atMost', value: 200 }],
 };
 
 export const rssTraining: ProbeWorkload = {
@@ -28,5 +28,16 @@ export const rssTraining: ProbeWorkload = {
   unit: '×',
   probe: 'rss-training',
   runs: 1,
-  target: { kind: 'atMost', value: 1.3 },
+  targets: [{ kind: 'atMost', value: 1.3 }],
+};
+
+export const rssCnn: ProbeWorkload = {
+  kind: 'probe',
+  name: 'rss_cnn',
+  title: 'peak memory of a process that trains the CNN for 500 steps, nothing disposed',
+  unit: 'MB',
+  probe: 'rss-cnn',
+  runs: 1,
+  python: { torch: ['probes/rss_cnn_torch.py'] },
+  targets: [ratio('torch', 1)],
 };

@@ -1,12 +1,12 @@
 import type * as Eagre from 'eagre';
 import { meanSquare, values } from '../inputs.ts';
-import type { TimedWorkload } from '../workload.ts';
+import { stepTargets, type TimedWorkload, usualTargets } from '../workload.ts';
 
 export const lstmStep: TimedWorkload = {
   kind: 'timed',
   name: 'lstm_step',
   title: 'training step, LSTM 128 over 50 steps of 64 features, batch 32, Adam',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  targets: stepTargets(1.3),
   eagre(tf) {
     const layer = new tf.layers.LSTM(128);
     const x = tf.constant(values(32 * 50 * 64)).reshape([32, 50, 64]);
@@ -27,7 +27,7 @@ export const lstmCell: TimedWorkload = {
   kind: 'timed',
   name: 'lstm_cell',
   title: 'one step of an LSTM cell, 10 units, 10 features, batch 10',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  targets: usualTargets(1),
   eagre(tf) {
     const cell = new tf.layers.LSTMCell(10);
     const matrix = (rows: number, columns: number, salt: number) =>

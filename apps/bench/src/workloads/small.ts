@@ -1,11 +1,11 @@
 import { meanSquare, values } from '../inputs.ts';
-import type { TimedWorkload } from '../workload.ts';
+import { type TimedWorkload, usualTargets } from '../workload.ts';
 
 export const add10: TimedWorkload = {
   kind: 'timed',
   name: 'add10',
   title: 'a + b of ten elements each',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1.5 },
+  targets: usualTargets(2.5),
   eagre(tf) {
     const a = tf.constant(values(10));
     const b = tf.constant(values(10, 1));
@@ -20,7 +20,7 @@ export const add10Tape: TimedWorkload = {
   kind: 'timed',
   name: 'add10_tape',
   title: 'the same, recorded (100 in one tape; in PyTorch, requires_grad)',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1.3 },
+  targets: usualTargets(2),
   eagre(tf) {
     const a = tf.constant(values(10));
     const b = tf.constant(values(10, 1));
@@ -31,5 +31,24 @@ export const add10Tape: TimedWorkload = {
       tape.dispose();
     };
     return { run, iterations: 100, check: () => meanSquare(a.add(b).data() as Float32Array) };
+  },
+};
+
+export const adds1000: TimedWorkload = {
+  kind: 'timed',
+  name: 'adds1000',
+  title: '1000 adds of ten elements, one after the other, and their gradient',
+  targets: usualTargets(2),
+  eagre(tf) {
+    const x = tf.constant(values(10));
+    const b = tf.constant(values(10, 1));
+    const run = () => {
+      const tape = new tf.GradientTape();
+      tape.watch([x, b]);
+      let y = x;
+      for (let i = 0; i < 1000; i++) y = y.add(b);
+      return tape.gradient(y, [x, b]);
+    };
+    return { run, check: () => run().reduce((sum, g) => sum + meanSquare(g!.data() as Float32Array), 0) };
   },
 };

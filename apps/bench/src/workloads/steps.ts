@@ -2,7 +2,7 @@
 import type * as Eagre from 'eagre';
 import { classLabels, values } from '../inputs.ts';
 import type { Case } from '../protocol.ts';
-import type { TimedWorkload } from '../workload.ts';
+import { stepTargets, type TimedWorkload } from '../workload.ts';
 
 function step(
   tf: typeof Eagre,
@@ -26,7 +26,7 @@ export const mnistCnnStep: TimedWorkload = {
   kind: 'timed',
   name: 'mnist_cnn_step',
   title: 'training step, Conv32-pool-Conv64-pool-Dense64-Dense10, batch 32, Adam',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  targets: stepTargets(1.4),
   eagre(tf) {
     const model = new tf.Sequential([
       new tf.layers.Conv2D(32, 3, { activation: 'relu', inputShape: [28, 28, 1] }),
@@ -42,17 +42,23 @@ export const mnistCnnStep: TimedWorkload = {
   },
 };
 
-export const mlpStep: TimedWorkload = {
-  kind: 'timed',
-  name: 'mlp_step',
-  title: 'training step, 784-128-64-10, batch 32, SGD',
-  eagre(tf) {
-    const model = new tf.Sequential([
-      new tf.layers.Dense(128, { activation: 'relu', inputShape: [784] }),
-      new tf.layers.Dense(64, { activation: 'relu' }),
-      new tf.layers.Dense(10),
-    ]);
-    const x = tf.constant(values(32 * 784)).reshape([32, 784]);
-    return step(tf, model, new tf.optimizers.SGD({ learningRate: 0.01 }), x);
-  },
-};
+function mlp(name: string, batch: number): TimedWorkload {
+  return {
+    kind: 'timed',
+    name,
+    title: `training step, 784-128-64-10, batch ${batch}, SGD`,
+    targets: stepTargets(1.5),
+    eagre(tf) {
+      const model = new tf.Sequential([
+        new tf.layers.Dense(128, { activation: 'relu', inputShape: [784] }),
+        new tf.layers.Dense(64, { activation: 'relu' }),
+        new tf.layers.Dense(10),
+      ]);
+      const x = tf.constant(values(batch * 784)).reshape([batch, 784]);
+      return step(tf, model, new tf.optimizers.SGD({ learningRate: 0.01 }), x);
+    },
+  };
+}
+
+export const mlpStep: TimedWorkload = mlp('mlp_step', 32);
+export const mlpStep256: TimedWorkload = mlp('mlp_step_256', 256);

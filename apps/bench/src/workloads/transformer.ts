@@ -1,11 +1,11 @@
 import { meanSquare, values } from '../inputs.ts';
-import type { TimedWorkload } from '../workload.ts';
+import { stepTargets, type TimedWorkload, usualTargets } from '../workload.ts';
 
 export const layerNorm: TimedWorkload = {
   kind: 'timed',
   name: 'layer_norm',
   title: 'layer normalisation of [1024, 1024] along the last axis',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  targets: usualTargets(1),
   eagre(tf) {
     const x = tf.constant(values(1024 * 1024)).reshape([1024, 1024]);
     const scale = tf.constant(values(1024, 1));
@@ -20,7 +20,7 @@ export const transformerStep: TimedWorkload = {
   name: 'transformer_step',
   title:
     'training step, a transformer block (256 wide, 4 heads, 1024 feed-forward GELU), 8 × 128 tokens, SGD',
-  target: { kind: 'ratio', peer: 'torch', atLeast: 1 },
+  targets: stepTargets(1.1),
   eagre(tf) {
     class Block extends tf.Model {
       readonly attentionNorm = new tf.layers.LayerNormalization({ epsilon: 1e-5 });
