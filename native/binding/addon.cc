@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "../runtime/pool.h"
 #include "../runtime/registry.h"
@@ -23,6 +24,8 @@ struct Environment {
   const double* data = nullptr;
   size_t length = 0;
   char message[256] = "";
+  // Weak, by slot; null where nothing is watched.
+  std::vector<napi_ref> watched;
 };
 
 // setBlock(Float64Array): the memory that arguments are written to.
@@ -86,6 +89,46 @@ Napi::Value threads(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), thread_count());
 }
 
+// watch(object, slot): watches an object under a number, instead of the one that had it.
+napi_value watch(napi_env env, napi_callback_info info) {
+  size_t argc = 2;
+  napi_value argv[2];
+  void* raw = nullptr;
+  uint32_t slot = 0;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  napi_get_instance_data(env, &raw);
+  auto& watched = static_cast<Environment*>(raw)->watched;
+  napi_get_value_uint32(env, argv[1], &slot);
+  if (slot >= watched.size()) watched.resize(slot + 1 + slot / 2, nullptr);
+  if (watched[slot]) napi_delete_reference(env, watched[slot]);
+  napi_create_reference(env, argv[0], 0, &watched[slot]);
+  return nullptr;
+}
+
+// collected(Uint32Array): writes the slots whose objects V8 has collected, each once, until the array is full; returns how many. A
+// weak handle of Node-API is empty right after the collection, also of young objects only, that took its object.
+napi_value collected(napi_env env, napi_callback_info info) {
+  size_t argc = 1, room = 0;
+  napi_value argv[1], result;
+  void *raw = nullptr, *out = nullptr;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  napi_get_instance_data(env, &raw);
+  napi_get_typedarray_info(env, argv[0], nullptr, &room, &out, nullptr, nullptr);
+  auto& watched = static_cast<Environment*>(raw)->watched;
+  uint32_t found = 0;
+  for (uint32_t slot = 0; slot < watched.size() && found < room; slot++) {
+    if (!watched[slot]) continue;
+    napi_value object = nullptr;
+    napi_get_reference_value(env, watched[slot], &object);
+    if (object) continue;
+    napi_delete_reference(env, watched[slot]);
+    watched[slot] = nullptr;
+    static_cast<uint32_t*>(out)[found++] = slot;
+  }
+  napi_create_uint32(env, found, &result);
+  return result;
+}
+
 // Freed pages stay in the process up to a cap: touching fresh ones costs more than most kernels (18 ms for 40 MB, 0.56 ms warm).
 void keep_pages() {
 #if defined(__GLIBC__)
@@ -109,9 +152,14 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["addressOf"] = Napi::Function::New(env, address_of);
   exports["compileProgram"] = Napi::Function::New(env, compile);
   exports["threads"] = Napi::Function::New(env, threads);
-  napi_value fast;
-  napi_create_function(env, "run", NAPI_AUTO_LENGTH, run, nullptr, &fast);
-  exports["run"] = Napi::Value(env, fast);
+  const auto plain = [&](const char* name, napi_callback callback) {
+    napi_value function;
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
+    exports[name] = Napi::Value(env, function);
+  };
+  plain("run", run);
+  plain("watch", watch);
+  plain("collected", collected);
   return exports;
 }
 

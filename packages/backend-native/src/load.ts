@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import type { Watcher } from '@eagre/backend';
 
 /** What the addon built from `native/` exports. */
-export interface Addon {
+export interface Addon extends Watcher {
   readonly kernels: readonly string[];
   readonly isa: string;
   setBlock(block: Float64Array): void;

@@ -42,7 +42,7 @@ export class NativeBackend implements Backend {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator((buffer) => addon.addressOf(buffer));
+    this.allocator = new HostAllocator(addon.addressOf, addon);
   }
 
   get description(): string {

@@ -5,7 +5,6 @@ let known: Collect | undefined | null;
 /**
  * A collection of young objects, where the platform lets one (Node): a fraction of a millisecond. Dropped tensors are young
  * nearly always, and V8 by itself waits for its own heap to fill, which a few small objects over large buffers never do.
- * Nothing may watch buffers by FinalizationRegistry: V8 then keeps them until a full collection.
  */
 export function collectYoung(): void {
   if (known === undefined) known = find() ?? null;

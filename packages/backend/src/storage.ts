@@ -3,8 +3,8 @@ import { ResourceExhaustedError } from './errors.ts';
 
 /**
  * The memory of one tensor or of several that share it. `refs` counts the tensors and the tapes that hold it; at zero its
- * bytes went back to the pool and may belong to another. A tensor that a user merely drops never counts down: V8 collects
- * the buffer, so nothing has to be disposed.
+ * bytes went back to the pool and may belong to another. A tensor that a user merely drops never counts down: its memory
+ * comes back when V8 has collected this object, so nothing has to be disposed. Whoever reads the bytes keeps this object.
  */
 export class Storage {
   refs = 1;
@@ -17,6 +17,8 @@ export class Storage {
   /** Machine address of the first byte, or 0 where the backend needs none. */
   readonly address: number;
   readonly allocator: HostAllocator;
+  /** What the bytes belong to: a block handed out whole, or the slab they were cut from; undefined for a buffer of their own. */
+  readonly owner: Block | Slab | undefined;
 
   constructor(
     allocator: HostAllocator,
@@ -24,18 +26,60 @@ export class Storage {
     byteOffset: number,
     capacity: number,
     address: number,
+    owner: Block | Slab | undefined,
   ) {
     this.allocator = allocator;
     this.buffer = buffer;
     this.byteOffset = byteOffset;
     this.capacity = capacity;
     this.address = address;
+    this.owner = owner;
   }
 
   /** One holder less; the last one gives the bytes back to the pool. */
   release(): void {
     if (--this.refs === 0) this.allocator.recycle(this);
   }
+}
+
+/** Memory that an allocator keeps for good and lends out. */
+class Block {
+  free = false;
+  readonly buffer: ArrayBuffer;
+  readonly byteOffset: number;
+  readonly capacity: number;
+  readonly address: number;
+  /** Its number with the watcher. */
+  readonly slot: number;
+
+  constructor(buffer: ArrayBuffer, byteOffset: number, capacity: number, address: number, slot: number) {
+    this.buffer = buffer;
+    this.byteOffset = byteOffset;
+    this.capacity = capacity;
+    this.address = address;
+    this.slot = slot;
+  }
+}
+
+/** A block that small tensors are cut from; lent out until none of them is left. */
+class Slab {
+  next = 0;
+  readonly block: Block;
+
+  constructor(block: Block) {
+    this.block = block;
+  }
+}
+
+/**
+ * Tells which of some objects V8 has collected, also young ones, and also while JavaScript runs without a pause: weak handles of
+ * Node-API do. (WeakRef and FinalizationRegistry do not: V8 keeps what they watch until a full collection.)
+ */
+export interface Watcher {
+  /** Watches an object under a number, instead of the one that had it. */
+  watch(object: object, slot: number): void;
+  /** Writes the numbers of collected objects into `slots`, each once, until it is full; returns how many. */
+  collected(slots: Uint32Array): number;
 }
 
 /** What an allocator can tell of its memory, in bytes. */
@@ -52,66 +96,92 @@ export interface MemoryInfo {
 }
 
 const ALIGN = 64;
-const SMALL = 16 * 1024;
+// Up to here tensors are cut from slabs: watching each would cost more than a buffer's share.
+const SMALL = 4 * 1024;
 // A slab lives as long as any tensor in it, so larger ones, which are no faster, would let one kept tensor hold more.
 const SLAB = 128 * 1024;
-// Fresh bytes between two collections of young objects, each a fraction of a millisecond: what is freed is still in the cache.
-const COLLECT_AFTER = 16 * 1024 * 1024;
+// Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
+// Twice as many where it is few blocks, so that a collection stays cheap beside the work on them.
+const COLLECT_AFTER = 8 * 1024 * 1024;
+const FEW_BLOCKS = 4;
 const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
 /**
- * Host memory in V8-owned buffers, so that garbage collection frees it even in a synchronous loop. Small tensors are cut
- * from slabs (a view on a slab costs no buffer of its own, and its address is known); what is given back explicitly is kept
- * in lists by size and handed out again while still warm in the cache.
+ * Host memory in V8-owned buffers. What is given back explicitly, and with a watcher also what was merely dropped and collected,
+ * is kept in lists by size and lent out again: no fresh pages, no work for V8, and often still in the cache. Small tensors are cut
+ * from slabs.
  */
 export class HostAllocator {
   readonly #addressOf: (buffer: ArrayBuffer) => number;
-  readonly #free = new Map<number, Storage[]>();
+  readonly #watcher: Watcher | undefined;
+  readonly #small = new Map<number, Storage[]>();
+  readonly #blocks = new Map<number, Block[]>();
+  /** By slot, as long as they are watched. */
+  readonly #watched: (Block | undefined)[] = [];
+  readonly #freeSlots: number[] = [];
+  readonly #found = new Uint32Array(256);
+  #slab: Slab | undefined;
   #pooled = 0;
   #taken = 0;
-  #slab: ArrayBuffer | undefined;
-  #slabAddress = 0;
-  #slabStart = 0;
-  #slabNext = 0;
-  #sinceCollection = 0;
+  #lent = 0;
+  #lentBlocks = 0;
 
-  /** @param addressOf the machine address of a buffer; a backend that needs none passes nothing. */
-  constructor(addressOf: (buffer: ArrayBuffer) => number = () => 0) {
+  /**
+   * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
+   * @param watcher without one, V8 collects the buffers of dropped tensors.
+   */
+  constructor(addressOf: (buffer: ArrayBuffer) => number = () => 0, watcher?: Watcher) {
     this.#addressOf = addressOf;
+    this.#watcher = watcher;
   }
 
   /** Uninitialised memory of at least `bytes`, aligned to 64. */
   allocate(bytes: number): Storage {
     const size = sizeClass(bytes);
-    const list = this.#free.get(size);
+    if (size > SMALL) {
+      const block = this.#lend(size);
+      const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
+      this.#watcher?.watch(storage, block.slot);
+      return storage;
+    }
+    const list = this.#small.get(size);
     if (list !== undefined && list.length > 0) {
       const old = list.pop() as Storage;
       this.#pooled -= size;
       // A new object, so that a stale tensor of the old one still sees that its memory is gone.
-      return new Storage(this, old.buffer, old.byteOffset, size, old.address);
+      return new Storage(this, old.buffer, old.byteOffset, size, old.address, old.owner);
     }
-    return size <= SMALL ? this.#fromSlab(size) : this.#fresh(size);
+    return this.#cut(size);
   }
 
   /** Memory of its own for something long-lived, which would keep a whole slab alive. */
   allocateAlone(bytes: number): Storage {
-    return this.#fresh(sizeClass(bytes));
+    const size = sizeClass(bytes);
+    if (size > SMALL) return this.allocate(bytes);
+    const { buffer, byteOffset, address } = this.#fresh(size, -1);
+    return new Storage(this, buffer, byteOffset, size, address, undefined);
   }
 
   /** Takes bytes back; called by `Storage.release`. */
   recycle(storage: Storage): void {
-    const size = storage.capacity;
-    if (size === 0 || this.#pooled + size > POOL_LIMIT) return;
-    let list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, (list = []));
-    list.push(storage);
-    this.#pooled += size;
+    const { capacity: size, owner } = storage;
+    if (owner instanceof Block) {
+      this.#lent = Math.max(0, this.#lent - size);
+      this.#lentBlocks = Math.max(0, this.#lentBlocks - 1);
+      this.#keep(owner);
+    } else if (size > 0 && this.#pooled + size <= POOL_LIMIT) {
+      listOf(this.#small, size).push(storage);
+      this.#pooled += size;
+    }
   }
 
   /** Drops what the pool holds, so that V8 can free it. */
   trim(): void {
-    this.#free.clear();
+    this.#reap();
+    this.#small.clear();
+    for (const blocks of this.#blocks.values()) for (const block of blocks) this.#forget(block);
+    this.#blocks.clear();
     this.#pooled = 0;
   }
 
@@ -119,53 +189,103 @@ export class HostAllocator {
     return { bytesAllocated: arrayBufferBytes(), bytesPooled: this.#pooled, bytesTaken: this.#taken };
   }
 
-  #fromSlab(size: number): Storage {
-    this.#taken += size;
+  #cut(size: number): Storage {
     let slab = this.#slab;
-    if (slab === undefined || this.#slabNext + size > SLAB) {
-      slab = this.#buffer(SLAB + ALIGN);
+    if (slab === undefined || slab.next + size > SLAB) {
+      slab = new Slab(this.#lend(SLAB));
+      this.#watcher?.watch(slab, slab.block.slot);
       this.#slab = slab;
-      const address = this.#addressOf(slab);
-      const skip = (ALIGN - (address % ALIGN)) % ALIGN;
-      this.#slabAddress = address === 0 ? 0 : address + skip;
-      this.#slabStart = skip;
-      this.#slabNext = 0;
     }
-    const at = this.#slabNext;
-    this.#slabNext = at + size;
+    const { block, next } = slab;
+    slab.next = next + size;
     return new Storage(
       this,
-      slab,
-      this.#slabStart + at,
+      block.buffer,
+      block.byteOffset + next,
       size,
-      this.#slabAddress === 0 ? 0 : this.#slabAddress + at,
+      block.address === 0 ? 0 : block.address + next,
+      slab,
     );
   }
 
-  #fresh(size: number): Storage {
+  #lend(size: number): Block {
+    const list = listOf(this.#blocks, size);
+    let block = list.pop();
+    if (block === undefined && this.#lent >= COLLECT_AFTER * (this.#lentBlocks < FEW_BLOCKS ? 2 : 1)) {
+      this.#lent = 0;
+      this.#lentBlocks = 0;
+      collectYoung();
+      this.#reap();
+      block = list.pop();
+    }
+    this.#lent += size;
+    this.#lentBlocks++;
+    if (block === undefined) return this.#fresh(size, this.#watcher === undefined ? -1 : this.#slot());
+    this.#pooled -= size;
+    block.free = false;
+    return block;
+  }
+
+  /** Finds the blocks whose objects were collected. */
+  #reap(): void {
+    if (this.#watcher === undefined) return;
+    const found = this.#found;
+    let n: number;
+    do {
+      n = this.#watcher.collected(found);
+      for (let i = 0; i < n; i++) {
+        const block = this.#watched[found[i] as number];
+        // What was given back before belongs to the pool already.
+        if (block !== undefined && !block.free) this.#keep(block);
+      }
+    } while (n === found.length);
+  }
+
+  #keep(block: Block): void {
+    const size = block.capacity;
+    block.free = this.#pooled + size <= POOL_LIMIT;
+    if (block.free) {
+      listOf(this.#blocks, size).push(block);
+      this.#pooled += size;
+    } else this.#forget(block);
+  }
+
+  /** Leaves a block to V8. */
+  #forget(block: Block): void {
+    if (block.slot < 0) return;
+    this.#watched[block.slot] = undefined;
+    this.#freeSlots.push(block.slot);
+  }
+
+  #slot(): number {
+    return this.#freeSlots.pop() ?? this.#watched.push(undefined) - 1;
+  }
+
+  #fresh(size: number, slot: number): Block {
     this.#taken += size;
     const buffer = this.#buffer(size + ALIGN);
     const address = this.#addressOf(buffer);
     const skip = (ALIGN - (address % ALIGN)) % ALIGN;
-    return new Storage(this, buffer, skip, size, address === 0 ? 0 : address + skip);
+    const block = new Block(buffer, skip, size, address === 0 ? 0 : address + skip, slot);
+    if (slot >= 0) this.#watched[slot] = block;
+    return block;
   }
 
   #buffer(bytes: number): ArrayBuffer {
-    this.#sinceCollection += bytes;
-    if (this.#sinceCollection > COLLECT_AFTER) {
-      this.#sinceCollection = bytes;
-      collectYoung();
-    }
-    let buffer: ArrayBuffer;
     try {
       checkLimit(bytes);
-      buffer = allocateBytes(bytes);
+      return allocateBytes(bytes);
     } catch (cause) {
       this.trim();
       throw new ResourceExhaustedError(`no memory for ${bytes} bytes`, undefined, { cause });
     }
-    return buffer;
   }
+}
+
+function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
+  let list = lists.get(size);
+  if (list === undefined) lists.set(size, (list = []));
+  return list;
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */

@@ -210,7 +210,7 @@ export function stringTensor(
   shape: Shape,
   backend: Backend = currentBackend(),
 ): Tensor {
-  const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0);
+  const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0, undefined);
   storage.strings = values;
   return new Tensor(storage, 'string', shape, values.length, backend);
 }

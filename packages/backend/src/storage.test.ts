@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { HostAllocator, type Watcher } from './storage.ts';
+
+/** Objects count as collected when a test says so. */
+class Fake implements Watcher {
+  readonly slots = new Map<number, object>();
+  readonly gone = new Set<object>();
+
+  watch(object: object, slot: number): void {
+    this.slots.set(slot, object);
+  }
+
+  collected(out: Uint32Array): number {
+    let n = 0;
+    for (const [slot, object] of this.slots) {
+      if (!this.gone.has(object) || n === out.length) continue;
+      out[n++] = slot;
+      this.slots.delete(slot);
+    }
+    return n;
+  }
+}
+
+const MB = 1024 * 1024;
+
+test('what was dropped is lent again', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const first = Array.from({ length: 16 }, () => allocator.allocate(MB));
+  for (const storage of first.slice(1)) fake.gone.add(storage);
+  const buffers = new Set(first.map((s) => s.buffer));
+  const second = Array.from({ length: 15 }, () => allocator.allocate(MB));
+  expect(second.filter((s) => buffers.has(s.buffer))).toHaveLength(15);
+  expect(second.every((s) => s.buffer !== first[0]!.buffer)).toBe(true);
+  expect(allocator.info().bytesTaken).toBe(16 * MB);
+});
+
+test('what was given back is not lent twice when its old object is collected', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const a = allocator.allocate(MB);
+  a.release();
+  fake.gone.add(a);
+  allocator.trim();
+  const b = allocator.allocate(MB);
+  b.release();
+  const c = allocator.allocate(MB);
+  expect(c.buffer).toBe(b.buffer);
+  fake.gone.add(b);
+  const others = Array.from({ length: 40 }, () => allocator.allocate(MB));
+  expect(others.some((s) => s.buffer === c.buffer)).toBe(false);
+});
+
+test('more than a list of found blocks comes back at once', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const many = Array.from({ length: 1500 }, () => allocator.allocate(8192));
+  for (const storage of many) fake.gone.add(storage);
+  const buffers = new Set(many.map((s) => s.buffer));
+  const later = Array.from({ length: 2000 }, () => allocator.allocate(8192));
+  const again = later.filter((s) => buffers.has(s.buffer));
+  expect(again).toHaveLength(1500);
+  expect(new Set(again.map((s) => s.buffer)).size).toBe(1500);
+});
+
+test('a slab is lent out until nothing of it is left', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const small = allocator.allocate(100);
+  expect(small.capacity).toBe(128);
+  const neighbour = allocator.allocate(100);
+  expect(neighbour.buffer).toBe(small.buffer);
+  expect(neighbour.owner).toBe(small.owner);
+  expect([...fake.slots.values()]).toEqual([small.owner]);
+  // Pieces given back explicitly go to their own list.
+  neighbour.release();
+  expect(allocator.allocate(100).byteOffset).toBe(neighbour.byteOffset);
+});
+
+test('without a watcher dropped memory is left to the collector', () => {
+  const allocator = new HostAllocator();
+  const a = allocator.allocate(MB);
+  a.release();
+  expect(allocator.allocate(MB).buffer).toBe(a.buffer);
+  expect(allocator.allocate(MB).buffer).not.toBe(a.buffer);
+});
