@@ -57,7 +57,7 @@ test('more than a list of found blocks comes back at once', () => {
   const many = Array.from({ length: 1500 }, () => allocator.allocate(8192));
   for (const storage of many) fake.gone.add(storage);
   const buffers = new Set(many.map((s) => s.buffer));
-  const later = Array.from({ length: 2000 }, () => allocator.allocate(8192));
+  const later = Array.from({ length: 3000 }, () => allocator.allocate(8192));
   const again = later.filter((s) => buffers.has(s.buffer));
   expect(again).toHaveLength(1500);
   expect(new Set(again.map((s) => s.buffer)).size).toBe(1500);
