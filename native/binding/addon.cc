@@ -9,6 +9,8 @@
 #include "../runtime/registry.h"
 #include "../runtime/programs.h"
 
+#include <dlfcn.h>
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #include <cstdlib>
@@ -20,6 +22,15 @@ using namespace eagre;
 
 // One argument block per environment (main thread and each worker have their own).
 struct Environment {
+  explicit Environment(napi_env e) : env(e) {}
+  // An environment that ends does not delete the references that it gave out.
+  ~Environment() {
+    for (napi_ref r : watched) if (r) napi_delete_reference(env, r);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  napi_env env;
   Napi::Reference<Napi::Float64Array> block;
   const double* data = nullptr;
   size_t length = 0;
@@ -89,6 +100,8 @@ Napi::Value threads(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), thread_count());
 }
 
+Napi::Value jobs(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), job_count()); }
+
 // watch(object, slot): watches an object under a number, instead of the one that had it.
 napi_value watch(napi_env env, napi_callback_info info) {
   size_t argc = 2;
@@ -139,8 +152,15 @@ void keep_pages() {
 #endif
 }
 
+// The threads of the pool run this code until the process ends, but Node unloads an addon with the last worker that loaded it.
+void stay_loaded() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&stay_loaded), &self)) dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
-  env.SetInstanceData(new Environment());
+  env.SetInstanceData(new Environment(env));
+  stay_loaded();
   keep_pages();
   const KernelTable& table = kernels();
   Napi::Array names = Napi::Array::New(env, table.size);
@@ -152,6 +172,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["addressOf"] = Napi::Function::New(env, address_of);
   exports["compileProgram"] = Napi::Function::New(env, compile);
   exports["threads"] = Napi::Function::New(env, threads);
+  exports["jobs"] = Napi::Function::New(env, jobs);
   const auto plain = [&](const char* name, napi_callback callback) {
     napi_value function;
     napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "rows.h"
+#include "stream.h"
 
 EAGRE_BEGIN
 namespace {
@@ -11,6 +12,8 @@ Rows rows;
 
 constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
 constexpr int64_t kMaxTile = 1024, kMinTile = 256;
+// Outputs from this many bytes on are stored past the caches, which could not hold them: without reading their lines first.
+constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
 
@@ -97,6 +100,8 @@ struct Plan {
   Source source[kMaxProgramInputs];
   int buffer[kMaxProgramInputs];       // the tile buffer of an input that is not read in place
   bool direct[kMaxProgramOutputs];     // its instruction writes straight into the output
+  bool streamed[kMaxProgramOutputs];   // large: leaves the tile by streaming stores
+  bool streams;                        // any of them
   int buffers;
   int64_t stride;                      // bytes between tile buffers
   int64_t tile;
@@ -116,6 +121,7 @@ void prepare_steps(Plan& p) {
   const Program& code = *p.program;
   p.steps = 0;
   p.cost = 0;
+  p.streams = false;
   for (int i = 0; i < code.instrs; i++) {
     const Instr& in = code.code[i];
     if (in.slot < 0 || in.op == static_cast<int>(Op::constant)) continue;
@@ -133,6 +139,9 @@ void prepare_steps(Plan& p) {
     for (int j = 0; j < k; j++) {
       if (code.results[j] == v) p.direct[k] = false;
     }
+    p.streamed[k] = p.direct[k] && p.size * static_cast<int64_t>(p.item(v)) >= kStreamBytes;
+    if (p.streamed[k]) p.direct[k] = false;
+    p.streams |= p.streamed[k];
   }
 }
 
@@ -212,7 +221,9 @@ inline void store_tile(const Plan& p, const void** values, int64_t at, int64_t n
     if (p.direct[k]) continue;
     size_t item = p.item(code.results[k]);
     char* to = p.out[k] + at * static_cast<int64_t>(item);
-    if (to != values[code.results[k]]) std::memmove(to, values[code.results[k]], static_cast<size_t>(n) * item);
+    const void* from = values[code.results[k]];
+    if (p.streamed[k]) stream(to, from, static_cast<size_t>(n) * item);
+    else if (to != from) std::memmove(to, from, static_cast<size_t>(n) * item);
   }
 }
 
@@ -227,6 +238,7 @@ void run_flat(const Plan& p) {
       run_steps(p, values, n);
       store_tile(p, values, at, n);
     }
+    if (p.streams) stream_end();
   });
 }
 
@@ -299,6 +311,7 @@ void run_short_rows(const Plan& p) {
       run_steps(p, values, n);
       store_tile(p, values, at, n);
     }
+    if (p.streams) stream_end();
   });
 }
 
@@ -332,6 +345,7 @@ void run_long_rows(const Plan& p) {
       run_steps(p, values, n);
       store_tile(p, values, at, n);
     }
+    if (p.streams) stream_end();
   });
 }
 
@@ -439,7 +453,8 @@ void elementwise_flat(Args& a) {
   const Program& code = program(static_cast<int>(a.integer()));
   if (code.inputs != n_in || code.outputs != n_out) fail(Code::internal, "a scalar program of other inputs or outputs");
   int64_t size = a.integer();
-  if (single_step(code)) {
+  int64_t out_bytes = size * static_cast<int64_t>(dtype_size(code.dtype_of(code.results[0])));
+  if (single_step(code) && out_bytes < kStreamBytes) {
     const char* in[kMaxProgramInputs];
     for (int j = 0; j < n_in; j++) in[j] = static_cast<char*>(address(a));
     char* out = static_cast<char*>(address(a));

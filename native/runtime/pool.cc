@@ -59,6 +59,8 @@ class Pool {
     return threads_;
   }
 
+  uint32_t jobs() const { return static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32); }
+
   void run(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
     if (workers_.empty()) start();
     const uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
@@ -195,6 +197,11 @@ int thread_count() {
 int set_thread_count(int n) {
   std::lock_guard<std::mutex> lock(owner());
   return pool().resize(n);
+}
+
+uint32_t job_count() {
+  std::lock_guard<std::mutex> lock(owner());
+  return pool().jobs();
 }
 
 void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {

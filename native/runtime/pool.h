@@ -7,6 +7,8 @@ namespace eagre {
 int thread_count();
 // At least 1, at most 256; returns what is used now.
 int set_thread_count(int n);
+// Jobs that were cut among threads since the start, modulo 2^32: tests ask whether an input was large enough.
+uint32_t job_count();
 
 // Runs fn(context, begin, end) over [0, n) cut into chunks of `grain` (the last may be shorter). Chunk borders depend on `grain`
 // alone, never on the number of threads, so a kernel that combines per-chunk results in order is reproducible. Runs inline when

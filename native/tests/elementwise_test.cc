@@ -343,6 +343,30 @@ void buffers() {
   for (int64_t i = 0; i < 3000; i++) CHECK(y[i] == 21 * x[i] + 200);
 }
 
+// Outputs that leave the caches: alone, after another step, beside a broadcast row, at an address that is not aligned.
+void large() {
+  int64_t rows = 1024 * 5 + 1, columns = 1000, n = rows * columns;
+  auto value = [](int64_t i) { return static_cast<double>(i % 1021); };
+  auto x = Array<float>::make({rows, columns}, value);
+  auto row = Array<float>::make({columns}, value);
+  auto at = [&](int64_t i) { return static_cast<float>(i % 1021); };
+  int add = single(Op::add, {DType::f32, DType::f32}, DType::f32);
+  Builder b({DType::f32, DType::f32});
+  int two = b.compile({b.op(Op::mul, DType::f32, {b.op(Op::add, DType::f32, {0, 1}), 0})});
+  Array<float> y({rows, columns}), z({rows, columns});
+  CHECK(Call().in(x).in(x).out(y).attr(add).run("Elementwise") == Code::ok);
+  CHECK(Call().in(x).in(row).out(z).attr(two).run("Elementwise") == Code::ok);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < n; i++) {
+    wrong += y[i] != 2 * at(i);
+    wrong += z[i] != (at(i) + at(i % columns)) * at(i);
+  }
+  std::vector<float> room(static_cast<size_t>(n) + 1, -1.0f);
+  CHECK(flat(two, n - 1, {&x[0], &x[0]}, {room.data() + 1}) == Code::ok);
+  for (int64_t i = 0; i < n - 1; i++) wrong += room[static_cast<size_t>(i) + 1] != 2 * at(i) * at(i);
+  CHECK(wrong == 0 && room[0] == -1 && room.back() == -1);
+}
+
 void programs() {
   CHECK(refused({}));
   CHECK(refused({1}));
@@ -377,5 +401,6 @@ int main() {
   broadcasting();
   aliasing();
   buffers();
+  large();
   return finish();
 }

@@ -7,7 +7,7 @@ import { workloads } from './workloads/index.ts';
 import { mlpStep, mnistCnnStep } from './workloads/steps.ts';
 
 const threads = Number(process.argv[process.argv.indexOf('--threads') + 1]);
-tf.config.threads(threads);
+tf.config.threading.setIntraOpParallelismThreads(threads);
 
 // The code that all ops share has seen many kinds of calls in a real program. A process that only ever adds would be faster.
 const notes: string[] = [];

@@ -49,5 +49,5 @@ export function profile(workload: TimedWorkload, seconds: number): string {
       `${((100 * ms) / total).toFixed(1)} %`,
     ]);
   const head = ['Op', 'Calls per iteration', 'µs per iteration', 'µs per call', 'Share'];
-  return `${workload.name}: ${digits((1000 * total) / iterations)} µs per iteration, ${tf.config.threads()} threads\n\n${table(head, body)}\n`;
+  return `${workload.name}: ${digits((1000 * total) / iterations)} µs per iteration, ${tf.config.threading.getIntraOpParallelismThreads()} threads\n\n${table(head, body)}\n`;
 }

@@ -1,2 +1,3 @@
 /** `tf.config`: devices and threads. */
-export { listPhysicalDevices, threads } from '@eagre/core';
+export { listPhysicalDevices } from '@eagre/core';
+export * as threading from './threading.ts';

@@ -141,7 +141,7 @@ describe('threads and ends', () => {
   it('another number of threads in between', async () => {
     expect(
       await printed(
-        `${work} const all = [1, 4, 2, 8, 1, 300].map((n) => (tf.config.threads(n), sum())); console.log(new Set(all).size, tf.config.threads());`,
+        `${work} const all = [1, 4, 2, 8, 1, 300].map((n) => (tf.config.threading.setIntraOpParallelismThreads(n), sum())); console.log(new Set(all).size, tf.config.threading.getIntraOpParallelismThreads());`,
       ),
     ).toBe('1 256');
   });

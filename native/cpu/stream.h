@@ -1,0 +1,43 @@
+// Stores past the caches, for results that they could not hold.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "isa.h"
+
+EAGRE_BEGIN
+
+// Copies n bytes. Call `stream_end` before another thread may read them.
+inline void stream(void* to, const void* from, size_t n) {
+#if defined(__SSE2__)
+  char* y = static_cast<char*>(to);
+  const char* x = static_cast<const char*>(from);
+  size_t head = (64 - reinterpret_cast<uintptr_t>(y) % 64) % 64;
+  if (head > n) head = n;
+  std::memcpy(y, x, head);
+  size_t i = head;
+#if defined(__AVX512F__)
+  for (; i + 64 <= n; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(y + i), _mm512_loadu_si512(x + i));
+#elif defined(__AVX__)
+  for (; i + 32 <= n; i += 32)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(y + i), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)));
+#else
+  for (; i + 16 <= n; i += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(y + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
+#endif
+  std::memcpy(y + i, x + i, n - i);
+#else
+  std::memcpy(to, from, n);
+#endif
+}
+
+inline void stream_end() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+EAGRE_END
