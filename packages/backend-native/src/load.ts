@@ -13,6 +13,8 @@ export interface Addon extends Watcher {
   addressOf(buffer: ArrayBuffer): number;
   compileProgram(code: Float64Array): number;
   threads(count?: number): number;
+  /** How many jobs threads have shared since the start, modulo 2³². */
+  jobs(): number;
 }
 
 /** The command that builds the addon in a checkout. */

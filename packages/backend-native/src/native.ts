@@ -53,6 +53,11 @@ export class NativeBackend implements Backend {
     return this.#addon.threads(count);
   }
 
+  /** @internal How many jobs threads have shared since the start: tests ask whether an input was large enough. */
+  jobs(): number {
+    return this.#addon.jobs();
+  }
+
   kernel(name: KernelName, _inputs: readonly NumericDType[]): Kernel | undefined {
     let kernel = this.#kernels.get(name);
     if (kernel === undefined) {

@@ -3,5 +3,6 @@ export * from './backend.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
 export * from './kernels.ts';
+export * from './plan.ts';
 export * from './scalar.ts';
 export * from './storage.ts';
