@@ -1,4 +1,4 @@
-import type { Backend } from '@eagre/backend';
+import type { AttrValue, Backend, KernelName, LateNumber } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
 import type { Attrs, Op } from './op.ts';
 import type { Tensor } from './tensor.ts';
@@ -16,15 +16,69 @@ export interface TensorTracker {
   track(tensor: Tensor): void;
 }
 
+/** Writes ops down instead of computing them, while a function is traced. */
+export interface Tracer {
+  execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
+  /** The symbolic value of a variable at this place of the function. */
+  read(variable: Variable): Tensor;
+  /** What the variable will be from here on. */
+  assign(variable: Variable, value: Tensor): void;
+  /** A kernel that changes variables in place; `written[i]` is the variable whose value is `inputs[at[i]]`. */
+  update(
+    kernel: KernelName,
+    inputs: readonly Tensor[],
+    written: readonly Variable[],
+    at: readonly number[],
+    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+  ): void;
+  /** @throws InvalidArgumentError where no variable may be made any more. */
+  created(variable: Variable): void;
+}
+
 /** What is current in this thread of JavaScript. One object, so that the hot path loads one field. */
 export interface Context {
   tapes: readonly TapeObserver[];
   tracker: TensorTracker | null;
   backend: Backend | null;
   nameScope: string;
+  tracer: Tracer | null;
+  /** While values are symbolic: the backend of those that are not. */
+  host: Backend | null;
 }
 
-export const context: Context = { tapes: [], tracker: null, backend: null, nameScope: '' };
+export const context: Context = {
+  tapes: [],
+  tracker: null,
+  backend: null,
+  nameScope: '',
+  tracer: null,
+  host: null,
+};
+
+/** The backend whose tensors have values: the current one, except while a function is traced. */
+export function hostBackend(): Backend {
+  return context.host ?? currentBackend();
+}
+
+/**
+ * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
+ */
+export function lifted<T>(fn: () => T): T {
+  const { tracer, backend, tapes, host } = context;
+  if (host === null) return fn();
+  context.tracer = null;
+  context.backend = host;
+  context.host = null;
+  context.tapes = [];
+  try {
+    return fn();
+  } finally {
+    context.tracer = tracer;
+    context.backend = backend;
+    context.host = host;
+    context.tapes = tapes;
+  }
+}
 
 /** The backend that runs ops now. @throws FailedPreconditionError when none was registered. */
 export function currentBackend(): Backend {

@@ -7,7 +7,7 @@ import {
   ResourceExhaustedError,
   type TypedArray,
 } from '@eagre/backend';
-import { currentBackend } from './context.ts';
+import { hostBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
 import { Variable } from './variable.ts';
@@ -126,7 +126,7 @@ const SCALARS = 256;
 
 /** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
 function scalarNumber(value: number, dtype: DType): Tensor {
-  const backend = currentBackend();
+  const backend = hostBackend();
   let byDType = scalarCache.get(backend);
   if (byDType === undefined) scalarCache.set(backend, (byDType = new Map()));
   let cache = byDType.get(dtype);

@@ -6,7 +6,7 @@ import {
   type MemoryInfo,
   NotFoundError,
 } from '@eagre/backend';
-import { context, currentBackend, scoped } from './context.ts';
+import { context, hostBackend, scoped } from './context.ts';
 
 export interface PhysicalDevice {
   /** `/physical_device:CPU:0` */
@@ -42,7 +42,7 @@ function findDevice(name: string): Backend {
       'device',
     );
   const type = (match[1] as string).toUpperCase();
-  const current = currentBackend();
+  const current = hostBackend();
   const found =
     match[2] === '0' ? [current, ...listBackends()].find((b) => b.deviceType === type) : undefined;
   if (found === undefined) {
@@ -53,10 +53,12 @@ function findDevice(name: string): Backend {
 }
 
 function enterBackend(backend: Backend): () => void {
-  const before = context.backend;
-  context.backend = backend;
+  // While a function is traced, its ops get their place when it runs.
+  const field = context.host === null ? 'backend' : 'host';
+  const before = context[field];
+  context[field] = backend;
   return () => {
-    context.backend = before;
+    context[field] = before;
   };
 }
 
@@ -82,10 +84,10 @@ export function memory(): Record<string, MemoryInfo> {
 export function threads(count?: number): number {
   if (count !== undefined && (!Number.isInteger(count) || count < 1))
     throw new InvalidArgumentError(`${String(count)} threads; expected an integer of at least 1`, 'threads');
-  return currentBackend().threads(count);
+  return hostBackend().threads(count);
 }
 
-/** Always true: ops compute at once. */
+/** Whether ops compute at once: true, but false while `tf.function` traces a function. */
 export function executingEagerly(): boolean {
-  return true;
+  return context.tracer === null;
 }

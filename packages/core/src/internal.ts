@@ -4,9 +4,12 @@ export {
   type Context,
   context,
   currentBackend,
+  hostBackend,
+  lifted,
   scoped,
   type TapeObserver,
   type TensorTracker,
+  type Tracer,
   withoutTapes,
 } from './context.ts';
 export { toOwnTensor, toTensor } from './convert.ts';
@@ -28,6 +31,7 @@ export {
   listOps,
   Op,
   type OpSpec,
+  onBackend,
   pair,
   sumTo,
   tell,
@@ -35,6 +39,7 @@ export {
 } from './op.ts';
 export { causalMask } from './ops/attention.ts';
 export { fusedConv2d } from './ops/conv.ts';
+export { lateScalar } from './ops/late.ts';
 export { fusedMatMul } from './ops/products.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
@@ -49,4 +54,12 @@ export {
   showShape,
   sizeOf,
 } from './shape.ts';
-export { aliasTensor, emptyTensor, viewOf } from './tensor.ts';
+export {
+  type Sink,
+  type SymbolicAttrs,
+  SymbolicStorage,
+  symbolic,
+  symbolically,
+  symbolicTensor,
+} from './symbolic.ts';
+export { aliasTensor, emptyTensor, UNKNOWN_VALUE, viewOf } from './tensor.ts';

@@ -21,7 +21,8 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, type DTypeGroup, promote } from './dtypes.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape, sizeOf } from './shape.ts';
-import { emptyTensor, Tensor } from './tensor.ts';
+import { symbolic, symbolicTensor } from './symbolic.ts';
+import { emptyTensor, Tensor, UNKNOWN_VALUE } from './tensor.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
 export type Attrs = Readonly<Record<string, unknown>>;
@@ -150,6 +151,8 @@ const noAttrs: KernelAttrs = {};
 
 /** Runs an op: computes it now and tells the tapes. @returns its outputs. */
 export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttrs): readonly Tensor[] {
+  const { tracer } = context;
+  if (tracer !== null) return tracer.execute(op, inputs, attrs);
   const local = onBackend(inputs, op);
   let outputs: readonly Tensor[];
   try {
@@ -179,8 +182,8 @@ function named(error: unknown, op: Op): unknown {
     : error;
 }
 
-/** Checks that inputs are alive, and brings those of another backend over. */
-function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
+/** @internal Checks that inputs are alive, and brings those of another backend over. */
+export function onBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] {
   const backend = currentBackend();
   let local = inputs;
   for (let i = 0; i < inputs.length; i++) {
@@ -203,6 +206,8 @@ function disposed(input: Tensor, op: Op): never {
 
 /** @internal A copy of a tensor on another backend. */
 export function transfer(x: Tensor, backend: Backend): Tensor {
+  if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape, x.size);
+  if (x.backend === symbolic) throw new FailedPreconditionError(UNKNOWN_VALUE);
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
   const bytes = (t: Tensor, n: number): Uint8Array =>
     new Uint8Array(t.storage.buffer, t.storage.byteOffset, n);

@@ -1,5 +1,6 @@
 // `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, LateNumber, type LateNumbers } from '@eagre/backend';
+import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
@@ -7,6 +8,7 @@ import { argSort, expandDims, gather } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
 import type { Sample } from './samples.ts';
 import { checkShape, type Shape, show, showShape } from './shape.ts';
+import { symbolic } from './symbolic.ts';
 import type { Tensor } from './tensor.ts';
 
 // ---- where keys and counters come from
@@ -113,6 +115,24 @@ export function setSeed(seed: number): void {
 
 // ---- ops
 
+/** The next draw; while a function is traced, the one that each of its runs will make. */
+function drawFrom(source: Source): Draw | Readonly<Record<keyof Draw, LateNumber>> {
+  if (currentBackend() !== symbolic) return source.draw();
+  const numbers: LateNumbers = {
+    next: () => {
+      const { k0, k1, counter0, counter1 } = source.draw();
+      return [k0, k1, counter0, counter1];
+    },
+  };
+  const [k0, k1, counter0, counter1] = [0, 1, 2, 3].map((i) => new LateNumber(numbers, i)) as [
+    LateNumber,
+    LateNumber,
+    LateNumber,
+    LateNumber,
+  ];
+  return { k0, k1, counter0, counter1 };
+}
+
 interface Distribution {
   /** Draws by a source's next key and counter. */
   readonly drawn: Op;
@@ -141,7 +161,7 @@ function define(
     name,
     doc: `${doc}.`,
     // The source is asked when the op runs, so that running it again gives new numbers.
-    run: (_, { source, ...rest }) => execute1(stateless, [], { ...rest, ...(source as Source).draw() }),
+    run: (_, { source, ...rest }) => execute1(stateless, [], { ...rest, ...drawFrom(source as Source) }),
     notDifferentiable,
     samples: (): Sample[] =>
       attrs.map((a) => ({ inputs: [], attrs: { ...a, source: { draw: () => fixed } } })),

@@ -9,7 +9,7 @@ import {
   type TypedArray,
   typedView,
 } from '@eagre/backend';
-import { context, currentBackend } from './context.ts';
+import { context, hostBackend } from './context.ts';
 import { formatTensor, formatValues, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { type Shape, sizeOf } from './shape.ts';
@@ -32,6 +32,12 @@ export type HostArray = {
 }[keyof DataOf];
 
 let nextId = 1;
+
+/** @internal Why a tensor inside of a traced function cannot be read. */
+export const UNKNOWN_VALUE: string =
+  'a tensor has no value while tf.function traces, only a shape and a dtype: JavaScript cannot branch on it, iterate over it, ' +
+  'print it or convert it. Use tf.cond, tf.where or tf.print, read it outside of the function, or call ' +
+  'tf.config.runFunctionsEagerly(true)';
 
 /**
  * An n-dimensional array of one dtype. Its values never change; ops make new tensors at once. It needs no dispose: the
@@ -154,6 +160,7 @@ export class Tensor {
     }
     if (this.dtype === 'string')
       throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
+    if (this.backend.name === 'symbolic') throw new FailedPreconditionError(UNKNOWN_VALUE);
     return typedView(this.dtype, this.storage.buffer, this.storage.byteOffset, this.size);
   }
 
@@ -183,12 +190,12 @@ function nest(
   return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
 }
 
-/** @internal An uninitialised tensor on the current backend, known to the memory scope. */
+/** @internal An uninitialised tensor, known to the memory scope; on the backend whose tensors have values unless given. */
 export function emptyTensor(
   dtype: DType,
   shape: Shape,
   size: number = sizeOf(shape),
-  backend: Backend = currentBackend(),
+  backend: Backend = hostBackend(),
 ): Tensor {
   const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
   const tensor = new Tensor(storage, dtype, shape, size, backend);
@@ -208,7 +215,7 @@ export function aliasTensor(x: Tensor, shape: Shape, size: number = x.size): Ten
 export function stringTensor(
   values: readonly string[],
   shape: Shape,
-  backend: Backend = currentBackend(),
+  backend: Backend = hostBackend(),
 ): Tensor {
   const storage = new Storage(backend.allocator, new ArrayBuffer(0), 0, 0, 0, undefined);
   storage.strings = values;
@@ -217,5 +224,6 @@ export function stringTensor(
 
 /** @internal The values in place, not a copy: valid until the tensor's memory is given back. */
 export function viewOf(x: Tensor): TypedArray {
+  if (x.backend.name === 'symbolic') throw new FailedPreconditionError(UNKNOWN_VALUE);
   return typedView(x.dtype, x.storage.buffer, x.storage.byteOffset, x.size);
 }

@@ -1,10 +1,18 @@
 import { type DType, FailedPreconditionError, InvalidArgumentError, type Storage } from '@eagre/backend';
-import { context } from './context.ts';
+import { context, lifted } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
-import { aliasTensor, type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
+import { symbolic } from './symbolic.ts';
+import {
+  aliasTensor,
+  type HostArray,
+  type NestedArray,
+  type Scalar,
+  Tensor,
+  UNKNOWN_VALUE,
+} from './tensor.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -29,9 +37,17 @@ export class Variable {
 
   /** @param initial the first value, or a function that gives it; the variable owns a copy. */
   constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
-    const value =
-      typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
-    const source = toTensor(value, options.dtype, true);
+    context.tracer?.created(this);
+    const source = lifted(() => {
+      const value =
+        typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
+      return toTensor(value, options.dtype, true);
+    });
+    if (source.backend === symbolic) {
+      throw new InvalidArgumentError(
+        "the initial value of a variable cannot depend on a traced function's tensors; give a function that makes it: new tf.Variable(() => tf.zeros([3]))",
+      );
+    }
     this.id = nextVariable++;
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
@@ -85,23 +101,34 @@ export class Variable {
   }
 
   data(): ReturnType<Tensor['data']> {
-    return this.#alive().data();
+    return this.#known().data();
   }
   ndarray(): HostArray {
-    return this.#alive().ndarray();
+    return this.#known().ndarray();
   }
   array(): NestedArray<Scalar> {
-    return this.#alive().array();
+    return this.#known().array();
   }
   item(): number {
-    return this.#alive().item();
+    return this.#known().item();
   }
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
   taken(): Tensor {
-    const value = this.#alive();
+    const value = context.tracer === null ? this.#alive() : context.tracer.read(this);
     this.#tell(value);
     return value;
+  }
+
+  /** @internal The memory of the value now. */
+  get storage(): Storage {
+    return this.#alive().storage;
+  }
+
+  /** The value for the host, which has none while a function is traced. */
+  #known(): Tensor {
+    if (context.tracer !== null) throw new FailedPreconditionError(UNKNOWN_VALUE);
+    return this.#alive();
   }
 
   #alive(): Tensor {
@@ -159,8 +186,10 @@ export class Variable {
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */
   #store(next: Tensor): void {
+    const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
-    if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
+    if (tracer !== null) tracer.assign(this, next);
+    else if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
     else copyBytes(next.storage, storage);
   }
 

@@ -50,14 +50,16 @@ export class Adam extends Optimizer {
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 
-  protected override updateAll(updates: readonly Update[], lr: number): void {
+  protected override updateAll(updates: readonly Update[]): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
-    const step = Number(this.iterations.item()) + 1;
-    const alpha = (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step);
+    const rates = this.momentary((lr, step) => ({
+      alpha: (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step),
+      lr,
+    }));
     const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
     const run = (some: readonly Update[], weightDecay: number): void => {
       if (some.length === 0) return;
-      this.runKernel('ApplyAdam', some, slots, { alpha, lr, beta1, beta2, epsilon, weightDecay, amsgrad });
+      this.runKernel('ApplyAdam', some, slots, { ...rates, beta1, beta2, epsilon, weightDecay, amsgrad });
     };
     const decay = this.weightDecay ?? 0;
     run(

@@ -1,5 +1,12 @@
 import { GradientTape } from '@eagre/autodiff';
-import type { DType, KernelAttrs, KernelName } from '@eagre/backend';
+import {
+  type AttrValue,
+  type DType,
+  type KernelAttrs,
+  type KernelName,
+  LateNumber,
+  type LateNumbers,
+} from '@eagre/backend';
 import {
   clipByValue,
   constant,
@@ -18,10 +25,13 @@ import {
   context,
   isFloating,
   kernelFor,
+  lateScalar,
+  lifted,
   outsideScopes,
   sameShape,
   showFields,
   showShape,
+  type Tracer,
   toTensor,
   transfer,
   withoutTapes,
@@ -100,6 +110,8 @@ export abstract class Optimizer extends Module {
     names: [],
   };
   readonly #warned = new Set<Variable>();
+  /** By function being traced: the updates so far in it, which `iterations` knows nothing of yet. */
+  readonly #ahead = new WeakMap<Tracer, number>();
   #schedule: ((step: number) => number) | null = null;
   /** Holds a fixed learning rate; null with a schedule. */
   protected rateVariable: Variable | null = null;
@@ -296,19 +308,22 @@ export abstract class Optimizer extends Module {
     }
   }
 
-  /** Changes one variable. Optimizers that write many at once override `updateAll` instead. */
-  updateStep(_gradient: Tensor, _variable: Variable, _learningRate: number): void {
+  /**
+   * Changes one variable. The learning rate is a number, or a scalar tensor while `tf.function` traces: use it in ops,
+   * `gradient.mul(learningRate)`. Optimizers that write many at once override `updateAll` instead.
+   */
+  updateStep(_gradient: Tensor, _variable: Variable, _learningRate: number | Tensor): void {
     throw new UnimplementedError(
       'the class must have updateStep(gradient, variable, learningRate)',
       this.name,
     );
   }
   /** @internal Changes all variables of one step. */
-  protected updateAll(updates: readonly Update[], learningRate: number): void {
+  protected updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     for (const { gradient, variable } of updates) this.updateStep(gradient, variable, learningRate);
   }
   /** @internal Shrinks variables by their weight decay; overridden where the kernel does it. */
-  protected applyWeightDecay(variables: readonly Variable[], learningRate: number): void {
+  protected applyWeightDecay(variables: readonly Variable[], learningRate: number | Tensor): void {
     for (const variable of variables) {
       const decay = this.decayOf(variable);
       if (decay !== 0) variable.assignSub(variable.mul(decay).mul(learningRate));
@@ -323,8 +338,12 @@ export abstract class Optimizer extends Module {
     name: KernelName,
     updates: readonly Update[],
     slots: readonly (readonly Variable[])[],
-    attrs: KernelAttrs,
+    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
   ): void {
+    if (context.tracer !== null) {
+      this.#traceKernel(context.tracer, name, updates, slots, attrs);
+      return;
+    }
     let rest = updates;
     while (rest.length > 0) {
       const { backend, dtype } = (rest[0] as Update).variable.writable();
@@ -356,9 +375,73 @@ export abstract class Optimizer extends Module {
         // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
         if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
       }
-      kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
+      kernelFor(backend, name, inputs)(inputs, outputs, {
+        ...(attrs as KernelAttrs),
+        count: gradientAt.length,
+      });
       rest = elsewhere;
     }
+  }
+
+  #traceKernel(
+    tracer: Tracer,
+    name: KernelName,
+    updates: readonly Update[],
+    slots: readonly (readonly Variable[])[],
+    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+  ): void {
+    for (const dtype of new Set(updates.map((u) => u.variable.dtype))) {
+      const inputs: Tensor[] = [];
+      const written: Variable[] = [];
+      const at: number[] = [];
+      const some = updates.filter((u) => u.variable.dtype === dtype);
+      for (const { gradient, variable } of some) {
+        const index = this.indexOf(variable);
+        for (const target of [variable, ...slots.map((list) => list[index] as Variable)]) {
+          at.push(inputs.length);
+          written.push(target);
+          inputs.push(tracer.read(target));
+        }
+        inputs.push(gradient);
+      }
+      tracer.update(name, inputs, written, at, { ...attrs, count: some.length });
+    }
+  }
+
+  /**
+   * @internal Attributes that follow from the learning rate and the number of the step (from 1 on): computed now or, while
+   * `tf.function` traces, before each run of the function.
+   */
+  protected momentary<N extends string>(
+    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
+  ): Readonly<Record<N, number | LateNumber>> {
+    if (context.tracer === null) return compute(this.learningRate, Number(this.iterations.item()) + 1);
+    const ahead = this.#ahead.get(context.tracer) ?? 0;
+    const now = (): Readonly<Record<N, number>> => {
+      const at = Number(this.iterations.item()) + ahead;
+      return compute(this.#rateAt(at), at + 1);
+    };
+    const names = Object.keys(lifted(now)) as N[];
+    const numbers: LateNumbers = {
+      next: () => {
+        const values = now();
+        return names.map((n) => values[n]);
+      },
+    };
+    return Object.fromEntries(names.map((n, i) => [n, new LateNumber(numbers, i)])) as Readonly<
+      Record<N, LateNumber>
+    >;
+  }
+
+  /** The learning rate of the update at hand. */
+  #rate(): number | Tensor {
+    if (context.tracer === null) return this.learningRate;
+    const { rate } = this.momentary((r) => ({ rate: r }));
+    return rate instanceof LateNumber ? lateScalar(rate) : rate;
+  }
+
+  #rateAt(step: number): number {
+    return this.#schedule === null ? this.learningRate : this.#schedule(step);
   }
 
   /** Keras's config: what makes an optimizer with the same options, without its state. */
@@ -450,7 +533,7 @@ export abstract class Optimizer extends Module {
       throw new InvalidArgumentError('No gradients provided for any variable', this.name);
     }
     const variables = pairs.map(([, variable]) => variable);
-    this.build(variables);
+    lifted(() => this.build(variables));
     const seen = new Set<Variable>();
     let updates: Update[] = [];
     const missing: Variable[] = [];
@@ -461,7 +544,7 @@ export abstract class Optimizer extends Module {
       else updates.push({ gradient: this.#checked(toTensor(given, variable.dtype), variable), variable });
     }
     this.#warn(missing);
-    const learningRate = this.learningRate;
+    const learningRate = this.#rate();
     updates = this.#clip(updates);
     if (this.weightDecay !== null)
       this.applyWeightDecay(
@@ -474,6 +557,7 @@ export abstract class Optimizer extends Module {
       if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
     }
     this.iterations.assignAdd(1);
+    if (context.tracer !== null) this.#ahead.set(context.tracer, (this.#ahead.get(context.tracer) ?? 0) + 1);
   }
 
   #once(variable: Variable, seen: Set<Variable>): void {

@@ -48,14 +48,15 @@ export class RMSprop extends Optimizer {
     if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');
   }
 
-  protected override updateAll(updates: readonly Update[], lr: number): void {
+  protected override updateAll(updates: readonly Update[]): void {
     const { rho, momentum, epsilon, centered } = this;
     const slots = [
       this.velocities,
       ...(centered ? [this.averageGradients] : []),
       ...(momentum > 0 ? [this.momentums] : []),
     ];
-    this.runKernel('ApplyRMSProp', updates, slots, { lr, rho, momentum, epsilon, centered });
+    const rate = this.momentary((lr) => ({ lr }));
+    this.runKernel('ApplyRMSProp', updates, slots, { ...rate, rho, momentum, epsilon, centered });
   }
 
   override getConfig(): Record<string, unknown> {

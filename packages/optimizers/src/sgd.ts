@@ -39,10 +39,11 @@ export class SGD extends Optimizer {
     if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
   }
 
-  protected override updateAll(updates: readonly Update[], lr: number): void {
+  protected override updateAll(updates: readonly Update[]): void {
     const { momentum, nesterov } = this;
-    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], { lr });
-    else this.runKernel('ApplyMomentum', updates, [this.momentums], { lr, momentum, nesterov });
+    const rate = this.momentary((lr) => ({ lr }));
+    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], rate);
+    else this.runKernel('ApplyMomentum', updates, [this.momentums], { ...rate, momentum, nesterov });
   }
 
   override getConfig(): Record<string, unknown> {

@@ -277,7 +277,7 @@ const broadcastToOp: Op = defineOp({
   run: ([x], attrs) => {
     const shape = shapeAttr(attrs);
     const padded = [...new Array<number>(shape.length - x.rank).fill(1), ...x.shape];
-    const out = emptyTensor(x.dtype, shape);
+    const out = emptyTensor(x.dtype, shape, sizeOf(shape), x.backend);
     const view = aliasTensor(x, padded);
     kernelFor(out.backend, 'Tile', [x])([view], [out], {});
     return letGo(out, view);

@@ -1,0 +1,99 @@
+// Values that stand for what a traced function will have when it runs: shapes and dtypes without memory.
+import {
+  type Backend,
+  type DType,
+  HostAllocator,
+  type Kernel,
+  type KernelAttrs,
+  type KernelName,
+  type LateNumber,
+  type ScalarProgram,
+  Storage,
+  type TensorRef,
+} from '@eagre/backend';
+import { context, currentBackend } from './context.ts';
+import type { Shape } from './shape.ts';
+import { Tensor } from './tensor.ts';
+
+const nothing = new ArrayBuffer(0);
+
+/** The place of a value that is not known yet. */
+export class SymbolicStorage extends Storage {
+  /** The number that a plan gives it; -1 before. */
+  value = -1;
+}
+
+class SymbolicAllocator extends HostAllocator {
+  override allocate(bytes: number): SymbolicStorage {
+    return new SymbolicStorage(this, nothing, 0, bytes, 0, undefined);
+  }
+  override recycle(): void {}
+}
+
+/** Attributes of a kernel while a function is traced: some numbers are only known before each run. */
+export type SymbolicAttrs = Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
+
+/** Receives the kernel calls of ops that run on symbolic tensors. */
+export interface Sink {
+  call(
+    kernel: KernelName | ScalarProgram,
+    inputs: readonly TensorRef[],
+    outputs: readonly TensorRef[],
+    attrs: SymbolicAttrs,
+  ): void;
+  /** The symbolic tensor that stands for a real one. */
+  capture(x: Tensor): Tensor;
+}
+
+class SymbolicBackend implements Backend {
+  readonly name = 'symbolic';
+  readonly deviceType = 'CPU';
+  readonly description = 'shapes and dtypes alone';
+  readonly allocator: HostAllocator = new SymbolicAllocator();
+  /** Who is told of kernel calls now; without one, only shapes are computed. */
+  sink: Sink | null = null;
+  readonly #kernels = new Map<KernelName, Kernel>();
+
+  kernel(name: KernelName): Kernel {
+    let kernel = this.#kernels.get(name);
+    if (kernel === undefined) {
+      kernel = (inputs, outputs, attrs) => this.sink?.call(name, inputs, outputs, attrs);
+      this.#kernels.set(name, kernel);
+    }
+    return kernel;
+  }
+
+  elementwise(program: ScalarProgram): Kernel {
+    return (inputs, outputs) => this.sink?.call(program, inputs, outputs, {});
+  }
+
+  threads(): number {
+    return 1;
+  }
+}
+
+/** The backend on which functions are traced and lowered. */
+export const symbolic: SymbolicBackend = new SymbolicBackend();
+
+/** A symbolic tensor that no memory scope knows. */
+export function symbolicTensor(dtype: DType, shape: Shape, size: number): Tensor {
+  return new Tensor(symbolic.allocator.allocate(0), dtype, shape, size, symbolic);
+}
+
+/** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `sink`. */
+export function symbolically<T>(sink: Sink | null, fn: () => T): T {
+  const { backend, host, tracer } = context;
+  const outer = symbolic.sink;
+  context.host = host ?? currentBackend();
+  context.backend = symbolic;
+  context.tracer = null;
+  symbolic.sink = sink;
+  try {
+    return fn();
+  } finally {
+    context.backend = backend;
+    context.host = host;
+    context.tracer = tracer;
+    symbolic.sink = outer;
+  }
+}
