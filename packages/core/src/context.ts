@@ -42,6 +42,8 @@ export interface Context {
   backend: Backend | null;
   nameScope: string;
   tracer: Tracer | null;
+  /** The tracer that `lifted` set aside. */
+  lifting: Tracer | null;
   /** While values are symbolic: the backend of those that are not. */
   host: Backend | null;
 }
@@ -52,6 +54,7 @@ export const context: Context = {
   backend: null,
   nameScope: '',
   tracer: null,
+  lifting: null,
   host: null,
 };
 
@@ -64,9 +67,10 @@ export function hostBackend(): Backend {
  * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
  */
 export function lifted<T>(fn: () => T): T {
-  const { tracer, backend, tapes, host } = context;
+  const { tracer, lifting, backend, tapes, host } = context;
   if (host === null) return fn();
   context.tracer = null;
+  context.lifting = tracer ?? lifting;
   context.backend = host;
   context.host = null;
   context.tapes = [];
@@ -74,6 +78,7 @@ export function lifted<T>(fn: () => T): T {
     return fn();
   } finally {
     context.tracer = tracer;
+    context.lifting = lifting;
     context.backend = backend;
     context.host = host;
     context.tapes = tapes;

@@ -37,7 +37,7 @@ export class Variable {
 
   /** @param initial the first value, or a function that gives it; the variable owns a copy. */
   constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
-    context.tracer?.created(this);
+    (context.tracer ?? context.lifting)?.created(this);
     const source = lifted(() => {
       const value =
         typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);

@@ -15,6 +15,7 @@ import {
 import {
   callable,
   isFloating,
+  lifted,
   outsideScopes,
   sameShape,
   showFields,
@@ -220,7 +221,7 @@ export class Layer extends Module {
     const state = this._layer;
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
     const make = getInitializer(initializer);
-    const variable = withoutTapes(() =>
+    const create = (): Variable =>
       scope(() => {
         // A function of the user may keep what it makes.
         const first =
@@ -232,8 +233,8 @@ export class Layer extends Module {
           );
         }
         return nameScope(this.name, () => new Variable(first, { name: local, trainable }));
-      }),
-    );
+      });
+    const variable = lifted(() => withoutTapes(create));
     if (options.constraint !== undefined && options.constraint !== null) {
       // Where optimizers look for it.
       Object.defineProperty(variable, 'constraint', { value: constrain(options.constraint) });
@@ -401,7 +402,7 @@ export class Layer extends Module {
     const ours = builtins.has(this.call);
     const tensors = prepare(this, inputs, ours);
     if (!this._layer.built) {
-      this.ensureBuilt(tensors instanceof Tensor ? tensors.shape : tensors.map((t) => t.shape));
+      lifted(() => this.ensureBuilt(tensors instanceof Tensor ? tensors.shape : tensors.map((t) => t.shape)));
     }
     const before = currentTraining;
     const training = options.training ?? before ?? false;
