@@ -280,9 +280,9 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
       attrs: { axis: 1, on: 2, off: -1 },
     },
     {
-      inputs: [below(120, 4000)],
-      outputs: [['float32', [100, 4000]]],
-      attrs: { axis: 0, on: 2, off: -1 },
+      inputs: [below(120, 40, 90)],
+      outputs: [['float32', [40, 100, 90]]],
+      attrs: { axis: 1, on: 2, off: -1 },
     },
   ],
   Nonzero: () => {
@@ -596,9 +596,6 @@ function longer(sample: Sample, factor: number, last: boolean): Sample {
   };
 }
 
-// What grows only with an attribute, or is made on the host, stays whole.
-const LEAST_CUT = 0;
-
 describe('every op gives the same bits on any number of threads', () => {
   const cut = new Set<string>();
   for (const op of listOps().values()) {
@@ -606,7 +603,7 @@ describe('every op gives the same bits on any number of threads', () => {
       for (const [index, sample] of op.samples().entries()) {
         for (const float of hasFloats(sample) ? (['float32', 'float64'] as const) : (['float32'] as const)) {
           for (const last of [false, true]) {
-            for (const factor of last ? [256, 4096] : [1, 256, 4096, 65_536]) {
+            for (const factor of last ? [16, 256, 4096] : [1, 16, 256, 4096, 65_536]) {
               const inputs = on(1, () => materialize(longer(sample, factor, last), float, index + 1))[0];
               const compute = () => execute(op, inputs, sample.attrs ?? {});
               let expected: readonly Tensor[];
@@ -622,16 +619,15 @@ describe('every op gives the same bits on any number of threads', () => {
               if (jobs > 0) cut.add(op.name);
               const size = [...inputs, ...got].reduce((sum, t) => sum + t.size, 0);
               for (const t of [...inputs, ...got]) t.dispose();
-              if (jobs > 0 || size > 60_000) break;
+              if (jobs > 0 || size > 60_000 || got.length > 1000) break;
             }
           }
         }
       }
     });
   }
+  // What grows only with an attribute (a shape, a number of draws) stays whole here, and has its kernel above.
   it('most of them on inputs that are cut', () => {
-    const whole = [...listOps().keys()].filter((name) => !cut.has(name));
-    console.log(cut.size, whole.join(' '));
-    expect(cut.size).toBeGreaterThan(LEAST_CUT);
+    expect(cut.size).toBeGreaterThan(listOps().size * 0.75);
   });
 });
