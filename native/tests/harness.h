@@ -36,8 +36,8 @@ template <class T> struct Array {
 
   explicit Array(Dims d, T value = T()) : dims(std::move(d)) {
     for (int64_t n : dims) size *= n;
-    bytes.assign(static_cast<size_t>(size) * sizeof(T) + kGuard, 0xA5);
-    bytes.reserve(1);  // an address also without elements
+    const size_t n = static_cast<size_t>(size) * sizeof(T) + kGuard;
+    bytes.assign(n > 0 ? n : 1, 0xA5);  // an address also without elements
     for (int64_t i = 0; i < size; i++) data()[i] = value;
   }
   Array(Dims d, std::initializer_list<T> values) : Array(std::move(d)) {

@@ -6,7 +6,7 @@ import base from '../../vitest.config.ts';
 const chosen = {
   '@eagre/testing': ['src/**/*.test.ts'],
   '@eagre/backend-native': ['src/**/*.test.ts'],
-  eagre: ['src/workers.test.ts'],
+  eagre: ['src/processes.test.ts'],
 };
 
 export default defineConfig({
