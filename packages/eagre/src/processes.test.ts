@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -16,9 +17,11 @@ interface Outcome {
   readonly err: string;
 }
 
+const withTf = `import * as tf from ${JSON.stringify(umbrella)};`;
+
 /** Runs the body of a module that has `tf` on the sources, in a process of its own. */
-function run(program: string, env: Record<string, string> = {}): Promise<Outcome> {
-  const code = `import * as tf from ${JSON.stringify(umbrella)};\n${program}`;
+function run(program: string, env: Record<string, string> = {}, head: string = withTf): Promise<Outcome> {
+  const code = `${head}\n${program}`;
   const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '-e', code], {
     env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: `${root}tsconfig.base.json`, ...env },
   });
@@ -32,8 +35,8 @@ function run(program: string, env: Record<string, string> = {}): Promise<Outcome
   });
 }
 
-async function printed(program: string, env?: Record<string, string>): Promise<string> {
-  const { code, signal, out, err } = await run(program, env);
+async function printed(program: string, env?: Record<string, string>, head?: string): Promise<string> {
+  const { code, signal, out, err } = await run(program, env, head);
   if (code !== 0) throw new Error(`ended with ${code ?? signal}\n${out}\n${err}`);
   return out;
 }
@@ -71,6 +74,9 @@ describe('without native kernels', () => {
   });
 });
 
+// A sanitizer keeps what is freed, and shadows the rest: there memory says nothing.
+const measured = process.env.EAGRE_SANITIZED === undefined;
+
 describe('threads and ends', () => {
   const work = `
     const sum = () => tf.matmul(tf.ones([300, 300]), tf.ones([300, 300])).sum().item();
@@ -81,6 +87,21 @@ describe('threads and ends', () => {
         v.assignSub(tape.gradient(tf.matmul(v, v).square().mean(), v).mul(1e-4));
       }
       return Math.round(v.sum().item());
+    };
+    const fit = () => {
+      const random = tf.random.Generator.fromSeed(3);
+      const model = new tf.Sequential([new tf.layers.Dense(32, { activation: 'relu', inputShape: [16] }), new tf.layers.Dense(1)]);
+      model.trainableVariables.forEach((v) => v.assign(random.normal(v.shape, { stddev: 0.3 })));
+      const x = random.normal([4096, 16]);
+      const y = x.sum(1, { keepdims: true }).sin();
+      const adam = new tf.optimizers.Adam(0.01);
+      let loss;
+      for (let i = 0; i < 20; i++) {
+        const tape = new tf.GradientTape();
+        loss = model(x).sub(y).square().mean();
+        adam.applyGradients(tape.gradient(loss, model.trainableVariables), model.trainableVariables);
+      }
+      return loss.item();
     };`;
   /** Begins the module of a worker: loaders of the main thread are not its own. */
   const begin = `
@@ -122,6 +143,87 @@ describe('threads and ends', () => {
       console.log(sum());`);
     expect(out).toBe('27000000');
   });
+  it('thirty workers that train, every third terminated, leave the main thread and its memory as they were', async () => {
+    const [numbers, early, late] = JSON.parse(
+      await printed(`${worker}
+        const whole = () => new Promise((resolve, reject) => {
+          const w = make('(await import("node:worker_threads")).parentPort.postMessage(fit());');
+          let got;
+          w.on('message', (m) => { got = m; }).on('error', reject).on('exit', () => resolve(got));
+        });
+        const terminated = () => new Promise((resolve, reject) => {
+          const w = make('(await import("node:worker_threads")).parentPort.postMessage(0); for (;;) fit();');
+          w.on('message', () => setTimeout(() => w.terminate(), 30)).on('error', reject).on('exit', resolve);
+        });
+        const numbers = new Set([fit()]);
+        const memory = [];
+        for (let round = 0; round < 10; round++) {
+          numbers.add(await whole());
+          const both = Promise.all([whole(), terminated()]);
+          let ended = false;
+          both.finally(() => { ended = true; }).catch(() => {});
+          while (!ended) {
+            numbers.add(fit());
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          numbers.add((await both)[0]);
+          memory.push(process.memoryUsage.rss() / 2 ** 20);
+        }
+        console.log(JSON.stringify([[...numbers], memory[3], memory[9]]));`),
+    ) as [number[], number, number];
+    expect(numbers).toEqual([expect.any(Number)]);
+    if (measured) expect(late).toBeLessThan(early * 1.3 + 50);
+  }, 240_000);
+  // The addon by itself.
+  const alone = (body: string): string => `
+    import { Worker } from 'node:worker_threads';
+    const body = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE);' + ${JSON.stringify(body)};
+    const end = () => new Promise((resolve, reject) => {
+      new Worker(body, { eval: true }).on('error', reject).on('exit', resolve);
+    });`;
+  const file = { FILE: realpathSync(process.env.EAGRE_ADDON || `${root}native/build/Release/eagre.node`) };
+
+  it('workers alone load the addon, and the threads of its pool outlive them', async () => {
+    const fill = `
+      const block = new Float64Array(64);
+      const buffer = new ArrayBuffer(2 ** 22);
+      addon.setBlock(block);
+      block.set([0, 1, addon.addressOf(buffer), 0, 1, 2 ** 20, 5]);
+      addon.run(addon.kernels.indexOf('Fill'));
+      if (new Float32Array(buffer)[77] !== 5) throw new Error('not filled');`;
+    const out = await printed(
+      `${alone(fill)}
+      for (let i = 0; i < 5; i++) {
+        await end();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      await Promise.all([end(), end()]);
+      const { readFileSync } = await import('node:fs');
+      const loaded = process.platform !== 'linux' || readFileSync('/proc/self/maps', 'utf8').includes(process.env.FILE);
+      console.log(loaded);`,
+      { ...file, EAGRE_NUM_THREADS: '4' },
+      '',
+    );
+    // Without its code they would crash, but only if they had not parked yet: so look for it.
+    expect(out).toBe('true');
+  });
+  it.runIf(measured)('what an ended worker watched is freed', async () => {
+    const [early, late] = JSON.parse(
+      await printed(
+        `${alone('for (let i = 0; i < 100_000; i++) addon.watch({}, i);')}
+        const memory = [];
+        for (let i = 0; i < 40; i++) {
+          await end();
+          memory.push(process.memoryUsage.rss() / 2 ** 20);
+        }
+        console.log(JSON.stringify([memory[9], memory[39]]));`,
+        file,
+        '',
+      ),
+    ) as [number, number];
+    // 100,000 references are 4.5 MB.
+    expect(late - early).toBeLessThan(60);
+  });
   it('process.exit in the middle', async () => {
     for (const threads of ['1', '4']) {
       const { code, signal } = await run(
@@ -147,7 +249,7 @@ describe('threads and ends', () => {
   });
 });
 
-describe('memory that nobody gives back', () => {
+describe.runIf(measured)('memory that nobody gives back', () => {
   const peak = 'console.log(JSON.stringify(process.resourceUsage().maxRSS / 1024));';
 
   it('a synchronous loop of 300,000 tensors of 4 KB stays small', async () => {
