@@ -3,8 +3,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "../runtime/executor.h"
 #include "../runtime/pool.h"
 #include "../runtime/registry.h"
 #include "../runtime/programs.h"
@@ -35,6 +37,8 @@ struct Environment {
   const double* data = nullptr;
   size_t length = 0;
   char message[256] = "";
+  // The call of a plan that failed.
+  uint32_t failed = 0;
   // Weak, by slot; null where nothing is watched.
   std::vector<napi_ref> watched;
 };
@@ -48,7 +52,29 @@ void set_block(const Napi::CallbackInfo& info) {
   env->length = block.ElementLength();
 }
 
-// run(kernel): 0, or the code of the error whose text lastError() gives. Plain Node-API: the wrapper classes cost as much
+// Calls fn: 0, or the code of the KernelError (or other exception) that it threw, whose text lastError() gives.
+template <class F> int32_t guarded(Environment* self, F&& fn) {
+  try {
+    fn();
+    return 0;
+  } catch (const KernelError& e) {
+    std::memcpy(self->message, e.message, sizeof self->message);
+    return static_cast<int32_t>(e.code);
+  } catch (const std::exception& e) {
+    std::snprintf(self->message, sizeof self->message, "%s", e.what());
+    return static_cast<int32_t>(Code::internal);
+  }
+}
+
+// undefined for 0: cheaper than making a number.
+napi_value code_or_undefined(napi_env env, int32_t code) {
+  if (code == 0) return nullptr;
+  napi_value result;
+  napi_create_int32(env, code, &result);
+  return result;
+}
+
+// run(kernel): undefined, or the code of the error whose text lastError() gives. Plain Node-API: the wrapper classes cost as much
 // as a small kernel.
 napi_value run(napi_env env, napi_callback_info info) {
   size_t argc = 1;
@@ -57,24 +83,73 @@ napi_value run(napi_env env, napi_callback_info info) {
   napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
   napi_get_instance_data(env, &raw);
   auto* self = static_cast<Environment*>(raw);
-  int32_t id = -1, code = 0;
+  int32_t id = -1;
   napi_get_value_int32(env, argv[0], &id);
   const KernelTable& table = kernels();
-  try {
+  return code_or_undefined(env, guarded(self, [&] {
     if (id < 0 || static_cast<size_t>(id) >= table.size) fail(Code::internal, "no kernel %d", id);
     Args args(self->data, self->data + self->length);
     table.fns[id](args);
-    return nullptr;  // undefined: cheaper than making a number
-  } catch (const KernelError& e) {
-    code = static_cast<int32_t>(e.code);
-    std::memcpy(self->message, e.message, sizeof self->message);
-  } catch (const std::exception& e) {
-    code = static_cast<int32_t>(Code::internal);
-    std::snprintf(self->message, sizeof self->message, "%s", e.what());
-  }
-  napi_value result;
-  napi_create_int32(env, code, &result);
-  return result;
+  }));
+}
+
+// A plan and the array whose memory it reads, owned by an External: freed when that is collected or its environment ends.
+struct Prepared {
+  explicit Prepared(Napi::Float64Array block)
+      : block(Napi::Persistent(block)), executor(block.Data(), block.ElementLength()) {}
+  Napi::Reference<Napi::Float64Array> block;
+  Executor executor;
+};
+// So that no other addon's External is taken for one.
+constexpr napi_type_tag kPrepared = {0x9c1f6d0be2a44f17, 0xb6a3385d7e90c2d1};
+
+// preparePlan(Float64Array): a handle for runPlan. The array is kept as long as the handle lives and must not be detached.
+Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
+  auto* env = info.Env().GetInstanceData<Environment>();
+  std::unique_ptr<Prepared> prepared;
+  if (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array)
+    throw Napi::TypeError::New(info.Env(), "a plan is a Float64Array");
+  if (guarded(env, [&] { prepared = std::make_unique<Prepared>(info[0].As<Napi::Float64Array>()); }) != 0)
+    throw Napi::Error::New(info.Env(), env->message);
+  auto handle = Napi::External<Prepared>::New(info.Env(), prepared.get(), [](Napi::Env, Prepared* p) { delete p; });
+  prepared.release();
+  handle.TypeTag(&kPrepared);
+  return handle;
+}
+
+// runPlan(handle, Float64Array | undefined): undefined, or the code of the error whose text and call lastError() and lastCall() give.
+// The array takes the seconds of each call.
+napi_value run_plan(napi_env env, napi_callback_info info) {
+  size_t argc = 2;
+  napi_value argv[2];
+  void *raw = nullptr, *data = nullptr;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  napi_get_instance_data(env, &raw);
+  auto* self = static_cast<Environment*>(raw);
+  size_t at = 0;
+  const int32_t code = guarded(self, [&] {
+    bool tagged = false;
+    if (napi_check_object_type_tag(env, argv[0], &kPrepared, &tagged) != napi_ok || !tagged ||
+        napi_get_value_external(env, argv[0], &data) != napi_ok)
+      fail(Code::internal, "no plan");
+    const Executor& executor = static_cast<Prepared*>(data)->executor;
+    napi_typedarray_type type = napi_int8_array;
+    size_t room = 0;
+    void* seconds = nullptr;
+    bool timed = false;
+    napi_is_typedarray(env, argv[1], &timed);
+    if (timed) {
+      napi_get_typedarray_info(env, argv[1], &type, &room, &seconds, nullptr, nullptr);
+      if (type != napi_float64_array || room < executor.size()) fail(Code::internal, "no room for the times of %zu calls", executor.size());
+    }
+    executor.run(static_cast<double*>(seconds), at);
+  });
+  self->failed = static_cast<uint32_t>(at);
+  return code_or_undefined(env, code);
+}
+
+Napi::Value last_call(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), info.Env().GetInstanceData<Environment>()->failed);
 }
 
 Napi::Value last_error(const Napi::CallbackInfo& info) {
@@ -169,6 +244,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["isa"] = Napi::String::New(env, table.isa);
   exports["setBlock"] = Napi::Function::New(env, set_block);
   exports["lastError"] = Napi::Function::New(env, last_error);
+  exports["lastCall"] = Napi::Function::New(env, last_call);
+  exports["preparePlan"] = Napi::Function::New(env, prepare_plan);
   exports["addressOf"] = Napi::Function::New(env, address_of);
   exports["compileProgram"] = Napi::Function::New(env, compile);
   exports["threads"] = Napi::Function::New(env, threads);
@@ -179,6 +256,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports[name] = Napi::Value(env, function);
   };
   plain("run", run);
+  plain("runPlan", run_plan);
   plain("watch", watch);
   plain("collected", collected);
   return exports;

@@ -2,6 +2,7 @@
 import {
   type Backend,
   HostAllocator,
+  interpretPlan,
   type Kernel,
   type KernelName,
   type NumericDType,
@@ -103,6 +104,7 @@ export const jsBackend: Backend = {
     return kernels[name];
   },
   elementwise: compileScalar,
+  prepare: (plan) => interpretPlan(jsBackend, plan),
   threads: () => 1,
 };
 

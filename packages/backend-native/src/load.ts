@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { Watcher } from '@eagre/backend';
+import type { ErrorCode, Watcher } from '@eagre/backend';
 
 /** What the addon built from `native/` exports. */
 export interface Addon extends Watcher {
@@ -10,12 +10,31 @@ export interface Addon extends Watcher {
   /** undefined, or the number of an error whose text `lastError` gives. */
   run(kernel: number): number | undefined;
   lastError(): string;
+  /**
+   * Takes calls packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move.
+   * @throws Error where they do not fill the block.
+   */
+  preparePlan(block: Float64Array): object;
+  /** Runs the calls of a handle; the result is as that of `run`. `times` takes the seconds of each call. */
+  runPlan(plan: object, times: Float64Array | undefined): number | undefined;
+  /** The number of the call at which `runPlan` failed. */
+  lastCall(): number;
   addressOf(buffer: ArrayBuffer): number;
   compileProgram(code: Float64Array): number;
   threads(count?: number): number;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }
+
+/** What the addon's error numbers mean: in the order of `Code` in native/runtime/tensor.h. */
+export const errorCodes: readonly ErrorCode[] = [
+  'INTERNAL',
+  'INVALID_ARGUMENT',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'RESOURCE_EXHAUSTED',
+  'INTERNAL',
+];
 
 /** The command that builds the addon in a checkout. */
 export const buildCommand = 'pnpm build:native';

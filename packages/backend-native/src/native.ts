@@ -1,8 +1,9 @@
 import {
   type AttrValue,
   type Backend,
+  checkPlan,
   dtypeTraits,
-  type ErrorCode,
+  type Executable,
   errorFromCode,
   HostAllocator,
   InternalError,
@@ -10,21 +11,13 @@ import {
   type KernelName,
   kernelAttrs,
   type NumericDType,
+  type Plan,
   type ScalarProgram,
   scalarOps,
   type TensorRef,
 } from '@eagre/backend';
-import type { Addon } from './load.ts';
-
-// In the order of `Code` in native/runtime/tensor.h.
-const codes: readonly ErrorCode[] = [
-  'INTERNAL',
-  'INVALID_ARGUMENT',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'RESOURCE_EXHAUSTED',
-  'INTERNAL',
-];
+import { type Addon, errorCodes } from './load.ts';
+import { NativeExecutable } from './plan.ts';
 
 /** Native kernels behind the contract. Arguments are written into one block of numbers that the addon reads. */
 export class NativeBackend implements Backend {
@@ -102,11 +95,24 @@ export class NativeBackend implements Backend {
     };
   }
 
-  #compile(program: ScalarProgram): number {
+  prepare(plan: Plan): Executable {
+    checkPlan(plan);
+    return new NativeExecutable(
+      {
+        addon: this.#addon,
+        allocator: this.allocator,
+        idOf: (kernel) => this.#ids.get(kernel),
+        compile: (program, op) => this.#compile(program, op),
+      },
+      plan,
+    );
+  }
+
+  #compile(program: ScalarProgram, op?: string): number {
     try {
       return this.#addon.compileProgram(encode(program));
     } catch (cause) {
-      throw new InternalError(cause instanceof Error ? cause.message : String(cause), undefined, { cause });
+      throw new InternalError(cause instanceof Error ? cause.message : String(cause), op, { cause });
     }
   }
 
@@ -118,7 +124,7 @@ export class NativeBackend implements Backend {
 
   #run(id: number): void {
     const code = this.#addon.run(id);
-    if (code !== undefined) throw errorFromCode(codes[code] ?? 'INTERNAL', this.#addon.lastError());
+    if (code !== undefined) throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError());
   }
 
   #pack(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): number {

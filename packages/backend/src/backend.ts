@@ -1,6 +1,7 @@
 import type { DType, NumericDType } from './dtype.ts';
 import { NotFoundError } from './errors.ts';
 import type { KernelAttrs, KernelName } from './kernels.ts';
+import type { Executable, Plan } from './plan.ts';
 import type { ScalarProgram } from './scalar.ts';
 import type { HostAllocator, Storage } from './storage.ts';
 
@@ -36,6 +37,12 @@ export interface Backend {
    * of the inputs if that has the output's shape. Programs are kept, so compile each once.
    */
   elementwise(program: ScalarProgram): Kernel;
+  /**
+   * Makes a plan ready to run, with one arena for what it computes on the way.
+   * @throws InternalError for a plan that breaks the promises of `Plan`; UnimplementedError where a kernel is missing; both name the
+   * call. ResourceExhaustedError when there is no memory for the arena.
+   */
+  prepare(plan: Plan): Executable;
   /** Threads used by kernels; with an argument, sets it (at least 1) and says what is used now. */
   threads(count?: number): number;
 }

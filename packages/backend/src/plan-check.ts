@@ -1,0 +1,165 @@
+import { dtypeTraits } from './dtype.ts';
+import { InternalError } from './errors.ts';
+import { type KernelName, kernelAttrs, MAX_RANK } from './kernels.ts';
+import { LateNumber, type LateNumbers, type Plan, type PlanCall, type PlanTensor } from './plan.ts';
+import type { ScalarProgram } from './scalar.ts';
+
+/** Kernels whose outputs are among their inputs. */
+const updates: ReadonlySet<string> = new Set<KernelName>([
+  'ApplyGradientDescent',
+  'ApplyMomentum',
+  'ApplyRMSProp',
+  'ApplyAdam',
+]);
+
+/**
+ * Checks what `Plan` promises, so that backends may trust it: value numbers, sizes, that values are written before they are read
+ * and by one call, attributes, and the operands of scalar programs.
+ * @throws InternalError that names the call.
+ */
+export function checkPlan(plan: Plan): void {
+  const values = plan.bytes.length;
+  const given = new Uint8Array(values);
+  const states = new Uint8Array(values);
+  const written = new Uint8Array(values);
+  plan.bytes.forEach((bytes, value) => {
+    if (!Number.isSafeInteger(bytes) || bytes < 0)
+      throw new InternalError(`value ${value} has ${bytes} bytes`);
+  });
+  const claim = (value: number, what: string): void => {
+    if (!inRange(value, values)) throw new InternalError(`${what} ${value} of a plan of ${values} values`);
+    if (given[value] !== 0) throw new InternalError(`${what} ${value} is given twice`);
+    given[value] = 1;
+  };
+  for (const value of plan.inputs) claim(value, 'input');
+  for (const { value } of plan.states) {
+    claim(value, 'state');
+    states[value] = 1;
+  }
+  written.set(given);
+
+  for (const call of plan.calls) {
+    for (const tensor of call.inputs) {
+      checkTensor(plan, call, tensor);
+      if (written[tensor.value] === 0)
+        throw new InternalError(`value ${tensor.value} is read before it is written`, call.name);
+    }
+    for (const tensor of call.outputs) {
+      checkTensor(plan, call, tensor);
+      if (states[tensor.value] === 0 && written[tensor.value] !== 0)
+        throw new InternalError(`value ${tensor.value} is written a second time`, call.name);
+      written[tensor.value] = 1;
+    }
+    checkSharing(call);
+    if (typeof call.kernel === 'string') checkAttrs(call, call.kernel);
+    else checkProgram(call, call.kernel);
+  }
+  for (const value of plan.outputs) {
+    claim(value, 'output');
+    if (written[value] === 0) throw new InternalError(`output ${value} is the output of no call`);
+  }
+}
+
+/** The late numbers of a plan, each once, in the order in which they are asked: that of the calls, then of their attributes. */
+export function lateNumbersOf(plan: Plan): LateNumbers[] {
+  const found = new Set<LateNumbers>();
+  for (const call of plan.calls) {
+    if (typeof call.kernel !== 'string') continue;
+    for (const name of kernelAttrs[call.kernel]) {
+      const attr = call.attrs[name];
+      if (attr instanceof LateNumber) found.add(attr.numbers);
+    }
+  }
+  return [...found];
+}
+
+function inRange(value: number, count: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value < count;
+}
+
+function checkTensor(plan: Plan, call: PlanCall, { value, dtype, shape, size }: PlanTensor): void {
+  if (!inRange(value, plan.bytes.length))
+    throw new InternalError(`value ${value} of a plan of ${plan.bytes.length} values`, call.name);
+  if (dtype === 'string') throw new InternalError('strings never reach a kernel', call.name);
+  if (shape.length > MAX_RANK)
+    throw new InternalError(`rank ${shape.length} is above ${MAX_RANK}`, call.name);
+  let product = 1;
+  for (const dim of shape) {
+    if (!Number.isSafeInteger(dim) || dim < 0) throw new InternalError(`a shape with ${dim}`, call.name);
+    product *= dim;
+  }
+  if (product !== size) throw new InternalError(`size ${size} of shape [${shape.join(', ')}]`, call.name);
+  const bytes = size * dtypeTraits[dtype].bytes;
+  if (bytes > plan.bytes[value])
+    throw new InternalError(`${bytes} bytes of value ${value}, which has ${plan.bytes[value]}`, call.name);
+}
+
+function checkSharing({ kernel, inputs, outputs, name }: PlanCall): void {
+  for (const [i, output] of outputs.entries()) {
+    const { value } = output;
+    if (outputs.some((other, j) => j < i && other.value === value))
+      throw new InternalError(`two outputs in value ${value}`, name);
+    const shared = inputs.filter((input) => input.value === value);
+    if (typeof kernel !== 'string') {
+      if (!shared.every((input) => sameTensor(input, output)))
+        throw new InternalError(`value ${value} is written as another tensor than it is read`, name);
+    } else if (updates.has(kernel)) {
+      if (shared.length === 0)
+        throw new InternalError(`${kernel} updates value ${value} without reading it`, name);
+    } else if (shared.length > 0) {
+      throw new InternalError(`${kernel} cannot write value ${value}, which it reads`, name);
+    }
+  }
+}
+
+function checkAttrs({ attrs, name }: PlanCall, kernel: KernelName): void {
+  const names: readonly string[] | undefined = kernelAttrs[kernel];
+  if (names === undefined) throw new InternalError(`no kernel is called ${kernel}`, name);
+  for (const attr of names) {
+    const value = attrs[attr];
+    if (value === undefined) throw new InternalError(`the attribute ${attr} of ${kernel} is missing`, name);
+    if (value instanceof LateNumber && !inRange(value.index, Number.POSITIVE_INFINITY))
+      throw new InternalError(`the attribute ${attr} is late number ${value.index}`, name);
+  }
+}
+
+function checkProgram({ inputs, outputs, name }: PlanCall, program: ScalarProgram): void {
+  const operands = program.inputs.length;
+  const first = outputs[0];
+  if (inputs.length !== operands || outputs.length !== program.outputs.length || first === undefined) {
+    throw new InternalError(
+      `${inputs.length} inputs and ${outputs.length} outputs for a scalar program of ${operands} and ${program.outputs.length}`,
+      name,
+    );
+  }
+  inputs.forEach(({ dtype, shape }, i) => {
+    if (dtype !== program.inputs[i])
+      throw new InternalError(`input ${i} is ${dtype}, not ${program.inputs[i]}`, name);
+    if (!broadcasts(shape, first.shape)) {
+      throw new InternalError(
+        `input ${i} of shape [${shape.join(', ')}] does not broadcast to [${first.shape.join(', ')}]`,
+        name,
+      );
+    }
+  });
+  outputs.forEach(({ dtype, shape }, i) => {
+    const id = program.outputs[i];
+    const expected = id < operands ? program.inputs[id] : program.instrs[id - operands]?.dtype;
+    if (dtype !== expected) throw new InternalError(`output ${i} is ${dtype}, not ${expected}`, name);
+    if (!sameShape(shape, first.shape)) throw new InternalError('outputs of different shapes', name);
+  });
+}
+
+function broadcasts(from: readonly number[], to: readonly number[]): boolean {
+  const skip = to.length - from.length;
+  return skip >= 0 && from.every((dim, axis) => dim === 1 || dim === to[skip + axis]);
+}
+
+export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a === b || (a.length === b.length && a.every((dim, axis) => dim === b[axis]));
+}
+
+/** Whether two see their memory in the same way, so that a scalar program may write one over the other. */
+export function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
+  return a.dtype === b.dtype && sameShape(a.shape, b.shape);
+}

@@ -1,0 +1,70 @@
+import { InternalError } from './errors.ts';
+import type { Plan } from './plan.ts';
+import type { Storage } from './storage.ts';
+
+/** What the executables of all backends share: one run at a time, none after disposal, memory that is large enough. */
+export class PlanRun {
+  /** What the run under way was given. Kept here: memory that nothing holds is lent to others. */
+  memory: readonly (readonly Storage[])[] = [];
+  readonly #plan: Plan;
+  #running = false;
+  #disposed = false;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  /**
+   * Starts a run; `end` must follow.
+   * @throws InternalError, and there is no run, when one is under way, after disposal, and for memory that does not fit.
+   */
+  start(inputs: readonly Storage[], outputs: readonly Storage[], times: Float64Array | undefined): void {
+    const { calls, inputs: given, outputs: wanted } = this.#plan;
+    if (this.#running) throw new InternalError('a plan was run while it runs');
+    if (this.#disposed) throw new InternalError('a plan was run after it had been disposed');
+    this.#checkAll('input', given, inputs);
+    this.#checkAll('output', wanted, outputs);
+    if (times !== undefined && times.length < calls.length)
+      throw new InternalError(`room for the times of ${times.length} calls of ${calls.length}`);
+    this.memory = [inputs, outputs];
+    this.#running = true;
+  }
+
+  /** Tells the memory of every input, output and state; call it after whatever could change a state. */
+  bind(place: (value: number, memory: Storage) => void): void {
+    const { inputs, outputs, states } = this.#plan;
+    const [givenInputs, givenOutputs] = this.memory;
+    const now = states.map((state) => state.memory());
+    this.memory = [givenInputs, givenOutputs, now];
+    for (let i = 0; i < states.length; i++) {
+      this.#check('state', states[i].value, now[i]);
+      place(states[i].value, now[i]);
+    }
+    for (let i = 0; i < inputs.length; i++) place(inputs[i], givenInputs[i]);
+    for (let i = 0; i < outputs.length; i++) place(outputs[i], givenOutputs[i]);
+  }
+
+  end(): void {
+    this.memory = [];
+    this.#running = false;
+  }
+
+  /** @returns whether this was the first time, so that there is something to give back. */
+  dispose(): boolean {
+    if (this.#running) throw new InternalError('a plan was disposed while it runs');
+    if (this.#disposed) return false;
+    this.#disposed = true;
+    return true;
+  }
+
+  #checkAll(what: string, values: readonly number[], memory: readonly Storage[]): void {
+    if (memory.length !== values.length)
+      throw new InternalError(`${memory.length} ${what}s for a plan of ${values.length}`);
+    for (let i = 0; i < values.length; i++) this.#check(what, values[i], memory[i]);
+  }
+
+  #check(what: string, value: number, { capacity }: Storage): void {
+    const bytes = this.#plan.bytes[value];
+    if (capacity < bytes) throw new InternalError(`${capacity} bytes for ${what} ${value} of ${bytes} bytes`);
+  }
+}
