@@ -96,12 +96,24 @@ napi_value run(napi_env env, napi_callback_info info) {
 // A plan and the array whose memory it reads, owned by an External: freed when that is collected or its environment ends.
 struct Prepared {
   explicit Prepared(Napi::Float64Array block)
-      : block(Napi::Persistent(block)), executor(block.Data(), block.ElementLength()) {}
+      : block(Napi::Persistent(block)), executor(std::make_unique<Executor>(block.Data(), block.ElementLength())) {}
   Napi::Reference<Napi::Float64Array> block;
-  Executor executor;
+  // Null once dropped.
+  std::unique_ptr<Executor> executor;
 };
 // So that no other addon's External is taken for one.
 constexpr napi_type_tag kPrepared = {0x9c1f6d0be2a44f17, 0xb6a3385d7e90c2d1};
+
+// Null for what is no handle of a plan. The type first: to check the tag of undefined throws into JavaScript.
+Prepared* prepared_of(napi_env env, napi_value handle) {
+  napi_valuetype type = napi_undefined;
+  bool tagged = false;
+  void* data = nullptr;
+  napi_typeof(env, handle, &type);
+  if (type != napi_external || napi_check_object_type_tag(env, handle, &kPrepared, &tagged) != napi_ok || !tagged) return nullptr;
+  napi_get_value_external(env, handle, &data);
+  return static_cast<Prepared*>(data);
+}
 
 // preparePlan(Float64Array): a handle for runPlan. The array is kept as long as the handle lives and must not be detached.
 Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
@@ -122,17 +134,15 @@ Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
 napi_value run_plan(napi_env env, napi_callback_info info) {
   size_t argc = 2;
   napi_value argv[2];
-  void *raw = nullptr, *data = nullptr;
+  void* raw = nullptr;
   napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
   napi_get_instance_data(env, &raw);
   auto* self = static_cast<Environment*>(raw);
   size_t at = 0;
   const int32_t code = guarded(self, [&] {
-    bool tagged = false;
-    if (napi_check_object_type_tag(env, argv[0], &kPrepared, &tagged) != napi_ok || !tagged ||
-        napi_get_value_external(env, argv[0], &data) != napi_ok)
-      fail(Code::internal, "no plan");
-    const Executor& executor = static_cast<Prepared*>(data)->executor;
+    const Prepared* prepared = prepared_of(env, argv[0]);
+    if (!prepared || !prepared->executor) fail(Code::internal, "no plan");
+    const Executor& executor = *prepared->executor;
     napi_typedarray_type type = napi_int8_array;
     size_t room = 0;
     void* seconds = nullptr;
@@ -146,6 +156,14 @@ napi_value run_plan(napi_env env, napi_callback_info info) {
   });
   self->failed = static_cast<uint32_t>(at);
   return code_or_undefined(env, code);
+}
+
+// dropPlan(handle): frees what it holds now; it can run no more.
+void drop_plan(const Napi::CallbackInfo& info) {
+  if (Prepared* prepared = prepared_of(info.Env(), info[0])) {
+    prepared->executor.reset();
+    prepared->block.Reset();
+  }
 }
 
 Napi::Value last_call(const Napi::CallbackInfo& info) {
@@ -246,6 +264,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["lastError"] = Napi::Function::New(env, last_error);
   exports["lastCall"] = Napi::Function::New(env, last_call);
   exports["preparePlan"] = Napi::Function::New(env, prepare_plan);
+  exports["dropPlan"] = Napi::Function::New(env, drop_plan);
   exports["addressOf"] = Napi::Function::New(env, address_of);
   exports["compileProgram"] = Napi::Function::New(env, compile);
   exports["threads"] = Napi::Function::New(env, threads);

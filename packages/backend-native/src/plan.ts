@@ -56,7 +56,7 @@ export class NativeExecutable implements Executable {
   /** By value: the address that stands there. */
   readonly #addresses: Float64Array;
   #block: Float64Array;
-  #handle: object | undefined;
+  readonly #handle: object;
 
   /** @param plan one that `checkPlan` accepts. */
   constructor(host: PlanHost, plan: Plan) {
@@ -88,7 +88,7 @@ export class NativeExecutable implements Executable {
     try {
       this.#ask();
       this.#run.bind((value, memory) => this.#place(value, memory.address));
-      const code = this.#addon.runPlan(this.#handle as object, times);
+      const code = this.#addon.runPlan(this.#handle, times);
       if (code !== undefined) {
         const call = this.#plan.calls[this.#addon.lastCall()];
         throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError(), call?.name);
@@ -100,8 +100,7 @@ export class NativeExecutable implements Executable {
 
   dispose(): void {
     if (!this.#run.dispose()) return;
-    // The addon lets go of the block when the handle has been collected.
-    this.#handle = undefined;
+    this.#addon.dropPlan(this.#handle);
     this.#block = new Float64Array(0);
     this.#arena.release();
   }
