@@ -42,6 +42,9 @@ export interface ScalarProgram {
   readonly outputs: readonly number[];
 }
 
+/** The largest programs that every backend takes (native/runtime/programs.h has the same numbers). */
+export const scalarProgramLimits = { inputs: 32, outputs: 8, instrs: 256 } as const;
+
 /** A value inside a scalar program. */
 export interface ScalarValue {
   readonly id: number;

@@ -1,0 +1,45 @@
+import type { Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
+import { programKey } from './program.ts';
+import { hasLateAttrs, substitute } from './tensors.ts';
+import { Uses } from './uses.ts';
+
+/**
+ * Computes once what several calls compute from the same values: kernels are functions of their inputs and attributes. An input
+ * state counts as another value after each write; calls with late attributes are random draws or change from run to run.
+ */
+export function shareCommonCalls(plan: Plan): Plan {
+  const uses = new Uses(plan);
+  const versions = new Uint32Array(plan.bytes.length);
+  const programs = new Map<ScalarProgram, string>();
+  const known = new Map<string, readonly PlanTensor[]>();
+  const replaced = new Map<number, number>();
+  const calls: PlanCall[] = [];
+  const show = ({ value, dtype, shape }: PlanTensor): string =>
+    `${value}.${versions[value]} ${dtype}[${shape}]`;
+  const kernelKey = (kernel: PlanCall['kernel']): string => {
+    if (typeof kernel === 'string') return kernel;
+    let key = programs.get(kernel);
+    if (key === undefined) programs.set(kernel, (key = programKey(kernel)));
+    return key;
+  };
+  for (const original of plan.calls) {
+    const call = substitute(original, replaced);
+    const writesState = call.outputs.some(({ value }) => uses.states.has(value));
+    if (!writesState && !hasLateAttrs(call)) {
+      const made = call.outputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
+      const attrs = Object.entries(call.attrs)
+        .map(([name, attr]) => `${name}=${Object.is(attr, -0) ? '-0' : String(attr)}`)
+        .sort();
+      const key = [kernelKey(call.kernel), ...call.inputs.map(show), '->', ...made, ...attrs].join('|');
+      const same = known.get(key);
+      if (same === undefined) known.set(key, call.outputs);
+      else if (call.outputs.every(({ value }) => uses.isTemporary(value))) {
+        call.outputs.forEach(({ value }, i) => replaced.set(value, same[i].value));
+        continue;
+      }
+    }
+    for (const { value } of call.outputs) versions[value]++;
+    calls.push(call);
+  }
+  return { ...plan, calls };
+}

@@ -1,0 +1,74 @@
+import type { NumericDType, Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { isValueOf, ProgramWriter, programKey } from './program.ts';
+import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';
+import { Uses } from './uses.ts';
+
+interface Constant {
+  readonly dtype: NumericDType;
+  readonly value: number;
+}
+
+/**
+ * Simplifies scalar programs: what Fill made becomes a constant of the programs that read it, inputs that are the same tensor become
+ * one, and a program that is left with nothing to compute becomes a Fill or a Copy.
+ */
+export function foldConstants(plan: Plan): Plan {
+  const { states } = new Uses(plan);
+  const constants = new Map<number, Constant>();
+  const calls = plan.calls.map((original) => {
+    const call = isScalarCall(original) ? simplified(original, constants) : foldedCopy(original, constants);
+    const [output] = call.outputs;
+    if (call.kernel === 'Fill' && !states.has(output.value)) {
+      const value = numberAttr(call.attrs['value']);
+      if (value !== undefined && isNumeric(output.dtype) && isValueOf(output.dtype, value))
+        constants.set(output.value, { dtype: output.dtype, value });
+    }
+    return call;
+  });
+  return { ...plan, calls };
+}
+
+function constantOf(tensor: PlanTensor, constants: ReadonlyMap<number, Constant>): Constant | undefined {
+  const constant = constants.get(tensor.value);
+  return constant?.dtype === tensor.dtype ? constant : undefined;
+}
+
+function foldedCopy(call: PlanCall, constants: ReadonlyMap<number, Constant>): PlanCall {
+  if (call.kernel !== 'Copy') return call;
+  const constant = constantOf(call.inputs[0], constants);
+  return constant === undefined ? call : fill(call, constant.value);
+}
+
+function fill(call: PlanCall, value: number): PlanCall {
+  return { ...call, kernel: 'Fill', inputs: [], attrs: { value } };
+}
+
+function simplified(call: ScalarCall, constants: ReadonlyMap<number, Constant>): PlanCall {
+  const writer = new ProgramWriter();
+  const tensors: PlanTensor[] = [];
+  const known = new Map<string, number>();
+  const args = call.inputs.map((tensor, i) => {
+    const constant = constantOf(tensor, constants);
+    if (constant !== undefined) return writer.constant(constant.dtype, constant.value);
+    const key = `${tensor.value} ${tensor.shape}`;
+    let node = known.get(key);
+    if (node === undefined) {
+      node = writer.input(call.kernel.inputs[i]);
+      tensors.push(tensor);
+      known.set(key, node);
+    }
+    return node;
+  });
+  const results = writer.inline(call.kernel, args);
+  if (results.length === 1) {
+    const value = writer.constantOf(results[0]);
+    if (value !== undefined) return fill(call, value);
+    const input = tensors[writer.inputOf(results[0]) ?? -1];
+    // In place it would be a copy of a state to itself.
+    if (input?.size === call.outputs[0].size && input.value !== call.outputs[0].value)
+      return { ...call, kernel: 'Copy', inputs: [input], attrs: {} };
+  }
+  const { program, inputs } = writer.finish(results);
+  if (programKey(program) === programKey(call.kernel)) return call;
+  return { ...call, kernel: program, inputs: inputs.map((i) => tensors[i]) };
+}

@@ -1,0 +1,46 @@
+import { LateNumber } from '@eagre/backend';
+import { describe, expect, it } from 'vitest';
+import { compactValues } from './compact.ts';
+import { removeDeadCalls } from './dead.ts';
+import { counting, lines, PlanBuilder } from './fixture.ts';
+
+describe('removeDeadCalls', () => {
+  it('removes what nobody reads, and what only that read', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [2], counting([2]));
+    const state = b.state('float32', [2], [0, 0]);
+    b.map((s, v) => s.exp(v), [b.map((s, v) => s.neg(v), [x])]);
+    b.map((s, v) => s.add(v, 1), [x], state);
+    const y = b.map((s, v) => s.mul(v, 2), [x]);
+    b.output(y);
+    expect(lines(removeDeadCalls(b.plan()))).toEqual(['%1 float32[2] = %0 + 1', '%4 float32[2] = %0 * 2']);
+  });
+
+  it('lets a random draw that nobody reads draw nothing', () => {
+    const b = new PlanBuilder();
+    const attrs = Object.fromEntries(
+      ['k0', 'k1', 'counter0', 'counter1'].map((name, i) => [name, new LateNumber(b.draws, i)]),
+    );
+    b.kernel('RandomUniform', [], 'float32', [1000], { ...attrs, low: 0, high: 1 });
+    const plan = removeDeadCalls(b.plan());
+    expect(plan.calls[0].outputs[0].size).toBe(0);
+    expect(plan.bytes).toEqual([0]);
+  });
+});
+
+describe('compactValues', () => {
+  it('numbers anew, drops states without calls, keeps inputs', () => {
+    const b = new PlanBuilder();
+    b.input('float32', [1], [1]);
+    b.state('float32', [1], [1]);
+    const x = b.input('float32', [1], [1]);
+    const state = b.state('float32', [1], [1]);
+    b.tensor('float32', [9]);
+    b.output(b.map((s, v, w) => s.add(v, w), [x, state]));
+    const plan = compactValues(b.plan());
+    expect(plan.inputs).toEqual([0, 1]);
+    expect(plan.states.map(({ value }) => value)).toEqual([2]);
+    expect(lines(plan)).toEqual(['%3 float32[1] = %1 + %2']);
+    expect(plan.bytes).toEqual([4, 4, 4, 4]);
+  });
+});

@@ -1,0 +1,152 @@
+import { checkPlan, LateNumber, type PlanTensor, scalarProgramLimits } from '@eagre/backend';
+import { jsBackend } from '@eagre/backend-js';
+import { describe, expect, it } from 'vitest';
+import { counting, lines, PlanBuilder, view } from './fixture.ts';
+import { fuseScalarCalls } from './fusion.ts';
+import { isScalarCall } from './tensors.ts';
+
+function fused(b: PlanBuilder): string[] {
+  const plan = fuseScalarCalls(b.plan());
+  checkPlan(plan);
+  expect(b.run(jsBackend, plan)).toEqual(b.run(jsBackend, b.plan()));
+  return lines(plan);
+}
+
+describe('fuseScalarCalls', () => {
+  it('makes one program of a chain, with outputs for what others read', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [2, 3], counting([2, 3]));
+    const e = b.map((s, v) => s.exp(s.neg(v)), [x]);
+    const y = b.map((s, v, w) => s.mul(v, w), [e, x]);
+    const z = b.map((s, v) => s.add(v, 1), [y]);
+    b.output(z, b.kernel('Sum', [e], 'float32', [], { axes: [0, 1] }));
+    expect(fused(b)).toEqual([
+      '%1 float32[6], %3 float32[6] = t0 = exp(-%0); t0, (t0 * %0) + 1',
+      '%4 float32[] = Sum(%1 float32[2,3], axes: [0,1])',
+    ]);
+  });
+
+  it('sees through reshapes, and repeats where shapes agree but for axes of size 1', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [4, 3], counting([4, 3]));
+    const row = b.input('float32', [3], counting([3]));
+    const y = b.map((s, v, w) => s.add(v, w), [x, row]);
+    const z = b.map((s, v) => s.neg(v), [view(y, [2, 6])]);
+    b.output(b.map((s, v, w) => s.mul(v, w), [view(z, [4, 1, 3]), view(row, [1, 3])]));
+    expect(fused(b)).toEqual(['%4 float32[4,3] = -(%0 + %1) * %1']);
+  });
+
+  it('does not mix shapes that inputs repeat over', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [4, 3], counting([4, 3]));
+    const y = b.map((s, v, w) => s.add(v, w), [x, b.input('float32', [3], counting([3]))]);
+    b.output(b.map((s, v, w) => s.mul(v, w), [view(y, [2, 6]), b.input('float32', [6], counting([6]))]));
+    expect(fused(b)).toHaveLength(2);
+  });
+
+  it('joins nothing over what lies between', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [3], counting([3]));
+    const e = b.map((s, v) => s.exp(v), [x]);
+    const sum = b.kernel('Sum', [e], 'float32', [], { axes: [0] });
+    b.output(b.map((s, v, w) => s.div(v, w), [e, sum]));
+    expect(fused(b)).toHaveLength(3);
+  });
+
+  it('moves a group behind what it needs, and what needs it behind the group', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [3, 3], counting([3, 3]));
+    const y = b.map((s, v) => s.neg(v), [x]);
+    const after = b.kernel('Transpose', [y], 'float32', [3, 3], { perm: [1, 0] });
+    const before = b.kernel('Transpose', [x], 'float32', [3, 3], { perm: [1, 0] });
+    b.output(
+      after,
+      b.map((s, v, w) => s.add(v, w), [y, before]),
+    );
+    expect(fused(b)).toEqual([
+      '%3 float32[3,3] = Transpose(%0 float32[3,3], perm: [1,0])',
+      '%1 float32[9], %4 float32[9] = t0 = -%0; t0, t0 + %3',
+      '%2 float32[3,3] = Transpose(%1 float32[3,3], perm: [1,0])',
+    ]);
+  });
+
+  it('updates states in place, with copies as outputs', () => {
+    const b = new PlanBuilder();
+    const state = b.state('float32', [2, 2], counting([2, 2]));
+    const other = b.state('float32', [4], counting([4]));
+    const x = b.input('float32', [2, 2], counting([2, 2]));
+    const y = b.map((s, v, w) => s.add(v, w), [state, x]);
+    b.map((s, v, w) => s.add(s.mul(v, 0.5), w), [state, y], state);
+    b.call('Copy', [view(state, [4])], [other]);
+    b.output(b.map((s, v, w) => s.sub(v, w), [state, x]));
+    expect(fused(b)).toEqual([
+      '%0 float32[4], %1 float32[4], %4 float32[4] = t0 = (%0 * 0.5) + (%0 + %2); t0, t0, t0 - %2',
+    ]);
+  });
+
+  it('keeps reads of a state on their side of its writes', () => {
+    const b = new PlanBuilder();
+    const state = b.state('float32', [2, 2], counting([2, 2]));
+    const x = b.map((s, v) => s.neg(v), [state]);
+    b.call('ApplyGradientDescent', [state, x], [state], { count: 1, lr: 0.5 });
+    b.output(b.map((s, v, w) => s.add(v, w), [state, x]));
+    expect(fused(b)).toHaveLength(3);
+  });
+
+  it('writes no state twice, and repeats none that it writes', () => {
+    const b = new PlanBuilder();
+    const state = b.state('float32', [2], [1, 2]);
+    b.map((s, v) => s.neg(v), [state], state);
+    b.map((s, v) => s.add(v, 1), [state], state);
+    const wide = b.input('float32', [2, 2], counting([2, 2]));
+    b.output(b.map((s, v, w) => s.add(v, w), [wide, state]));
+    expect(fused(b)).toHaveLength(3);
+  });
+
+  it('reads what neighbours share once, and leaves copies alone', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [5], counting([5]));
+    b.output(
+      b.map((s, v) => s.neg(v), [x]),
+      b.map((s, v) => s.exp(v), [x]),
+    );
+    const y = b.input('float32', [5], counting([5]));
+    b.output(b.kernel('Copy', [y], 'float32', [5]), b.kernel('Copy', [y], 'float32', [5]));
+    expect(fused(b)).toHaveLength(3);
+  });
+
+  it('keeps late numbers in turn', () => {
+    const b = new PlanBuilder();
+    const late = (i: number): LateNumber => new LateNumber(b.draws, i);
+    const state = b.state('float32', [3], [0, 0, 0]);
+    const x = b.map((s, v) => s.neg(v), [b.input('float32', [3], counting([3]))]);
+    b.call('ApplyGradientDescent', [state, x], [state], { count: 1, lr: late(2) });
+    const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: 0, high: 1 };
+    const draw = b.kernel('RandomUniform', [], 'float32', [3], attrs);
+    b.output(b.map((s, v, w) => s.add(v, w), [x, draw]));
+    expect(fuseScalarCalls(b.plan()).calls.map(({ name }) => name)).toEqual([
+      'map',
+      'ApplyGradientDescent',
+      'RandomUniform',
+      'map',
+    ]);
+  });
+
+  it('stays within the limits of programs', () => {
+    const b = new PlanBuilder();
+    let x: PlanTensor = b.input('float64', [4], counting([4]));
+    for (let i = 0; i < 400; i++) x = b.map((s, v) => s.add(s.sqrt(v), i), [x]);
+    for (let i = 0; i < 60; i++)
+      x = b.map((s, v, w) => s.add(v, w), [x, b.input('float64', [4], counting([4]))]);
+    for (let i = 0; i < 12; i++) b.output(b.map((s, v) => s.mul(v, i + 2), [x]));
+    const plan = fuseScalarCalls(b.plan());
+    expect(b.run(jsBackend, plan)).toEqual(b.run(jsBackend, b.plan()));
+    for (const call of plan.calls) {
+      if (!isScalarCall(call)) continue;
+      expect(call.kernel.inputs.length).toBeLessThanOrEqual(scalarProgramLimits.inputs);
+      expect(call.kernel.outputs.length).toBeLessThanOrEqual(scalarProgramLimits.outputs);
+      expect(call.kernel.instrs.length).toBeLessThanOrEqual(scalarProgramLimits.instrs);
+    }
+    expect(plan.calls.length).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,297 @@
+import type { NumericDType, Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
+import { fitsTile, ProgramWriter } from './program.ts';
+import { hasLateAttrs, isNumeric, isScalarCall, reshaped, sameShape } from './tensors.ts';
+import { Uses } from './uses.ts';
+
+// How many earlier readers of a value each is tried with.
+const NEIGHBOURS = 8;
+
+/**
+ * Makes one scalar program of those over equally many elements, where one reads what another wrote, or both read the same: values
+ * between them never reach memory, and a Copy of a result to a state becomes an output of its program.
+ *
+ * What must stay in order are pairs of calls of which the first writes what the second reads (also the other way round, and where
+ * both write), and calls with late attributes, which draw in turn. Any order of calls that keeps those pairs computes the same.
+ * A group of calls runs as one, so two groups may become one just where no path of pairs leads from one over a third to the
+ * other: then, and only then, groups can still be put in an order that keeps all pairs. `Schedule` keeps such an order.
+ *
+ * Inside a group, member after member works on one element, so each sees what those before it made of that element. That is all
+ * it may need: values that a member writes are read in full, element by element, never repeated.
+ */
+export function fuseScalarCalls(plan: Plan): Plan {
+  const uses = new Uses(plan);
+  const schedule = new Schedule(plan);
+  const fusion = new Fusion(plan, uses, schedule);
+  plan.calls.forEach((call, at) => {
+    for (const { value } of call.inputs) {
+      for (const writer of uses.writers[value]) if (writer < at) fusion.merge(writer, at);
+    }
+  });
+  // Neighbours that read the same large value read it once.
+  for (const [value, all] of uses.readers.entries()) {
+    const readers = all.filter((at) => fusion.readsInFull(at, value));
+    for (let i = 1; i < readers.length; i++) {
+      for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--)
+        if (fusion.merge(readers[j], readers[i])) break;
+    }
+  }
+  return { ...plan, calls: schedule.order.map((group) => fusion.call(group)) };
+}
+
+/** Calls that run at one place. */
+class Group {
+  /** Ascending places in the plan. */
+  members: readonly number[];
+  place: number;
+  readonly before = new Set<Group>();
+  readonly after = new Set<Group>();
+
+  constructor(member: number) {
+    this.members = [member];
+    this.place = member;
+  }
+}
+
+/** The groups of a plan in an order that is right. */
+class Schedule {
+  readonly order: Group[];
+  readonly #groups: Group[];
+
+  constructor(plan: Plan) {
+    this.#groups = plan.calls.map((_, at) => new Group(at));
+    this.order = [...this.#groups];
+    const writer = new Map<number, number>();
+    const readers = new Map<number, number[]>();
+    let late = -1;
+    plan.calls.forEach((call, at) => {
+      for (const { value } of call.inputs) {
+        this.#edge(writer.get(value), at);
+        const list = readers.get(value);
+        if (list === undefined) readers.set(value, [at]);
+        else list.push(at);
+      }
+      for (const { value } of call.outputs) {
+        this.#edge(writer.get(value), at);
+        for (const reader of readers.get(value) ?? []) this.#edge(reader, at);
+        writer.set(value, at);
+        readers.set(value, []);
+      }
+      if (hasLateAttrs(call)) {
+        this.#edge(late, at);
+        late = at;
+      }
+    });
+  }
+
+  groupOf(call: number): Group {
+    return this.#groups[call];
+  }
+
+  #edge(from: number | undefined, to: number): void {
+    if (from === undefined || from < 0 || from === to) return;
+    this.#groups[from].after.add(this.#groups[to]);
+    this.#groups[to].before.add(this.#groups[from]);
+  }
+
+  /**
+   * What lies between two groups and must follow the first of them; undefined where it must also precede the second, so that the
+   * two cannot be one. Groups outside of their places cannot be on a path, as paths lead to later places only.
+   */
+  between(first: Group, second: Group): ReadonlySet<Group> | undefined {
+    const found = new Set<Group>();
+    const open = [first];
+    for (let group = open.pop(); group !== undefined; group = open.pop()) {
+      for (const next of group.after) {
+        if (next === second) {
+          if (group !== first) return undefined;
+        } else if (next.place < second.place && !found.has(next)) {
+          found.add(next);
+          open.push(next);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Joins two groups at the place of the second; `following` is what `between` found, and goes behind it. */
+  join(first: Group, second: Group, following: ReadonlySet<Group>): void {
+    const from = first.place;
+    const region = this.order.slice(from + 1, second.place);
+    const moved = [
+      ...region.filter((group) => !following.has(group)),
+      second,
+      ...region.filter((group) => following.has(group)),
+    ];
+    this.order.splice(from, moved.length + 1, ...moved);
+    for (let i = from; i < this.order.length; i++) this.order[i].place = i;
+
+    second.members = [...first.members, ...second.members].sort((a, b) => a - b);
+    for (const member of first.members) this.#groups[member] = second;
+    for (const group of first.before) {
+      group.after.delete(first);
+      if (group === second) continue;
+      group.after.add(second);
+      second.before.add(group);
+    }
+    for (const group of first.after) {
+      group.before.delete(first);
+      if (group === second) continue;
+      group.before.add(second);
+      second.after.add(group);
+    }
+    second.before.delete(first);
+    second.after.delete(first);
+  }
+}
+
+/** What a call does to each element, if it is one that groups can hold. */
+interface Elementwise {
+  readonly program: ScalarProgram;
+  readonly size: number;
+  /** The shape, without axes of size 1, that inputs are repeated over; undefined where none is. */
+  readonly shape: readonly number[] | undefined;
+}
+
+class Fusion {
+  readonly #plan: Plan;
+  readonly #uses: Uses;
+  readonly #schedule: Schedule;
+  readonly #elementwise: readonly (Elementwise | undefined)[];
+  readonly #fused = new Map<Group, PlanCall>();
+
+  constructor(plan: Plan, uses: Uses, schedule: Schedule) {
+    this.#plan = plan;
+    this.#uses = uses;
+    this.#schedule = schedule;
+    this.#elementwise = plan.calls.map(elementwiseOf);
+  }
+
+  /** Makes one group of those of two calls, if that is right and good; says whether it did. */
+  merge(a: number, b: number): boolean {
+    const x = this.#schedule.groupOf(a);
+    const y = this.#schedule.groupOf(b);
+    const size = this.#elementwise[a]?.size;
+    if (x === y || size === undefined || size !== this.#elementwise[b]?.size) return false;
+    const [first, second] = x.place < y.place ? [x, y] : [y, x];
+    const members = [...first.members, ...second.members].sort((p, q) => p - q);
+    // A copy moves faster than a program, so copies alone are left as they are.
+    if (!members.some((member) => isScalarCall(this.#plan.calls[member]))) return false;
+    const following = this.#schedule.between(first, second);
+    if (following === undefined) return false;
+    const call = this.#fuse(members);
+    if (call === undefined) return false;
+    this.#schedule.join(first, second, following);
+    this.#fused.set(second, call);
+    return true;
+  }
+
+  /** Whether a call that groups can hold reads the value element by element. */
+  readsInFull(at: number, value: number): boolean {
+    const size = this.#elementwise[at]?.size;
+    return this.#plan.calls[at].inputs.some((input) => input.value === value && input.size === size);
+  }
+
+  /** The call that does what the group's calls do. */
+  call(group: Group): PlanCall {
+    return this.#fused.get(group) ?? this.#plan.calls[group.members[0]];
+  }
+
+  #fuse(members: readonly number[]): PlanCall | undefined {
+    const plan = this.#plan;
+    let size = 0;
+    let shape: readonly number[] | undefined;
+    for (const member of members) {
+      const own = this.#elementwise[member];
+      if (own === undefined) return undefined;
+      size = own.size;
+      if (own.shape === undefined) continue;
+      if (shape !== undefined && !sameShape(shape, own.shape)) return undefined;
+      shape = own.shape;
+    }
+    const common = shape ?? [size];
+
+    const writer = new ProgramWriter();
+    const tensors: PlanTensor[] = [];
+    const inputs = new Map<string, number>();
+    const made = new Map<number, { readonly node: number; readonly tensor: PlanTensor }>();
+    const read = (tensor: PlanTensor, dtype: NumericDType, over: readonly number[]): number | undefined => {
+      const result = made.get(tensor.value);
+      if (result !== undefined) {
+        return result.tensor.dtype === tensor.dtype && tensor.size === size ? result.node : undefined;
+      }
+      const seen = reshaped(tensor, tensor.size === size ? common : squeezed(tensor.shape, over));
+      const key = `${seen.value} ${seen.dtype} ${seen.shape}`;
+      let node = inputs.get(key);
+      if (node === undefined) {
+        node = writer.input(dtype);
+        tensors.push(seen);
+        inputs.set(key, node);
+      }
+      return node;
+    };
+    for (const member of members) {
+      const call = plan.calls[member];
+      const { program } = this.#elementwise[member] as Elementwise;
+      const args: number[] = [];
+      for (const [i, tensor] of call.inputs.entries()) {
+        const node = read(tensor, program.inputs[i], call.outputs[0].shape);
+        if (node === undefined) return undefined;
+        args.push(node);
+      }
+      const nodes = writer.inline(program, args);
+      for (const [i, tensor] of call.outputs.entries()) {
+        if (made.has(tensor.value)) return undefined;
+        made.set(tensor.value, { node: nodes[i], tensor });
+      }
+    }
+
+    const inside = new Set(members);
+    const results = [...made.values()].filter(({ tensor: { value } }) => {
+      if (!this.#uses.isTemporary(value)) return true;
+      return this.#uses.readers[value].some((reader) => !inside.has(reader));
+    });
+    // Should be gone by then, but a program needs one.
+    if (results.length === 0) return undefined;
+    const written = writer.finish(results.map(({ node }) => node));
+    const kept = written.inputs.map((i) => tensors[i]);
+    const outputs = results.map(({ tensor }) => reshaped(tensor, common));
+    // An input that the group writes must be read as it is written.
+    for (const input of kept) {
+      const output = outputs.find(({ value }) => value === input.value);
+      if (output !== undefined && (output.dtype !== input.dtype || input.size !== size)) return undefined;
+    }
+    const several = outputs.length > 1;
+    const buffered = kept.map(
+      ({ value, size: own }) => own !== size || (several && outputs.some((output) => output.value === value)),
+    );
+    if (!fitsTile(written.program, buffered)) return undefined;
+    return { kernel: written.program, inputs: kept, outputs, attrs: {}, name: this.#name(members) };
+  }
+
+  #name(members: readonly number[]): string {
+    const names = [...new Set(members.map((member) => this.#plan.calls[member].name))];
+    return names.length <= 4 ? names.join('+') : `${names.slice(0, 3).join('+')}+…+${names.at(-1)}`;
+  }
+}
+
+function elementwiseOf(call: PlanCall): Elementwise | undefined {
+  const [output] = call.outputs;
+  if (output === undefined || output.size === 0) return undefined;
+  const { size } = output;
+  if (isScalarCall(call)) {
+    const repeats = call.inputs.some((input) => input.size !== size && input.size !== 1);
+    return { program: call.kernel, size, shape: repeats ? squeezed(output.shape, output.shape) : undefined };
+  }
+  if (call.kernel !== 'Copy' || !isNumeric(output.dtype)) return undefined;
+  const [input] = call.inputs;
+  if (input.size !== size || input.dtype !== output.dtype) return undefined;
+  return { program: { inputs: [output.dtype], instrs: [], outputs: [0] }, size, shape: undefined };
+}
+
+/** A shape that broadcasts to `over`, without those of its axes where `over` has size 1; leading ones go too. */
+function squeezed(shape: readonly number[], over: readonly number[]): readonly number[] {
+  const skipped = over.length - shape.length;
+  const kept = shape.filter((_, axis) => over[skipped + axis] !== 1);
+  const first = kept.findIndex((n) => n !== 1);
+  return first < 0 ? [] : kept.slice(first);
+}

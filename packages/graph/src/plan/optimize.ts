@@ -1,0 +1,93 @@
+import { InvalidArgumentError, type Plan } from '@eagre/backend';
+import { shareCommonCalls } from './common.ts';
+import { compactValues } from './compact.ts';
+import { foldConstants } from './constants.ts';
+import { removeDeadCalls } from './dead.ts';
+import { repeatCheapCalls } from './duplicates.ts';
+import { fuseEpilogues } from './epilogues.ts';
+import { fuseScalarCalls } from './fusion.ts';
+import { foldMovement } from './movement.ts';
+import { sinkStores } from './stores.ts';
+import { planToString } from './text.ts';
+
+type Pass = (plan: Plan) => Plan;
+
+const passes = {
+  constants: foldConstants,
+  movement: foldMovement,
+  common: shareCommonCalls,
+  dead: removeDeadCalls,
+  epilogues: fuseEpilogues,
+  stores: sinkStores,
+  duplicates: repeatCheapCalls,
+  fusion: fuseScalarCalls,
+} satisfies Record<string, Pass>;
+
+type PassName = keyof typeof passes;
+
+// Each finds more after those before it: constants show which moves are copies, moved values which calls are the same. Epilogues and
+// stores come before fusion, which would take their patterns apart; removing dead calls leaves values with fewer readers.
+const order: readonly PassName[] = [
+  'constants',
+  'movement',
+  'common',
+  'movement',
+  'dead',
+  'epilogues',
+  'stores',
+  'duplicates',
+  'fusion',
+  'stores',
+  'dead',
+];
+
+/** The names of the passes that `optimizePlan` can run. */
+export const planPasses: readonly string[] = Object.keys(passes);
+
+/** Options of `optimizePlan`. */
+export interface OptimizeOptions {
+  /** Only these passes, in their usual order; all of `planPasses` unless said. */
+  readonly passes?: readonly string[];
+}
+
+/**
+ * A plan that computes the same with fewer calls and less memory. Results keep every bit, except those of products: what
+ * `foldMovement` and `fuseEpilogues` say of their rounding.
+ *
+ * With the environment variable `EAGRE_GRAPH_DUMP` each stage is written to standard error as `planToString` shows it: `1` for all
+ * stages, or the names of some, separated by commas: `input`, passes, `result`.
+ *
+ * @throws InvalidArgumentError for a pass of another name.
+ */
+export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
+  const wanted = options.passes ?? planPasses;
+  for (const name of wanted) {
+    if (!planPasses.includes(name)) {
+      throw new InvalidArgumentError(
+        `no pass is called '${name}', expected some of ${planPasses.join(', ')}`,
+        'optimizePlan',
+      );
+    }
+  }
+  const dump = dumper();
+  dump('input', plan);
+  let current = plan;
+  for (const name of order) {
+    if (!wanted.includes(name)) continue;
+    current = passes[name](current);
+    dump(name, current);
+  }
+  current = compactValues(current);
+  dump('result', current);
+  return current;
+}
+
+function dumper(): (stage: string, plan: Plan) => void {
+  // Browsers have no environment.
+  const setting = typeof process === 'object' ? process.env?.['EAGRE_GRAPH_DUMP'] : undefined;
+  if (setting === undefined || setting === '') return () => {};
+  const stages = setting.split(',').map((stage) => stage.trim());
+  return (stage, plan) => {
+    if (setting === '1' || stages.includes(stage)) console.error(`--- plan: ${stage}\n${planToString(plan)}`);
+  };
+}

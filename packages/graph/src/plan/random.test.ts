@@ -1,0 +1,315 @@
+import {
+  type Backend,
+  checkPlan,
+  LateNumber,
+  type NumericDType,
+  type Plan,
+  type PlanTensor,
+} from '@eagre/backend';
+import { jsBackend } from '@eagre/backend-js';
+import { nativeBackend } from '@eagre/backend-native';
+import { describe, expect, it } from 'vitest';
+import { broadcast, PlanBuilder, sizeOf, view } from './fixture.ts';
+import { optimizePlan, planPasses } from './optimize.ts';
+import { planToString } from './text.ts';
+
+type Random = (below: number) => number;
+
+/** A generator of Marsaglia's xorshift family. */
+function randomFrom(seed: number): Random {
+  let x = (seed * 2654435761 + 88675123) | 0 || 1;
+  const next = (): number => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return x >>> 0;
+  };
+  for (let i = 0; i < 8; i++) next();
+  return (below) => next() % below;
+}
+
+const shapes = [
+  [2, 3, 4],
+  [3, 4],
+  [4],
+  [],
+  [1],
+  [2, 1, 4],
+  [3, 1],
+  [2, 3, 1],
+  [24],
+  [6, 4],
+  [6, 1],
+  [2, 1, 3, 4],
+  [1, 1],
+];
+const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];
+const floating = (dtype: string): boolean => dtype === 'float32' || dtype === 'float64';
+
+class Generator {
+  readonly builder = new PlanBuilder();
+  readonly #random: Random;
+  readonly #products: readonly NumericDType[];
+  readonly #pool: PlanTensor[] = [];
+  readonly #states: PlanTensor[] = [];
+  readonly #made: PlanTensor[] = [];
+
+  constructor(random: Random, products: readonly NumericDType[]) {
+    this.#random = random;
+    this.#products = products;
+  }
+
+  make(steps: number): Plan {
+    for (let i = 0; i < 3; i++) this.#given((d, s, e) => this.builder.input(d, s, e), this.#pool);
+    for (let i = 0; i < 3; i++) this.#given((d, s, e) => this.builder.state(d, s, e), this.#states);
+    for (let i = 0; i < steps; i++) this.#step();
+    const outputs = this.#made.filter(() => this.#random(4) === 0);
+    this.builder.output(...outputs);
+    return this.builder.plan();
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#random(list.length)];
+  }
+
+  #given(
+    make: (dtype: NumericDType, shape: number[], elements: number[]) => PlanTensor,
+    to: PlanTensor[],
+  ): void {
+    const dtype = this.#random(2) === 0 ? this.#pick(this.#products) : this.#pick(dtypes);
+    const shape = this.#pick(shapes);
+    const elements = Array.from({ length: sizeOf(shape) }, () => {
+      if (dtype === 'bool') return this.#random(2);
+      if (dtype === 'uint8') return this.#random(256);
+      if (!floating(dtype)) return this.#random(41) - 20;
+      return this.#pick([0, -0, 1, this.#random(2000) / 700 - 1.4, this.#random(2000) / 700 - 1.4]);
+    });
+    to.push(make(dtype, shape, elements));
+  }
+
+  /** Some tensor, now and then under another shape. */
+  #any(accept: (tensor: PlanTensor) => boolean = () => true): PlanTensor | undefined {
+    const from = [
+      ...this.#pool.slice(-8),
+      ...this.#pool.slice(-3),
+      this.#pick(this.#pool),
+      this.#pick(this.#states),
+    ];
+    for (let i = 0; i < 6; i++) {
+      const found = this.#pick(from);
+      if (!accept(found)) continue;
+      const other = this.#pick(shapes);
+      return this.#random(3) === 0 && sizeOf(other) === found.size ? view(found, other) : found;
+    }
+    return undefined;
+  }
+
+  #add(tensor: PlanTensor): void {
+    this.#pool.push(tensor);
+    this.#made.push(tensor);
+  }
+
+  #step(): void {
+    const b = this.builder;
+    const x = this.#any();
+    if (x === undefined) return;
+    switch (this.#random(20)) {
+      case 0: {
+        const dtype = this.#pick(dtypes);
+        const value = this.#pick([0, 1, -0, 0.5, 2, 3]);
+        const fitting = dtype === 'bool' ? value & 1 : floating(dtype) ? value : Math.trunc(value);
+        this.#add(b.kernel('Fill', [], dtype, this.#pick(shapes), { value: fitting }));
+        return;
+      }
+      case 1: {
+        const perm = x.shape.map((_, axis) => axis);
+        for (let i = 0; i < perm.length; i++) {
+          const j = this.#random(perm.length);
+          [perm[i], perm[j]] = [perm[j], perm[i]];
+        }
+        if (this.#random(2) === 0 && perm.length >= 2)
+          perm.sort((p, q) => p - q).push(...perm.splice(-2, 2).reverse());
+        this.#add(
+          b.kernel(
+            'Transpose',
+            [x],
+            x.dtype as NumericDType,
+            perm.map((axis) => x.shape[axis]),
+            { perm },
+          ),
+        );
+        return;
+      }
+      case 2:
+        this.#add(b.kernel('Copy', [x], x.dtype as NumericDType, x.shape));
+        return;
+      case 3: {
+        if (x.dtype === 'bool' || x.shape.length === 0) return;
+        const axis = this.#random(x.shape.length);
+        const kernel = this.#pick(['Sum', 'Max'] as const);
+        this.#add(
+          b.kernel(kernel, [x], x.dtype as NumericDType, x.shape.toSpliced(axis, 1), { axes: [axis] }),
+        );
+        return;
+      }
+      case 4:
+      case 5:
+      case 6:
+        this.#product();
+        return;
+      case 7:
+      case 8:
+        this.#update();
+        return;
+      case 9: {
+        const draw = b.draws;
+        const late = (i: number): LateNumber => new LateNumber(draw, i);
+        const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: -1, high: 1 };
+        this.#add(b.kernel('RandomUniform', [], 'float32', this.#pick(shapes), attrs));
+        return;
+      }
+      case 10:
+        this.#add(b.map((s, v) => s.cast(v, this.#pick(dtypes)), [x]));
+        return;
+      case 11:
+        // Two results of one program.
+        if (x.dtype === 'bool') return;
+        {
+          const outputs = [b.tensor(x.dtype as NumericDType, x.shape), b.tensor('bool', x.shape)];
+          const dtype = x.dtype as NumericDType;
+          const program = {
+            inputs: [dtype],
+            instrs: [
+              { op: 'neg', dtype, args: [0], value: 0 },
+              { op: 'lt', dtype: 'bool', args: [0, 1], value: 0 },
+            ],
+            outputs: [1, 2],
+          } as const;
+          b.call(program, [x], outputs);
+          for (const output of outputs) this.#add(output);
+        }
+        return;
+      default:
+        this.#elementwise(x);
+    }
+  }
+
+  #elementwise(x: PlanTensor): void {
+    const b = this.builder;
+    const y = this.#any((t) => t.dtype === x.dtype && broadcast(t.shape, x.shape) !== undefined) ?? x;
+    if (broadcast(x.shape, y.shape) === undefined) return;
+    if (x.dtype === 'bool') {
+      this.#add(b.map((s, p, q) => this.#pick([s.and, s.or, s.xor])(s.not(p), q), [x, y]));
+      return;
+    }
+    const constant = this.#pick([0, 1, 2, 3]);
+    const unary = this.#random(3) === 0;
+    if (unary && floating(x.dtype)) {
+      this.#add(
+        b.map((s, v) => this.#pick([s.tanh, s.sigmoid, s.neg, s.abs, s.sqrt])(s.max(v, constant)), [x]),
+      );
+    } else if (unary) {
+      this.#add(b.map((s, v) => this.#pick([s.add, s.sub, s.mul, s.min])(s.neg(v), constant), [x]));
+    } else {
+      const c = this.#any(
+        (t) => t.dtype === 'bool' && broadcast(t.shape, broadcast(x.shape, y.shape) ?? []) !== undefined,
+      );
+      if (c !== undefined && this.#random(3) === 0) {
+        if (broadcast(c.shape, broadcast(x.shape, y.shape) ?? []) === undefined) return;
+        this.#add(b.map((s, p, v, w) => s.select(p, v, w), [c, x, y]));
+      } else this.#add(b.map((s, v, w) => this.#pick([s.add, s.sub, s.mul, s.max, s.lt])(v, w), [x, y]));
+    }
+  }
+
+  #product(): void {
+    const b = this.builder;
+    const x = this.#any((t) => this.#products.includes(t.dtype as NumericDType) && t.size === 24);
+    const y = this.#any((t) => t.size === 24 && t.dtype === x?.dtype);
+    if (x === undefined || y === undefined) return;
+    const dtype = x.dtype as NumericDType;
+    const transposeA = this.#random(2) === 0;
+    const transposeB = this.#random(2) === 0;
+    // As they are where their shapes fit, so that a transpose before can be seen.
+    const matrix = (t: PlanTensor, shape: number[]): PlanTensor =>
+      t.shape.length === 2 && t.shape[0] === shape[0] ? t : view(t, shape);
+    const left = matrix(x, transposeA ? [4, 6] : [6, 4]);
+    const right = matrix(y, transposeB ? [6, 4] : [4, 6]);
+    let z = b.kernel('MatMul', [left, right], dtype, [6, 6], { transposeA, transposeB, activation: 0 });
+    this.#add(z);
+    if (this.#random(2) === 0) {
+      const bias = b.kernel('Sum', [view(y, [4, 6])], dtype, [6], { axes: [0] });
+      this.#add((z = b.map((s, v, w) => s.add(v, w), [z, bias])));
+    }
+    if (this.#random(2) === 0) this.#add((z = b.map((s, v) => s.max(v, 0), [z])));
+    // Back to what others fit.
+    this.#add(b.kernel('Slice', [z], dtype, [6, 4], { begin: [0, 1], strides: [1, 1] }));
+  }
+
+  #update(): void {
+    const b = this.builder;
+    const state = this.#pick(this.#states);
+    const x = this.#any((t) => t.dtype === state.dtype && t.value !== state.value);
+    if (x === undefined) return;
+    if (this.#random(2) === 0 && x.size === state.size) b.call('Copy', [x], [state]);
+    else if (state.dtype !== 'bool' && broadcast(x.shape, state.shape)?.length === state.shape.length) {
+      if (sizeOf(broadcast(x.shape, state.shape) ?? []) !== state.size) return;
+      b.map((s, v, w) => s.add(s.mul(v, 2), w), [state, x], state);
+    } else if (floating(state.dtype) && x.size === state.size)
+      b.call('ApplyGradientDescent', [state, view(x, state.shape)], [state], { count: 1, lr: 0.5 });
+  }
+}
+
+function check(
+  backend: Backend,
+  seed: number,
+  products: readonly NumericDType[],
+  passes: readonly string[] = planPasses,
+): [calls: number, optimized: number] {
+  const random = randomFrom(seed);
+  const generator = new Generator(random, products);
+  const plan = generator.make(5 + random(40));
+  checkPlan(plan);
+  const optimized = optimizePlan(plan, { passes });
+  const about = `seed ${seed}\n${planToString(plan)}\n---\n${planToString(optimized)}`;
+  try {
+    checkPlan(optimized);
+  } catch (cause) {
+    throw new Error(about, { cause });
+  }
+  expect(generator.builder.run(backend, optimized), about).toEqual(generator.builder.run(backend, plan));
+  return [plan.calls.length, optimized.calls.length];
+}
+
+describe('optimizePlan on random plans', () => {
+  // There the product's bias is rounded as the separate sum is.
+  const exact: readonly NumericDType[] = ['float64', 'int32', 'int64'];
+
+  it('changes no bit', () => {
+    let before = 0;
+    let after = 0;
+    for (let seed = 0; seed < 600; seed++) {
+      const [calls, optimized] = check(jsBackend, seed, exact);
+      before += calls;
+      after += optimized;
+    }
+    expect(after).toBeLessThan(before / 2);
+  });
+
+  it('changes no bit of float32 without epilogues', () => {
+    const passes = planPasses.filter((name) => name !== 'epilogues');
+    for (let seed = 1000; seed < 1300; seed++) check(jsBackend, seed, ['float32'], passes);
+  });
+
+  it.each(planPasses)('changes no bit by %s alone', (name) => {
+    for (let seed = 2000; seed < 2150; seed++) check(jsBackend, seed, exact, [name]);
+  });
+
+  it.runIf(nativeBackend !== undefined)(
+    'changes no bit of native results, but those of transposed products',
+    () => {
+      const passes = planPasses.filter((name) => name !== 'movement');
+      for (let seed = 3000; seed < 3300; seed++)
+        check(nativeBackend as Backend, seed, ['float32', 'float64', 'int32'], passes);
+    },
+  );
+});

@@ -1,0 +1,64 @@
+import { InternalError, type Plan, type PlanCall, type PlanTensor } from '@eagre/backend';
+import { reshaped, substitute } from './tensors.ts';
+import { Uses } from './uses.ts';
+
+/**
+ * Lets a call write where its result is copied to, a state or an output of the plan, and drops the copy. With the call at i and the
+ * copy of its temporary x to t at j:
+ * - between them nobody reads or writes t, so that t may have its new value early; the call itself reads t only if it is a
+ *   scalar program, and element by element;
+ * - what reads x reads t from then on, so nobody may write t before the last of them.
+ */
+export function sinkStores(plan: Plan): Plan {
+  let current = plan;
+  let uses = new Uses(plan);
+  for (let at = 0; at < current.calls.length; at++) {
+    const next = sunk(current, uses, at);
+    if (next === undefined) continue;
+    current = next;
+    uses = new Uses(current);
+    // What followed the copy has moved to its place.
+    at--;
+  }
+  return current;
+}
+
+function sunk(plan: Plan, uses: Uses, at: number): Plan | undefined {
+  const copy = plan.calls[at];
+  if (copy.kernel !== 'Copy') return undefined;
+  const [from] = copy.inputs;
+  const [to] = copy.outputs;
+  if (!uses.isTemporary(from.value) || plan.bytes[from.value] !== plan.bytes[to.value]) return undefined;
+  const [source] = uses.writers[from.value];
+  if (uses.readers[to.value].some((reader) => reader > source && reader <= at)) return undefined;
+  if (uses.writtenWithin(to.value, source, at - 1)) return undefined;
+  if (uses.writtenWithin(to.value, at, uses.lastReader(from.value))) return undefined;
+  const writer = storingInto(plan.calls[source], from.value, to);
+  if (writer === undefined) return undefined;
+
+  const replaced = new Map([[from.value, to.value]]);
+  const calls: PlanCall[] = [];
+  plan.calls.forEach((call, i) => {
+    if (i === source) calls.push(writer);
+    else if (i !== at) calls.push(substitute(call, replaced));
+  });
+  return { ...plan, calls };
+}
+
+/** The call with its output `value` written to another place; undefined where it cannot be. */
+function storingInto(call: PlanCall, value: number, to: PlanTensor): PlanCall | undefined {
+  const output = call.outputs.find((tensor) => tensor.value === value);
+  if (output === undefined)
+    throw new InternalError(`value ${value} is not written where it should be`, call.name);
+  if (output.dtype !== to.dtype || output.size !== to.size) return undefined;
+  // Two results at one place cannot be told apart.
+  if (call.outputs.some((tensor) => tensor.value === to.value)) return undefined;
+  const reads = call.inputs.filter((input) => input.value === to.value);
+  if (reads.length > 0 && typeof call.kernel === 'string') return undefined;
+  if (!reads.every((input) => input.dtype === to.dtype && input.size === to.size)) return undefined;
+  return {
+    ...call,
+    inputs: call.inputs.map((input) => (input.value === to.value ? reshaped(input, output.shape) : input)),
+    outputs: call.outputs.map((tensor) => (tensor === output ? { ...tensor, value: to.value } : tensor)),
+  };
+}

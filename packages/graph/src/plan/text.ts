@@ -1,0 +1,119 @@
+import {
+  type AttrValue,
+  LateNumber,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  type ScalarInstr,
+  type ScalarOp,
+} from '@eagre/backend';
+import { isScalarCall, type ScalarCall } from './tensors.ts';
+
+const infix: Partial<Record<ScalarOp, string>> = {
+  add: '+',
+  sub: '-',
+  mul: '*',
+  div: '/',
+  floorDiv: '//',
+  mod: '%',
+  pow: '**',
+  eq: '==',
+  ne: '!=',
+  lt: '<',
+  le: '<=',
+  gt: '>',
+  ge: '>=',
+  and: '&&',
+  or: '||',
+  xor: '^^',
+  bitAnd: '&',
+  bitOr: '|',
+  bitXor: '^',
+  shiftLeft: '<<',
+  shiftRight: '>>',
+};
+
+/**
+ * A plan for people: its inputs, states and outputs, a line for each call, then totals. `%3` is the value of that number; scalar
+ * programs are written out, with names t0, t1, … for what they use several times; `late` is an attribute known at each run.
+ */
+export function planToString(plan: Plan): string {
+  const list = (values: readonly number[]): string => values.map((value) => `%${value}`).join(', ') || 'none';
+  const own = new Set([...plan.inputs, ...plan.outputs, ...plan.states.map(({ value }) => value)]);
+  const used = new Set(plan.calls.flatMap((call) => call.outputs.map(({ value }) => value)));
+  let temporary = 0;
+  for (const value of used) if (!own.has(value)) temporary += plan.bytes[value];
+  return [
+    `inputs ${list(plan.inputs)}; states ${list(plan.states.map(({ value }) => value))}; outputs ${list(plan.outputs)}`,
+    ...plan.calls.map(showCall),
+    `${plan.calls.length} calls, ${temporary} bytes of temporaries`,
+  ].join('\n');
+}
+
+function showCall(call: PlanCall): string {
+  const outputs = call.outputs.map((output) => `%${output.value} ${showType(output)}`).join(', ');
+  const body = isScalarCall(call) ? showProgram(call) : showKernel(call);
+  return `${outputs} = ${body}  # ${call.name}`;
+}
+
+function showType({ dtype, shape }: PlanTensor): string {
+  return `${dtype}[${shape.join(',')}]`;
+}
+
+function showKernel({ kernel, inputs, attrs }: PlanCall): string {
+  const read = inputs.map((input) => `%${input.value} ${showType(input)}`);
+  const set = Object.entries(attrs).map(([name, value]) => `${name}: ${showAttr(value)}`);
+  return `${String(kernel)}(${[...read, ...set].join(', ')})`;
+}
+
+function showAttr(value: AttrValue | LateNumber): string {
+  if (value instanceof LateNumber) return `late ${value.index}`;
+  return typeof value === 'object' ? `[${value.join(',')}]` : showNumber(value);
+}
+
+function showNumber(value: number | boolean): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+function showProgram({ kernel: { inputs, instrs, outputs }, inputs: tensors }: ScalarCall): string {
+  const first = inputs.length;
+  const uses = new Uint32Array(first + instrs.length);
+  for (const { args } of instrs) for (const arg of args) uses[arg]++;
+  for (const id of outputs) uses[id]++;
+  const texts = tensors.map(({ value }) => `%${value}`);
+  const named: string[] = [];
+  instrs.forEach((instr, i) => {
+    const text = showInstr(instr, texts);
+    if (instr.op === 'const' || uses[first + i] < 2) texts.push(text);
+    else {
+      texts.push(`t${named.length}`);
+      named.push(`t${named.length} = ${outermost(text)}`);
+    }
+  });
+  const results = outputs.map((id) => outermost(texts[id])).join(', ');
+  const types = tensors.map((tensor) => `%${tensor.value} ${showType(tensor)}`).join(', ');
+  return `${[...named, results].join('; ')}  (${types})`;
+}
+
+function showInstr({ op, dtype, args, value }: ScalarInstr, texts: readonly string[]): string {
+  const operands = args.map((arg) => texts[arg]);
+  const [a, b, c] = operands;
+  const sign = infix[op];
+  if (op === 'const') return showNumber(value);
+  if (op === 'neg') return `-${a}`;
+  if (op === 'not') return `!${a}`;
+  if (op === 'cast') return `${dtype}(${outermost(a)})`;
+  if (op === 'select') return `(${a} ? ${b} : ${c})`;
+  return sign === undefined ? `${op}(${operands.map(outermost).join(', ')})` : `(${a} ${sign} ${b})`;
+}
+
+/** Without parentheses around all of it. */
+function outermost(text: string): string {
+  if (!text.startsWith('(')) return text;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')' && --depth === 0) return i === text.length - 1 ? text.slice(1, -1) : text;
+  }
+  return text;
+}

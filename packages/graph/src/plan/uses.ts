@@ -1,0 +1,41 @@
+import type { Plan } from '@eagre/backend';
+
+/** Who reads and writes the values of a plan; calls are meant by their places in `plan.calls`. */
+export class Uses {
+  /** By value: the calls that read it, ascending, each once. */
+  readonly readers: readonly (readonly number[])[];
+  /** By value: the calls that write it, ascending. More than one only for a state. */
+  readonly writers: readonly (readonly number[])[];
+  readonly states: ReadonlySet<number>;
+  readonly inputs: ReadonlySet<number>;
+  readonly outputs: ReadonlySet<number>;
+
+  constructor(plan: Plan) {
+    const readers: number[][] = plan.bytes.map(() => []);
+    const writers: number[][] = plan.bytes.map(() => []);
+    plan.calls.forEach((call, i) => {
+      for (const { value } of call.inputs) if (readers[value].at(-1) !== i) readers[value].push(i);
+      for (const { value } of call.outputs) writers[value].push(i);
+    });
+    this.readers = readers;
+    this.writers = writers;
+    this.states = new Set(plan.states.map((state) => state.value));
+    this.inputs = new Set(plan.inputs);
+    this.outputs = new Set(plan.outputs);
+  }
+
+  /** Whether only calls of the plan ever see the value: it is no input, output or state. */
+  isTemporary(value: number): boolean {
+    return !this.states.has(value) && !this.outputs.has(value) && !this.inputs.has(value);
+  }
+
+  /** The last call that reads the value, or -1. */
+  lastReader(value: number): number {
+    return this.readers[value].at(-1) ?? -1;
+  }
+
+  /** Whether a call after `after`, and up to and with `last`, writes the value. */
+  writtenWithin(value: number, after: number, last: number): boolean {
+    return this.writers[value].some((call) => call > after && call <= last);
+  }
+}
