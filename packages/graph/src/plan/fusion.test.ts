@@ -132,6 +132,23 @@ describe('fuseScalarCalls', () => {
     ]);
   });
 
+  it('rather drops a value that is written than reads one less often', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [3], counting([3]));
+    const y = b.map((s, v) => s.tanh(v), [x]);
+    const far = b.kernel('CumSum', [y], 'float32', [3], { axis: 0, exclusive: false, reverse: false });
+    const slope = b.map((s, v) => s.sub(1, s.mul(v, v)), [y]);
+    b.output(
+      far,
+      b.map((s, v, w) => s.mul(v, w), [far, slope]),
+    );
+    expect(fused(b)).toEqual([
+      '%1 float32[3] = tanh(%0)',
+      '%2 float32[3] = CumSum(%1 float32[3], axis: 0, exclusive: false, reverse: false)',
+      '%4 float32[3] = %2 * (1 - (%1 * %1))',
+    ]);
+  });
+
   it('stays within the limits of programs', () => {
     const b = new PlanBuilder();
     let x: PlanTensor = b.input('float64', [4], counting([4]));

@@ -3,8 +3,12 @@ import { fitsTile, ProgramWriter } from './program.ts';
 import { hasLateAttrs, isNumeric, isScalarCall, reshaped, sameShape } from './tensors.ts';
 import { Uses } from './uses.ts';
 
+// How far apart calls may be that are joined to save a read only: what they make would be kept until it is used.
+const NEAR = 64;
 // How many earlier readers of a value each is tried with.
 const NEIGHBOURS = 8;
+// How many groups a search may visit.
+const MAX_VISITED = 4096;
 
 /**
  * Makes one scalar program of those over equally many elements, where one reads what another wrote, or both read the same: values
@@ -22,20 +26,12 @@ export function fuseScalarCalls(plan: Plan): Plan {
   const uses = new Uses(plan);
   const schedule = new Schedule(plan);
   const fusion = new Fusion(plan, uses, schedule);
-  plan.calls.forEach((call, at) => {
-    for (const { value } of call.inputs) {
-      for (const writer of uses.writers[value]) if (writer < at) fusion.merge(writer, at);
-    }
-  });
-  // Neighbours that read the same large value read it once.
-  for (const [value, all] of uses.readers.entries()) {
-    const readers = all.filter((at) => fusion.readsInFull(at, value));
-    for (let i = 1; i < readers.length; i++) {
-      for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--)
-        if (fusion.merge(readers[j], readers[i])) break;
-    }
-  }
-  return { ...plan, calls: schedule.order.map((group) => fusion.call(group)) };
+  // First what makes values vanish, since a call can be in one group only: joined to a far producer that is kept anyway, it could not
+  // join its own reader, which needs what lies between. A join may leave other values with readers in one group.
+  while (fusion.mergeAlongValues((value, first, second) => fusion.vanishes(value, first, second))) {}
+  fusion.mergeAlongValues((_, first, second) => Math.abs(second.place - first.place) <= NEAR);
+  fusion.mergeReaders();
+  return { ...plan, calls: schedule.calls((group) => fusion.call(group)) };
 }
 
 /** Calls that run at one place. */
@@ -54,12 +50,13 @@ class Group {
 
 /** The groups of a plan in an order that is right. */
 class Schedule {
-  readonly order: Group[];
+  /** By place; nothing at places that joined groups left. */
+  readonly #order: (Group | undefined)[];
   readonly #groups: Group[];
 
   constructor(plan: Plan) {
     this.#groups = plan.calls.map((_, at) => new Group(at));
-    this.order = [...this.#groups];
+    this.#order = [...this.#groups];
     const writer = new Map<number, number>();
     const readers = new Map<number, number[]>();
     let late = -1;
@@ -87,6 +84,11 @@ class Schedule {
     return this.#groups[call];
   }
 
+  /** A call for each group, in order. */
+  calls(make: (group: Group) => PlanCall): PlanCall[] {
+    return this.#order.filter((group) => group !== undefined).map(make);
+  }
+
   #edge(from: number | undefined, to: number): void {
     if (from === undefined || from < 0 || from === to) return;
     this.#groups[from].after.add(this.#groups[to]);
@@ -95,7 +97,8 @@ class Schedule {
 
   /**
    * What lies between two groups and must follow the first of them; undefined where it must also precede the second, so that the
-   * two cannot be one. Groups outside of their places cannot be on a path, as paths lead to later places only.
+   * two cannot be one, or where the search is too long. Groups outside of their places cannot be on a path, as paths lead to later
+   * places only.
    */
   between(first: Group, second: Group): ReadonlySet<Group> | undefined {
     const found = new Set<Group>();
@@ -105,6 +108,7 @@ class Schedule {
         if (next === second) {
           if (group !== first) return undefined;
         } else if (next.place < second.place && !found.has(next)) {
+          if (found.size === MAX_VISITED) return undefined;
           found.add(next);
           open.push(next);
         }
@@ -115,15 +119,16 @@ class Schedule {
 
   /** Joins two groups at the place of the second; `following` is what `between` found, and goes behind it. */
   join(first: Group, second: Group, following: ReadonlySet<Group>): void {
-    const from = first.place;
-    const region = this.order.slice(from + 1, second.place);
-    const moved = [
-      ...region.filter((group) => !following.has(group)),
-      second,
-      ...region.filter((group) => following.has(group)),
-    ];
-    this.order.splice(from, moved.length + 1, ...moved);
-    for (let i = from; i < this.order.length; i++) this.order[i].place = i;
+    const start = first.place;
+    const region = this.#order.slice(start + 1, second.place);
+    const [before, behind]: [Group[], Group[]] = [[], []];
+    for (const group of region) if (group !== undefined) (following.has(group) ? behind : before).push(group);
+    const end = second.place;
+    this.#order.fill(undefined, start, end + 1);
+    [...before, second, ...behind].forEach((group, i) => {
+      group.place = start + i;
+      this.#order[start + i] = group;
+    });
 
     second.members = [...first.members, ...second.members].sort((a, b) => a - b);
     for (const member of first.members) this.#groups[member] = second;
@@ -166,6 +171,45 @@ class Fusion {
     this.#elementwise = plan.calls.map(elementwiseOf);
   }
 
+  /** Merges calls that read in full with those that wrote what they read, where `wanted` says so; says whether any were. */
+  mergeAlongValues(wanted: (value: number, first: Group, second: Group) => boolean): boolean {
+    let merged = false;
+    this.#plan.calls.forEach((call, at) => {
+      if (this.#elementwise[at] === undefined) return;
+      for (const { value } of call.inputs) {
+        for (const writer of this.#uses.writers[value]) {
+          if (writer >= at || this.#elementwise[writer] === undefined) continue;
+          const [first, second] = [this.#schedule.groupOf(writer), this.#schedule.groupOf(at)];
+          if (first !== second && wanted(value, first, second) && this.merge(writer, at)) merged = true;
+        }
+      }
+    });
+    return merged;
+  }
+
+  /** Merges neighbours that read the same value in full, so that it is read once. */
+  mergeReaders(): void {
+    for (const [value, all] of this.#uses.readers.entries()) {
+      const readers = all.filter((at) => this.#readsInFull(at, value));
+      for (let i = 1; i < readers.length; i++) {
+        const { place } = this.#schedule.groupOf(readers[i]);
+        for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--) {
+          const near = Math.abs(this.#schedule.groupOf(readers[j]).place - place) <= NEAR;
+          if (near && this.merge(readers[j], readers[i])) break;
+        }
+      }
+    }
+  }
+
+  /** Whether nobody else would read a value if the two groups were one. */
+  vanishes(value: number, first: Group, second: Group): boolean {
+    if (!this.#uses.isTemporary(value)) return false;
+    return this.#uses.readers[value].every((reader) => {
+      const group = this.#schedule.groupOf(reader);
+      return group === first || group === second;
+    });
+  }
+
   /** Makes one group of those of two calls, if that is right and good; says whether it did. */
   merge(a: number, b: number): boolean {
     const x = this.#schedule.groupOf(a);
@@ -186,7 +230,7 @@ class Fusion {
   }
 
   /** Whether a call that groups can hold reads the value element by element. */
-  readsInFull(at: number, value: number): boolean {
+  #readsInFull(at: number, value: number): boolean {
     const size = this.#elementwise[at]?.size;
     return this.#plan.calls[at].inputs.some((input) => input.value === value && input.size === size);
   }

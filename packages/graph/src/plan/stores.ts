@@ -10,39 +10,34 @@ import { Uses } from './uses.ts';
  * - what reads x reads t from then on, so nobody may write t before the last of them.
  */
 export function sinkStores(plan: Plan): Plan {
-  let current = plan;
-  let uses = new Uses(plan);
-  for (let at = 0; at < current.calls.length; at++) {
-    const next = sunk(current, uses, at);
-    if (next === undefined) continue;
-    current = next;
-    uses = new Uses(current);
-    // What followed the copy has moved to its place.
-    at--;
-  }
-  return current;
+  const uses = new Uses(plan);
+  const calls: (PlanCall | undefined)[] = [...plan.calls];
+  plan.calls.forEach((_, at) => sink(plan, uses, calls, at));
+  return { ...plan, calls: calls.filter((call) => call !== undefined) };
 }
 
-function sunk(plan: Plan, uses: Uses, at: number): Plan | undefined {
-  const copy = plan.calls[at];
-  if (copy.kernel !== 'Copy') return undefined;
+function sink(plan: Plan, uses: Uses, calls: (PlanCall | undefined)[], at: number): void {
+  const copy = calls[at];
+  if (copy?.kernel !== 'Copy') return;
   const [from] = copy.inputs;
   const [to] = copy.outputs;
-  if (!uses.isTemporary(from.value) || plan.bytes[from.value] !== plan.bytes[to.value]) return undefined;
+  if (!uses.isTemporary(from.value) || plan.bytes[from.value] !== plan.bytes[to.value]) return;
   const [source] = uses.writers[from.value];
-  if (uses.readers[to.value].some((reader) => reader > source && reader <= at)) return undefined;
-  if (uses.writtenWithin(to.value, source, at - 1)) return undefined;
-  if (uses.writtenWithin(to.value, at, uses.lastReader(from.value))) return undefined;
-  const writer = storingInto(plan.calls[source], from.value, to);
-  if (writer === undefined) return undefined;
+  if (uses.readers[to.value].some((reader) => reader > source && reader <= at)) return;
+  if (uses.writtenWithin(to.value, source, at - 1)) return;
+  if (uses.writtenWithin(to.value, at, uses.lastReader(from.value))) return;
+  const call = calls[source];
+  const writer = call && storingInto(call, from.value, to);
+  if (writer === undefined) return;
 
+  calls[source] = writer;
+  calls[at] = undefined;
   const replaced = new Map([[from.value, to.value]]);
-  const calls: PlanCall[] = [];
-  plan.calls.forEach((call, i) => {
-    if (i === source) calls.push(writer);
-    else if (i !== at) calls.push(substitute(call, replaced));
-  });
-  return { ...plan, calls };
+  for (const reader of uses.readers[from.value]) {
+    const other = calls[reader];
+    if (other !== undefined) calls[reader] = substitute(other, replaced);
+  }
+  uses.renamed(from.value, to.value, source, at);
 }
 
 /** The call with its output `value` written to another place; undefined where it cannot be. */

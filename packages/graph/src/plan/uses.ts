@@ -10,6 +10,9 @@ export class Uses {
   readonly inputs: ReadonlySet<number>;
   readonly outputs: ReadonlySet<number>;
 
+  readonly #readers: number[][];
+  readonly #writers: number[][];
+
   constructor(plan: Plan) {
     const readers: number[][] = plan.bytes.map(() => []);
     const writers: number[][] = plan.bytes.map(() => []);
@@ -17,8 +20,8 @@ export class Uses {
       for (const { value } of call.inputs) if (readers[value].at(-1) !== i) readers[value].push(i);
       for (const { value } of call.outputs) writers[value].push(i);
     });
-    this.readers = readers;
-    this.writers = writers;
+    this.readers = this.#readers = readers;
+    this.writers = this.#writers = writers;
     this.states = new Set(plan.states.map((state) => state.value));
     this.inputs = new Set(plan.inputs);
     this.outputs = new Set(plan.outputs);
@@ -37,5 +40,15 @@ export class Uses {
   /** Whether a call after `after`, and up to and with `last`, writes the value. */
   writtenWithin(value: number, after: number, last: number): boolean {
     return this.writers[value].some((call) => call > after && call <= last);
+  }
+
+  /** The call at `writer` writes `to` instead of `from`, as its readers read it then; the call at `copy`, which copied it, is gone. */
+  renamed(from: number, to: number, writer: number, copy: number): void {
+    const readers = new Set([...this.readers[to], ...this.readers[from]]);
+    readers.delete(copy);
+    this.#readers[to] = [...readers].sort((a, b) => a - b);
+    this.#readers[from] = [];
+    this.#writers[to] = this.writers[to].map((call) => (call === copy ? writer : call));
+    this.#writers[from] = [];
   }
 }
