@@ -5,7 +5,6 @@ import {
   buildScalarProgram,
   dtypeTraits,
   type HostAllocator,
-  interpretPlan,
   type KernelName,
   type LateNumber,
   type LateNumbers,
@@ -157,7 +156,7 @@ export class PlanBuilder {
     const { allocator } = backend;
     for (const state of this.#states) state.storage = filled(allocator, state.tensor, state.elements);
     const outputs = this.#outputs.map((tensor) => filled(allocator, tensor, []));
-    const executable = interpretPlan(backend, plan);
+    const executable = backend.prepare(plan);
     executable.run(
       this.#inputs.map(({ tensor, elements }) => filled(allocator, tensor, elements)),
       outputs,

@@ -33,7 +33,7 @@ export function numberAttr(attr: AttrValue | LateNumber | undefined): number | u
 
 /** A list attribute of numbers; undefined for anything else. */
 export function listAttr(attr: AttrValue | LateNumber | undefined): readonly number[] | undefined {
-  return Array.isArray(attr) ? attr : undefined;
+  return typeof attr === 'object' && !(attr instanceof LateNumber) ? attr : undefined;
 }
 
 export function isNumeric(dtype: DType): dtype is NumericDType {
