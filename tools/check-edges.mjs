@@ -14,9 +14,9 @@ const permitted = {
   graph: ['core', 'backend'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
-  layers: ['core', 'autodiff', 'optimizers', 'metrics', 'formats', 'backend'],
+  layers: ['core', 'autodiff', 'graph', 'optimizers', 'metrics', 'formats', 'backend'],
   datasets: ['formats'],
-  testing: ['backend', 'core', 'autodiff', 'backend-js', 'backend-native', 'formats'],
+  testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
     'backend',
     'backend-js',
@@ -56,7 +56,11 @@ if (problems.length > 0) {
 
 function checkMember(path, own, edges) {
   const manifest = readManifest(path);
-  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const dependencies = Object.keys({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  });
   const devDependencies = Object.keys(manifest.devDependencies ?? {});
 
   for (const name of dependencies) {

@@ -129,14 +129,17 @@ Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
   return handle;
 }
 
-// runPlan(handle, Float64Array | undefined): undefined, or the code of the error whose text and call lastError() and lastCall() give.
+// runPlan(handle, Float64Array | undefined, first, end): undefined, or the code of the error whose text and call lastError() and lastCall() give.
 // The array takes the seconds of each call.
 napi_value run_plan(napi_env env, napi_callback_info info) {
-  size_t argc = 2;
-  napi_value argv[2];
+  size_t argc = 4;
+  napi_value argv[4];
   void* raw = nullptr;
+  uint32_t first = 0, end = 0;
   napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
   napi_get_instance_data(env, &raw);
+  napi_get_value_uint32(env, argv[2], &first);
+  napi_get_value_uint32(env, argv[3], &end);
   auto* self = static_cast<Environment*>(raw);
   size_t at = 0;
   const int32_t code = guarded(self, [&] {
@@ -152,7 +155,7 @@ napi_value run_plan(napi_env env, napi_callback_info info) {
       napi_get_typedarray_info(env, argv[1], &type, &room, &seconds, nullptr, nullptr);
       if (type != napi_float64_array || room < executor.size()) fail(Code::internal, "no room for the times of %zu calls", executor.size());
     }
-    executor.run(static_cast<double*>(seconds), at);
+    executor.run(static_cast<double*>(seconds), at, first, end);
   });
   self->failed = static_cast<uint32_t>(at);
   return code_or_undefined(env, code);

@@ -22,10 +22,11 @@ Executor::Executor(const double* block, size_t length) {
   }
 }
 
-void Executor::run(double* seconds, size_t& at) const {
+void Executor::run(double* seconds, size_t& at, size_t first, size_t end) const {
+  if (end > calls_.size()) end = calls_.size();
   using Clock = std::chrono::steady_clock;
   Clock::time_point before = seconds ? Clock::now() : Clock::time_point();
-  for (at = 0; at < calls_.size(); at++) {
+  for (at = first; at < end; at++) {
     const Call& call = calls_[at];
     Args args(call.begin, call.end);
     call.fn(args);

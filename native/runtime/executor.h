@@ -15,9 +15,9 @@ class Executor {
 
   size_t size() const { return calls_.size(); }
 
-  // Runs all calls in order; with `seconds`, of size(), says how long each took. The first KernelError (or other exception) ends
-  // it, and `at` is then the number of its call.
-  void run(double* seconds, size_t& at) const;
+  // Runs the calls from `first` up to `end` in order; with `seconds`, of size(), says how long each took. The first KernelError (or
+  // other exception) ends it, and `at` is then the number of its call.
+  void run(double* seconds, size_t& at, size_t first, size_t end) const;
 
  private:
   struct Call {

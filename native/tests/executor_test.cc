@@ -52,13 +52,13 @@ void runs_in_order() {
   const Executor executor(block.data(), block.size());
   CHECK(executor.size() == 3);
   size_t at = 99;
-  executor.run(nullptr, at);
+  executor.run(nullptr, at, 0, executor.size());
   CHECK(at == 3);
   CHECK(same(z, Array<float>({4}, {4, 8, 12, 16})));
   // What changes in the block counts.
   block[6] = address(other.data());
   double seconds[4] = {-1, -1, -1, -1};
-  executor.run(seconds, at);
+  executor.run(seconds, at, 0, executor.size());
   CHECK(same(z, Array<float>({4}, {20, 24, 28, 32})));
   for (int i = 0; i < 3; i++) CHECK(seconds[i] >= 0 && seconds[i] < 60);
   CHECK(seconds[3] == -1);
@@ -76,7 +76,7 @@ void says_where_it_failed() {
     size_t at = 0;
     Code code = Code::ok;
     try {
-      executor.run(nullptr, at);
+      executor.run(nullptr, at, 0, executor.size());
     } catch (const KernelError& e) {
       code = e.code;
     }
@@ -86,7 +86,7 @@ void says_where_it_failed() {
   }
   index[0] = 2;
   size_t at = 0;
-  executor.run(nullptr, at);
+  executor.run(nullptr, at, 0, executor.size());
   CHECK(at == 3 && y[0] == 9);
 }
 
@@ -111,7 +111,7 @@ void refuses_malformed_blocks() {
   size_t at = 9;
   Code code = Code::ok;
   try {
-    executor.run(nullptr, at);
+    executor.run(nullptr, at, 0, executor.size());
   } catch (const KernelError& e) {
     code = e.code;
   }

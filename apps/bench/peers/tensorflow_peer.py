@@ -197,6 +197,38 @@ def load(threads):
 
         return Case(run, 10, check(lambda: cell(x, states)[1]))
 
+    def function(make, **options):
+        """A workload with what it runs as a `tf.function`."""
+
+        def traced():
+            case = make()
+            return Case(tf.function(case.run, **options), case.iterations, case.check)
+
+        return traced
+
+    def add10_function():
+        a, b = tensor([10]), tensor([10], 1)
+        add = tf.function(lambda x, y: x + y)
+
+        def run():
+            for _ in hundred:
+                add(a, b)
+
+        return Case(run, 100, check(lambda: add(a, b)))
+
+    def lstm_cell_function():
+        cell = keras.layers.LSTMCell(10)
+        x, states = tensor([10, 10]), [tensor([10, 10], 1), tensor([10, 10], 2)]
+        cell(x, states)
+        cell.set_weights([values([10, 40], 3), values([10, 40], 4), values([40], 5)])
+        step = tf.function(lambda: cell(x, states))
+
+        def run():
+            for _ in range(10):
+                step()
+
+        return Case(run, 10, check(lambda: step()[1]))
+
     return tf.__version__, {
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
@@ -221,6 +253,13 @@ def load(threads):
         "transformer_step": transformer_step,
         "softmax": softmax,
         "layer_norm": layer_norm,
+        "add10_function": add10_function,
+        "lstm_cell_function": lstm_cell_function,
+        "mnist_cnn_step_function": function(mnist_cnn_step),
+        "mlp_step_function": function(mlp_step(32)),
+        "lstm_step_function": function(lstm_step),
+        "transformer_step_function": function(transformer_step),
+        "elementwise_chain_10m_function": function(elementwise_chain(10_000_000), jit_compile=True),
         "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,

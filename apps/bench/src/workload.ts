@@ -55,6 +55,11 @@ export function usualTargets(torch: number, wasm = 3): readonly Target[] {
   return [ratio('torch', torch), ratio('tfjs-wasm', wasm), { kind: 'scaling', atLeast: 0.95 }];
 }
 
+/** What titles say of those whose peers run as graphs too, where they can. */
+export function inFunction(traced: boolean): string {
+  return traced ? ' in tf.function' : '';
+}
+
 /** Those of a training step. */
 export function stepTargets(torch: number): readonly Target[] {
   return [...usualTargets(torch), ratio('tensorflow', 8)];

@@ -15,8 +15,8 @@ export interface Addon extends Watcher {
    * @throws Error where they do not fill the block.
    */
   preparePlan(block: Float64Array): object;
-  /** Runs the calls of a handle; the result is as that of `run`. `times` takes the seconds of each call. */
-  runPlan(plan: object, times: Float64Array | undefined): number | undefined;
+  /** Runs the calls of a handle from `first` up to `end`; the result is as that of `run`. `times` takes the seconds of each call. */
+  runPlan(plan: object, times: Float64Array | undefined, first: number, end: number): number | undefined;
   /** Frees what a handle holds; it can run no more. */
   dropPlan(plan: object): void;
   /** The number of the call at which `runPlan` failed. */

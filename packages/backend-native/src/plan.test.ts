@@ -435,15 +435,15 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
       expect(() => addon.preparePlan(block as Float64Array)).toThrow(/a plan is a Float64Array/);
     const internal = errorCodes.lastIndexOf('INTERNAL');
     const plan = addon.preparePlan(Float64Array.of(fill, 2, 0, 1));
-    expect(addon.runPlan(plan, undefined)).toBe(internal);
+    expect(addon.runPlan(plan, undefined, 0, 1)).toBe(internal);
     expect(addon.lastError()).toMatch(/too short/);
-    expect(addon.runPlan(plan, new Float64Array(0))).toBe(internal);
-    expect(addon.runPlan(plan, new Float32Array(1) as unknown as Float64Array)).toBe(internal);
+    expect(addon.runPlan(plan, new Float64Array(0), 0, 1)).toBe(internal);
+    expect(addon.runPlan(plan, new Float32Array(1) as unknown as Float64Array, 0, 1)).toBe(internal);
     expect(addon.lastError()).toMatch(/no room for the times of 1 calls/);
     addon.dropPlan(plan);
     addon.dropPlan(plan);
     for (const other of [plan, undefined, null, 1, {}, addon]) {
-      expect(addon.runPlan(other as object, undefined)).toBe(internal);
+      expect(addon.runPlan(other as object, undefined, 0, 1)).toBe(internal);
       expect(addon.lastError()).toBe('no plan');
     }
   });

@@ -3,6 +3,7 @@ import {
   dtypeTraits,
   type Executable,
   errorFromCode,
+  type HostCode,
   InternalError,
   kernelAttrs,
   LateNumber,
@@ -12,9 +13,11 @@ import {
   type PlanCall,
   PlanRun,
   type PlanTensor,
+  partOf,
   planMemory,
   type ScalarProgram,
   type Storage,
+  type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
 import { type Addon, errorCodes } from './load.ts';
@@ -55,6 +58,10 @@ export class NativeExecutable implements Executable {
   readonly #places: readonly (readonly number[])[];
   /** By value: the address that stands there. */
   readonly #addresses: Float64Array;
+  /** The calls that are code of the host. */
+  readonly #hosts: readonly number[];
+  /** By value, for that code. */
+  readonly #memory: Storage[] = [];
   #block: Float64Array;
   readonly #handle: object;
 
@@ -76,8 +83,11 @@ export class NativeExecutable implements Executable {
     this.#plan = plan;
     this.#run = new PlanRun(plan);
     this.#arena = host.allocator.allocateAlone(bytes);
+    this.#hosts = plan.calls.flatMap(({ kernel }, i) => (kernel === 'Host' ? [i] : []));
     offsets.forEach((offset, value) => {
-      if (offset >= 0) this.#place(value, this.#arena.address + offset);
+      if (offset < 0) return;
+      this.#place(value, this.#arena.address + offset);
+      if (this.#hosts.length > 0) this.#memory[value] = partOf(this.#arena, offset, plan.bytes[value]);
     });
     this.#handle = host.addon.preparePlan(this.#block);
     this.arenaBytes = bytes;
@@ -87,15 +97,35 @@ export class NativeExecutable implements Executable {
     this.#run.start(inputs, outputs, times);
     try {
       this.#ask();
-      this.#run.bind((value, memory) => this.#place(value, memory.address));
-      const code = this.#addon.runPlan(this.#handle, times);
-      if (code !== undefined) {
-        const call = this.#plan.calls[this.#addon.lastCall()];
-        throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError(), call?.name);
+      this.#run.bind((value, memory) => {
+        this.#place(value, memory.address);
+        if (this.#hosts.length > 0) this.#memory[value] = memory;
+      });
+      let next = 0;
+      for (const host of this.#hosts) {
+        this.#runRange(next, host, times);
+        this.#runHost(host, times);
+        next = host + 1;
       }
+      this.#runRange(next, this.#plan.calls.length, times);
     } finally {
       this.#run.end();
     }
+  }
+
+  #runRange(first: number, end: number, times: Float64Array | undefined): void {
+    const code = this.#addon.runPlan(this.#handle, times, first, end);
+    if (code === undefined) return;
+    const call = this.#plan.calls[this.#addon.lastCall()];
+    throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError(), call?.name);
+  }
+
+  #runHost(at: number, times: Float64Array | undefined): void {
+    const before = performance.now();
+    const { host, inputs, outputs } = this.#plan.calls[at];
+    const ref = (t: PlanTensor): TensorRef => ({ ...t, storage: this.#memory[t.value] });
+    (host as HostCode)(inputs.map(ref), outputs.map(ref));
+    if (times !== undefined) times[at] = (performance.now() - before) / 1000;
   }
 
   dispose(): void {
@@ -141,6 +171,11 @@ class Packer {
   add(call: PlanCall): void {
     const { kernel } = call;
     const start = this.numbers.length;
+    if (kernel === 'Host') {
+      // Keeps the numbers of calls; it is never run.
+      this.numbers.push(0, 0);
+      return;
+    }
     this.numbers.push(this.#kernelId(call), 0, call.inputs.length, call.outputs.length);
     if (typeof kernel === 'string') {
       this.#tensors(call);

@@ -51,7 +51,8 @@ export function checkPlan(plan: Plan): void {
       written[tensor.value] = 1;
     }
     checkSharing(call);
-    if (typeof call.kernel === 'string') checkAttrs(call, call.kernel);
+    if (call.kernel === 'Host') checkHost(call);
+    else if (typeof call.kernel === 'string') checkAttrs(call, call.kernel);
     else checkProgram(call, call.kernel);
   }
   for (const value of plan.outputs) {
@@ -64,7 +65,7 @@ export function checkPlan(plan: Plan): void {
 export function lateNumbersOf(plan: Plan): LateNumbers[] {
   const found = new Set<LateNumbers>();
   for (const call of plan.calls) {
-    if (typeof call.kernel !== 'string') continue;
+    if (typeof call.kernel !== 'string' || call.kernel === 'Host') continue;
     for (const name of kernelAttrs[call.kernel]) {
       const attr = call.attrs[name];
       if (attr instanceof LateNumber) found.add(attr.numbers);
@@ -110,6 +111,10 @@ function checkSharing({ kernel, inputs, outputs, name }: PlanCall): void {
       throw new InternalError(`${kernel} cannot write value ${value}, which it reads`, name);
     }
   }
+}
+
+function checkHost({ host, name }: PlanCall): void {
+  if (host === undefined) throw new InternalError('a host call without code', name);
 }
 
 function checkAttrs({ attrs, name }: PlanCall, kernel: KernelName): void {

@@ -14,7 +14,7 @@ import { checkPlan, lateNumbersOf } from './plan-check.ts';
 import { planMemory } from './plan-memory.ts';
 import { PlanRun } from './plan-run.ts';
 import type { ScalarProgram } from './scalar.ts';
-import { Storage } from './storage.ts';
+import { partOf, type Storage } from './storage.ts';
 
 /** A tensor whose memory a run gives. */
 class Slot implements TensorRef {
@@ -64,7 +64,7 @@ class Interpreter implements Executable {
     const { offsets, bytes } = planMemory(plan);
     const arena = backend.allocator.allocateAlone(bytes);
     const memory = plan.bytes.map((size, value) =>
-      offsets[value] < 0 ? arena : part(arena, offsets[value], size),
+      offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),
     );
     const slots: Slot[][] = plan.bytes.map(() => []);
     const look = (tensor: PlanTensor): Slot => {
@@ -135,7 +135,8 @@ function runStep({ name, kernel, inputs, outputs, attrs }: Step): void {
 }
 
 function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram, Kernel>): Kernel {
-  const { kernel, inputs, name } = call;
+  const { kernel, inputs, name, host } = call;
+  if (kernel === 'Host') return host as Kernel;
   if (typeof kernel === 'string') {
     // checkPlan has seen that none is a string.
     const dtypes = inputs.map(({ dtype }) => dtype as NumericDType);
@@ -155,15 +156,10 @@ function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram,
 function attrsOf({ kernel, attrs: given }: PlanCall): Pick<Step, 'attrs' | 'late'> {
   const attrs: Record<string, AttrValue> = {};
   const late: [string, LateNumber][] = [];
-  for (const attr of typeof kernel === 'string' ? kernelAttrs[kernel] : []) {
+  for (const attr of typeof kernel === 'string' && kernel !== 'Host' ? kernelAttrs[kernel] : []) {
     const value = given[attr];
     if (value instanceof LateNumber) late.push([attr, value]);
     else attrs[attr] = value;
   }
   return { attrs, late };
-}
-
-function part(arena: Storage, offset: number, bytes: number): Storage {
-  const address = arena.address === 0 ? 0 : arena.address + offset;
-  return new Storage(arena.allocator, arena.buffer, arena.byteOffset + offset, bytes, address, undefined);
 }

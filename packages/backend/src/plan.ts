@@ -1,3 +1,4 @@
+import type { TensorRef } from './backend.ts';
 import type { DType } from './dtype.ts';
 import type { AttrValue, KernelName } from './kernels.ts';
 import type { ScalarProgram } from './scalar.ts';
@@ -28,10 +29,17 @@ export interface PlanTensor {
   readonly size: number;
 }
 
+/** Code of the host among kernel calls: reads the inputs' memory and fills the outputs'. */
+export type HostCode = (inputs: readonly TensorRef[], outputs: readonly TensorRef[]) => void;
+
 /** One kernel call. */
 export interface PlanCall {
-  /** A named kernel, or a scalar program that is mapped over inputs which broadcast to the outputs' one shape. */
-  readonly kernel: KernelName | ScalarProgram;
+  /**
+   * A named kernel, a scalar program that is mapped over inputs which broadcast to the outputs' one shape, or `'Host'`: then `host`
+   * runs, which may do anything, so that such calls are never dropped, shared or reordered among each other.
+   */
+  readonly kernel: KernelName | 'Host' | ScalarProgram;
+  readonly host?: HostCode;
   readonly inputs: readonly PlanTensor[];
   readonly outputs: readonly PlanTensor[];
   /** The kernel's attributes; those of `kernelAttrs`. */

@@ -82,6 +82,19 @@ export interface Watcher {
   collected(slots: Uint32Array): number;
 }
 
+/** A piece of some memory, which must be kept by whoever uses the piece. */
+export function partOf(whole: Storage, offset: number, bytes: number): Storage {
+  const { allocator, buffer, byteOffset, address, owner } = whole;
+  return new Storage(
+    allocator,
+    buffer,
+    byteOffset + offset,
+    bytes,
+    address === 0 ? 0 : address + offset,
+    owner,
+  );
+}
+
 /** What an allocator can tell of its memory, in bytes. */
 export interface MemoryInfo {
   /**

@@ -1,5 +1,6 @@
 import type { AttrValue, Backend, KernelName, LateNumber } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
+import type { HostFunction, HostOutput } from './host.ts';
 import type { Attrs, Op } from './op.ts';
 import type { Tensor } from './tensor.ts';
 import type { Variable } from './variable.ts';
@@ -31,6 +32,15 @@ export interface Tracer {
     at: readonly number[],
     attrs: Readonly<Record<string, AttrValue | LateNumber>>,
   ): void;
+  /** Code of the host that runs, with values, whenever the function runs. */
+  host(
+    name: string,
+    fn: HostFunction,
+    inputs: readonly Tensor[],
+    outputs: readonly HostOutput[],
+  ): readonly Tensor[];
+  /** The value that a symbolic tensor has at every run, because it depends on no argument; null if it does. */
+  constant(x: Tensor): Tensor | null;
   /** @throws InvalidArgumentError where no variable may be made any more. */
   created(variable: Variable): void;
 }

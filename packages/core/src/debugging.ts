@@ -1,8 +1,10 @@
-// `tf.debugging`: checks that throw. They compare values at once, so they are for tests and for hunting bugs.
+// `tf.debugging`: checks that throw, at once or at each run of a traced function. They read values, so they are for tests and for
+// hunting bugs.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { context, type TapeObserver } from './context.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './convert.ts';
 import { isFloating, isInteger } from './dtypes.ts';
+import { atRunTime, type HostFunction } from './host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
 import { uniform } from './samples.ts';
 import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shape.ts';
@@ -49,21 +51,24 @@ function compare(
   } catch {
     throw failure(name, `shapes ${showShape(x.shape)} and ${showShape(y.shape)} do not broadcast`, message);
   }
-  const left = valuesOf(sameShape(x.shape, shape) ? x : x.broadcastTo(shape));
-  const right = valuesOf(sameShape(y.shape, shape) ? y : y.broadcastTo(shape));
-  let wrong = 0;
-  let first = -1;
-  for (let i = 0; i < left.length; i++) {
-    if (holds(left[i], right[i])) continue;
-    if (wrong++ === 0) first = i;
-  }
-  if (wrong === 0) return;
-  throw failure(
-    name,
-    `expected a ${relation} b, but ${wrong} of ${left.length} elements differ; first at ${coordinates(first, shape)}: ` +
-      `a = ${left[first]}, b = ${right[first]} (a ${x.dtype} ${showShape(x.shape)}, b ${y.dtype} ${showShape(y.shape)})`,
-    message,
-  );
+  const check = (p: Tensor, q: Tensor): void => {
+    const left = valuesOf(sameShape(p.shape, shape) ? p : p.broadcastTo(shape));
+    const right = valuesOf(sameShape(q.shape, shape) ? q : q.broadcastTo(shape));
+    let wrong = 0;
+    let first = -1;
+    for (let i = 0; i < left.length; i++) {
+      if (holds(left[i], right[i])) continue;
+      if (wrong++ === 0) first = i;
+    }
+    if (wrong === 0) return;
+    throw failure(
+      name,
+      `expected a ${relation} b, but ${wrong} of ${left.length} elements differ; first at ${coordinates(first, shape)}: ` +
+        `a = ${left[first]}, b = ${right[first]} (a ${p.dtype} ${showShape(p.shape)}, b ${q.dtype} ${showShape(q.shape)})`,
+      message,
+    );
+  };
+  atRunTime(name, check as HostFunction, [x, y], []);
 }
 
 /**
@@ -263,8 +268,11 @@ export function checkNumerics(x: TensorLike, message = ''): Tensor {
 
 /** Throws unless all values are finite. */
 export function assertAllFinite(x: TensorLike, message?: string): void {
-  const wrong = notFinite(toTensor(x));
-  if (wrong !== undefined) throw failure('assertAllFinite', wrong, message);
+  const check: HostFunction = (t) => {
+    const wrong = notFinite(t);
+    if (wrong !== undefined) throw failure('assertAllFinite', wrong, message);
+  };
+  atRunTime('assertAllFinite', check, [toTensor(x)], []);
 }
 
 const watcher: TapeObserver = {

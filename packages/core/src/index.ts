@@ -26,6 +26,7 @@ export {
   withBackend,
 } from './device.ts';
 export { promote } from './dtypes.ts';
+export { type HostFunction, type HostOutput, hostFunction, print } from './host.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
 export { Module } from './module.ts';

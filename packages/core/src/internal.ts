@@ -16,6 +16,7 @@ export { toOwnTensor, toTensor } from './convert.ts';
 export { useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
+export { atRunTime, callHost } from './host.ts';
 export { collect, snakeCase } from './module.ts';
 export {
   type Attrs,
@@ -29,6 +30,7 @@ export {
   type GradFn,
   kernelFor,
   listOps,
+  named,
   Op,
   type OpSpec,
   onBackend,
@@ -63,3 +65,4 @@ export {
   symbolicTensor,
 } from './symbolic.ts';
 export { aliasTensor, emptyTensor, UNKNOWN_VALUE, viewOf } from './tensor.ts';
+export { copyBytes } from './variable.ts';

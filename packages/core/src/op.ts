@@ -176,7 +176,8 @@ export function tell(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: r
     (tapes[i] as (typeof tapes)[number]).record(op, inputs, attrs, outputs);
 }
 
-function named(error: unknown, op: Op): unknown {
+/** @internal An error with the op in which it happened. */
+export function named(error: unknown, op: Op): unknown {
   return error instanceof EagreError && error.op === undefined
     ? errorFromCode(error.code, error.message, op.name)
     : error;

@@ -3,6 +3,7 @@ import {
   type Backend,
   type DType,
   HostAllocator,
+  InternalError,
   type Kernel,
   type KernelAttrs,
   type KernelName,
@@ -65,6 +66,10 @@ class SymbolicBackend implements Backend {
 
   elementwise(program: ScalarProgram): Kernel {
     return (inputs, outputs) => this.sink?.call(program, inputs, outputs, {});
+  }
+
+  prepare(): never {
+    throw new InternalError('symbolic tensors have no values to run a plan on');
   }
 
   threads(): number {

@@ -41,13 +41,8 @@ export class Variable {
     const source = lifted(() => {
       const value =
         typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : (initial as TensorLike);
-      return toTensor(value, options.dtype, true);
+      return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
     });
-    if (source.backend === symbolic) {
-      throw new InvalidArgumentError(
-        "the initial value of a variable cannot depend on a traced function's tensors; give a function that makes it: new tf.Variable(() => tf.zeros([3]))",
-      );
-    }
     this.id = nextVariable++;
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
@@ -203,6 +198,16 @@ export interface Variable extends OpMethods {}
 
 showInConsole(Variable.prototype, (v) => v.describe());
 
+/** An initial value; computed now if it was traced. */
+function first(value: Tensor): Tensor {
+  if (value.backend !== symbolic) return value;
+  const known = context.lifting?.constant(value) ?? null;
+  if (known !== null) return known;
+  throw new InvalidArgumentError(
+    "the initial value of a variable cannot depend on a traced function's arguments: make the variable outside, or assign to it",
+  );
+}
+
 /** A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
 function own(source: Tensor): Tensor {
   const { allocator } = source.backend;
@@ -216,7 +221,8 @@ function own(source: Tensor): Tensor {
   return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
 }
 
-function copyBytes(from: Storage, to: Storage): void {
+/** @internal Copies as many bytes as both have. */
+export function copyBytes(from: Storage, to: Storage): void {
   const bytes = Math.min(from.capacity, to.capacity);
   new Uint8Array(to.buffer, to.byteOffset, bytes).set(new Uint8Array(from.buffer, from.byteOffset, bytes));
 }

@@ -15,6 +15,13 @@ export {
 export * from '@eagre/core';
 export * as datasets from '@eagre/datasets';
 export {
+  ConcreteFunction,
+  type FunctionOptions,
+  TensorSpec,
+  type TracedFunction,
+  tfFunction as function,
+} from '@eagre/graph';
+export {
   activations,
   callbacks,
   constraints,

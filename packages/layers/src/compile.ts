@@ -23,6 +23,8 @@ export interface CompileOptions {
   readonly metrics?: readonly MetricLike[];
   /** Numbers to watch in which examples count as much as their sample and class weights say. */
   readonly weightedMetrics?: readonly MetricLike[];
+  /** Run the steps of `fit` and `evaluate` as plain code instead of by `tf.function`: to debug them. False unless given. */
+  readonly runEagerly?: boolean;
 }
 
 /** A metric that was asked for. What `'accuracy'` means depends on the targets, so a name waits for the first batch. */
@@ -39,12 +41,13 @@ export interface Training {
   /** The mean of the loss over the examples. */
   readonly mean: metricsModule.Mean;
   readonly requested: readonly Requested[];
+  readonly runEagerly: boolean;
 }
 
 const compiled = new WeakMap<Model, Training>();
 
 export function compile(model: Model, options: CompileOptions): void {
-  const { optimizer = 'rmsprop', loss, metrics, weightedMetrics } = options;
+  const { optimizer = 'rmsprop', loss, metrics, weightedMetrics, runEagerly = false } = options;
   if (Array.isArray(loss) || isPlain(loss)) {
     throw new UnimplementedError(
       'a model is compiled with one loss; for several outputs override trainStep, or write a loop with GradientTape',
@@ -59,6 +62,7 @@ export function compile(model: Model, options: CompileOptions): void {
       ...requests('metrics', metrics, false),
       ...requests('weightedMetrics', weightedMetrics, true),
     ],
+    runEagerly,
   });
 }
 

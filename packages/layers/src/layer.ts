@@ -268,6 +268,7 @@ export class Layer extends Module {
   /** Layers inside follow, as in Keras. */
   set trainable(value: boolean) {
     this._layer.trainable = value;
+    changes++;
     for (const layer of this.directLayers()) layer.trainable = value;
   }
 
@@ -472,6 +473,13 @@ function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
     inputs.length > 0 &&
     inputs.every((x) => x instanceof Tensor || x instanceof Variable);
   return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
+}
+
+// What was traced before a change trains the variables of then.
+let changes = 0;
+/** @internal How often `trainable` was set, of any layer. */
+export function trainableChanges(): number {
+  return changes;
 }
 
 /** What `call` returned, with the values of variables in their place. */

@@ -107,7 +107,7 @@ test('what layers, callbacks and gradients of the user hold stays valid through 
     }
   }
   const model = new Sequential([new Dense(4, { kernelRegularizer: 'l2' }), new Holds(), new Dense(1)]);
-  model.compile({ optimizer: 'adam', loss: 'mse' });
+  model.compile({ optimizer: 'adam', loss: 'mse', runEagerly: true });
   const inputs = random.normal([32, 3]);
   await model.fit(inputs, inputs.sum(-1), {
     verbose: 0,

@@ -8,32 +8,79 @@ import {
   UnimplementedError,
 } from '@eagre/core';
 import { isFloating, outsideScopes } from '@eagre/core/internal';
+import { tfFunction } from '@eagre/graph';
 import type { Logs } from './callbacks/callback.ts';
 import { isObserved, isOurLoss, metricLogs, type Training, trainingOf, updateMetrics } from './compile.ts';
+import { trainableChanges } from './layer.ts';
 import type { Model } from './model.ts';
+
+type Step = (x: Tensor, y: Tensor | undefined, weight: Tensor | undefined) => void;
+
+/** The steps of a model as they were compiled. */
+interface Steps {
+  readonly train: Step;
+  readonly test: Step;
+  /** `trainableChanges` when they were made: other variables would be trained now. */
+  readonly changes: number;
+}
+
+const steps = new WeakMap<Training, Steps>();
+
+function stepsOf(model: Model, training: Training): Steps {
+  let known = steps.get(training);
+  if (known === undefined || known.changes !== trainableChanges()) {
+    const wrap = (
+      name: string,
+      step: (model: Model, training: Training, ...args: Parameters<Step>) => void,
+    ): Step => {
+      const bound: Step = (x, y, weight) => step(model, training, x, y, weight);
+      return training.runEagerly
+        ? (x, y, weight) => scope(() => bound(x, y, weight))
+        : tfFunction(bound, { name });
+    };
+    known = { train: wrap('trainStep', train), test: wrap('testStep', test), changes: trainableChanges() };
+    steps.set(training, known);
+  }
+  return known;
+}
 
 /** Forward, loss, gradients, update, metrics. */
 export function trainStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
-  const training = trainingOf(model);
-  return scope(() => {
-    using tape = new GradientTape();
-    const yPred = forward(model, x, true);
-    const loss = totalLoss(model, training, y, yPred, weight);
-    const variables = model.trainableVariables;
-    if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
-    tape.dispose();
-    return account(model, training, loss, x, y, yPred, weight);
-  });
+  stepsOf(model, trainingOf(model)).train(x, y, weight);
+  return metricLogs(model);
 }
 
 /** Forward, loss, metrics. */
 export function testStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
-  const training = trainingOf(model);
-  return scope(() => {
-    const yPred = forward(model, x, false);
-    const loss = totalLoss(model, training, y, yPred, weight);
-    return account(model, training, loss, x, y, yPred, weight);
-  });
+  stepsOf(model, trainingOf(model)).test(x, y, weight);
+  return metricLogs(model);
+}
+
+function train(
+  model: Model,
+  training: Training,
+  x: Tensor,
+  y: Tensor | undefined,
+  weight: Tensor | undefined,
+): void {
+  using tape = new GradientTape();
+  const yPred = forward(model, x, true);
+  const loss = totalLoss(model, training, y, yPred, weight);
+  const variables = model.trainableVariables;
+  if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
+  tape.dispose();
+  account(training, loss, x, y, yPred, weight);
+}
+
+function test(
+  model: Model,
+  training: Training,
+  x: Tensor,
+  y: Tensor | undefined,
+  weight: Tensor | undefined,
+): void {
+  const yPred = forward(model, x, false);
+  account(training, totalLoss(model, training, y, yPred, weight), x, y, yPred, weight);
 }
 
 function forward(model: Model, x: Tensor, training: boolean): Tensor {
@@ -75,17 +122,15 @@ function totalLoss(
 }
 
 function account(
-  model: Model,
   training: Training,
   loss: Tensor,
   x: Tensor | readonly Tensor[],
   y: Tensor | undefined,
   yPred: Tensor,
   weight: Tensor | undefined,
-): Logs {
+): void {
   // The mean over the epoch is that over examples, so a short last batch counts for less.
   const first = (Array.isArray(x) ? x[0] : x) as Tensor;
   training.mean.updateState(loss, { sampleWeight: first.shape[0] ?? 1 });
   if (y !== undefined) updateMetrics(training, y, yPred, weight);
-  return metricLogs(model);
 }

@@ -621,6 +621,7 @@ describe('own steps, losses and metrics', () => {
       model.compile({
         loss,
         metrics: [new Last(), error],
+        runEagerly: true,
       });
       await model.fit(x, y, { ...quiet, epochs: 2, batchSize: 2 });
       await model.evaluate(x, y, quiet);

@@ -1,28 +1,40 @@
 import type * as Eagre from 'eagre';
 import { meanSquare, values } from '../inputs.ts';
 import type { Case } from '../protocol.ts';
-import { type TimedWorkload, usualTargets } from '../workload.ts';
+import { inFunction, ratio, type Target, type TimedWorkload, usualTargets } from '../workload.ts';
 
 function timed(run: () => Eagre.Tensor): Case {
   return { run, check: () => meanSquare(run().data() as Float32Array) };
 }
 
-function chain(name: string, n: number, torch: number): TimedWorkload {
+function chain(name: string, n: number, targets: readonly Target[], traced = false): TimedWorkload {
   return {
     kind: 'timed',
     name,
-    title: `tanh(2x + 1)·x − relu(x), ${n.toLocaleString('en')} elements`,
-    targets: usualTargets(torch, 1),
+    title: `tanh(2x + 1)·x − relu(x)${inFunction(traced)}, ${n.toLocaleString('en')} elements`,
+    targets,
     eagre(tf) {
       const x = tf.constant(values(n));
-      return timed(() => x.mul(2).add(1).tanh().mul(x).sub(tf.nn.relu(x)));
+      const run = () => x.mul(2).add(1).tanh().mul(x).sub(tf.nn.relu(x));
+      return timed(traced ? tf.function(run) : run);
     },
   };
 }
 
-export const elementwiseChain10k: TimedWorkload = chain('elementwise_chain_10k', 10_000, 2);
-export const elementwiseChain1m: TimedWorkload = chain('elementwise_chain_1m', 1_000_000, 1);
-export const elementwiseChain10m: TimedWorkload = chain('elementwise_chain_10m', 10_000_000, 4);
+export const elementwiseChain10k: TimedWorkload = chain('elementwise_chain_10k', 10_000, usualTargets(2, 1));
+export const elementwiseChain1m: TimedWorkload = chain('elementwise_chain_1m', 1_000_000, usualTargets(1, 1));
+export const elementwiseChain10m: TimedWorkload = chain(
+  'elementwise_chain_10m',
+  10_000_000,
+  usualTargets(4, 1),
+);
+export const elementwiseChainFunction: TimedWorkload = chain(
+  'elementwise_chain_10m_function',
+  10_000_000,
+  // TensorFlow's is compiled by XLA.
+  [...usualTargets(1, 1), ratio('tensorflow', 1)],
+  true,
+);
 
 export const softmax: TimedWorkload = {
   kind: 'timed',

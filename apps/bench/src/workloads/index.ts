@@ -4,6 +4,7 @@ import {
   elementwiseChain1m,
   elementwiseChain10k,
   elementwiseChain10m,
+  elementwiseChainFunction,
   softmax,
   sum10m,
   transpose,
@@ -11,10 +12,10 @@ import {
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
 import { importTime, rssCnn, rssTensors, rssTraining } from './probes.ts';
-import { lstmCell, lstmStep } from './recurrent.ts';
-import { add10, add10Tape, adds1000 } from './small.ts';
-import { mlpStep, mlpStep256, mnistCnnStep } from './steps.ts';
-import { layerNorm, transformerStep } from './transformer.ts';
+import { lstmCell, lstmCellFunction, lstmFunction, lstmStep } from './recurrent.ts';
+import { add10, add10Function, add10Tape, adds1000 } from './small.ts';
+import { mlpFunction, mlpStep, mlpStep256, mnistCnnFunction, mnistCnnStep } from './steps.ts';
+import { layerNorm, transformerFunction, transformerStep } from './transformer.ts';
 
 /** In the order of the table. */
 export const workloads: readonly Workload[] = [
@@ -44,6 +45,13 @@ export const workloads: readonly Workload[] = [
   transpose,
   sum10m,
   add10m,
+  add10Function,
+  lstmCellFunction,
+  mnistCnnFunction,
+  mlpFunction,
+  lstmFunction,
+  transformerFunction,
+  elementwiseChainFunction,
   importTime,
   rssTensors,
   rssTraining,

@@ -1,3 +1,4 @@
+import type * as Eagre from 'eagre';
 import { meanSquare, values } from '../inputs.ts';
 import { type TimedWorkload, usualTargets } from '../workload.ts';
 
@@ -31,6 +32,22 @@ export const add10Tape: TimedWorkload = {
       tape.dispose();
     };
     return { run, iterations: 100, check: () => meanSquare(a.add(b).data() as Float32Array) };
+  },
+};
+
+export const add10Function: TimedWorkload = {
+  kind: 'timed',
+  name: 'add10_function',
+  title: 'a + b of ten elements each in tf.function: what a call costs',
+  targets: [{ kind: 'atMost', value: 1.5e-6 }],
+  eagre(tf) {
+    const a = tf.constant(values(10));
+    const b = tf.constant(values(10, 1));
+    const add = tf.function((x: Eagre.Tensor, y: Eagre.Tensor) => x.add(y));
+    const run = () => {
+      for (let i = 0; i < 100; i++) add(a, b);
+    };
+    return { run, iterations: 100, check: () => meanSquare(add(a, b).data() as Float32Array) };
   },
 };
 

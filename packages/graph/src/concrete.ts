@@ -1,0 +1,202 @@
+import {
+  type Backend,
+  EagreError,
+  type Executable,
+  errorFromCode,
+  InternalError,
+  type KernelAttrs,
+  LateNumber,
+  type Plan,
+  type Storage,
+} from '@eagre/backend';
+import { Tensor, type Variable } from '@eagre/core';
+import {
+  atRunTime,
+  context,
+  emptyTensor,
+  execute,
+  hostBackend,
+  kernelFor,
+  transfer,
+} from '@eagre/core/internal';
+import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { lower } from './lower.ts';
+import { optimizePlan } from './plan/optimize.ts';
+import { planToString } from './plan/text.ts';
+import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
+import { replace } from './structure.ts';
+
+interface Prepared {
+  /** What the executable runs. */
+  readonly plan: Plan;
+  readonly executable: Executable;
+  readonly places: readonly number[];
+  /** What each place of the plan's outputs is. */
+  readonly outputs: readonly GraphValue[];
+}
+
+/** One trace of a function: a graph for arguments of certain dtypes and shapes. */
+export class ConcreteFunction {
+  readonly graph: Graph;
+  readonly #structure: unknown;
+  readonly #prepared = new Map<Backend, Prepared>();
+
+  /** @param structure what the function returned, with anything in the places of its tensors. */
+  constructor(graph: Graph, structure: unknown) {
+    this.graph = graph;
+    this.#structure = structure;
+  }
+
+  /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */
+  call(inputs: readonly Tensor[]): unknown {
+    // A tape outside, or another function that is being traced, has to see the ops.
+    const outputs =
+      context.tapes.length > 0 || context.tracer !== null ? this.#interpret(inputs) : this.#run(inputs);
+    if (this.#structure instanceof Tensor) return outputs[0];
+    let next = 0;
+    return replace(this.#structure, () => outputs[next++]);
+  }
+
+  /**
+   * Runs the function once, then `runs` times with a clock, and tells what its kernels take. Variables are afterwards what they were
+   * before; random numbers have been drawn. Only the kernels are measured: what comes to each run is the same for all functions.
+   *
+   *     console.log(String(step.getConcreteFunction(x, y).profile({ runs: 100 }, x, y)));
+   *
+   * @param inputs a tensor for each argument of the graph.
+   * @throws InvalidArgumentError for tensors that do not fit the arguments; FailedPreconditionError while a function is traced.
+   */
+  profile(...inputs: readonly Tensor[]): Profile;
+  profile(options: ProfileOptions, ...inputs: readonly Tensor[]): Profile;
+  profile(...args: readonly (Tensor | ProfileOptions)[]): Profile {
+    return profileGraph(
+      this.graph,
+      args,
+      () => this.#preparedFor(hostBackend()),
+      (inputs, times) => this.#run(inputs, times),
+    );
+  }
+
+  /** The plan that runs, as text: a line for each kernel call, with its values, shapes and scalar program. */
+  planText(): string {
+    return planToString(this.#preparedFor(hostBackend()).plan);
+  }
+
+  #preparedFor(backend: Backend): Prepared {
+    let prepared = this.#prepared.get(backend);
+    if (prepared === undefined) this.#prepared.set(backend, (prepared = this.#prepare(backend)));
+    return prepared;
+  }
+
+  /** @param times filled with the seconds that each call of the plan took, if given. */
+  #run(inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
+    const backend = hostBackend();
+    const prepared = this.#preparedFor(backend);
+    const memory = new Array<Storage>(inputs.length);
+    for (let i = 0; i < inputs.length; i++) {
+      const input = inputs[i] as Tensor;
+      memory[i] = (input.backend === backend ? input : transfer(input, backend)).storage;
+    }
+    const { outputs, places } = prepared;
+    const results = new Array<Tensor>(outputs.length);
+    const written = new Array<Storage>(outputs.length);
+    for (let i = 0; i < outputs.length; i++) {
+      const { dtype, shape } = outputs[i] as GraphValue;
+      const tensor = emptyTensor(dtype, shape, undefined, backend);
+      results[i] = tensor;
+      written[i] = tensor.storage;
+    }
+    try {
+      prepared.executable.run(memory, written, times);
+    } catch (error) {
+      throw this.#located(error);
+    }
+    if (places.length === results.length) return results;
+    return places.map((p) => results[p] as Tensor);
+  }
+
+  #prepare(backend: Backend): Prepared {
+    const { plan, places } = lower(this.graph);
+    const optimized = optimizePlan(plan);
+    return {
+      plan: optimized,
+      executable: backend.prepare(optimized),
+      places,
+      outputs: plan.outputs.map((_, at) => this.graph.outputs[places.indexOf(at)] as GraphValue),
+    };
+  }
+
+  /** An error of a run, with the line of the function that called the op. */
+  #located(error: unknown): unknown {
+    if (!(error instanceof EagreError) || error.op === undefined) return error;
+    const name = error.op;
+    const node = this.graph.nodes.find((n) => n.name === name);
+    const line = node?.traced?.stack?.split('\n').find((l) => /^\s+at /.test(l) && !isOwn(l));
+    if (node === undefined || line === undefined) return error;
+    return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line.trim()}`, node.type);
+  }
+
+  /** Runs the nodes one by one, as if the function's code stood in the place of its call. */
+  #interpret(inputs: readonly Tensor[]): readonly Tensor[] {
+    const values = new Map<GraphValue, Tensor>();
+    this.graph.arguments.forEach((v, i) => values.set(v, inputs[i] as Tensor));
+    const get = (v: GraphValue): Tensor => {
+      const tensor = values.get(v);
+      if (tensor === undefined) throw new InternalError(`${v.node.name} has no value`);
+      return tensor;
+    };
+    for (const node of this.graph.liveNodes()) {
+      const { what } = node;
+      const [first] = node.outputs as readonly [GraphValue];
+      if (what.kind === 'constant') values.set(first, what.tensor);
+      else if (what.kind === 'variable') values.set(first, what.variable.read());
+      else if (what.kind === 'op') {
+        const outputs = execute(what.op, node.inputs.map(get), node.attrs);
+        node.outputs.forEach((v, i) => values.set(v, outputs[i] as Tensor));
+      } else if (what.kind === 'host') {
+        const outputs = atRunTime(node.type, what.fn, node.inputs.map(get), what.results);
+        node.outputs.forEach((v, i) => {
+          values.set(v, outputs[i] as Tensor);
+        });
+      } else if (what.kind === 'update') {
+        what.written.forEach((variable, i) =>
+          variable.assign(get(node.inputs[what.at[i] as number] as GraphValue)),
+        );
+        update(node, what.written, node.inputs.map(get));
+        what.written.forEach((variable, i) => values.set(node.outputs[i] as GraphValue, variable.read()));
+      }
+    }
+    const outputs = this.graph.outputs.map(get);
+    const last = this.graph.assignments.map(({ value }) => get(value));
+    this.graph.assignments.forEach(({ variable }, i) => variable.assign(last[i] as Tensor));
+    return outputs;
+  }
+}
+
+function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {
+  const { what } = node;
+  if (what.kind !== 'update') throw new InternalError(`${node.name} is no update`);
+  const attrs = node.attrs as Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
+  if (context.tracer !== null) {
+    context.tracer.update(what.kernel, inputs, written, what.at, attrs);
+    return;
+  }
+  const all = [...inputs];
+  const targets = written.map((variable, i) => {
+    const target = variable.writable();
+    all[what.at[i] as number] = target;
+    return target;
+  });
+  const now = Object.fromEntries(
+    Object.entries(attrs).map(([k, v]) => [
+      k,
+      v instanceof LateNumber ? (v.numbers.next()[v.index] as number) : v,
+    ]),
+  );
+  kernelFor(hostBackend(), what.kernel, all)(all, targets, now);
+}
+
+// The files of the library itself are not where the user's mistake is.
+function isOwn(line: string): boolean {
+  return /[\\/]@eagre[\\/]|[\\/]packages[\\/][\w-]+[\\/](src|dist)[\\/](?!.*\.test\.)/.test(line);
+}

@@ -1,0 +1,156 @@
+import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
+import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
+import type { Attrs, Op } from '@eagre/core/internal';
+import { graphToDot, graphToSvg } from './graph-drawing.ts';
+import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
+import { graphToString } from './graph-text.ts';
+
+/** What a node does, and so how it is lowered to kernel calls. */
+export type NodeKind =
+  | { readonly kind: 'argument' }
+  | { readonly kind: 'constant'; readonly tensor: Tensor }
+  /** The value of a variable before the function runs. */
+  | { readonly kind: 'variable'; readonly variable: Variable }
+  | { readonly kind: 'op'; readonly op: Op }
+  /** Code of the host: runs each time, in order. */
+  | {
+      readonly kind: 'host';
+      readonly fn: HostFunction;
+      readonly results: readonly HostOutput[];
+    }
+  /** A kernel that changes variables in place: `outputs[i]` is the new value of `written[i]`, whose old one is `inputs[at[i]]`. */
+  | {
+      readonly kind: 'update';
+      readonly kernel: KernelName;
+      readonly written: readonly Variable[];
+      readonly at: readonly number[];
+    };
+
+/** One of the outputs of a node. */
+export interface GraphValue {
+  readonly node: GraphNode;
+  readonly index: number;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+}
+
+/** An operation of a graph, under TensorFlow's names. */
+export class GraphNode {
+  /** `MatMul`, `MatMul_1`: unique in the graph. */
+  readonly name: string;
+  /** `MatMul`. */
+  readonly type: string;
+  readonly what: NodeKind;
+  readonly inputs: readonly GraphValue[];
+  readonly attrs: Readonly<Record<string, AttrValue | LateNumber>> | Attrs;
+  readonly outputs: readonly GraphValue[];
+  /** Where it was traced; its stack is only made when somebody reads it. */
+  readonly traced: Error | null;
+
+  constructor(
+    name: string,
+    type: string,
+    what: NodeKind,
+    inputs: readonly GraphValue[],
+    attrs: GraphNode['attrs'],
+    outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
+    traced: Error | null,
+  ) {
+    this.name = name;
+    this.type = type;
+    this.what = what;
+    this.inputs = inputs;
+    this.attrs = attrs;
+    this.outputs = outputs.map(({ dtype, shape }, index) => ({ node: this, index, dtype, shape }));
+    this.traced = traced;
+  }
+}
+
+/** What a variable is when the function ends. */
+export interface Assignment {
+  readonly variable: Variable;
+  readonly value: GraphValue;
+}
+
+/** A traced function: nodes in the order in which they were called, each after those that it needs. */
+export class Graph {
+  readonly name: string;
+  readonly nodes: GraphNode[] = [];
+  readonly arguments: GraphValue[] = [];
+  outputs: readonly GraphValue[] = [];
+  assignments: readonly Assignment[] = [];
+  readonly #names = new Map<string, number>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Appends a node under a name of its own. */
+  add(
+    type: string,
+    what: NodeKind,
+    inputs: readonly GraphValue[],
+    attrs: GraphNode['attrs'],
+    outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
+    options: { readonly name?: string; readonly traced?: Error } = {},
+  ): GraphNode {
+    const wanted = options.name ?? type;
+    const count = this.#names.get(wanted) ?? 0;
+    this.#names.set(wanted, count + 1);
+    const name = count === 0 ? wanted : `${wanted}_${count}`;
+    const node = new GraphNode(name, type, what, inputs, attrs, outputs, options.traced ?? null);
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** The nodes that an output, a variable's new value or code of the host depends on, in order. */
+  liveNodes(): GraphNode[] {
+    const live = new Set<GraphNode>();
+    const visit = [
+      ...[...this.outputs, ...this.assignments.map((a) => a.value)].map((v) => v.node),
+      // Nobody may need what they return, but they are called for what they do.
+      ...this.nodes.filter((n) => n.what.kind === 'host'),
+    ];
+    for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
+      if (live.has(node)) continue;
+      live.add(node);
+      for (const input of node.inputs) visit.push(input.node);
+    }
+    return this.nodes.filter((n) => live.has(n) || n.what.kind === 'argument');
+  }
+
+  /**
+   * The graph as text, the same for the same graph: its arguments, a line for each other node in the order of the trace, the
+   * assignments of variables, and what it returns.
+   *
+   *     dense(%args_0: float32[2,3]) {
+   *       %w/Read: float32[3,4] = ReadVariableOp('w')
+   *       %MatMul: float32[2,4] = MatMul(%args_0, %w/Read) {transposeA: false, transposeB: false}
+   *       return %MatMul
+   *     }
+   */
+  toString(): string {
+    return graphToString(this);
+  }
+
+  /** What the graph consists of, and how much work one run of it is. */
+  statistics(): GraphStatistics {
+    return graphStatistics(this);
+  }
+
+  /**
+   * The graph in Graphviz's language, for `dot -Tsvg`: colours by kind of node, frames for name scopes, shapes and attributes in
+   * tooltips.
+   */
+  toDot(): string {
+    return graphToDot(this);
+  }
+
+  /**
+   * The drawing of `toDot` as the text of an SVG file, made by the package `@viz-js/viz`, which is to be installed beside Eagre.
+   * @throws FailedPreconditionError if it is not installed.
+   */
+  async toSvg(): Promise<string> {
+    return graphToSvg(this);
+  }
+}

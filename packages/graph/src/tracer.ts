@@ -1,0 +1,266 @@
+import {
+  type AttrValue,
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type KernelName,
+  type LateNumber,
+  type Storage,
+  type TensorRef,
+} from '@eagre/backend';
+import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
+import {
+  type Attrs,
+  context,
+  execute,
+  lifted,
+  named,
+  type Op,
+  onBackend,
+  type Sink,
+  sameShape,
+  symbolic,
+  symbolically,
+  symbolicTensor,
+  type Tracer,
+  tell,
+} from '@eagre/core/internal';
+import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+
+// Nobody may give back what stands for an argument, a constant or a variable: they are used again and again.
+const FOR_EVER = 2 ** 30;
+
+interface VariableValues {
+  readonly initial: GraphValue;
+  current: Tensor;
+}
+
+// Shapes are all that is wanted of the parts of a composite op.
+const shapesOnly: Sink = {
+  call: () => undefined,
+  capture: (x) => symbolicTensor(x.dtype, x.shape, x.size),
+};
+
+/** Writes down what a function does with symbolic tensors. */
+export class FunctionTracer implements Tracer, Sink {
+  readonly graph: Graph;
+  /** Variables that were made while tracing. */
+  readonly made: Variable[] = [];
+  readonly #mayCreate: boolean;
+  readonly #values = new Map<number, GraphValue>();
+  readonly #byMemory = new Map<Storage, GraphValue[]>();
+  readonly #captured = new Map<Tensor, Tensor>();
+  readonly #variables = new Map<Variable, VariableValues>();
+
+  constructor(name: string, mayCreate: boolean) {
+    this.graph = new Graph(name);
+    this.#mayCreate = mayCreate;
+  }
+
+  /** Runs `fn` with this tracer; tapes and memory scopes outside do not see what happens. */
+  run<T>(fn: () => T): T {
+    const { tapes, tracker } = context;
+    context.tapes = [];
+    context.tracker = null;
+    try {
+      return symbolically(this, () => {
+        context.tracer = this;
+        return fn();
+      });
+    } finally {
+      context.tapes = tapes;
+      context.tracker = tracker;
+    }
+  }
+
+  argument(dtype: DType, shape: readonly number[], name: string): Tensor {
+    const node = this.graph.add(
+      'Placeholder',
+      { kind: 'argument' },
+      [],
+      { dtype, shape },
+      [{ dtype, shape }],
+      {
+        name,
+      },
+    );
+    const value = node.outputs[0] as GraphValue;
+    this.graph.arguments.push(value);
+    return this.#lasting(value);
+  }
+
+  /** Ends the trace: what the function returned, and what its variables are now. */
+  finish(outputs: readonly Tensor[]): void {
+    this.graph.outputs = outputs.map((t) => this.valueOf(t));
+    this.graph.assignments = [...this.#variables]
+      .map(([variable, { initial, current }]) => ({ variable, initial, value: this.valueOf(current) }))
+      .filter(({ initial, value }) => initial !== value);
+  }
+
+  execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    const local = onBackend(inputs, op);
+    // Its parts come by themselves.
+    if (op.transparent) return op.evaluate(local, attrs);
+    let outputs: readonly Tensor[];
+    try {
+      outputs = symbolically(shapesOnly, () => op.evaluate(local, attrs));
+    } catch (error) {
+      throw named(error, op);
+    }
+    // A result that does not depend on values, such as a shape, is known already.
+    if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) return outputs;
+    const node = this.graph.add(
+      op.name,
+      { kind: 'op', op },
+      local.map((t) => this.valueOf(t)),
+      attrs,
+      outputs,
+      { traced: new Error() },
+    );
+    outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
+    tell(op, inputs, attrs, outputs);
+    return outputs;
+  }
+
+  read(variable: Variable): Tensor {
+    return this.#valuesOf(variable).current;
+  }
+
+  assign(variable: Variable, value: Tensor): void {
+    const values = this.#valuesOf(variable);
+    const known = this.valueOf(value);
+    // A tensor of its own, for tapes tell the variable's value from what it was assigned.
+    values.current = this.#lasting(known);
+  }
+
+  update(
+    kernel: KernelName,
+    inputs: readonly Tensor[],
+    written: readonly Variable[],
+    at: readonly number[],
+    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+  ): void {
+    const node = this.graph.add(
+      `Resource${kernel}`,
+      { kind: 'update', kernel, written, at },
+      inputs.map((t) => this.valueOf(t)),
+      attrs,
+      written,
+      { traced: new Error() },
+    );
+    written.forEach((variable, i) => {
+      this.#valuesOf(variable).current = this.#lasting(node.outputs[i] as GraphValue);
+    });
+  }
+
+  host(
+    name: string,
+    fn: HostFunction,
+    inputs: readonly Tensor[],
+    outputs: readonly HostOutput[],
+  ): readonly Tensor[] {
+    const node = this.graph.add(
+      name,
+      { kind: 'host', fn, results: outputs },
+      inputs.map((t) => this.valueOf(t)),
+      {},
+      outputs,
+      { traced: new Error() },
+    );
+    return node.outputs.map((v) => this.#lasting(v));
+  }
+
+  constant(x: Tensor): Tensor | null {
+    const values = new Map<GraphNode, readonly Tensor[] | null>();
+    const compute = ({ what, inputs, attrs }: GraphNode): readonly Tensor[] | null => {
+      if (what.kind === 'constant') return [what.tensor];
+      if (what.kind !== 'op') return null;
+      const given = inputs.map(valueAt);
+      return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
+    };
+    const valueAt = ({ node, index }: GraphValue): Tensor | null => {
+      let outputs = values.get(node);
+      if (outputs === undefined) values.set(node, (outputs = compute(node)));
+      return outputs?.[index] ?? null;
+    };
+    return lifted(() => valueAt(this.valueOf(x)));
+  }
+
+  created(variable: Variable): void {
+    if (!this.#mayCreate) {
+      throw new InvalidArgumentError(
+        'a traced function makes variables at its first call only, and this was a later trace: make them outside of it, or keep them: this.w ??= new tf.Variable(…)',
+        'tf.function',
+      );
+    }
+    this.made.push(variable);
+  }
+
+  // A kernel call outside of any op has nothing that could be written down.
+  call(_kernel: unknown, _inputs: readonly TensorRef[]): void {}
+
+  capture(x: Tensor): Tensor {
+    let tensor = this.#captured.get(x);
+    if (tensor === undefined) {
+      // Held by the graph from now on.
+      x.storage.refs++;
+      const node = this.graph.add('Const', { kind: 'constant', tensor: x }, [], { dtype: x.dtype }, [x]);
+      tensor = this.#lasting(node.outputs[0] as GraphValue);
+      this.#captured.set(x, tensor);
+    }
+    return tensor;
+  }
+
+  /** The value in the graph that a tensor stands for. @throws FailedPreconditionError for one of another function. */
+  valueOf(x: Tensor): GraphValue {
+    const tensor = x.backend === symbolic ? x : this.capture(x);
+    const known =
+      this.#values.get(tensor.id) ??
+      this.#byMemory
+        .get(tensor.storage)
+        ?.find((v) => v.dtype === tensor.dtype && sameShape(v.shape, tensor.shape));
+    if (known === undefined) {
+      throw new FailedPreconditionError(
+        'a tensor of another traced function is used here: it has no value outside of its function. Return it from there, or keep it in a tf.Variable',
+        'tf.function',
+      );
+    }
+    return known;
+  }
+
+  #valuesOf(variable: Variable): VariableValues {
+    let values = this.#variables.get(variable);
+    if (values === undefined) {
+      const { dtype, shape } = variable;
+      const node = this.graph.add(
+        'ReadVariableOp',
+        { kind: 'variable', variable },
+        [],
+        { dtype },
+        [{ dtype, shape }],
+        {
+          name: `${variable.name}/Read`,
+        },
+      );
+      const initial = node.outputs[0] as GraphValue;
+      values = { initial, current: this.#lasting(initial) };
+      this.#variables.set(variable, values);
+    }
+    return values;
+  }
+
+  #lasting(value: GraphValue): Tensor {
+    const size = value.shape.reduce((n, d) => n * d, 1);
+    const tensor = symbolicTensor(value.dtype, value.shape, size);
+    tensor.storage.refs = FOR_EVER;
+    this.#know(tensor, value);
+    return tensor;
+  }
+
+  #know(tensor: Tensor, value: GraphValue): void {
+    this.#values.set(tensor.id, value);
+    const list = this.#byMemory.get(tensor.storage);
+    if (list === undefined) this.#byMemory.set(tensor.storage, [value]);
+    else list.push(value);
+  }
+}
