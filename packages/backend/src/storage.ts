@@ -114,9 +114,7 @@ const SMALL = 4 * 1024;
 // A slab lives as long as any tensor in it, so larger ones, which are no faster, would let one kept tensor hold more.
 const SLAB = 128 * 1024;
 // Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
-// Twice as many where it is few blocks, so that a collection stays cheap beside the work on them.
 const COLLECT_AFTER = 8 * 1024 * 1024;
-const FEW_BLOCKS = 4;
 const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
@@ -138,7 +136,6 @@ export class HostAllocator {
   #pooled = 0;
   #taken = 0;
   #lent = 0;
-  #lentBlocks = 0;
 
   /**
    * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
@@ -181,7 +178,6 @@ export class HostAllocator {
     const { capacity: size, owner } = storage;
     if (owner instanceof Block) {
       this.#lent = Math.max(0, this.#lent - size);
-      this.#lentBlocks = Math.max(0, this.#lentBlocks - 1);
       this.#keep(owner);
     } else if (size > 0 && this.#pooled + size <= POOL_LIMIT) {
       listOf(this.#small, size).push(storage);
@@ -224,15 +220,13 @@ export class HostAllocator {
   #lend(size: number): Block {
     const list = listOf(this.#blocks, size);
     let block = list.pop();
-    if (block === undefined && this.#lent >= COLLECT_AFTER * (this.#lentBlocks < FEW_BLOCKS ? 2 : 1)) {
+    if (block === undefined && this.#lent >= COLLECT_AFTER) {
       this.#lent = 0;
-      this.#lentBlocks = 0;
       collectYoung();
       this.#reap();
       block = list.pop();
     }
     this.#lent += size;
-    this.#lentBlocks++;
     if (block === undefined) return this.#fresh(size, this.#watcher === undefined ? -1 : this.#slot());
     this.#pooled -= size;
     block.free = false;
