@@ -151,6 +151,33 @@ it('12: devices', async () => {
   expect(e.placed).toBe('/device:CPU:0');
 });
 
+it('13: tf.function', async () => {
+  const log = vi.mocked(console.log);
+  log.mockClear();
+  const e = await import('./13-function.ts');
+  expect(e.traced).toEqual([
+    'Tracing with int32, shape []',
+    'Tracing with float32, shape []',
+    'Tracing with int32, shape [2]',
+  ]);
+  expect(e.double.experimentalGetTracingCount()).toBe(3);
+  expect(e.nextCollatz(tf.constant([1, 2, 3, 10], 'int32')).array()).toEqual([4, 1, 10, 5]);
+  const [shape, dtype] = e.refusals();
+  expect(shape).toMatch(/shape \[1, 2\], expected \[null\]/);
+  expect(dtype).toMatch(/is float32, expected int32/);
+  expect([e.narrow?.w?.shape, e.wide?.w?.shape]).toEqual([
+    [3, 2],
+    [3, 5],
+  ]);
+  expect(e.narrow?.variables).toHaveLength(1);
+  expect(e.madeAnew()).toMatch(/first call only/);
+  expect(log.mock.calls.slice(-3).map((c) => c.join(' '))).toEqual([
+    'traced',
+    'running with 1.',
+    'running with 2.',
+  ]);
+});
+
 it('17: a layer of one’s own', async () => {
   const e = await import('./17-custom-layer.ts');
   expect(e.before).toBe(0);
@@ -178,6 +205,13 @@ it('18: models', async () => {
   expect(e.history.history.val_loss?.length).toBeGreaterThan(0);
   expect(e.evaluated.accuracy).toBeGreaterThan(0.9);
   expect(e.predicted.shape).toEqual([3, 2]);
+});
+
+it('25: eager against graph', async () => {
+  vi.spyOn(console, 'table').mockImplementation(() => undefined);
+  const { comparisons } = await import('./25-eager-against-graph.ts');
+  expect(comparisons).toHaveLength(4);
+  for (const { eager, graph } of comparisons) expect(Math.min(eager, graph)).toBeGreaterThan(0);
 });
 
 it('19: losses', async () => {
