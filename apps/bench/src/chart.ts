@@ -1,7 +1,7 @@
 import { type RunResult, ratioTo, times } from './results.ts';
 
 const colours = ['#c2571a', '#d9a400', '#2f6db5', '#6b9bd1'];
-const left = 190;
+const left = 250;
 const width = 560;
 const right = 70;
 const bar = 14;
@@ -46,10 +46,13 @@ export function chart(run: RunResult): string {
       const line = `<line x1="${x(t)}" x2="${x(t)}" y1="${top - 8}" y2="${y}" stroke="${colour}"/>`;
       return line + text(x(t), top - 14, `${t}×`, 'middle', '#555');
     });
+  let at = 110;
   const legend = peers.map((peer, p) => {
-    const at = 110 + 175 * p;
+    const label = `${peer.title} ${peer.version}`;
     const square = `<rect x="${at}" y="14" width="12" height="12" fill="${colours[p % colours.length]}"/>`;
-    return square + text(at + 18, 24, `${peer.title} ${peer.version}`);
+    const entry = square + text(at + 18, 24, label);
+    at += 42 + 7 * label.length;
+    return entry;
   });
   const [w, h] = [left + width + right, y + 10];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" font-family="sans-serif" font-size="12">

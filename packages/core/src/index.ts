@@ -22,7 +22,6 @@ export {
   listPhysicalDevices,
   memory,
   type PhysicalDevice,
-  threads,
   withBackend,
 } from './device.ts';
 export { promote } from './dtypes.ts';

@@ -13,7 +13,7 @@ export {
   withoutTapes,
 } from './context.ts';
 export { toOwnTensor, toTensor } from './convert.ts';
-export { useBackend } from './device.ts';
+export { threads, useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';

@@ -1,5 +1,5 @@
 /** `tf.config.threading`: how many threads one op may use. Results do not depend on it. */
-import { threads } from '@eagre/core';
+import { threads } from '@eagre/core/internal';
 
 /** The number of threads that share the work of one op: the machine's cores, or `EAGRE_NUM_THREADS`, unless set. */
 export function getIntraOpParallelismThreads(): number {

@@ -4,7 +4,7 @@ import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { type DType, dtypeTraits, EagreError, listBackends, MAX_RANK } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, Tensor, Variable, withBackend } from '@eagre/core';
-import { forEachTensor, sizeOf } from '@eagre/core/internal';
+import { forEachTensor, sizeOf, threads } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 import { generator } from './values.ts';
 
@@ -579,8 +579,8 @@ it('tapes, variables and scopes refuse bad input', () => {
     () => core.device('x'),
     () => core.device(never(null), () => 1),
     () => core.withBackend('x', () => 1),
-    () => core.threads(-5),
-    () => core.threads(NaN),
+    () => threads(-5),
+    () => threads(NaN),
     () => core.scope(async () => 1),
     () => core.scope(never(5)),
     () => core.keep(never(5)),
