@@ -14,6 +14,16 @@ describe('foldConstants', () => {
     expect(line).toBe(`%3 float32[2,2] = (%0 * ${Math.fround(1 / 3)}) + 2`);
   });
 
+  it('sees constants through kernels that move elements', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [2, 3], counting([2, 3]));
+    const half = b.kernel('Fill', [], 'float32', [1], { value: 0.5 });
+    const tiled = b.kernel('Tile', [half], 'float32', [3]);
+    const turned = b.kernel('Reverse', [tiled], 'float32', [3], { axes: [0] });
+    b.map((s, v, w) => s.mul(v, w), [x, turned]);
+    expect(lines(foldConstants(b.plan())).at(-1)).toBe('%4 float32[2,3] = %0 * 0.5');
+  });
+
   it('leaves what is no exact value of the dtype, and states', () => {
     const b = new PlanBuilder();
     const x = b.input('int64', [2], [1, 2]);

@@ -1,4 +1,4 @@
-import type { NumericDType, Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import type { KernelName, NumericDType, Plan, PlanCall, PlanTensor } from '@eagre/backend';
 import { isValueOf, ProgramWriter, programKey } from './program.ts';
 import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';
 import { Uses } from './uses.ts';
@@ -10,13 +10,13 @@ interface Constant {
 
 /**
  * Simplifies scalar programs: what Fill made becomes a constant of the programs that read it, inputs that are the same tensor become
- * one, and a program that is left with nothing to compute becomes a Fill or a Copy.
+ * one, and a program that is left with nothing to compute becomes a Fill or a Copy. What only moves such elements becomes a Fill too.
  */
 export function foldConstants(plan: Plan): Plan {
   const { states } = new Uses(plan);
   const constants = new Map<number, Constant>();
   const calls = plan.calls.map((original) => {
-    const call = isScalarCall(original) ? simplified(original, constants) : foldedCopy(original, constants);
+    const call = isScalarCall(original) ? simplified(original, constants) : foldedMove(original, constants);
     const [output] = call.outputs;
     if (call.kernel === 'Fill' && !states.has(output.value)) {
       const value = numberAttr(call.attrs['value']);
@@ -33,8 +33,17 @@ function constantOf(tensor: PlanTensor, constants: ReadonlyMap<number, Constant>
   return constant?.dtype === tensor.dtype ? constant : undefined;
 }
 
-function foldedCopy(call: PlanCall, constants: ReadonlyMap<number, Constant>): PlanCall {
-  if (call.kernel !== 'Copy') return call;
+// What they make of equal elements is as many equal elements.
+const movements: ReadonlySet<unknown> = new Set<KernelName>([
+  'Copy',
+  'Tile',
+  'Transpose',
+  'Reverse',
+  'Slice',
+]);
+
+function foldedMove(call: PlanCall, constants: ReadonlyMap<number, Constant>): PlanCall {
+  if (!movements.has(call.kernel)) return call;
   const constant = constantOf(call.inputs[0], constants);
   return constant === undefined ? call : fill(call, constant.value);
 }
