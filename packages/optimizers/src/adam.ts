@@ -1,4 +1,4 @@
-import type { Variable } from '@eagre/core';
+import type { Tensor, Variable } from '@eagre/core';
 import {
   type LearningRate,
   Optimizer,
@@ -50,9 +50,9 @@ export class Adam extends Optimizer {
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 
-  protected override updateAll(updates: readonly Update[]): void {
+  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
-    const rates = this.momentary((lr, step) => ({
+    const rates = this.momentary(learningRate, (lr, step) => ({
       alpha: (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step),
       lr,
     }));

@@ -409,14 +409,24 @@ export abstract class Optimizer extends Module {
   }
 
   /**
-   * @internal Attributes that follow from the learning rate and the number of the step (from 1 on): computed now or, while
-   * `tf.function` traces, before each run of the function.
+   * @internal Attributes that follow from the learning rate (what `updateAll` got) and the number of the step (from 1 on): computed
+   * now or, while `tf.function` traces, before each run of the function.
    */
   protected momentary<N extends string>(
+    learningRate: number | Tensor,
     compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
   ): Readonly<Record<N, number | LateNumber>> {
-    if (context.tracer === null) return compute(this.learningRate, Number(this.iterations.item()) + 1);
-    const ahead = this.#ahead.get(context.tracer) ?? 0;
+    return context.tracer === null
+      ? compute(learningRate as number, Number(this.iterations.item()) + 1)
+      : this.#late(context.tracer, compute);
+  }
+
+  /** The same, before each run of the function that is being traced. */
+  #late<N extends string>(
+    tracer: Tracer,
+    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
+  ): Readonly<Record<N, LateNumber>> {
+    const ahead = this.#ahead.get(tracer) ?? 0;
     const now = (): Readonly<Record<N, number>> => {
       const at = Number(this.iterations.item()) + ahead;
       return compute(this.#rateAt(at), at + 1);
@@ -436,8 +446,7 @@ export abstract class Optimizer extends Module {
   /** The learning rate of the update at hand. */
   #rate(): number | Tensor {
     if (context.tracer === null) return this.learningRate;
-    const { rate } = this.momentary((r) => ({ rate: r }));
-    return rate instanceof LateNumber ? lateScalar(rate) : rate;
+    return lateScalar(this.#late(context.tracer, (rate) => ({ rate })).rate);
   }
 
   #rateAt(step: number): number {

@@ -1,4 +1,4 @@
-import type { Variable } from '@eagre/core';
+import type { Tensor, Variable } from '@eagre/core';
 import {
   type LearningRate,
   Optimizer,
@@ -48,14 +48,14 @@ export class RMSprop extends Optimizer {
     if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');
   }
 
-  protected override updateAll(updates: readonly Update[]): void {
+  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { rho, momentum, epsilon, centered } = this;
     const slots = [
       this.velocities,
       ...(centered ? [this.averageGradients] : []),
       ...(momentum > 0 ? [this.momentums] : []),
     ];
-    const rate = this.momentary((lr) => ({ lr }));
+    const rate = this.momentary(learningRate, (lr) => ({ lr }));
     this.runKernel('ApplyRMSProp', updates, slots, { ...rate, rho, momentum, epsilon, centered });
   }
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Variable } from '@eagre/core';
+import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 import {
   type LearningRate,
   Optimizer,
@@ -39,9 +39,9 @@ export class SGD extends Optimizer {
     if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
   }
 
-  protected override updateAll(updates: readonly Update[]): void {
+  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { momentum, nesterov } = this;
-    const rate = this.momentary((lr) => ({ lr }));
+    const rate = this.momentary(learningRate, (lr) => ({ lr }));
     if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], rate);
     else this.runKernel('ApplyMomentum', updates, [this.momentums], { ...rate, momentum, nesterov });
   }
