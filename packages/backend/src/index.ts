@@ -9,4 +9,5 @@ export * from './plan-interpreter.ts';
 export * from './plan-memory.ts';
 export { PlanRun } from './plan-run.ts';
 export * from './scalar.ts';
+export * from './shape.ts';
 export * from './storage.ts';

@@ -3,6 +3,7 @@ import { InternalError } from './errors.ts';
 import { type KernelName, kernelAttrs, MAX_RANK } from './kernels.ts';
 import { LateNumber, type LateNumbers, type Plan, type PlanCall, type PlanTensor } from './plan.ts';
 import type { ScalarProgram } from './scalar.ts';
+import { sameShape } from './shape.ts';
 
 /** Kernels whose outputs are among their inputs. */
 const updates: ReadonlySet<string> = new Set<KernelName>([
@@ -158,10 +159,6 @@ function checkProgram({ inputs, outputs, name }: PlanCall, program: ScalarProgra
 function broadcasts(from: readonly number[], to: readonly number[]): boolean {
   const skip = to.length - from.length;
   return skip >= 0 && from.every((dim, axis) => dim === 1 || dim === to[skip + axis]);
-}
-
-export function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  return a === b || (a.length === b.length && a.every((dim, axis) => dim === b[axis]));
 }
 
 /** Whether two see their memory in the same way, so that a scalar program may write one over the other. */

@@ -73,26 +73,24 @@ export function hostBackend(): Backend {
   return context.host ?? currentBackend();
 }
 
+/** Runs `fn` with other values of these fields. */
+export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
+  const before = Object.fromEntries(Object.keys(changes).map((key) => [key, context[key as keyof Context]]));
+  Object.assign(context, changes);
+  try {
+    return fn();
+  } finally {
+    Object.assign(context, before);
+  }
+}
+
 /**
  * Runs `fn` as if no function were being traced: what makes variables computes at once. Tapes do not see it.
  */
 export function lifted<T>(fn: () => T): T {
-  const { tracer, lifting, backend, tapes, host } = context;
+  const { tracer, lifting, host } = context;
   if (host === null) return fn();
-  context.tracer = null;
-  context.lifting = tracer ?? lifting;
-  context.backend = host;
-  context.host = null;
-  context.tapes = [];
-  try {
-    return fn();
-  } finally {
-    context.tracer = tracer;
-    context.lifting = lifting;
-    context.backend = backend;
-    context.host = host;
-    context.tapes = tapes;
-  }
+  return inContext({ tracer: null, lifting: tracer ?? lifting, backend: host, host: null, tapes: [] }, fn);
 }
 
 /** The backend that runs ops now. @throws FailedPreconditionError when none was registered. */

@@ -5,6 +5,7 @@ export {
   context,
   currentBackend,
   hostBackend,
+  inContext,
   lifted,
   scoped,
   type TapeObserver,

@@ -1,4 +1,6 @@
-import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { InvalidArgumentError, MAX_RANK, sameShape } from '@eagre/backend';
+
+export { sameShape };
 
 /** The dimensions of a tensor. */
 export type Shape = readonly number[];
@@ -12,13 +14,6 @@ export function sizeOf(shape: Shape): number {
   let size = 1;
   for (let i = 0; i < shape.length; i++) size *= shape[i] as number;
   return size;
-}
-
-export function sameShape(a: Shape, b: Shape): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** `[2, 3]` as people write it; unknown dimensions are `null`. */

@@ -12,8 +12,8 @@ import {
   Storage,
   type TensorRef,
 } from '@eagre/backend';
-import { context, currentBackend } from './context.ts';
-import type { Shape } from './shape.ts';
+import { hostBackend, inContext } from './context.ts';
+import { type Shape, sizeOf } from './shape.ts';
 import { Tensor } from './tensor.ts';
 
 const nothing = new ArrayBuffer(0);
@@ -81,24 +81,17 @@ class SymbolicBackend implements Backend {
 export const symbolic: SymbolicBackend = new SymbolicBackend();
 
 /** A symbolic tensor that no memory scope knows. */
-export function symbolicTensor(dtype: DType, shape: Shape, size: number): Tensor {
+export function symbolicTensor(dtype: DType, shape: Shape, size: number = sizeOf(shape)): Tensor {
   return new Tensor(symbolic.allocator.allocate(0), dtype, shape, size, symbolic);
 }
 
 /** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `sink`. */
 export function symbolically<T>(sink: Sink | null, fn: () => T): T {
-  const { backend, host, tracer } = context;
   const outer = symbolic.sink;
-  context.host = host ?? currentBackend();
-  context.backend = symbolic;
-  context.tracer = null;
   symbolic.sink = sink;
   try {
-    return fn();
+    return inContext({ host: hostBackend(), backend: symbolic, tracer: null }, fn);
   } finally {
-    context.backend = backend;
-    context.host = host;
-    context.tracer = tracer;
     symbolic.sink = outer;
   }
 }

@@ -1,7 +1,14 @@
 import { dtypeTraits, type KernelName, type ScalarProgram, type TensorRef } from '@eagre/backend';
 import type { Variable } from '@eagre/core';
-import { context, type Sink, type SymbolicAttrs, symbolically, symbolicTensor } from '@eagre/core/internal';
-import type { Graph, GraphValue } from './graph.ts';
+import {
+  inContext,
+  type Sink,
+  type SymbolicAttrs,
+  sizeOf,
+  symbolically,
+  symbolicTensor,
+} from '@eagre/core/internal';
+import type { Graph } from './graph.ts';
 import { productOperations } from './kernel-work.ts';
 
 /** What a graph consists of and how much work one run of it is. Nodes that no result needs count as `unused` only. */
@@ -66,30 +73,21 @@ function bytesOf({ dtype, size }: Pick<TensorRef, 'dtype' | 'size'>): number {
   return dtype === 'string' ? 0 : size * dtypeTraits[dtype].bytes;
 }
 
-const elementsOf = ({ shape }: GraphValue): number => shape.reduce((n, d) => n * d, 1);
-
 function workOf(graph: Graph): Counter {
-  const { tapes, tracker } = context;
-  context.tapes = [];
-  context.tracker = null;
   const counter = new Counter();
-  try {
-    symbolically(counter, () => {
-      for (const { what, inputs, outputs, attrs } of graph.liveNodes()) {
-        if (what.kind === 'op') {
-          const given = inputs.map((v) => symbolicTensor(v.dtype, v.shape, elementsOf(v)));
-          what.op.evaluate(given, attrs);
-        } else if (what.kind === 'update')
-          counter.elements += outputs.reduce((sum, v) => sum + elementsOf(v), 0);
-      }
-    });
-  } finally {
-    context.tapes = tapes;
-    context.tracker = tracker;
-  }
+  const count = (): void => {
+    for (const { what, inputs, outputs, attrs } of graph.liveNodes()) {
+      if (what.kind === 'op') {
+        const given = inputs.map((v) => symbolicTensor(v.dtype, v.shape));
+        what.op.evaluate(given, attrs);
+      } else if (what.kind === 'update')
+        counter.elements += outputs.reduce((sum, v) => sum + sizeOf(v.shape), 0);
+    }
+  };
+  inContext({ tapes: [], tracker: null }, () => symbolically(counter, count));
   // Updates write into the variables themselves, all else is copied there at the end.
   for (const { value } of graph.assignments)
-    if (value.node.what.kind !== 'update') counter.elements += elementsOf(value);
+    if (value.node.what.kind !== 'update') counter.elements += sizeOf(value.shape);
   return counter;
 }
 

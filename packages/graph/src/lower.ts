@@ -17,10 +17,10 @@ import {
 import type { Tensor, Variable } from '@eagre/core';
 import {
   callHost,
-  context,
   copyBytes,
   emptyTensor,
   hostBackend,
+  inContext,
   lifted,
   named,
   type Sink,
@@ -42,16 +42,8 @@ export interface Lowered {
 
 /** Turns every op of a graph into kernel calls for the backend that is current. */
 export function lower(graph: Graph): Lowered {
-  const { tapes, tracker } = context;
-  context.tapes = [];
-  context.tracker = null;
-  try {
-    const lowering = new Lowering(graph, hostBackend());
-    return symbolically(lowering, () => lowering.run());
-  } finally {
-    context.tapes = tapes;
-    context.tracker = tracker;
-  }
+  const lowering = new Lowering(graph, hostBackend());
+  return inContext({ tapes: [], tracker: null }, () => symbolically(lowering, () => lowering.run()));
 }
 
 class Lowering implements Sink {
@@ -294,8 +286,7 @@ class Lowering implements Sink {
   }
 
   #fresh(value: GraphValue): Tensor {
-    const size = value.shape.reduce((n, d) => n * d, 1);
-    const tensor = symbolicTensor(value.dtype, value.shape, size);
+    const tensor = symbolicTensor(value.dtype, value.shape);
     this.#number(tensor);
     this.#tensors.set(value, tensor);
     return tensor;

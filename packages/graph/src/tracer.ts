@@ -11,8 +11,8 @@ import {
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
-  context,
   execute,
+  inContext,
   lifted,
   named,
   type Op,
@@ -35,12 +35,6 @@ interface VariableValues {
   current: Tensor;
 }
 
-// Shapes are all that is wanted of the parts of a composite op.
-const shapesOnly: Sink = {
-  call: () => undefined,
-  capture: (x) => symbolicTensor(x.dtype, x.shape, x.size),
-};
-
 /** Writes down what a function does with symbolic tensors. */
 export class FunctionTracer implements Tracer, Sink {
   readonly graph: Graph;
@@ -59,18 +53,7 @@ export class FunctionTracer implements Tracer, Sink {
 
   /** Runs `fn` with this tracer; tapes and memory scopes outside do not see what happens. */
   run<T>(fn: () => T): T {
-    const { tapes, tracker } = context;
-    context.tapes = [];
-    context.tracker = null;
-    try {
-      return symbolically(this, () => {
-        context.tracer = this;
-        return fn();
-      });
-    } finally {
-      context.tapes = tapes;
-      context.tracker = tracker;
-    }
+    return symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn));
   }
 
   argument(dtype: DType, shape: readonly number[], name: string): Tensor {
@@ -103,7 +86,8 @@ export class FunctionTracer implements Tracer, Sink {
     if (op.transparent) return op.evaluate(local, attrs);
     let outputs: readonly Tensor[];
     try {
-      outputs = symbolically(shapesOnly, () => op.evaluate(local, attrs));
+      // Shapes are all that is wanted of the parts of a composite op.
+      outputs = symbolically(null, () => op.evaluate(local, attrs));
     } catch (error) {
       throw named(error, op);
     }
@@ -250,8 +234,7 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   #lasting(value: GraphValue): Tensor {
-    const size = value.shape.reduce((n, d) => n * d, 1);
-    const tensor = symbolicTensor(value.dtype, value.shape, size);
+    const tensor = symbolicTensor(value.dtype, value.shape);
     tensor.storage.refs = FOR_EVER;
     this.#know(tensor, value);
     return tensor;

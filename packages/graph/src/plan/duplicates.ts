@@ -1,6 +1,6 @@
-import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
 import { cheapInstrs, fitsTile, ProgramWriter } from './program.ts';
-import { isScalarCall, reshaped, type ScalarCall, sameShape } from './tensors.ts';
+import { isScalarCall, reshaped, type ScalarCall } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 // Computing this many elements takes about as long as a call.

@@ -1,6 +1,13 @@
-import type { NumericDType, Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
+import {
+  type NumericDType,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  type ScalarProgram,
+  sameShape,
+} from '@eagre/backend';
 import { fitsTile, ProgramWriter } from './program.ts';
-import { hasLateAttrs, isNumeric, isScalarCall, reshaped, sameShape } from './tensors.ts';
+import { hasLateAttrs, isNumeric, isScalarCall, reshaped } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 // How far apart calls may be that are joined to save a read only: what they make would be kept until it is used.

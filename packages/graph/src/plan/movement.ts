@@ -1,5 +1,5 @@
-import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
-import { listAttr, numberAttr, reshaped, sameShape, substitute } from './tensors.ts';
+import { type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
+import { listAttr, numberAttr, reshaped, substitute } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 interface Transposition {

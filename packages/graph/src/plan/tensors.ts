@@ -6,6 +6,7 @@ import {
   type PlanCall,
   type PlanTensor,
   type ScalarProgram,
+  sameShape,
 } from '@eagre/backend';
 
 /** A call of a scalar program. */
@@ -38,10 +39,6 @@ export function listAttr(attr: AttrValue | LateNumber | undefined): readonly num
 
 export function isNumeric(dtype: DType): dtype is NumericDType {
   return dtype !== 'string';
-}
-
-export function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  return a === b || (a.length === b.length && a.every((n, axis) => n === b[axis]));
 }
 
 /** The same memory under another shape of the same size. */
