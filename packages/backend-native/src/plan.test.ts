@@ -37,7 +37,7 @@ const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * 
 class Builder {
   readonly bytes: number[] = [];
   readonly inputs: number[] = [];
-  readonly states: { value: number; memory: () => Storage }[] = [];
+  readonly states: { value: number; source: object; memory: () => Storage }[] = [];
   readonly calls: PlanCall[] = [];
 
   value(shape: readonly number[], dtype: NumericDType = 'float32'): PlanTensor {
@@ -52,7 +52,7 @@ class Builder {
   }
   state(memory: () => Storage, shape: readonly number[], dtype: NumericDType = 'float32'): PlanTensor {
     const tensor = this.value(shape, dtype);
-    this.states.push({ value: tensor.value, memory });
+    this.states.push({ value: tensor.value, source: memory, memory });
     return tensor;
   }
   call(

@@ -1,10 +1,12 @@
 import {
   type Backend,
+  CancelledError,
   dtypeTraits,
   type Executable,
   errorFromCode,
   type HostCode,
   InternalError,
+  isKernelName,
   kernelAttrs,
   LateNumber,
   type LateNumbers,
@@ -128,6 +130,15 @@ export class NativeExecutable implements Executable {
     if (times !== undefined) times[at] = (performance.now() - before) / 1000;
   }
 
+  async runAsync(
+    inputs: readonly Storage[],
+    outputs: readonly Storage[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
+    this.run(inputs, outputs);
+  }
+
   dispose(): void {
     if (!this.#run.dispose()) return;
     this.#addon.dropPlan(this.#handle);
@@ -177,9 +188,11 @@ class Packer {
       return;
     }
     this.numbers.push(this.#kernelId(call), 0, call.inputs.length, call.outputs.length);
-    if (typeof kernel === 'string') {
+    if (isKernelName(kernel)) {
       this.#tensors(call);
       for (const name of kernelAttrs[kernel]) this.#attr(call, name);
+    } else if (typeof kernel === 'string') {
+      throw new InternalError(`no kernel is called ${kernel}`, call.name);
     } else if (isFlat(call)) {
       this.numbers.push(this.#program(kernel, call), call.outputs[0].size);
       for (const tensor of call.inputs) this.#address(tensor);

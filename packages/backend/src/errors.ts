@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'UNIMPLEMENTED'
   | 'RESOURCE_EXHAUSTED'
   | 'INTERNAL'
+  | 'CANCELLED'
   | 'DATA_LOSS';
 
 /** Base of every error that Eagre throws on purpose. `op` names the operation it arose in, where there is one. */
@@ -64,6 +65,13 @@ export class ResourceExhaustedError extends EagreError {
   }
 }
 
+/** Somebody asked for it to end early. */
+export class CancelledError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('CANCELLED', message, op, options);
+  }
+}
+
 /** A broken promise inside Eagre itself; please report it. */
 export class InternalError extends EagreError {
   constructor(message: string, op?: string, options?: ErrorOptions) {
@@ -95,6 +103,8 @@ export function errorFromCode(code: ErrorCode, message: string, op?: string): Ea
       return new ResourceExhaustedError(message, op);
     case 'DATA_LOSS':
       return new DataLossError(message, op);
+    case 'CANCELLED':
+      return new CancelledError(message, op);
     case 'INTERNAL':
       return new InternalError(message, op);
   }

@@ -61,6 +61,11 @@ export const kernelAttrs = {
   GatherNd: [],
   /** base, indices [i…, d], updates → y: a copy of base with slices put in. mode 0 update (last wins), 1 add, 2 sub, 3 max, 4 min. */
   ScatterNd: ['mode'],
+  /**
+   * x [n, rest…], index (int32 or int64, []), row [rest…] → y: x with its row `index` replaced (mode 0) or `row` added to it (mode 1). y
+   * may lie where x does. An index outside of [0, n) throws OutOfRangeError.
+   */
+  SetRow: ['mode'],
   /** indices → y with one more axis at `axis`, of y's size there: `on` at the index, else `off`; outside of the range all `off`. */
   OneHot: ['axis', 'on', 'off'],
   /** x → y (int64 [n, rank]): coordinates of the elements that are not 0, in row-major order; n was counted before. */

@@ -35,6 +35,7 @@ const sum: PlanCall = {
 };
 const state = {
   value: 2,
+  source: {},
   memory: (): never => {
     throw new Error('not asked');
   },

@@ -1,7 +1,14 @@
 import { dtypeTraits } from './dtype.ts';
 import { InternalError } from './errors.ts';
 import { type KernelName, kernelAttrs, MAX_RANK } from './kernels.ts';
-import { LateNumber, type LateNumbers, type Plan, type PlanCall, type PlanTensor } from './plan.ts';
+import {
+  isKernelName,
+  LateNumber,
+  type LateNumbers,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+} from './plan.ts';
 import type { ScalarProgram } from './scalar.ts';
 import { sameShape } from './shape.ts';
 
@@ -53,7 +60,9 @@ export function checkPlan(plan: Plan): void {
     }
     checkSharing(call);
     if (call.kernel === 'Host') checkHost(call);
-    else if (typeof call.kernel === 'string') checkAttrs(call, call.kernel);
+    else if (isKernelName(call.kernel)) checkAttrs(call, call.kernel);
+    else if (typeof call.kernel === 'string')
+      throw new InternalError(`no kernel is called ${call.kernel}`, call.name);
     else checkProgram(call, call.kernel);
   }
   for (const value of plan.outputs) {
@@ -66,7 +75,7 @@ export function checkPlan(plan: Plan): void {
 export function lateNumbersOf(plan: Plan): LateNumbers[] {
   const found = new Set<LateNumbers>();
   for (const call of plan.calls) {
-    if (typeof call.kernel !== 'string' || call.kernel === 'Host') continue;
+    if (!isKernelName(call.kernel)) continue;
     for (const name of kernelAttrs[call.kernel]) {
       const attr = call.attrs[name];
       if (attr instanceof LateNumber) found.add(attr.numbers);
@@ -119,9 +128,7 @@ function checkHost({ host, name }: PlanCall): void {
 }
 
 function checkAttrs({ attrs, name }: PlanCall, kernel: KernelName): void {
-  const names: readonly string[] | undefined = kernelAttrs[kernel];
-  if (names === undefined) throw new InternalError(`no kernel is called ${kernel}`, name);
-  for (const attr of names) {
+  for (const attr of kernelAttrs[kernel]) {
     const value = attrs[attr];
     if (value === undefined) throw new InternalError(`the attribute ${attr} of ${kernel} is missing`, name);
     if (value instanceof LateNumber && !inRange(value.index, Number.POSITIVE_INFINITY))

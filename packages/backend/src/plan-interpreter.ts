@@ -1,9 +1,10 @@
 import type { Backend, Kernel, TensorRef } from './backend.ts';
 import type { DType, NumericDType } from './dtype.ts';
-import { EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
+import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
 import { type AttrValue, kernelAttrs } from './kernels.ts';
 import {
   type Executable,
+  isKernelName,
   LateNumber,
   type LateNumbers,
   type Plan,
@@ -106,6 +107,15 @@ class Interpreter implements Executable {
     }
   }
 
+  async runAsync(
+    inputs: readonly Storage[],
+    outputs: readonly Storage[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
+    this.run(inputs, outputs);
+  }
+
   dispose(): void {
     if (this.#run.dispose()) this.#arena.release();
   }
@@ -137,7 +147,7 @@ function runStep({ name, kernel, inputs, outputs, attrs }: Step): void {
 function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram, Kernel>): Kernel {
   const { kernel, inputs, name, host } = call;
   if (kernel === 'Host') return host as Kernel;
-  if (typeof kernel === 'string') {
+  if (isKernelName(kernel)) {
     // checkPlan has seen that none is a string.
     const dtypes = inputs.map(({ dtype }) => dtype as NumericDType);
     const found = backend.kernel(kernel, dtypes);
@@ -148,6 +158,7 @@ function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram,
       );
     return found;
   }
+  if (typeof kernel === 'string') throw new InternalError(`no kernel is called ${kernel}`, name);
   let compiled = programs.get(kernel);
   if (compiled === undefined) programs.set(kernel, (compiled = backend.elementwise(kernel)));
   return compiled;
@@ -156,7 +167,7 @@ function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram,
 function attrsOf({ kernel, attrs: given }: PlanCall): Pick<Step, 'attrs' | 'late'> {
   const attrs: Record<string, AttrValue> = {};
   const late: [string, LateNumber][] = [];
-  for (const attr of typeof kernel === 'string' && kernel !== 'Host' ? kernelAttrs[kernel] : []) {
+  for (const attr of isKernelName(kernel) ? kernelAttrs[kernel] : []) {
     const value = given[attr];
     if (value instanceof LateNumber) late.push([attr, value]);
     else attrs[attr] = value;

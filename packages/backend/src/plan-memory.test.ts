@@ -30,7 +30,7 @@ function randomPlan(seed: number, count: number): Plan {
     return made;
   };
   const inputs = [value([100]).value, value([16]).value];
-  const states = [value([100])].map(({ value }) => ({ value, memory: () => ({}) as never }));
+  const states = [value([100])].map(({ value }) => ({ value, source: {}, memory: () => ({}) as never }));
   const calls: PlanCall[] = [];
   for (let i = 0; i < count; i++) {
     const read = (): PlanTensor => {

@@ -34,7 +34,7 @@ export class PlanRun {
   bind(place: (value: number, memory: Storage) => void): void {
     const { inputs, outputs, states } = this.#plan;
     const [givenInputs, givenOutputs] = this.memory;
-    const now = states.map((state) => state.memory());
+    const now = states.map((state) => (state.memory as () => Storage)());
     this.memory = [givenInputs, givenOutputs, now];
     for (let i = 0; i < states.length; i++) {
       this.#check('state', states[i].value, now[i]);

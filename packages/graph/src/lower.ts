@@ -137,7 +137,7 @@ class Lowering implements Sink {
       return tensor;
     }
     const held = lifted(() => (x.backend === this.#backend ? x : transfer(x, this.#backend)));
-    this.#states.push({ value: this.#number(tensor), memory: () => held.storage });
+    this.#states.push({ value: this.#number(tensor), source: x, memory: () => held.storage });
     return tensor;
   }
 
@@ -185,6 +185,7 @@ class Lowering implements Sink {
     const written = this.#written.has(variable);
     this.#states.push({
       value: this.#number(tensor),
+      source: variable,
       memory: () => {
         const { storage } = written ? variable.writable() : variable;
         if (storage.allocator !== allocator) {

@@ -273,6 +273,12 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
       outputs: [['float32', [40, 50, 200]]],
       attrs: { mode },
     })),
+  SetRow: () =>
+    [0, 1].map((mode) => ({
+      inputs: [float(40, 500, 200), below(40), float(500, 200)],
+      outputs: [['float32', [40, 500, 200]]],
+      attrs: { mode },
+    })),
   OneHot: () => [
     {
       inputs: [below(120, 4000)],

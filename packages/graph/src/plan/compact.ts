@@ -19,7 +19,7 @@ export function compactValues(plan: Plan): Plan {
     bytes,
     inputs: plan.inputs.map((value) => numbers[value]),
     outputs: plan.outputs.map((value) => numbers[value]),
-    states: states.map((state) => ({ value: numbers[state.value], memory: () => state.memory() })),
+    states: states.map((state) => ({ ...state, value: numbers[state.value] })),
     calls: plan.calls.map((call) => ({
       ...call,
       inputs: call.inputs.map(renumbered),

@@ -143,7 +143,11 @@ export class PlanBuilder {
       bytes: [...this.#bytes],
       inputs: this.#inputs.map(({ tensor }) => tensor.value),
       states: this.#states.map(
-        (state): PlanState => ({ value: state.tensor.value, memory: () => state.storage as Storage }),
+        (state): PlanState => ({
+          value: state.tensor.value,
+          source: state,
+          memory: () => state.storage as Storage,
+        }),
       ),
       calls: [...this.#calls],
       outputs: this.#outputs.map(({ value }) => value),
