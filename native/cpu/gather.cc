@@ -1,4 +1,4 @@
-// Gather, GatherGrad, GatherNd, ScatterNd, OneHot, Nonzero.
+// Gather, GatherGrad, GatherNd, ScatterNd, SetRow, OneHot, Nonzero.
 #include "strided.h"
 
 EAGRE_BEGIN
@@ -250,6 +250,31 @@ void scatter_nd(Args& a) {
   });
 }
 
+void set_row(Args& a) {
+  Tensor x = a.tensor(), index = a.tensor(), row = a.tensor(), y = a.tensor();
+  const int64_t mode = a.integer();
+  if (x.rank < 1 || index.size != 1 || y.size != x.size || x.size != x.dims[0] * row.size) fail(Code::internal, "sizes do not fit");
+  if (mode < 0 || mode > 1) fail(Code::internal, "mode %lld", ll(mode));
+  if (mode == 1 && y.dtype == DType::boolean) fail(Code::unimplemented, "a sum of bool");
+  int64_t at = 0;
+  visit_indices(index, [&](auto* p) { at = *p; });
+  if (at < 0 || at >= x.dims[0]) fail(Code::out_of_range, "index %lld is not in [0, %lld)", ll(at), ll(x.dims[0]));
+  const int64_t item = static_cast<int64_t>(dtype_size(y.dtype));
+  if (y.data != x.data) parallel_copy(y.data, x.data, y.size * item);
+  if (mode == 0) {
+    parallel_copy(y.as<char>() + at * row.size * item, row.data, row.size * item);
+    return;
+  }
+  visit(y.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    T* to = y.as<T>() + at * row.size;
+    const T* from = row.as<T>();
+    parallel_for(row.size, 16384, [&](int64_t b, int64_t e) {
+      for (int64_t k = b; k < e; k++) to[k] = add(to[k], from[k]);
+    });
+  });
+}
+
 void one_hot(Args& a) {
   Tensor indices = a.tensor(), y = a.tensor();
   int64_t axis = a.integer();
@@ -330,6 +355,7 @@ void register_gather(Registry& r) {
   r.add("GatherGrad", gather_grad);
   r.add("GatherNd", gather_nd);
   r.add("ScatterNd", scatter_nd);
+  r.add("SetRow", set_row);
   r.add("OneHot", one_hot);
   r.add("Nonzero", nonzero);
 }

@@ -86,6 +86,44 @@ template <class T> void nd() {
   }
 }
 
+template <class T, class I> void set_row(int64_t n, const Dims& rest) {
+  Dims whole = {n};
+  whole.insert(whole.end(), rest.begin(), rest.end());
+  const auto x = Array<T>::make(whole, [](int64_t i) { return i % 127; });
+  const auto row = Array<T>::make(rest, [](int64_t i) { return i % 5 + 200; });
+  Array<I> index(Dims{});
+  for (int mode = 0; mode < 2; mode++) {
+    for (int64_t at : {int64_t(0), n / 2, n - 1}) {
+      if (mode == 1 && DTypeOf<T>::value == DType::boolean) continue;
+      index[0] = static_cast<I>(at);
+      Array<T> expected = x, y(whole), own = x;
+      for (int64_t k = 0; k < row.size; k++) {
+        T& to = expected[at * row.size + k];
+        to = mode == 0 ? row[k] : static_cast<T>(to + row[k]);
+      }
+      CHECK(Call().in(x).in(index).in(row).out(y).attr(mode).run("SetRow") == Code::ok);
+      CHECK(same(y, expected));
+      CHECK(Call().in(own).in(index).in(row).out(own).attr(mode).run("SetRow") == Code::ok);
+      CHECK(same(own, expected));
+    }
+    for (int64_t bad : {int64_t(-1), n}) {
+      Array<T> own = x;
+      index[0] = static_cast<I>(bad);
+      if (mode == 1 && DTypeOf<T>::value == DType::boolean) continue;
+      CHECK(Call().in(own).in(index).in(row).out(own).attr(mode).run("SetRow") == Code::out_of_range);
+      CHECK(same(own, x));
+    }
+  }
+}
+
+template <class T> void set_rows() {
+  set_row<T, int32_t>(5, {});
+  set_row<T, int64_t>(1, {3});
+  set_row<T, int32_t>(7, {2, 3});
+  set_row<T, int64_t>(4, {0, 3});
+  set_row<T, int32_t>(3, {70000, 3});
+}
+
 template <class T, class I> void one_hot(int64_t outer, int64_t depth, int64_t inner) {
   Random random(17);
   const int64_t least = DTypeOf<I>::value == DType::u8 ? 0 : -1;
@@ -126,6 +164,17 @@ int main() {
   nd<float>();
   nd<int32_t>();
   nd<uint8_t>();
+  set_rows<float>();
+  set_rows<double>();
+  set_rows<int32_t>();
+  set_rows<int64_t>();
+  set_rows<uint8_t>();
+  set_rows<bool>();
+  Array<bool> flags({2, 1}), flag({1});
+  Array<int32_t> first(Dims{});
+  CHECK(Call().in(flags).in(first).in(flag).out(flags).attr(1).run("SetRow") == Code::unimplemented);
+  Array<uint8_t> single(Dims{});
+  CHECK(Call().in(flags).in(single).in(flag).out(flags).attr(0).run("SetRow") == Code::unimplemented);
   one_hot<float, int32_t>(100, 10, 1);
   one_hot<uint8_t, int64_t>(7, 3, 5);
   one_hot<int64_t, uint8_t>(7, 5, 3);
