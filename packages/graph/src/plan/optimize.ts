@@ -7,6 +7,7 @@ import { repeatCheapCalls } from './duplicates.ts';
 import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
+import { liftStates, mapBodies } from './nested.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
 
@@ -25,21 +26,11 @@ const passes = {
 
 type PassName = keyof typeof passes;
 
-// Each finds more after those before it: constants show which moves are copies, moved values which calls are the same. Epilogues and
-// stores come before fusion, which would take their patterns apart; removing dead calls leaves values with fewer readers.
-const order: readonly PassName[] = [
-  'constants',
-  'movement',
-  'common',
-  'movement',
-  'dead',
-  'epilogues',
-  'stores',
-  'duplicates',
-  'fusion',
-  'stores',
-  'dead',
-];
+// Each finds more after those before it: constants show which moves are copies, moved values which calls are the same.
+const simplifying: readonly PassName[] = ['constants', 'movement', 'common', 'movement', 'dead'];
+
+// Epilogues and stores come before fusion, which would take their patterns apart; removing dead calls leaves values with fewer readers.
+const joining: readonly PassName[] = ['epilogues', 'stores', 'duplicates', 'fusion', 'stores', 'dead'];
 
 /** The names of the passes that `optimizePlan` can run. */
 export const planPasses: readonly string[] = Object.keys(passes);
@@ -70,16 +61,23 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     }
   }
   const dump = dumper();
+  const run = (plan: Plan, order: readonly PassName[], show: typeof dump): Plan => {
+    let current = plan;
+    for (const name of order) {
+      if (!wanted.includes(name)) continue;
+      current = passes[name](current);
+      show(name, current);
+    }
+    return current;
+  };
+  const simplify = (plan: Plan, show: typeof dump = () => {}): Plan =>
+    mapBodies(run(plan, simplifying, show), simplify);
+  const join = (plan: Plan, show: typeof dump = () => {}): Plan =>
+    compactValues(run(mapBodies(plan, join), joining, show));
   dump('input', plan);
-  let current = plan;
-  for (const name of order) {
-    if (!wanted.includes(name)) continue;
-    current = passes[name](current);
-    dump(name, current);
-  }
-  current = compactValues(current);
-  dump('result', current);
-  return current;
+  const result = join(simplify(liftStates(plan), dump), dump);
+  dump('result', result);
+  return result;
 }
 
 function dumper(): (stage: string, plan: Plan) => void {

@@ -20,10 +20,14 @@ export function isScalarCall(call: PlanCall): call is ScalarCall {
 
 /**
  * Whether an attribute is known only when the plan runs; such calls may be random draws, and no two of them are the same. Neither are
- * calls of the host's code.
+ * calls of the host's code, nor those that have one or the other in a body.
  */
 export function hasLateAttrs(call: PlanCall): boolean {
-  return call.kernel === 'Host' || Object.values(call.attrs).some((attr) => attr instanceof LateNumber);
+  return (
+    call.kernel === 'Host' ||
+    Object.values(call.attrs).some((attr) => attr instanceof LateNumber) ||
+    (call.bodies?.some(({ calls }) => calls.some(hasLateAttrs)) ?? false)
+  );
 }
 
 /** An attribute that must be a plain number; undefined for one that is late, a list or absent. */
