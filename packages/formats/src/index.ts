@@ -25,3 +25,4 @@ export {
   type SafetensorsEntry,
   type SafetensorsHeader,
 } from './safetensors.ts';
+export * as tensorflow from './tensorflow.ts';
