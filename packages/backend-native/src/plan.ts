@@ -4,6 +4,7 @@ import {
   dtypeTraits,
   type Executable,
   errorFromCode,
+  flattenPlan,
   type HostCode,
   InternalError,
   isKernelName,
@@ -71,7 +72,7 @@ export class NativeExecutable implements Executable {
   constructor(host: PlanHost, plan: Plan) {
     const packer = new Packer(host, plan);
     for (const call of plan.calls) packer.add(call);
-    const { offsets, bytes } = planMemory(plan);
+    const { offsets, bytes } = planMemory(flattenPlan(plan));
     // A buffer of its own: V8 moves small ones that live in its heap.
     this.#block = new Float64Array(new ArrayBuffer(packer.numbers.length * 8));
     this.#block.set(packer.numbers);

@@ -3,6 +3,7 @@ export * from './backend.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
 export * from './flat-plan.ts';
+export { flattenPlan } from './flatten-plan.ts';
 export * from './kernels.ts';
 export * from './plan.ts';
 export { checkPlan, lateNumbersOf } from './plan-check.ts';

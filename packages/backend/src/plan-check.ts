@@ -9,16 +9,9 @@ import {
   type PlanCall,
   type PlanTensor,
 } from './plan.ts';
+import { sameTensor, updates } from './plan-overwrite.ts';
 import type { ScalarProgram } from './scalar.ts';
 import { sameShape } from './shape.ts';
-
-/** Kernels whose outputs are among their inputs. */
-const updates: ReadonlySet<string> = new Set<KernelName>([
-  'ApplyGradientDescent',
-  'ApplyMomentum',
-  'ApplyRMSProp',
-  'ApplyAdam',
-]);
 
 /**
  * Checks what `Plan` promises, so that backends may trust it: value numbers, sizes, that values are written before they are read
@@ -71,17 +64,21 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
-/** The late numbers of a plan, each once, in the order in which they are asked: that of the calls, then of their attributes. */
+/**
+ * The late numbers of a plan's own calls, not of bodies, each once, in the order in which they are asked for: that of the calls, then
+ * of their attributes.
+ */
 export function lateNumbersOf(plan: Plan): LateNumbers[] {
-  const found = new Set<LateNumbers>();
-  for (const call of plan.calls) {
-    if (!isKernelName(call.kernel)) continue;
-    for (const name of kernelAttrs[call.kernel]) {
-      const attr = call.attrs[name];
-      if (attr instanceof LateNumber) found.add(attr.numbers);
-    }
-  }
-  return [...found];
+  return [...new Set(plan.calls.flatMap(lateNumbersIn))];
+}
+
+/** Those of one call, in the order of its attributes. */
+export function lateNumbersIn({ kernel, attrs }: PlanCall): LateNumbers[] {
+  if (!isKernelName(kernel)) return [];
+  return kernelAttrs[kernel].flatMap((name) => {
+    const attr = attrs[name];
+    return attr instanceof LateNumber ? [attr.numbers] : [];
+  });
 }
 
 function inRange(value: number, count: number): boolean {
@@ -166,9 +163,4 @@ function checkProgram({ inputs, outputs, name }: PlanCall, program: ScalarProgra
 function broadcasts(from: readonly number[], to: readonly number[]): boolean {
   const skip = to.length - from.length;
   return skip >= 0 && from.every((dim, axis) => dim === 1 || dim === to[skip + axis]);
-}
-
-/** Whether two see their memory in the same way, so that a scalar program may write one over the other. */
-export function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
-  return a.dtype === b.dtype && sameShape(a.shape, b.shape);
 }

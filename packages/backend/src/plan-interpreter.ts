@@ -1,6 +1,7 @@
 import type { Backend, Kernel, TensorRef } from './backend.ts';
 import type { DType, NumericDType } from './dtype.ts';
 import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
+import { flattenPlan } from './flatten-plan.ts';
 import { type AttrValue, kernelAttrs } from './kernels.ts';
 import {
   type Executable,
@@ -62,7 +63,7 @@ class Interpreter implements Executable {
   readonly #given: readonly number[];
 
   constructor(backend: Backend, plan: Plan) {
-    const { offsets, bytes } = planMemory(plan);
+    const { offsets, bytes } = planMemory(flattenPlan(plan));
     const arena = backend.allocator.allocateAlone(bytes);
     const memory = plan.bytes.map((size, value) =>
       offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),

@@ -1,7 +1,8 @@
-import type { Plan, PlanCall, PlanTensor } from './plan.ts';
-import { sameTensor } from './plan-check.ts';
+import type { FlatPlan, FlatStep } from './flat-plan.ts';
+import type { PlanTensor } from './plan.ts';
+import { mayOverwrite } from './plan-overwrite.ts';
 
-/** Where the values of a plan lie that are neither given nor states. */
+/** Where the values of a flat plan lie that are neither given nor states. */
 export interface PlanMemory {
   /** For each value its offset in the arena in bytes, a multiple of 64; -1 where it lies elsewhere. */
   readonly offsets: Float64Array;
@@ -12,16 +13,17 @@ export interface PlanMemory {
 const ALIGN = 64;
 
 /**
- * Packs values into one arena so that those whose lives overlap share no byte. A life lasts from the call that writes a value to
- * the last that reads it, both included; but a scalar program may write over an input of the output's shape and dtype that
- * dies there. Largest first, each into the smallest gap that holds it between those placed before.
+ * Packs values into one arena so that those whose lives overlap share no byte. A life lasts from the first step that writes a value to
+ * the last that uses it, both included, and to the end of each loop that it was written before and is used in; values of two
+ * branches so may share. A kernel that allows it may write over an input that dies there. Largest first, each into the smallest gap
+ * that holds it between those placed before.
  *
  * For n values that is O(n²) comparisons of two lives, about a nanosecond each, and at least as many lives do overlap in a
  * training step, where what forward computed waits for backward.
  *
- * @param plan one that `checkPlan` accepts.
+ * @param plan what `flattenPlan` makes.
  */
-export function planMemory(plan: Plan): PlanMemory {
+export function planMemory(plan: FlatPlan): PlanMemory {
   const { blockOf, first, last, sizes } = findBlocks(plan);
   const placed = new Int32Array(sizes.length);
   const starts = new Float64Array(sizes.length);
@@ -65,17 +67,14 @@ export function planMemory(plan: Plan): PlanMemory {
 interface Blocks {
   /** By value: the block that it lies in, or -1. Values that follow one another in place share one. */
   readonly blockOf: Int32Array;
-  /** By block: the first and the last call that use it, and its bytes rounded up. */
+  /** By block: the first and the last step that use it, and its bytes rounded up. */
   readonly first: number[];
   readonly last: number[];
   readonly sizes: number[];
 }
 
-function findBlocks(plan: Plan): Blocks {
-  const lastRead = new Int32Array(plan.bytes.length).fill(-1);
-  plan.calls.forEach((call, i) => {
-    for (const { value } of call.inputs) lastRead[value] = i;
-  });
+function findBlocks(plan: FlatPlan): Blocks {
+  const { firstWrite, lastUse } = findLives(plan);
   const elsewhere = new Uint8Array(plan.bytes.length);
   for (const value of plan.inputs) elsewhere[value] = 1;
   for (const value of plan.outputs) elsewhere[value] = 1;
@@ -85,30 +84,29 @@ function findBlocks(plan: Plan): Blocks {
   const first: number[] = [];
   const last: number[] = [];
   const sizes: number[] = [];
-  plan.calls.forEach((call, i) => {
+  plan.steps.forEach((step, i) => {
     const taken = new Set<number>();
-    for (const output of call.outputs) {
+    for (const output of writesOf(step)) {
       const { value } = output;
-      if (elsewhere[value] !== 0) continue;
-      const end = Math.max(i, lastRead[value]);
-      // What a call reads and lies in a block with no later reader: its last life ends here.
-      const dying = call.inputs.find(
+      if (elsewhere[value] !== 0 || firstWrite[value] !== i) continue;
+      // What the step reads and lies in a block with no later use: the block's last life ends here.
+      const dying = readsOf(step).find(
         (input) =>
           blockOf[input.value] >= 0 &&
-          lastRead[input.value] === i &&
+          lastUse[input.value] === i &&
           plan.bytes[input.value] === plan.bytes[value] &&
           !taken.has(input.value) &&
-          mayOverwrite(call, input.value, output),
+          overwrites(step, input.value, output),
       );
       if (dying !== undefined) {
         taken.add(dying.value);
         const block = blockOf[dying.value];
         blockOf[value] = block;
-        last[block] = end;
+        last[block] = lastUse[value];
       } else {
         blockOf[value] = sizes.length;
         first.push(i);
-        last.push(end);
+        last.push(lastUse[value]);
         sizes.push(Math.ceil(plan.bytes[value] / ALIGN) * ALIGN);
       }
     }
@@ -116,9 +114,86 @@ function findBlocks(plan: Plan): Blocks {
   return { blockOf, first, last, sizes };
 }
 
-/** Scalar programs read each element before they write it, if every look at the value is the same as at the output. */
-function mayOverwrite({ kernel, inputs }: PlanCall, value: number, output: PlanTensor): boolean {
-  return (
-    typeof kernel !== 'string' && inputs.every((input) => input.value !== value || sameTensor(input, output))
-  );
+function overwrites(step: FlatStep, value: number, output: PlanTensor): boolean {
+  if (step.kind !== 'call') return false;
+  const places = step.call.inputs.flatMap((input, i) => (input.value === value ? [i] : []));
+  return mayOverwrite(step.call, places, output);
+}
+
+interface Lives {
+  /** By value: the first step that writes it, or -1. */
+  readonly firstWrite: Int32Array;
+  /** By value: the last step at which it is needed, or -1. */
+  readonly lastUse: Int32Array;
+}
+
+function findLives({ bytes, steps }: FlatPlan): Lives {
+  const { loopOf, loops } = findLoops(steps);
+  const firstWrite = new Int32Array(bytes.length).fill(-1);
+  const lastUse = new Int32Array(bytes.length).fill(-1);
+  const use = (value: number, at: number): void => {
+    let end = at;
+    for (let l = loopOf[at]; l >= 0 && loops[l].first > firstWrite[value]; l = loops[l].parent)
+      end = loops[l].last;
+    lastUse[value] = Math.max(lastUse[value], end);
+  };
+  steps.forEach((step, i) => {
+    for (const { value } of readsOf(step)) use(value, i);
+    for (const { value } of writesOf(step)) {
+      if (firstWrite[value] < 0) firstWrite[value] = i;
+      use(value, i);
+    }
+  });
+  return { firstWrite, lastUse };
+}
+
+/** The steps of a loop, from its first to the jump back. */
+interface Loop {
+  readonly first: number;
+  readonly last: number;
+  /** The next loop around it, or -1. */
+  parent: number;
+}
+
+/** @returns all loops, and by step the innermost that it lies in, or -1. */
+function findLoops(steps: readonly FlatStep[]): { loopOf: Int32Array; loops: Loop[] } {
+  const loopOf = new Int32Array(steps.length).fill(-1);
+  const loops: Loop[] = [];
+  // Inner loops end before those around them.
+  steps.forEach((step, last) => {
+    if (step.kind !== 'jump' || step.to > last) return;
+    const number = loops.length;
+    for (let at = step.to; at <= last; at++) {
+      if (loopOf[at] < 0) {
+        loopOf[at] = number;
+        continue;
+      }
+      let inner = loops[loopOf[at]];
+      while (inner.parent >= 0) inner = loops[inner.parent];
+      inner.parent = number;
+      at = inner.last;
+    }
+    loops.push({ first: step.to, last, parent: -1 });
+  });
+  return { loopOf, loops };
+}
+
+const none: readonly PlanTensor[] = [];
+
+function readsOf(step: FlatStep): readonly PlanTensor[] {
+  switch (step.kind) {
+    case 'call':
+      return step.call.inputs;
+    case 'push':
+      return [step.tensor];
+    case 'switch':
+      return [step.selector];
+    default:
+      return none;
+  }
+}
+
+function writesOf(step: FlatStep): readonly PlanTensor[] {
+  if (step.kind === 'call') return step.call.outputs;
+  return step.kind === 'pop' ? [step.tensor] : none;
 }

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import {
+  buildScalarProgram,
+  flattenPlan,
+  LateNumber,
+  type Plan,
+  type PlanTensor,
+  type Storage,
+} from './index.ts';
+import { PlanWriter, showSteps } from './plan-fixture.ts';
+
+const add = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.add(x, y));
+const double = buildScalarProgram(['float32'], (s, x) => s.mul(x, 2));
+const less = buildScalarProgram(['float32', 'float32'], (s, x, y) => s.lt(x, y));
+const noMemory = (): Storage => {
+  throw new Error('not asked');
+};
+
+/** A body: its inputs come as scalars, and it returns its outputs. */
+function body(inputs: number, write: (w: PlanWriter, ...inputs: PlanTensor[]) => PlanTensor[]): Plan {
+  const w = new PlanWriter();
+  return w.plan(write(w, ...Array.from({ length: inputs }, () => w.input())));
+}
+
+/** That the first of two inputs, or of more, is less than the second. */
+const below = (inputs: number): Plan => body(inputs, (w, x, y) => [w.make(less, [x, y], { dtype: 'bool' })]);
+
+const showLoop = (inputs: number, turn: Plan, condition = below(inputs)): string[] => {
+  const w = new PlanWriter();
+  const given = Array.from({ length: inputs }, () => w.input());
+  const carried = turn.outputs.length;
+  return showSteps(
+    flattenPlan(w.plan(w.loop(given.slice(0, carried), given.slice(carried), condition, turn))),
+  );
+};
+
+it('leaves a plan without bodies as it is', () => {
+  const w = new PlanWriter();
+  const x = w.input();
+  const draw = { next: () => [0] };
+  const state = w.state(draw, noMemory);
+  w.call(add, [x, state], [state]);
+  const y = w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: new LateNumber(draw, 0) });
+  const plan = w.plan([w.make(add, [x, y])]);
+  const { steps, ...rest } = flattenPlan(plan);
+  expect(rest).toEqual({
+    bytes: plan.bytes,
+    inputs: [0],
+    states: plan.states,
+    stacks: 0,
+    outputs: [3],
+    late: [draw],
+  });
+  expect(steps).toEqual(plan.calls.map((call, owner) => ({ kind: 'call', call, owner })));
+});
+
+describe('a branch', () => {
+  it('writes its results straight to those of the call, and jumps over the other bodies', () => {
+    const w = new PlanWriter();
+    const [c, x] = [w.input([], 'bool'), w.input()];
+    const twice = body(1, (b, y) => [b.make(double, [b.make(double, [y])])]);
+    const same = body(1, (b, y) => [b.make('Copy', [y])]);
+    const [y] = w.branch(c, [x], [twice, same], [x]);
+    const flat = flattenPlan(w.plan([w.make(double, [y])]));
+    expect(showSteps(flat)).toEqual([
+      'switch 0: 1 4',
+      'map 1 -> 4',
+      'map 4 -> 2',
+      'jump 5',
+      'Copy 1 -> 2',
+      'map 2 -> 3',
+    ]);
+    expect(flat.steps.map(({ owner }) => owner)).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(flat.bytes).toEqual([1, 4, 4, 4, 4]);
+  });
+
+  it('may have many bodies, or one, with nothing in them', () => {
+    const w = new PlanWriter();
+    const s = w.input([], 'int32');
+    const none = body(0, () => []);
+    w.branch(s, [], [none, none, none], []);
+    w.branch(s, [], [none], []);
+    expect(showSteps(flattenPlan(w.plan()))).toEqual(['switch 0: 1 2 3', 'jump 3', 'jump 3', 'switch 0: 4']);
+  });
+
+  it('is given a copy of a state that it writes', () => {
+    const w = new PlanWriter();
+    const source = {};
+    const [c, state, other] = [w.input([], 'bool'), w.state(source, noMemory), w.state({}, noMemory)];
+    const writes = body(2, (b, x, y) => {
+      const inner = b.state(source, noMemory);
+      b.call(add, [inner, x], [inner]);
+      return [b.make(add, [x, y])];
+    });
+    const reads = body(2, (b, x, y) => [b.make(add, [x, y])]);
+    const [y] = w.branch(c, [state, other], [writes, reads], [state]);
+    const flat = flattenPlan(w.plan([y]));
+    expect(showSteps(flat)).toEqual([
+      'Copy 1 -> 4',
+      'switch 0: 2 5',
+      'map 1 4 -> 1',
+      'map 4 2 -> 3',
+      'jump 6',
+      'map 4 2 -> 3',
+    ]);
+    expect(flat.states.map(({ value }) => value)).toEqual([1, 2]);
+  });
+});
+
+describe('a loop', () => {
+  it('writes what it carries in place where nothing reads it any more', () => {
+    const turn = body(2, (b, x, n) => {
+      const t = b.make(add, [x, n]);
+      return [b.make(add, [t, x]), b.make('Copy', [n])];
+    });
+    expect(showLoop(2, turn)).toEqual([
+      'Copy 0 -> 2',
+      'Copy 1 -> 3',
+      'map 2 3 -> 4',
+      'switch 4: 4 9',
+      'map 2 3 -> 5',
+      'map 5 2 -> 2',
+      'Copy 3 -> 6',
+      'Copy 6 -> 3',
+      'jump 2',
+    ]);
+  });
+
+  it('copies at the end what is read after its successor is written', () => {
+    const swap = body(2, (b, x, y) => [b.make('Copy', [y]), b.make('Copy', [x])]);
+    expect(showLoop(2, swap).slice(4)).toEqual(['Copy 3 -> 5', 'Copy 2 -> 3', 'Copy 5 -> 2', 'jump 2']);
+    const fibonacci = body(3, (b, x, _, n) => {
+      const sum = b.make(add, [x, n]);
+      return [b.make('Copy', [n]), b.make('Copy', [x]), sum];
+    });
+    expect(showLoop(3, fibonacci).slice(5)).toEqual([
+      'map 3 5 -> 7',
+      'Copy 5 -> 8',
+      'Copy 3 -> 4',
+      'Copy 8 -> 3',
+      'Copy 7 -> 5',
+      'jump 3',
+    ]);
+  });
+
+  it('does not write in place over another look, or over an operand that SetRow does not keep', () => {
+    const w = new PlanWriter();
+    const [n, limit, x] = [w.input(), w.input(), w.input([4])];
+    const condition = new PlanWriter();
+    const [a, b] = [condition.input(), condition.input([4]), condition.input()];
+    const holds = condition.plan([
+      condition.make(less, [a, { ...b, shape: [], size: 1 }], { dtype: 'bool' }),
+    ]);
+    const turn = new PlanWriter();
+    const [m, y] = [turn.input(), turn.input([4]), turn.input()];
+    const look = { ...y, shape: [2, 2] };
+    const index = turn.fill(0, [], 'int32');
+    const z = turn.make(add, [look, { ...m, shape: [] }], { shape: [2, 2] });
+    const set = turn.make('SetRow', [{ ...z, shape: [4] }, index, m], {}, { mode: 0 });
+    const rows = turn.make('SetRow', [{ ...m, shape: [1] }, index, m], {}, { mode: 0 });
+    w.loop([n, x], [limit], holds, turn.plan([{ ...rows, shape: [] }, set]));
+    expect(showSteps(flattenPlan(w.plan())).slice(4)).toEqual([
+      'Fill -> 6',
+      'map 4 3 -> 7',
+      'SetRow 7 6 3 -> 4',
+      'SetRow 3 6 3 -> 8',
+      'Copy 8 -> 3',
+      'jump 2',
+    ]);
+  });
+
+  it('begins in place with a temporary that nothing else reads', () => {
+    const w = new PlanWriter();
+    const limit = w.input();
+    const turn = body(2, (b, x) => [b.make(double, [x])]);
+    const first = w.loop([w.fill(1)], [limit], below(2), turn);
+    const second = w.loop(first, [limit], below(2), turn);
+    const kept = w.fill(2);
+    const third = w.loop([kept], [limit], below(2), turn);
+    const fourth = w.loop([w.fill(3)], [kept], below(2), turn);
+    expect(showSteps(flattenPlan(w.plan([...second, ...third, ...fourth])))).toEqual([
+      'Fill -> 3',
+      'map 3 0 -> 8',
+      'switch 8: 3 5',
+      'map 3 -> 3',
+      'jump 1',
+      'map 3 0 -> 9',
+      'switch 9: 7 9',
+      'map 3 -> 3',
+      'jump 5',
+      'Fill -> 4',
+      'Copy 4 -> 5',
+      'map 5 0 -> 10',
+      'switch 10: 13 15',
+      'map 5 -> 5',
+      'jump 11',
+      'Fill -> 7',
+      'map 7 4 -> 11',
+      'switch 11: 18 20',
+      'map 7 -> 7',
+      'jump 16',
+    ]);
+  });
+
+  it('writes in place through branches and loops within', () => {
+    const inner = body(2, (b, x) => [b.make(double, [x])]);
+    const turn = body(2, (b, x, n) => {
+      const c = b.make(less, [x, n], { dtype: 'bool' });
+      const results = b.branch(
+        c,
+        [x, n],
+        [
+          body(2, (d, y, m) => d.loop([y], [m], below(2), inner)),
+          body(2, (d, y, m) => {
+            const t = d.make(add, [y, m]);
+            return [d.make(add, [t, y])];
+          }),
+        ],
+        [x],
+      );
+      return results;
+    });
+    expect(showLoop(2, turn)).toEqual([
+      'Copy 0 -> 2',
+      'map 2 1 -> 3',
+      'switch 3: 3 13',
+      'map 2 1 -> 4',
+      'switch 4: 5 10',
+      'map 2 1 -> 5',
+      'switch 5: 7 9',
+      'map 2 -> 2',
+      'jump 5',
+      'jump 12',
+      'map 2 1 -> 6',
+      'map 6 2 -> 2',
+      'jump 1',
+    ]);
+    const late = body(2, (b, x, n) => {
+      const c = b.make(less, [x, n], { dtype: 'bool' });
+      const early = body(2, (d, y, m) => {
+        const result = d.make(add, [m, m]);
+        d.make(add, [y, m]);
+        return [result];
+      });
+      return b.branch(c, [x, n], [early, early], [x]);
+    });
+    expect(showLoop(2, late).at(-2)).toBe('Copy 5 -> 2');
+  });
+});
+
+it('knows states and stacks by what they are, at any depth', () => {
+  const [variable, hidden, stack, other] = [{}, {}, {}, {}];
+  const inner = body(1, (b, x) => {
+    const [v, h] = [b.state(variable, noMemory), b.state(hidden, noMemory)];
+    b.push(x, b.stack(other));
+    b.push(v, b.stack(stack));
+    b.call(add, [h, x], [h]);
+    return [];
+  });
+  const nested = body(1, (b, x) => b.branch(b.fill(1, [], 'bool'), [x], [inner, inner], []));
+  const w = new PlanWriter();
+  const c = w.input([], 'bool');
+  const v = w.state(variable, noMemory);
+  const s = w.stack(stack);
+  w.branch(c, [v], [inner, nested], []);
+  const y = w.pop(s);
+  const flat = flattenPlan(w.plan([y]));
+  expect(flat.states.map(({ value, source }) => [value, source])).toEqual([
+    [1, variable],
+    [4, hidden],
+  ]);
+  expect(flat.stacks).toBe(2);
+  expect(showSteps(flat)).toEqual([
+    'switch 0: 1 5',
+    'push 1 on 1',
+    'push 1 on 0',
+    'map 4 1 -> 4',
+    'jump 14',
+    'Fill -> 5',
+    'switch 5: 7 11',
+    'push 1 on 1',
+    'push 1 on 0',
+    'map 4 1 -> 4',
+    'jump 14',
+    'push 1 on 1',
+    'push 1 on 0',
+    'map 4 1 -> 4',
+    'pop 3 off 0',
+  ]);
+});
+
+it('asks for late numbers ahead of their first use once a body has some', () => {
+  const [a, b] = [{ next: () => [1] }, { next: () => [2] }];
+  const fill = (w: PlanWriter, late: typeof a): PlanTensor =>
+    w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: new LateNumber(late, 0) });
+  const w = new PlanWriter();
+  const [x, n] = [fill(w, a), w.input()];
+  fill(w, a);
+  const turn = body(2, (d) => {
+    const first = fill(d, b);
+    return [d.make(add, [first, fill(d, a)])];
+  });
+  const [y] = w.loop([x], [n], below(2), turn);
+  const flat = flattenPlan(w.plan([y]));
+  expect(flat.late).toEqual([]);
+  expect(showSteps(flat)).toEqual([
+    'late',
+    'Fill -> 3',
+    'Fill -> 2',
+    'map 3 1 -> 4',
+    'switch 4: 5 11',
+    'late',
+    'Fill -> 5',
+    'late',
+    'Fill -> 6',
+    'map 5 6 -> 3',
+    'jump 3',
+  ]);
+  expect(flat.steps.flatMap((step) => (step.kind === 'late' ? [step.numbers] : []))).toEqual([a, b, a]);
+});

@@ -1,0 +1,29 @@
+import type { KernelName } from './kernels.ts';
+import type { PlanCall, PlanTensor } from './plan.ts';
+import { sameShape } from './shape.ts';
+
+/** Kernels whose outputs are among their inputs. */
+export const updates: ReadonlySet<string> = new Set<KernelName>([
+  'ApplyGradientDescent',
+  'ApplyMomentum',
+  'ApplyRMSProp',
+  'ApplyAdam',
+]);
+
+/** Whether two see their memory in the same way, so that a scalar program may write one over the other. */
+export function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
+  return a.dtype === b.dtype && sameShape(a.shape, b.shape);
+}
+
+/**
+ * Whether a kernel may write `output` into the memory that it reads at all of these places among its inputs: a scalar program reads
+ * each element before it writes it, SetRow leaves all but one row.
+ */
+export function mayOverwrite(
+  { kernel, inputs }: PlanCall,
+  places: readonly number[],
+  output: PlanTensor,
+): boolean {
+  if (typeof kernel !== 'string') return places.every((i) => sameTensor(inputs[i], output));
+  return kernel === 'SetRow' && places.every((i) => i === 0 && sameTensor(inputs[i], output));
+}
