@@ -132,6 +132,60 @@ describe('ScatterNd', () => {
   });
 });
 
+describe('SetRow', () => {
+  const list = [10, 20, 30, 40, 50, 60];
+  it.each([
+    [0, [10, 20, 1, 2, 50, 60]],
+    [1, [10, 20, 31, 42, 50, 60]],
+  ])('in mode %i, into memory of its own and in place', (mode, expected) => {
+    for (const dtype of ['float32', 'float64', 'int32', 'int64', 'uint8'] as const) {
+      const wanted = dtype === 'int64' ? expected.map(BigInt) : expected;
+      const x = tensor(dtype, [3, 2], list);
+      const [index, row] = [tensor('int64', [], [1n]), tensor(dtype, [2], [1, 2])];
+      expect(values(run(kernels, 'SetRow', [x, index, row], dtype, [3, 2], { mode }))).toEqual(wanted);
+      expect(values(x).map(Number)).toEqual(list);
+      kernels.SetRow!([x, tensor('int32', [], [1]), row], [x], { mode });
+      expect(values(x)).toEqual(wanted);
+    }
+  });
+
+  it('rounds and wraps sums as the dtype does', () => {
+    const sum = (dtype: 'uint8' | 'int64' | 'float32', a: number | bigint, b: number | bigint) =>
+      values(
+        run(
+          kernels,
+          'SetRow',
+          [tensor(dtype, [1], [a]), tensor('int32', [], [0]), tensor(dtype, [], [b])],
+          dtype,
+          [1],
+          { mode: 1 },
+        ),
+      )[0];
+    expect(sum('uint8', 250, 10)).toBe(4);
+    expect(sum('int64', 2n ** 63n - 1n, 1n)).toBe(-(2n ** 63n));
+    expect(sum('float32', 1, 2 ** -30)).toBe(1);
+  });
+
+  it('moves bools but does not add them, and takes rows of nothing', () => {
+    const inputs = [tensor('bool', [2], [0, 1]), tensor('int32', [], [0]), tensor('bool', [], [1])];
+    expect(values(run(kernels, 'SetRow', inputs, 'bool', [2], { mode: 0 }))).toEqual([1, 1]);
+    expect(() => run(kernels, 'SetRow', inputs, 'bool', [2], { mode: 1 })).toThrow(UnimplementedError);
+    const empty = [tensor('float32', [2, 0]), tensor('int32', [], [1]), tensor('float32', [0])];
+    expect(run(kernels, 'SetRow', empty, 'float32', [2, 0], { mode: 1 }).size).toBe(0);
+  });
+
+  it.each([-1, 3])('refuses row %i of three, before it writes', (index) => {
+    for (const dtype of ['int32', 'int64'] as const) {
+      const x = tensor('float32', [3, 2], list);
+      const row = tensor('float32', [2], [1, 2]);
+      const at = tensor(dtype, [], [index]);
+      expect(() => kernels.SetRow!([x, at, row], [x], { mode: 0 })).toThrow(OutOfRangeError);
+      expect(() => kernels.SetRow!([x, at, row], [x], { mode: 0 })).toThrow(`SetRow: index ${index} is not`);
+      expect(values(x)).toEqual(list);
+    }
+  });
+});
+
 describe('OneHot and Nonzero', () => {
   it('puts the axis anywhere', () => {
     const index = tensor('int32', [2, 2], [0, 2, -1, 3]);

@@ -156,6 +156,33 @@ function scatterNd(
   });
 }
 
+function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mode: number): void {
+  if (mode !== 0 && y.dtype === 'bool') throw new UnimplementedError('arithmetic of bool', 'SetRow');
+  const [at] = indexList(index);
+  if (!(at >= 0 && at < x.shape[0]))
+    throw new OutOfRangeError(`index ${at} is not in [0, ${x.shape[0]})`, 'SetRow');
+  const start = at * row.size;
+  if (y.dtype === 'int64') {
+    const out = bigints(y);
+    const f = combineBig[mode];
+    if (!sameMemory(x, y)) out.set(bigints(x));
+    bigints(row).forEach((update, k) => {
+      out[start + k] = f(out[start + k], update);
+    });
+    return;
+  }
+  const out = numbers(y);
+  const f = combine[mode];
+  if (!sameMemory(x, y)) out.set(numbers(x));
+  numbers(row).forEach((update, k) => {
+    out[start + k] = f(out[start + k], update);
+  });
+}
+
+function sameMemory({ storage: a }: TensorRef, { storage: b }: TensorRef): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+}
+
 function oneHot(indices: TensorRef, y: TensorRef, axis: number, on: number, off: number): void {
   const depth = y.shape[axis];
   const inner = product(y.shape.slice(axis + 1));
@@ -191,6 +218,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
   GatherNd: ([params, indices], [y]) => gatherNd(params, indices, y),
   ScatterNd: ([base, indices, updates], [y], attrs) =>
     scatterNd(base, indices, updates, y, attrs.mode as number),
+  SetRow: ([x, index, row], [y], attrs) => setRow(x, index, row, y, attrs.mode as number),
   OneHot: ([indices], [y], attrs) =>
     oneHot(indices, y, attrs.axis as number, attrs.on as number, attrs.off as number),
   Nonzero: ([x], [y]) => nonzero(x, y),
