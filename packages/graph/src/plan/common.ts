@@ -1,4 +1,5 @@
 import type { Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
+import { hasBodies } from './nested.ts';
 import { programKey } from './program.ts';
 import { hasLateAttrs, substitute } from './tensors.ts';
 import { Uses } from './uses.ts';
@@ -16,6 +17,7 @@ export function shareCommonCalls(plan: Plan): Plan {
   const calls: PlanCall[] = [];
   const show = ({ value, dtype, shape }: PlanTensor): string =>
     `${value}.${versions[value]} ${dtype}[${shape}]`;
+  const alike = (a: number, b: number): boolean => plan.bytes[a] === plan.bytes[b];
   const kernelKey = (kernel: PlanCall['kernel']): string => {
     if (typeof kernel === 'string') return kernel;
     let key = programs.get(kernel);
@@ -25,7 +27,7 @@ export function shareCommonCalls(plan: Plan): Plan {
   for (const original of plan.calls) {
     const call = substitute(original, replaced);
     const writesState = call.outputs.some(({ value }) => uses.states.has(value));
-    if (!writesState && !hasLateAttrs(call)) {
+    if (!writesState && !hasLateAttrs(call) && !hasBodies(call)) {
       const made = call.outputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
       const attrs = Object.entries(call.attrs)
         .map(([name, attr]) => `${name}=${Object.is(attr, -0) ? '-0' : String(attr)}`)
@@ -33,7 +35,7 @@ export function shareCommonCalls(plan: Plan): Plan {
       const key = [kernelKey(call.kernel), ...call.inputs.map(show), '->', ...made, ...attrs].join('|');
       const same = known.get(key);
       if (same === undefined) known.set(key, call.outputs);
-      else if (call.outputs.every(({ value }) => uses.isTemporary(value))) {
+      else if (call.outputs.every(({ value }, i) => uses.isTemporary(value) && alike(value, same[i].value))) {
         call.outputs.forEach(({ value }, i) => replaced.set(value, same[i].value));
         continue;
       }

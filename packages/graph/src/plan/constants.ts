@@ -3,9 +3,31 @@ import { isValueOf, ProgramWriter, programKey } from './program.ts';
 import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';
 import { Uses } from './uses.ts';
 
-interface Constant {
+/** What every element of a temporary is. */
+export interface Constant {
   readonly dtype: NumericDType;
   readonly value: number;
+  /** The name of the call that filled it. */
+  readonly name: string;
+}
+
+/** The temporaries of a plan that Fill writes, where the number is exactly a value of the dtype. */
+export function constantsOf(plan: Plan): ReadonlyMap<number, Constant> {
+  const { states } = new Uses(plan);
+  const constants = new Map<number, Constant>();
+  for (const call of plan.calls) noteFill(call, states, constants);
+  return constants;
+}
+
+function noteFill(
+  { kernel, outputs: [output], attrs, name }: PlanCall,
+  states: ReadonlySet<number>,
+  constants: Map<number, Constant>,
+): void {
+  if (kernel !== 'Fill' || states.has(output.value)) return;
+  const value = numberAttr(attrs['value']);
+  if (value !== undefined && isNumeric(output.dtype) && isValueOf(output.dtype, value))
+    constants.set(output.value, { dtype: output.dtype, value, name });
 }
 
 /**
@@ -17,12 +39,7 @@ export function foldConstants(plan: Plan): Plan {
   const constants = new Map<number, Constant>();
   const calls = plan.calls.map((original) => {
     const call = isScalarCall(original) ? simplified(original, constants) : foldedMove(original, constants);
-    const [output] = call.outputs;
-    if (call.kernel === 'Fill' && !states.has(output.value)) {
-      const value = numberAttr(call.attrs['value']);
-      if (value !== undefined && isNumeric(output.dtype) && isValueOf(output.dtype, value))
-        constants.set(output.value, { dtype: output.dtype, value });
-    }
+    noteFill(call, states, constants);
     return call;
   });
   return { ...plan, calls };

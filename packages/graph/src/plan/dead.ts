@@ -1,4 +1,4 @@
-import type { Plan, PlanCall } from '@eagre/backend';
+import { isKernelName, type Plan, type PlanCall } from '@eagre/backend';
 import { hasLateAttrs } from './tensors.ts';
 
 /**
@@ -15,7 +15,7 @@ export function removeDeadCalls(plan: Plan): Plan {
     let call = plan.calls[i];
     if (!call.outputs.some((output) => needed[output.value] === 1)) {
       if (!hasLateAttrs(call)) continue;
-      if (call.inputs.length === 0 && call.kernel !== 'Host') call = emptied(call, bytes);
+      if (call.inputs.length === 0 && isKernelName(call.kernel)) call = emptied(call, bytes);
     }
     for (const input of call.inputs) needed[input.value] = 1;
     calls.push(call);

@@ -5,6 +5,7 @@ import {
   buildScalarProgram,
   dtypeTraits,
   type HostAllocator,
+  type HostCode,
   type KernelName,
   type LateNumber,
   type LateNumbers,
@@ -58,24 +59,52 @@ export function view(tensor: PlanTensor, shape: readonly number[]): PlanTensor {
   return { ...tensor, shape };
 }
 
-/** A draw that gives key and counter; each is another. */
-class Draws implements LateNumbers {
-  asked = 0;
+/** How often any draw of a builder has been asked. */
+interface Asked {
+  asked: number;
+}
+
+/** A draw that gives key and counter; each time it is asked, and each draw, is another. */
+class Draw implements LateNumbers {
+  readonly #count: Asked;
+
+  constructor(count: Asked) {
+    this.#count = count;
+  }
 
   next(): readonly number[] {
-    this.asked++;
-    return [1, 2, this.asked, 0];
+    return [1, 2, ++this.#count.asked, 0];
   }
 }
 
+type StateRecord = Given & { storage: Storage | undefined };
+
+/** What a body is written by: it gets the body's builder and its inputs, and returns its outputs. */
+export type BodyCode = (b: PlanBuilder, ...inputs: readonly PlanTensor[]) => readonly PlanTensor[];
+
 /** Writes a plan down and runs it. */
 export class PlanBuilder {
-  readonly draws: LateNumbers & { asked: number } = new Draws();
+  /** How often late numbers have been asked for in this run. */
+  readonly count: Asked;
+  /** A draw that several calls may share. */
+  readonly draws: LateNumbers;
   readonly #bytes: number[] = [];
   readonly #calls: PlanCall[] = [];
   readonly #inputs: Given[] = [];
-  readonly #states: (Given & { storage: Storage | undefined })[] = [];
+  readonly #states: StateRecord[] = [];
+  readonly #planStates: PlanState[] = [];
   readonly #outputs: PlanTensor[] = [];
+
+  /** @param around the builder of the plan that this one's is a body of. */
+  constructor(around?: PlanBuilder) {
+    this.count = around?.count ?? { asked: 0 };
+    this.draws = this.draw();
+  }
+
+  /** Late numbers of their own. */
+  draw(): LateNumbers {
+    return new Draw(this.count);
+  }
 
   input(dtype: NumericDType, shape: readonly number[], elements: Elements): PlanTensor {
     const tensor = this.tensor(dtype, shape);
@@ -85,8 +114,107 @@ export class PlanBuilder {
 
   state(dtype: NumericDType, shape: readonly number[], elements: Elements): PlanTensor {
     const tensor = this.tensor(dtype, shape);
-    this.#states.push({ tensor, elements, storage: undefined });
+    const state: StateRecord = { tensor, elements, storage: undefined };
+    this.#states.push(state);
+    this.#planStates.push({
+      value: tensor.value,
+      source: state,
+      memory: () => state.storage as Storage,
+    });
     return tensor;
+  }
+
+  /** A stack, which calls of Push and Pop name. */
+  stack(): PlanTensor {
+    const tensor = this.tensor('uint8', [0]);
+    this.#planStates.push({ value: tensor.value, source: {}, memory: null });
+    return tensor;
+  }
+
+  /** In the builder of a body: a state or stack of the plan around it, which has that number there. */
+  shared(around: PlanBuilder, { value, dtype, shape }: PlanTensor): PlanTensor {
+    const state = around.#planStates.find((other) => other.value === value) as PlanState;
+    const known = this.#planStates.find(({ source }) => source === state.source);
+    const tensor = this.tensor(dtype as NumericDType, shape);
+    if (known !== undefined) return { ...tensor, value: known.value };
+    this.#planStates.push({ ...state, value: tensor.value });
+    return tensor;
+  }
+
+  push(x: PlanTensor, stack: PlanTensor): void {
+    this.#calls.push({ kernel: 'Push', inputs: [x, stack], outputs: [stack], attrs: {}, name: 'Push' });
+  }
+
+  pop(stack: PlanTensor, dtype: NumericDType, shape: readonly number[]): PlanTensor {
+    const x = this.tensor(dtype, shape);
+    this.#calls.push({ kernel: 'Pop', inputs: [stack], outputs: [x, stack], attrs: {}, name: 'Pop' });
+    return x;
+  }
+
+  /** A call of the host's code. */
+  host(inputs: readonly PlanTensor[], outputs: readonly PlanTensor[], host: HostCode): void {
+    this.#calls.push({ kernel: 'Host', host, inputs, outputs, attrs: {}, name: 'Host' });
+  }
+
+  /** A Case; its results look as the outputs of the first body do. */
+  branch(
+    selector: PlanTensor,
+    given: readonly PlanTensor[],
+    bodies: readonly BodyCode[],
+    name = 'Case',
+  ): PlanTensor[] {
+    const written = bodies.map((body) => this.#body(given, body));
+    return this.#nested('Case', [selector], given, written, written[0].results, name);
+  }
+
+  /** A While over carried values and others that stay the same. */
+  loop(
+    carried: readonly PlanTensor[],
+    same: readonly PlanTensor[],
+    condition: (b: PlanBuilder, ...inputs: readonly PlanTensor[]) => PlanTensor,
+    body: BodyCode,
+    name = 'While',
+  ): PlanTensor[] {
+    const given = [...carried, ...same];
+    const first = this.#body(given, (b, ...inputs) => [condition(b, ...inputs)]);
+    return this.#nested('While', [], given, [first, this.#body(given, body)], carried, name);
+  }
+
+  #body(given: readonly PlanTensor[], code: BodyCode): { plan: Plan; results: readonly PlanTensor[] } {
+    const b = new PlanBuilder(this);
+    const results = code(b, ...given.map(({ dtype, shape }) => b.input(dtype as NumericDType, shape, [])));
+    b.output(...results);
+    return { plan: b.plan(), results };
+  }
+
+  #nested(
+    kernel: 'Case' | 'While',
+    first: readonly PlanTensor[],
+    given: readonly PlanTensor[],
+    written: readonly { readonly plan: Plan }[],
+    like: readonly PlanTensor[],
+    name: string,
+  ): PlanTensor[] {
+    const bodies = written.map(({ plan }) => plan);
+    const results = like.map(({ dtype, shape }) => this.tensor(dtype as NumericDType, shape));
+    const look = (calls: (call: PlanCall) => readonly PlanTensor[]): PlanTensor[] =>
+      this.#planStates.flatMap(({ value, source }) => {
+        for (const plan of bodies) {
+          const inside = plan.states.find((state) => state.source === source)?.value;
+          const found = plan.calls.flatMap(calls).find((tensor) => tensor.value === inside);
+          if (found !== undefined) return [{ ...found, value }];
+        }
+        return [];
+      });
+    this.#calls.push({
+      kernel,
+      bodies,
+      inputs: [...first, ...given, ...look((call) => [...call.inputs, ...call.outputs])],
+      outputs: [...results, ...look((call) => call.outputs)],
+      attrs: {},
+      name,
+    });
+    return results;
   }
 
   /** A temporary that something has to be written to. */
@@ -142,13 +270,7 @@ export class PlanBuilder {
     return {
       bytes: [...this.#bytes],
       inputs: this.#inputs.map(({ tensor }) => tensor.value),
-      states: this.#states.map(
-        (state): PlanState => ({
-          value: state.tensor.value,
-          source: state,
-          memory: () => state.storage as Storage,
-        }),
-      ),
+      states: [...this.#planStates],
       calls: [...this.#calls],
       outputs: this.#outputs.map(({ value }) => value),
     };
@@ -156,7 +278,7 @@ export class PlanBuilder {
 
   /** Runs a plan made from this one, from the first values of its inputs and states on. */
   run(backend: Backend, plan: Plan): RunResult {
-    this.draws.asked = 0;
+    this.count.asked = 0;
     const { allocator } = backend;
     for (const state of this.#states) state.storage = filled(allocator, state.tensor, state.elements);
     const outputs = this.#outputs.map((tensor) => filled(allocator, tensor, []));

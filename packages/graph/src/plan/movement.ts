@@ -63,7 +63,9 @@ export function foldMovement(plan: Plan): Plan {
     if (call.kernel === 'Copy') {
       const from = call.inputs[0].value;
       const to = call.outputs[0].value;
-      if (uses.isTemporary(to) && !uses.writtenWithin(from, at, uses.lastReader(to))) {
+      // A body's input must be as large as what it is given.
+      const alike = plan.bytes[from] === plan.bytes[to];
+      if (alike && uses.isTemporary(to) && !uses.writtenWithin(from, at, uses.lastReader(to))) {
         replaced.set(to, from);
         const made = transposed.get(from);
         if (made !== undefined) transposed.set(to, made);

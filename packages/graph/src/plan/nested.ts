@@ -1,4 +1,5 @@
 import type { Plan, PlanCall, PlanState, PlanTensor } from '@eagre/backend';
+import type { Constant } from './constants.ts';
 
 /** A call that runs plans of its own. */
 export interface BodiesCall extends PlanCall {
@@ -127,6 +128,17 @@ export class Draft {
   finish(): Plan {
     return { ...this.plan, bytes: this.#bytes, states: this.#states, calls: this.calls };
   }
+}
+
+/** What is known of the plan around a call with bodies. */
+export interface Surroundings {
+  readonly draft: Draft;
+  /** What temporaries are filled with. */
+  readonly constants: ReadonlyMap<number, Constant>;
+  /** Whether anybody reads a result of the call. */
+  needed(result: PlanTensor): boolean;
+  /** Simplifies a body. */
+  simplify(body: Plan): Plan;
 }
 
 /** The plan with something done to each body of its calls; what calls list of their bodies' states is listed anew. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Plan } from '@eagre/backend';
+import { simplifyBodies } from './bodies.ts';
 import { shareCommonCalls } from './common.ts';
 import { compactValues } from './compact.ts';
 import { foldConstants } from './constants.ts';
@@ -7,7 +8,7 @@ import { repeatCheapCalls } from './duplicates.ts';
 import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
-import { liftStates, mapBodies } from './nested.ts';
+import { hasBodies, liftStates, mapBodies } from './nested.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
 
@@ -33,7 +34,7 @@ const simplifying: readonly PassName[] = ['constants', 'movement', 'common', 'mo
 const joining: readonly PassName[] = ['epilogues', 'stores', 'duplicates', 'fusion', 'stores', 'dead'];
 
 /** The names of the passes that `optimizePlan` can run. */
-export const planPasses: readonly string[] = Object.keys(passes);
+export const planPasses: readonly string[] = [...Object.keys(passes), 'bodies'];
 
 /** Options of `optimizePlan`. */
 export interface OptimizeOptions {
@@ -70,10 +71,23 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     }
     return current;
   };
-  const simplify = (plan: Plan, show: typeof dump = () => {}): Plan =>
-    mapBodies(run(plan, simplifying, show), simplify);
+  const simplify = (plan: Plan, show: typeof dump = () => {}): Plan => {
+    const once = run(plan, simplifying, show);
+    if (!once.calls.some(hasBodies)) return once;
+    if (!wanted.includes('bodies')) return mapBodies(once, (body) => simplify(body));
+    const bodies = simplifyBodies(once, (body) => simplify(body));
+    show('bodies', bodies);
+    // What came out of the bodies, and what they no longer need.
+    return run(bodies, simplifying, show);
+  };
   const join = (plan: Plan, show: typeof dump = () => {}): Plan =>
-    compactValues(run(mapBodies(plan, join), joining, show));
+    compactValues(
+      run(
+        mapBodies(plan, (body) => join(body)),
+        joining,
+        show,
+      ),
+    );
   dump('input', plan);
   const result = join(simplify(liftStates(plan), dump), dump);
   dump('result', result);

@@ -30,6 +30,14 @@ export function hasLateAttrs(call: PlanCall): boolean {
   );
 }
 
+/** Whether a call, or one in its bodies, has an attribute that is known only when the plan runs. */
+export function hasLateNumbers(call: PlanCall): boolean {
+  return (
+    Object.values(call.attrs).some((attr) => attr instanceof LateNumber) ||
+    (call.bodies?.some(({ calls }) => calls.some(hasLateNumbers)) ?? false)
+  );
+}
+
 /** An attribute that must be a plain number; undefined for one that is late, a list or absent. */
 export function numberAttr(attr: AttrValue | LateNumber | undefined): number | undefined {
   if (typeof attr === 'boolean') return attr ? 1 : 0;

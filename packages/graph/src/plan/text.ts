@@ -3,6 +3,7 @@ import {
   LateNumber,
   type Plan,
   type PlanCall,
+  type PlanState,
   type PlanTensor,
   type ScalarInstr,
   type ScalarOp,
@@ -34,26 +35,68 @@ const infix: Partial<Record<ScalarOp, string>> = {
 };
 
 /**
- * A plan for people: its inputs, states and outputs, a line for each call, then totals. `%3` is the value of that number; scalar
+ * A plan for people: its inputs, states, stacks and outputs, a line for each call, then totals. `%3` is the value of that number; scalar
  * programs are written out, with names t0, t1, … for what they use several times; `late` is an attribute known at each run.
+ *
+ * The bodies of a call follow it, further to the right. They number their values by themselves: `%2=%7` is a state 2 of the body that
+ * is value 7 of the plan around it.
  */
 export function planToString(plan: Plan): string {
-  const list = (values: readonly number[]): string => values.map((value) => `%${value}`).join(', ') || 'none';
-  const own = new Set([...plan.inputs, ...plan.outputs, ...plan.states.map(({ value }) => value)]);
-  const used = new Set(plan.calls.flatMap((call) => call.outputs.map(({ value }) => value)));
-  let temporary = 0;
-  for (const value of used) if (!own.has(value)) temporary += plan.bytes[value];
+  const { calls, inner, bytes } = totals(plan);
   return [
-    `inputs ${list(plan.inputs)}; states ${list(plan.states.map(({ value }) => value))}; outputs ${list(plan.outputs)}`,
-    ...plan.calls.map(showCall),
-    `${plan.calls.length} calls, ${temporary} bytes of temporaries`,
+    header(plan, undefined),
+    ...plan.calls.flatMap((call) => showCall(plan, call)),
+    `${calls} calls${inner > 0 ? ` and ${inner} in bodies` : ''}, ${bytes} bytes of temporaries`,
   ].join('\n');
 }
 
-function showCall(call: PlanCall): string {
+/** How many calls a plan has, and how many its bodies, and the bytes of all temporaries. */
+function totals(plan: Plan): { calls: number; inner: number; bytes: number } {
+  const own = new Set([...plan.inputs, ...plan.outputs, ...plan.states.map(({ value }) => value)]);
+  const made = new Set(plan.calls.flatMap((call) => call.outputs.map(({ value }) => value)));
+  let bytes = 0;
+  for (const value of made) if (!own.has(value)) bytes += plan.bytes[value];
+  let inner = 0;
+  for (const body of plan.calls.flatMap((call) => call.bodies ?? [])) {
+    const below = totals(body);
+    inner += below.calls + below.inner;
+    bytes += below.bytes;
+  }
+  return { calls: plan.calls.length, inner, bytes };
+}
+
+function header(plan: Plan, around: Plan | undefined): string {
+  const list = (values: readonly string[]): string => values.join(', ') || 'none';
+  const numbers = (values: readonly number[]): string => list(values.map((value) => `%${value}`));
+  const state = ({ value, source }: PlanState): string => {
+    const outside = around?.states.find((other) => other.source === source);
+    return outside === undefined ? `%${value}` : `%${value}=%${outside.value}`;
+  };
+  const states = plan.states.filter(({ memory }) => memory !== null).map(state);
+  const stacks = plan.states.filter(({ memory }) => memory === null).map(state);
+  return [
+    `inputs ${numbers(plan.inputs)}`,
+    `states ${list(states)}`,
+    ...(stacks.length > 0 ? [`stacks ${list(stacks)}`] : []),
+    `outputs ${numbers(plan.outputs)}`,
+  ].join('; ');
+}
+
+function showCall(plan: Plan, call: PlanCall): string[] {
   const outputs = call.outputs.map((output) => `%${output.value} ${showType(output)}`).join(', ');
   const body = isScalarCall(call) ? showProgram(call) : showKernel(call);
-  return `${outputs} = ${body}  # ${call.name}`;
+  const line = `${outputs === '' ? '' : `${outputs} = `}${body}  # ${call.name}`;
+  const nested = (call.bodies ?? []).flatMap((inner, i) => [
+    `  ${bodyName(call, i)}: ${header(inner, plan)}`,
+    ...inner.calls.flatMap((below) => showCall(inner, below)).map((text) => `    ${text}`),
+  ]);
+  return [line, ...nested];
+}
+
+function bodyName({ kernel, inputs: [selector] }: PlanCall, i: number): string {
+  if (kernel === 'While') return i === 0 ? 'while' : 'do';
+  if (selector?.dtype === 'bool') return i === 0 ? 'true' : 'false';
+  return `case ${i}`;
 }
 
 function showType({ dtype, shape }: PlanTensor): string {

@@ -1,0 +1,85 @@
+import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { type BodiesCall, type BodiesParts, type Draft, partsOf, type Surroundings } from './nested.ts';
+import { readInputs, readingOnce, withConstants, withoutInputs, withoutOutputs } from './rewire.ts';
+import { hasLateNumbers } from './tensors.ts';
+
+/**
+ * Simplifies a Case and adds it to the plan. Where the selector is a constant, the calls of the body that it selects stand in its
+ * place; but not if they have late numbers, which a body asks for by itself.
+ */
+export function simplifyCase(call: BodiesCall, around: Surroundings): void {
+  const parts = partsOf(call);
+  const taken = selected(parts, around);
+  if (taken !== undefined && !taken.calls.some(hasLateNumbers) && mayInline(parts, around)) {
+    inlineBody(around.draft, parts, around.simplify(withConstants(taken, parts.given, around.constants)));
+    return;
+  }
+  const dropped = new Set<number>();
+  parts.results.forEach((result, k) => {
+    if (!around.needed(result)) dropped.add(k);
+  });
+  const { given } = parts;
+  const bodies = parts.bodies.map((body) =>
+    around.simplify(
+      withConstants(readingOnce(withoutOutputs(body, dropped), given), given, around.constants),
+    ),
+  );
+  const read = bodies.map(readInputs);
+  const unread = new Set(given.flatMap((_, i) => (read.some((places) => places.has(i)) ? [] : [i])));
+  around.draft.nested({
+    ...parts,
+    bodies: bodies.map((body) => withoutInputs(body, unread)),
+    given: given.filter((_, i) => !unread.has(i)),
+    results: parts.results.filter((_, k) => !dropped.has(k)),
+  });
+}
+
+function selected({ selector, bodies }: BodiesParts, { constants }: Surroundings): Plan | undefined {
+  const constant = selector && constants.get(selector.value);
+  if (selector === undefined || constant?.dtype !== selector.dtype) return undefined;
+  const { value } = constant;
+  if (selector.dtype === 'bool') return bodies[value === 0 ? 1 : 0];
+  return bodies[value >= 0 && value < bodies.length ? value : bodies.length - 1];
+}
+
+/** A result that was moved to a state already could be read there by the body. */
+function mayInline({ results }: BodiesParts, { draft }: Surroundings): boolean {
+  const states = new Set(draft.plan.states.map(({ value }) => value));
+  return results.every(({ value }) => !states.has(value));
+}
+
+/** Adds a body's calls with the values of the plan around it in the place of its own. */
+export function inlineBody(draft: Draft, { given, results, name }: BodiesParts, body: Plan): void {
+  const values = new Map<number, number>();
+  for (const state of body.states) values.set(state.value, draft.state(state, body.bytes[state.value]));
+  const written = new Set<number>();
+  for (const { outputs } of body.calls) for (const { value } of outputs) written.add(values.get(value) ?? -1);
+  body.inputs.forEach((input, i) => {
+    const tensor = given[i];
+    // An input has the value of a state as it was before the body wrote the state.
+    values.set(input, written.has(tensor.value) ? copied(draft, tensor, name) : tensor.value);
+  });
+  body.outputs.forEach((output, k) => {
+    values.set(output, results[k].value);
+  });
+  const placed = (tensor: PlanTensor): PlanTensor => {
+    let value = values.get(tensor.value);
+    if (value === undefined) values.set(tensor.value, (value = draft.value(body.bytes[tensor.value])));
+    return { ...tensor, value };
+  };
+  for (const call of body.calls)
+    draft.calls.push({ ...call, inputs: call.inputs.map(placed), outputs: call.outputs.map(placed) });
+}
+
+function copied(draft: Draft, tensor: PlanTensor, name: string): number {
+  const value = draft.value(draft.bytesOf(tensor.value));
+  const copy: PlanCall = {
+    kernel: 'Copy',
+    inputs: [tensor],
+    outputs: [{ ...tensor, value }],
+    attrs: {},
+    name,
+  };
+  draft.calls.push(copy);
+  return value;
+}
