@@ -83,4 +83,41 @@ describe('planToString', () => {
       ].join('\n'),
     );
   });
+
+  it('shows bodies, with what is a state or stack of the plan around them', () => {
+    const b = new PlanBuilder();
+    const i = b.input('int32', [], [0]);
+    const state = b.state('float32', [2], [1, 2]);
+    const stack = b.stack();
+    b.output(
+      ...b.loop(
+        [i],
+        [],
+        (s, n) => s.map((t, v) => t.lt(v, 3), [n]),
+        (s, n) => {
+          s.push(s.shared(b, state), s.shared(b, stack));
+          return s.branch(
+            s.kernel('Fill', [], 'int32', [], { value: 0 }),
+            [n],
+            [(_, m) => [_.map((t, v) => t.add(v, 1), [m])]],
+          );
+        },
+      ),
+    );
+    expect(planToString(b.plan())).toBe(
+      [
+        'inputs %0; states %1; stacks %2; outputs %3',
+        '%3 int32[], %2 uint8[0] = While(%0 int32[], %1 float32[2], %2 uint8[0])  # While',
+        '  while: inputs %0; states none; outputs %1',
+        '    %1 bool[] = %0 < 3  (%0 int32[])  # map',
+        '  do: inputs %0; states %1=%1; stacks %2=%2; outputs %4',
+        '    %2 uint8[0] = Push(%1 float32[2], %2 uint8[0])  # Push',
+        '    %3 int32[] = Fill(value: 0)  # Fill',
+        '    %4 int32[] = Case(%3 int32[], %0 int32[])  # Case',
+        '      case 0: inputs %0; states none; outputs %1',
+        '        %1 int32[] = %0 + 1  (%0 int32[])  # map',
+        '1 calls and 5 in bodies, 4 bytes of temporaries',
+      ].join('\n'),
+    );
+  });
 });
