@@ -2,6 +2,7 @@
 // whose values stay in the first-level cache.
 #include <cstring>
 
+#include "program_tile.h"
 #include "rows.h"
 #include "stream.h"
 
@@ -488,6 +489,22 @@ void elementwise_flat(Args& a) {
 }
 
 }  // namespace
+
+void prepare_tile(ProgramTile& p) {
+  p.steps = 0;
+  p.cost = 0;
+  for (int i = 0; i < p.program->instrs; i++) {
+    const Instr& in = p.program->code[i];
+    if (in.slot < 0 || in.op == static_cast<int>(Op::constant)) continue;
+    ProgramTile::Step& s = p.step[p.steps++];
+    s.fn = row_function(in);
+    for (int k = 0; k < 3; k++) s.args[k] = static_cast<int16_t>(in.args[k] < 0 ? in.args[0] : in.args[k]);
+    s.result = static_cast<int16_t>(p.program->inputs + i);
+    p.cost += cost_of(in);
+  }
+}
+
+void fill_constant(void* to, const Instr& in, int64_t n) { splat_constant(to, in, n); }
 
 void register_elementwise(Registry& r) {
   fill_rows(rows);

@@ -49,6 +49,8 @@ struct Program {
   DType input_dtypes[kMaxProgramInputs];
   Instr code[kMaxProgramInstrs];
   int32_t results[kMaxProgramOutputs];
+  const double* encoding;  // what it was compiled from
+  size_t length;
   DType dtype_of(int value) const { return value < inputs ? input_dtypes[value] : code[value - inputs].dtype; }
 };
 
@@ -58,5 +60,7 @@ struct Program {
 int compile_program(const double* code, size_t length);
 // Throws KernelError for a number that was never given out.
 const Program& program(int id);
+// The program of an encoding; fast for one that was asked for before and still lies where it lay.
+const Program& program(const double* code, size_t length);
 
 }  // namespace eagre

@@ -62,6 +62,15 @@ class Args {
   double number() { return next(); }
   int64_t integer() { return static_cast<int64_t>(next()); }
   bool flag() { return next() != 0; }
+  // A list where it lies.
+  const double* numbers(int& count) {
+    double n = next();
+    if (!(n >= 0 && n <= static_cast<double>(end_ - p_))) fail(Code::internal, "a list of %g attributes", n);
+    const double* first = p_;
+    count = static_cast<int>(n);
+    p_ += count;
+    return first;
+  }
   // At most `capacity` items; returns how many there were.
   int list(int64_t* items, int capacity) {
     int n = static_cast<int>(next());

@@ -1,0 +1,154 @@
+// What a reduction does to elements: how pieces are combined, vector accumulators, and the sum of a run.
+#pragma once
+#include "isa.h"
+#include "widen.h"
+
+EAGRE_BEGIN
+namespace {
+
+template <class T> struct Vector { typedef T type __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias)); };
+template <class T> constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T> constexpr bool kFloating = T(0.5) != T(0);
+
+// What is added up unsigned wraps without undefined behaviour.
+template <class T> struct Wrapping { using type = T; };
+template <> struct Wrapping<int32_t> { using type = uint32_t; };
+template <> struct Wrapping<int64_t> { using type = uint64_t; };
+
+// A reducer names the element type it works on, the type that combines pieces, its neutral element, and how to combine two
+// elements or two vectors of them.
+template <class T> struct SumOf {
+  using Element = typename Wrapping<T>::type;
+  using Total = Element;
+  static Element neutral() { return 0; }
+  template <class V> static V combine(V a, V b) { return a + b; }
+};
+template <> struct SumOf<float> {
+  using Element = float;
+  using Total = double;
+  static float neutral() { return 0; }
+  template <class V> static V combine(V a, V b) { return a + b; }
+};
+template <class T> struct ProdOf {
+  using Element = typename Wrapping<T>::type;
+  using Total = Element;
+  static Element neutral() { return 1; }
+  template <class V> static V combine(V a, V b) { return a * b; }
+};
+template <class T> constexpr T lowest() {
+  if constexpr (kFloating<T>) return -static_cast<T>(__builtin_inf());
+  else return T(-1) < T(0) ? static_cast<T>(uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
+}
+template <class T> constexpr T highest() {
+  if constexpr (kFloating<T>) return static_cast<T>(__builtin_inf());
+  else return static_cast<T>(~lowest<T>());
+}
+// A NaN, once met, stays.
+template <class T> struct MaxOf {
+  using Element = T;
+  using Total = T;
+  static T neutral() { return lowest<T>(); }
+  template <class V> static V combine(V a, V b) {
+    if constexpr (kFloating<T>) return (b > a) | (b != b) ? b : a;
+    else return b > a ? b : a;
+  }
+};
+template <class T> struct MinOf {
+  using Element = T;
+  using Total = T;
+  static T neutral() { return highest<T>(); }
+  template <class V> static V combine(V a, V b) {
+    if constexpr (kFloating<T>) return (b < a) | (b != b) ? b : a;
+    else return b < a ? b : a;
+  }
+};
+struct AllOf {
+  using Element = uint8_t;
+  using Total = uint8_t;
+  static uint8_t neutral() { return 1; }
+  template <class V> static V combine(V a, V b) { return a & b; }
+};
+struct AnyOf {
+  using Element = uint8_t;
+  using Total = uint8_t;
+  static uint8_t neutral() { return 0; }
+  template <class V> static V combine(V a, V b) { return a | b; }
+};
+
+constexpr int64_t kPiece = 1 << 15;  // elements that one piece reduces, about
+
+// Vector accumulators of a reducer's totals: float sums widen to double.
+template <class R, bool widens = sizeof(typename R::Total) != sizeof(typename R::Element)> struct Accumulator {
+  using V = typename Vector<typename R::Element>::type;
+  V v = V{} + R::neutral();
+  void add(V x) { v = R::combine(v, x); }
+  void load(const typename R::Total* from) { v = *reinterpret_cast<const V*>(from); }
+  void store(typename R::Total* to) const { *reinterpret_cast<V*>(to) = v; }
+};
+template <class R> struct Accumulator<R, true> {
+  vf64 low{}, high{};
+  void add(vf32 x) {
+    vf64 a, b;
+    widen(x, a, b);
+    low += a;
+    high += b;
+  }
+  void load(const double* from) {
+    low = *reinterpret_cast<const vf64u*>(from);
+    high = *reinterpret_cast<const vf64u*>(from + kF64);
+  }
+  void store(double* to) const {
+    *reinterpret_cast<vf64u*>(to) = low;
+    *reinterpret_cast<vf64u*>(to + kF64) = high;
+  }
+};
+
+// The reduction of a run of elements that comes in parts.
+template <class R> struct Run {
+  using T = typename R::Element;
+  using Total = typename R::Total;
+  using V = typename Vector<T>::type;
+  static constexpr int kL = kLanes<T>;
+  // All parts but the last are multiples of this.
+  static constexpr int64_t kBlock = 8 * kL;
+  Accumulator<R> a, b;
+  bool begun = false;
+
+  static V at(const T* x) { return *reinterpret_cast<const V*>(x); }
+
+  void add(const T* x, int64_t n) {
+    begun |= n > 0;
+    for (int64_t i = 0; i < n; i += kBlock, x += kBlock) {
+      a.add(R::combine(R::combine(at(x), at(x + kL)), R::combine(at(x + 2 * kL), at(x + 3 * kL))));
+      b.add(R::combine(R::combine(at(x + 4 * kL), at(x + 5 * kL)), R::combine(at(x + 6 * kL), at(x + 7 * kL))));
+    }
+  }
+
+  // With the last part, of any length.
+  Total end(const T* x, int64_t n) {
+    const int64_t whole = n / kBlock * kBlock;
+    add(x, whole);
+    Total result = static_cast<Total>(R::neutral());
+    int64_t i = whole;
+    if (begun || n >= kL) {
+      for (; i + kL <= n; i += kL) a.add(at(x + i));
+      Total lanes[2 * kL];
+      a.store(lanes);
+      b.store(lanes + kL);
+      for (int half = kL; half > 0; half /= 2) {
+        for (int k = 0; k < half; k++) lanes[k] = R::combine(lanes[k], lanes[k + half]);
+      }
+      result = lanes[0];
+    }
+    for (; i < n; i++) result = R::combine(result, static_cast<Total>(x[i]));
+    return result;
+  }
+};
+
+template <class R> typename R::Total reduce_run(const typename R::Element* x, int64_t n) {
+  Run<R> run;
+  return run.end(x, n);
+}
+
+}  // namespace
+EAGRE_END
