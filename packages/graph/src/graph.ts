@@ -1,6 +1,7 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import type { Attrs, Op } from '@eagre/core/internal';
+import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { graphToDot, graphToSvg } from './graph-drawing.ts';
 import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
 import { graphToString } from './graph-text.ts';
@@ -136,6 +137,15 @@ export class Graph {
   /** What the graph consists of, and how much work one run of it is. */
   statistics(): GraphStatistics {
     return graphStatistics(this);
+  }
+
+  /**
+   * The bytes of TensorFlow's `GraphDef`: what `tf.compat.v1.GraphDef.FromString` and TensorBoard read. Where all ops are TensorFlow's
+   * own, `tf.import_graph_def` runs it; composite ops of Eagre stay under their names.
+   * @throws ResourceExhaustedError for more than 2 GiB.
+   */
+  toGraphDef(options?: GraphDefOptions): Uint8Array {
+    return encodeGraphDef(this, options);
   }
 
   /**

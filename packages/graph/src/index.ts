@@ -1,5 +1,18 @@
 /** `tf.function` and what it is made of. */
 export { ConcreteFunction } from './concrete.ts';
+export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
+export {
+  foldl,
+  foldr,
+  type MapOptions,
+  mapFn,
+  type OutputSignature,
+  scan,
+  vectorizedMap,
+} from './control/elements.ts';
+export type { Tensors, TensorsOf, Values } from './control/nest.ts';
+export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
+export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
 export {
   type FunctionOptions,
   functionsRunEagerly,
@@ -8,6 +21,7 @@ export {
   tfFunction,
 } from './function.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './graph.ts';
+export type { GraphDefOptions } from './graph-def.ts';
 export type { GraphStatistics } from './graph-statistics.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './profile.ts';
 export { type Signature, TensorSpec } from './tensor-spec.ts';

@@ -1,0 +1,88 @@
+import { InternalError } from '@eagre/backend';
+import type { Tensor, Variable } from '@eagre/core';
+import {
+  type Attrs,
+  context,
+  currentBackend,
+  execute,
+  type GradFn,
+  Op,
+  symbolic,
+  type Tracer,
+} from '@eagre/core/internal';
+import type { Graph, GraphValue } from '../graph.ts';
+
+/** Who takes part in running a graph node by node. */
+export interface Interpreter {
+  /** Runs a body on tensors for its arguments. @returns its outputs, and behind them the values that are to be saved. */
+  run(graph: Graph, inputs: readonly Tensor[], saved?: readonly GraphValue[]): readonly Tensor[];
+  /** What branches and loops have left for their gradients, by their records. */
+  readonly histories: Map<ForwardRecord, unknown>;
+  /** Whether variables change and code of the host runs; without, only values are computed. */
+  readonly effects: boolean;
+}
+
+/** Values in the bodies of one node that another node, its gradient, takes over: by body, in the order of the gradient's arguments. */
+export interface Saved {
+  readonly of: ForwardRecord;
+  readonly values: readonly (readonly GraphValue[])[];
+  /** For each value, what its stack is known by. */
+  readonly stacks: readonly (readonly object[])[];
+}
+
+/** What is known of a node with bodies beside its attributes: who needs values that only it has seen. */
+export class ForwardRecord {
+  /** Who traced the node: its gradient must be traced there too. */
+  readonly tracer: Tracer | null = context.tracer;
+  readonly saved: Saved[] = [];
+
+  /** Has these values of each body kept for a gradient. */
+  save(values: readonly (readonly GraphValue[])[]): Saved {
+    const saved: Saved = { of: this, values, stacks: values.map((list) => list.map(() => ({}))) };
+    this.saved.push(saved);
+    return saved;
+  }
+}
+
+/** An op whose attributes hold graphs. It is traced, lowered and interpreted, but has no kernel. */
+export abstract class ControlOp extends Op {
+  constructor(name: string, doc: string, grad: GradFn) {
+    super({ name, doc, grad, samples: () => [] }, (inputs, attrs) => {
+      if (currentBackend() !== symbolic) throw new InternalError(`${name} runs in graphs only`);
+      return this.shapes(inputs, attrs);
+    });
+  }
+
+  /** The graphs inside of a node. */
+  abstract bodies(attrs: Attrs): readonly Graph[];
+
+  /** Symbolic tensors of the outputs' shapes. */
+  protected abstract shapes(inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
+
+  /** Computes the outputs; tapes see what happens inside. */
+  protected abstract compute(
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+    interpreter: Interpreter,
+  ): readonly Tensor[];
+
+  /** The attributes of another node that does the same. */
+  protected abstract copied(attrs: Attrs, interpreter: Interpreter): Attrs;
+
+  /** Runs a node of this op: computes it, or adds its like to the graph of the function that is being traced. */
+  interpret(inputs: readonly Tensor[], attrs: Attrs, interpreter: Interpreter): readonly Tensor[] {
+    if (context.tracer !== null) return execute(this, inputs, this.copied(attrs, interpreter));
+    return this.compute(inputs, attrs, interpreter);
+  }
+}
+
+/** Variables that a node changes. Their values are inputs and outputs of the node as well. */
+export type Written = readonly Variable[];
+
+/** The copy of what a copy of the node itself will save. */
+export function copiedSaved(saved: Saved, { histories }: Interpreter): Saved {
+  const record = histories.get(saved.of);
+  if (!(record instanceof ForwardRecord))
+    throw new InternalError('a gradient comes before what it belongs to');
+  return record.save(saved.values);
+}

@@ -1,0 +1,124 @@
+import { GradientTape } from '@eagre/autodiff';
+import { LateNumber, UnimplementedError } from '@eagre/backend';
+import { type Tensor, zeros } from '@eagre/core';
+import { inContext, isFloating, symbolically, symbolicTensor } from '@eagre/core/internal';
+import type { Graph, GraphNode, GraphValue } from '../graph.ts';
+import { GraphInterpreter } from '../interpret.ts';
+import { FunctionTracer } from '../tracer.ts';
+import { ControlOp } from './control-op.ts';
+
+/** A body and its gradient, being traced: the body's nodes again, behind them those of the gradient. */
+export interface GradientBody {
+  readonly tracer: FunctionTracer;
+  /** For each argument of the body, what stands for it. */
+  readonly arguments: readonly Tensor[];
+  /** For each output of the body, the argument for its gradient; null for one without. */
+  readonly dys: readonly (Tensor | null)[];
+  /** For each argument of the body its gradient; null where none was wanted, or there is none. */
+  readonly gradients: readonly (Tensor | null)[];
+  /** What must not be computed again, such as random numbers, and the arguments that stand for it. */
+  readonly kept: ReadonlyMap<GraphValue, Tensor>;
+}
+
+/**
+ * Traces the gradient of a body.
+ * @param given which outputs have a gradient.
+ * @param wanted for which arguments one is wanted.
+ */
+export function gradientBody(
+  body: Graph,
+  given: readonly boolean[],
+  wanted: readonly boolean[],
+): GradientBody {
+  const tracer = new FunctionTracer(`${body.name}_grad`, false);
+  const argument = ({ dtype, shape }: GraphValue, name: string): Tensor =>
+    tracer.argument(dtype, shape, name);
+  return tracer.run(() => {
+    const args = body.arguments.map((v) => argument(v, v.node.name));
+    const dys = body.outputs.map((v, i) =>
+      given[i] === true && isFloating(v.dtype) ? argument(v, `grad_${i}`) : null,
+    );
+    const kept = new Map(onlyOnce(body).map((v) => [v, argument(v, v.node.name)]));
+    const tape = new GradientTape({ watchAccessedVariables: false });
+    const sources = args.filter((_, i) => wanted[i] === true);
+    tape.watch(sources);
+    const outputs = new GraphInterpreter(false, kept).run(body, args);
+    const targets = outputs.filter((_, i) => dys[i] !== null);
+    const found = tape.gradient(targets, sources, {
+      outputGradients: dys.filter((dy): dy is Tensor => dy !== null),
+    }) as readonly (Tensor | null)[];
+    let next = 0;
+    const gradients = args.map((_, i) => (wanted[i] === true ? (found[next++] ?? null) : null));
+    return { tracer, arguments: args, dys, gradients, kept };
+  });
+}
+
+/** A gradient, or zeros where there is none. */
+export function orZeros(gradient: Tensor | null, { dtype, shape }: Tensor | GraphValue): Tensor {
+  return gradient ?? zeros(shape, { dtype });
+}
+
+/**
+ * Ends a trace: with these arguments in this order, of which `optional` go where nothing reads them.
+ * @returns the places of those in `optional` that stay.
+ */
+export function finishBody(
+  tracer: FunctionTracer,
+  args: readonly Tensor[],
+  optional: readonly Tensor[],
+  outputs: readonly Tensor[],
+): readonly number[] {
+  const { graph } = tracer;
+  tracer.run(() => tracer.finish(outputs));
+  graph.assignments = [];
+  const used = new Set(graph.outputs);
+  for (const node of graph.liveNodes()) for (const v of node.inputs) used.add(v);
+  const places = optional.flatMap((t, i) => (used.has(tracer.valueOf(t)) ? [i] : []));
+  graph.arguments.splice(
+    0,
+    graph.arguments.length,
+    ...[...args, ...places.map((i) => optional[i] as Tensor)].map((t) => tracer.valueOf(t)),
+  );
+  const left = new Set(graph.arguments);
+  graph.nodes.splice(
+    0,
+    graph.nodes.length,
+    ...graph.nodes.filter((n) => n.what.kind !== 'argument' || left.has(n.outputs[0] as GraphValue)),
+  );
+  return places;
+}
+
+/** The values of a body that would be others if they were computed again: random draws, what the host returned, updated variables. */
+export function onlyOnce(body: Graph): GraphValue[] {
+  return body.liveNodes().flatMap((node) => (isOnlyOnce(node) ? node.outputs : []));
+}
+
+function isOnlyOnce({ what, inputs, attrs, name }: GraphNode): boolean {
+  if (what.kind === 'host' || what.kind === 'update') return true;
+  if (what.kind !== 'op') return false;
+  if (what.op instanceof ControlOp) {
+    if (what.op.bodies(attrs).every((b) => onlyOnce(b).length === 0)) return false;
+    throw new UnimplementedError(
+      'no gradient passes through a branch or loop inside of another one that draws random numbers or calls the host: do that outside of the inner one',
+      name,
+    );
+  }
+  let draws = false;
+  const watch = {
+    call: (_k: unknown, _i: unknown, _o: unknown, attrsOfCall: Readonly<Record<string, unknown>>): void => {
+      draws ||= Object.values(attrsOfCall).some((v) => v instanceof LateNumber);
+    },
+    capture: (x: Tensor): Tensor => symbolicTensor(x.dtype, x.shape, x.size),
+  };
+  inContext({ tapes: [], tracker: null }, () =>
+    symbolically(watch, () =>
+      what.op.evaluate(
+        inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape)),
+        attrs,
+      ),
+    ),
+  );
+  if (draws && what.op.grad !== undefined)
+    throw new UnimplementedError('no gradient passes through an op that draws random numbers itself', name);
+  return draws;
+}

@@ -1,0 +1,3 @@
+/** Branches and loops of functions that are being traced. */
+export { tracedCase } from './case.ts';
+export { tracedWhile } from './while.ts';

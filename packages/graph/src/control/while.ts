@@ -1,0 +1,356 @@
+import { GradientTape } from '@eagre/autodiff';
+import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { type Tensor, zerosLike } from '@eagre/core';
+import {
+  type Attrs,
+  execute,
+  type GradContext,
+  isFloating,
+  sameShape,
+  symbolicTensor,
+} from '@eagre/core/internal';
+import type { Graph, GraphValue } from '../graph.ts';
+import { GraphInterpreter } from '../interpret.ts';
+import { FunctionTracer } from '../tracer.ts';
+import {
+  lastValues,
+  restoring,
+  shareArguments,
+  showValues,
+  takenFromOutside,
+  traceBody,
+  writtenBy,
+} from './case.ts';
+import {
+  ControlOp,
+  copiedSaved,
+  ForwardRecord,
+  type Interpreter,
+  type Saved,
+  type Written,
+} from './control-op.ts';
+import { finishBody, gradientBody, onlyOnce, orZeros } from './gradient-body.ts';
+
+/**
+ * Inputs: the loop variables, the values of `written`, and what else the graphs use; all are the arguments of both graphs. Outputs: the
+ * loop variables and the values of `written` at the end, which are the outputs of the body.
+ */
+export interface WhileAttrs extends Attrs {
+  readonly condition: Graph;
+  readonly body: Graph;
+  readonly written: Written;
+  readonly record: ForwardRecord;
+}
+
+/**
+ * The loop backwards. Inputs: the carried gradients (those of floating loop variables), the sums (gradients of floating values that stay
+ * the same), and the inputs of the loop that it belongs to. The body's arguments: carried gradients, sums, those of the loop's inputs
+ * that stay the same, and what is restored of each turn. Outputs: the gradients and the sums.
+ */
+export interface WhileGradAttrs extends Attrs {
+  readonly body: Graph;
+  readonly restored: Saved;
+  readonly forward: WhileAttrs;
+  /** The loop's inputs whose gradients are carried, and those whose gradients are summed. */
+  readonly carried: readonly number[];
+  readonly summed: readonly number[];
+}
+
+class WhileOp extends ControlOp {
+  constructor() {
+    super('While', 'Runs a graph again and again while another one says so.', whileGradient);
+  }
+
+  override bodies(attrs: Attrs): readonly Graph[] {
+    const { condition, body } = attrs as WhileAttrs;
+    return [condition, body];
+  }
+
+  protected override shapes(_: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    return (attrs as WhileAttrs).body.outputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+  }
+
+  protected override compute(
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+    interpreter: Interpreter,
+  ): readonly Tensor[] {
+    const { condition, body, record } = attrs as WhileAttrs;
+    const wanted = record.saved.flatMap(({ values }) => values[0] as readonly GraphValue[]);
+    const turns: (readonly Tensor[])[] = [];
+    const same = inputs.slice(body.outputs.length);
+    let carried = inputs.slice(0, body.outputs.length);
+    while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item() !== 0) {
+      const results = interpreter.run(body, [...carried, ...same], wanted);
+      carried = results.slice(0, carried.length);
+      turns.push(results.slice(carried.length));
+    }
+    const history = new Map<Saved, (readonly Tensor[])[]>();
+    let first = 0;
+    for (const saved of record.saved) {
+      const end = first + (saved.values[0] as readonly GraphValue[]).length;
+      const from = first;
+      history.set(
+        saved,
+        turns.map((turn) => turn.slice(from, end)),
+      );
+      first = end;
+    }
+    interpreter.histories.set(record, history);
+    return carried;
+  }
+
+  protected override copied(attrs: Attrs, { effects, histories }: Interpreter): Attrs {
+    const { condition, body, written, record } = attrs as WhileAttrs;
+    const own = new ForwardRecord();
+    histories.set(record, own);
+    const copy: WhileAttrs = { condition, body, written: effects ? written : [], record: own };
+    return copy;
+  }
+}
+
+class WhileGradOp extends ControlOp {
+  constructor() {
+    super('WhileGrad', 'The gradient of a loop: its turns backwards.', whileGradGradient);
+  }
+
+  override bodies(attrs: Attrs): readonly Graph[] {
+    return [(attrs as WhileGradAttrs).body];
+  }
+
+  protected override shapes(_: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    return (attrs as WhileGradAttrs).body.outputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+  }
+
+  protected override compute(
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+    interpreter: Interpreter,
+  ): readonly Tensor[] {
+    const { body, restored, forward } = attrs as WhileGradAttrs;
+    const history = interpreter.histories.get(restored.of) as Map<Saved, readonly (readonly Tensor[])[]>;
+    const turns = history.get(restored);
+    if (turns === undefined) throw new InternalError('a loop kept nothing for its gradient');
+    const same = inputs.slice(body.outputs.length + forward.body.outputs.length);
+    let carried = inputs.slice(0, body.outputs.length);
+    for (let turn = turns.length - 1; turn >= 0; turn--)
+      carried = [...interpreter.run(body, [...carried, ...same, ...(turns[turn] as readonly Tensor[])])];
+    return carried;
+  }
+
+  protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
+    const before = attrs as WhileGradAttrs;
+    const restored = copiedSaved(before.restored, interpreter);
+    const forward: WhileAttrs = { ...before.forward, record: restored.of };
+    const copy: WhileGradAttrs = { ...before, restored, forward };
+    return copy;
+  }
+}
+
+export const whileOp: ControlOp = new WhileOp();
+export const whileGradOp: ControlOp = new WhileGradOp();
+
+function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): (Tensor | null)[] {
+  const forward = g.attrs as WhileAttrs;
+  const { body, record } = forward;
+  const count = body.outputs.length;
+  const floating = g.inputs.map((x) => isFloating(x.dtype));
+  const carried = g.inputs.flatMap((_, i) => (i < count && floating[i] === true ? [i] : []));
+  const summed = g.inputs.flatMap((_, i) => (i >= count && floating[i] === true && g.needs(i) ? [i] : []));
+  const wanted = g.inputs.map((_, i) => carried.includes(i) || summed.includes(i));
+  const traced = gradientBody(body, floating.slice(0, count), wanted);
+  const { tracer } = traced;
+  const stand = traced.arguments;
+  const { sums, results } = tracer.run(() => {
+    const sums = summed.map((i) => {
+      const { dtype, shape } = stand[i] as Tensor;
+      return tracer.argument(dtype, shape, `sum_${i}`);
+    });
+    const gradients = carried.map((i) => orZeros(traced.gradients[i] as Tensor | null, stand[i] as Tensor));
+    const added = summed.map((i, k) => {
+      const gradient = traced.gradients[i] as Tensor | null;
+      return gradient === null ? (sums[k] as Tensor) : (sums[k] as Tensor).add(gradient);
+    });
+    return { sums, results: [...gradients, ...added] };
+  });
+  // The gradient of a turn needs what the loop variables were before it, as far as it reads them.
+  const once = [...traced.kept];
+  const before = stand.slice(0, count);
+  const dys = carried.map((i) => traced.dys[i] as Tensor);
+  const stay = finishBody(
+    tracer,
+    [...dys, ...sums, ...stand.slice(count)],
+    [...before, ...once.map(([, argument]) => argument)],
+    results,
+  );
+  const values = stay.map((i) =>
+    i < count ? (body.arguments[i] as GraphValue) : (once[i - count] as [GraphValue, Tensor])[0],
+  );
+  const all = [dy, ...more];
+  const attrs: WhileGradAttrs = {
+    body: tracer.graph,
+    restored: restoring(record, [values], 'While'),
+    forward,
+    carried,
+    summed,
+  };
+  const inputs = [
+    ...carried.map((i) => all[i] ?? zerosLike(g.outputs[i] as Tensor)),
+    ...summed.map((i) => zerosLike(g.inputs[i] as Tensor)),
+    ...g.inputs,
+  ];
+  const outputs = execute(whileGradOp, inputs, attrs);
+  const gradients = new Array<Tensor | null>(g.inputs.length).fill(null);
+  [...carried, ...summed].forEach((place, i) => {
+    gradients[place] = outputs[i] as Tensor;
+  });
+  return gradients;
+}
+
+/**
+ * The gradient of a loop's gradient, for cotangents u of its outputs. The gradient is v ↦ vᵀJ, linear in v, so that of v is Ju: what a
+ * loop gives that carries tangents along; and that of the loop's inputs is the gradient of vᵀ(Ju), which is the gradient of that loop.
+ */
+function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): (Tensor | null)[] {
+  const { forward, carried, summed } = g.attrs as WhileGradAttrs;
+  const count = forward.body.outputs.length;
+  const seeds = g.inputs.slice(0, carried.length);
+  const inputs = g.inputs.slice(carried.length + summed.length);
+  const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i] as Tensor));
+  if (onlyOnce(forward.body).length > 0) {
+    throw new UnimplementedError(
+      'no gradient of a gradient passes through a loop that draws random numbers or calls the host',
+      'While',
+    );
+  }
+  const { condition, body } = tangentLoop(forward, carried, summed);
+  const moving = carried.map((_, i) => cotangents[i] as Tensor);
+  const staying = summed.map((_, i) => cotangents[carried.length + i] as Tensor);
+  const wanted = inputs.flatMap((x, i) => (isFloating(x.dtype) ? [i] : []));
+  const tape = new GradientTape({ watchAccessedVariables: false });
+  tape.watch(wanted.map((i) => inputs[i] as Tensor));
+  const attrs: WhileAttrs = { condition, body, written: [], record: new ForwardRecord() };
+  const outputs = execute(
+    whileOp,
+    [...inputs.slice(0, count), ...moving, ...inputs.slice(count), ...staying],
+    attrs,
+  );
+  const tangents = outputs.slice(count);
+  const found = tape.gradient(
+    tangents,
+    wanted.map((i) => inputs[i] as Tensor),
+    { outputGradients: seeds },
+  ) as readonly (Tensor | null)[];
+  const gradients: (Tensor | null)[] = [
+    ...tangents,
+    // The sums start at zeros that nobody else sees.
+    ...summed.map(() => null),
+    ...inputs.map(() => null),
+  ];
+  wanted.forEach((place, i) => {
+    gradients[carried.length + summed.length + place] = found[i] ?? null;
+  });
+  return gradients;
+}
+
+/** A loop with the tangents of `carried` behind its variables, and those of `summed` behind what stays the same. */
+function tangentLoop(
+  { condition, body }: WhileAttrs,
+  carried: readonly number[],
+  summed: readonly number[],
+): { readonly condition: Graph; readonly body: Graph } {
+  const count = body.outputs.length;
+  const trace = (
+    graph: Graph,
+    make: (tracer: FunctionTracer, args: readonly Tensor[], tangents: readonly Tensor[]) => readonly Tensor[],
+  ): Graph => {
+    const tracer = new FunctionTracer(`${graph.name}_tangent`, false);
+    tracer.run(() => {
+      const argument = ({ dtype, shape, node }: GraphValue): Tensor =>
+        tracer.argument(dtype, shape, node.name);
+      const tangent = (i: number): Tensor => argument(graph.arguments[i] as GraphValue);
+      const moving = graph.arguments.slice(0, count).map(argument);
+      const movingTangents = carried.map(tangent);
+      const same = graph.arguments.slice(count).map(argument);
+      const sameTangents = summed.map(tangent);
+      tracer.finish(make(tracer, [...moving, ...same], [...movingTangents, ...sameTangents]));
+    });
+    tracer.graph.assignments = [];
+    return tracer.graph;
+  };
+  return {
+    condition: trace(condition, (_, args) => new GraphInterpreter(false).run(condition, args)),
+    body: trace(body, (_, args, tangents) => {
+      const inner = new GradientTape({ watchAccessedVariables: false });
+      const outer = new GradientTape({ watchAccessedVariables: false });
+      const sources = [...carried, ...summed].map((i) => args[i] as Tensor);
+      inner.watch(sources);
+      const outputs = new GraphInterpreter(false).run(body, args);
+      const targets = carried.map((i) => outputs[i] as Tensor);
+      // vᵀJ is linear in v: whatever v is, its gradient along the tangents is J times them.
+      const v = targets.map((t) => zerosLike(t));
+      outer.watch(v);
+      const products = inner.gradient(targets, sources, { outputGradients: v }) as readonly (Tensor | null)[];
+      const known = products.flatMap((p, i) => (p === null ? [] : [{ p, t: tangents[i] as Tensor }]));
+      const moved = outer.gradient(
+        known.map(({ p }) => p),
+        v,
+        { outputGradients: known.map(({ t }) => t) },
+      ) as readonly (Tensor | null)[];
+      return [...outputs, ...moved.map((t, i) => orZeros(t, v[i] as Tensor))];
+    }),
+  };
+}
+
+/**
+ * Adds a loop to the function that is being traced.
+ * @param condition gets the loop variables and returns a bool scalar; it must not change variables.
+ * @param body gets them and returns the next ones, of the same dtypes and shapes; it may read and change variables and call the host.
+ * @returns the loop variables at the end.
+ * @throws InvalidArgumentError where they do not.
+ */
+export function tracedWhile(
+  condition: (vars: readonly Tensor[]) => Tensor,
+  body: (vars: readonly Tensor[]) => readonly Tensor[],
+  initial: readonly Tensor[],
+): readonly Tensor[] {
+  const count = initial.length;
+  const places = (tracer: FunctionTracer): Tensor[] =>
+    initial.map(({ dtype, shape }, i) => tracer.argument(dtype, shape, `var_${i}`));
+  const test = traceBody('while_condition', (tracer) => [condition(places(tracer))]);
+  const [flag] = test.outputs as readonly [GraphValue];
+  if (flag.dtype !== 'bool' || flag.shape.length !== 0)
+    throw new InvalidArgumentError(`the condition is ${showValues([flag])}, expected bool []`, 'While');
+  const turn = traceBody('while_body', (tracer) => body(places(tracer)));
+  const fits =
+    turn.outputs.length === count &&
+    turn.outputs.every((v, i) => {
+      const { dtype, shape } = initial[i] as Tensor;
+      return v.dtype === dtype && sameShape(v.shape, shape);
+    });
+  if (!fits) {
+    throw new InvalidArgumentError(
+      `the body returns ${showValues(turn.outputs)} for the loop variables ${showValues(initial)}; dtypes and shapes must stay the same`,
+      'While',
+    );
+  }
+  if (writtenBy([test]).length > 0)
+    throw new InvalidArgumentError('the condition of a loop must not assign to variables', 'While');
+  const bodies = [test, turn];
+  const written = writtenBy(bodies);
+  const last = lastValues(turn, written);
+  const from = shareArguments(bodies, written, count);
+  test.tracer.graph.outputs = test.outputs;
+  turn.tracer.graph.outputs = [...turn.outputs, ...last];
+  const attrs: WhileAttrs = {
+    condition: test.tracer.graph,
+    body: turn.tracer.graph,
+    written,
+    record: new ForwardRecord(),
+  };
+  const results = execute(whileOp, [...initial, ...takenFromOutside(from)], attrs);
+  written.forEach((variable, i) => {
+    variable.assign(results[count + i] as Tensor);
+  });
+  return results.slice(0, count);
+}

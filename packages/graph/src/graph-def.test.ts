@@ -1,0 +1,203 @@
+import '@eagre/backend-js';
+import { cast, concat, constant, nn, pad, print, split, type Tensor, Variable } from '@eagre/core';
+import { tensorflow } from '@eagre/formats';
+import { describe, expect, it } from 'vitest';
+import { tfFunction } from './function.ts';
+import { Graph } from './graph.ts';
+
+const { DataType } = tensorflow;
+type NodeDef = tensorflow.NodeDef;
+
+function decoded(graph: Graph, options?: Parameters<Graph['toGraphDef']>[0]) {
+  const def = tensorflow.GraphDef.decode(graph.toGraphDef(options));
+  const byName = new Map(def.node?.map((node) => [node.name, node]));
+  return { def, node: (name: string): NodeDef => byName.get(name) as NodeDef, names: [...byName.keys()] };
+}
+
+/** Attributes that are not there for TensorBoard alone. */
+function attrs(node: NodeDef): Record<string, tensorflow.AttrValue> {
+  return Object.fromEntries([...(node.attr ?? [])].filter(([key]) => !key.startsWith('_')));
+}
+
+const text = (s: string): { s: Uint8Array } => ({ s: new TextEncoder().encode(s) });
+const float = { type: DataType.DT_FLOAT };
+const int = { type: DataType.DT_INT32 };
+
+/** The numbers of an int32 constant that was made of an attribute. */
+function ints(node: NodeDef): readonly number[] | undefined {
+  return node.attr?.get('value')?.tensor?.int_val;
+}
+
+describe('toGraphDef', () => {
+  it('writes arguments, constants, variables, ops and results as TensorFlow does', () => {
+    const w = new Variable(
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      { name: 'dense/kernel' },
+    );
+    const bias = constant([10, 20]);
+    const f = tfFunction((x: Tensor) => x.matmul(w, { transposeB: true }).add(bias).relu());
+    const { def, node, names } = decoded(f.getConcreteFunction(constant([[1, 1]])).graph);
+    expect(names).toEqual([
+      'args_0',
+      'dense/kernel',
+      'dense/kernel/Read',
+      'MatMul',
+      'Const',
+      'AddV2',
+      'Relu',
+      'Identity',
+    ]);
+    expect(def.versions).toEqual({ producer: 2474, min_consumer: 12 });
+    expect(def.library).toBe(undefined);
+    expect(node('args_0')).toMatchObject({ op: 'Placeholder' });
+    expect(attrs(node('args_0'))).toEqual({
+      dtype: float,
+      shape: { shape: { dim: [{ size: 1 }, { size: 2 }] } },
+    });
+    expect(node('dense/kernel')).toMatchObject({ op: 'VarHandleOp' });
+    expect(attrs(node('dense/kernel'))['shared_name']).toEqual(text('dense/kernel'));
+    expect(node('dense/kernel/Read')).toMatchObject({ op: 'ReadVariableOp', input: ['dense/kernel'] });
+    expect(node('MatMul')).toMatchObject({ op: 'MatMul', input: ['args_0', 'dense/kernel/Read'] });
+    expect(attrs(node('MatMul'))).toEqual({ T: float, transpose_a: { b: false }, transpose_b: { b: true } });
+    expect(node('MatMul').attr?.get('_output_shapes')).toEqual({
+      list: { shape: [{ dim: [{ size: 1 }, { size: 2 }] }] },
+    });
+    const value = attrs(node('Const'))['value']?.tensor;
+    expect(value).toMatchObject({ dtype: DataType.DT_FLOAT, tensor_shape: { dim: [{ size: 2 }] } });
+    expect(Buffer.from(value?.tensor_content ?? [])).toEqual(Buffer.from(new Float32Array([10, 20]).buffer));
+    expect(node('AddV2')).toMatchObject({ op: 'AddV2', input: ['MatMul', 'Const'] });
+    expect(node('Identity')).toMatchObject({ op: 'Identity', input: ['Relu'] });
+  });
+
+  it('makes constants of what are inputs of TensorFlow’s ops, and attributes of its types', () => {
+    const f = tfFunction((x: Tensor) => {
+      const [a, b] = split(x, [1, 2], 1) as [Tensor, Tensor];
+      const joined = concat([b, a], 1).transpose().reshape([2, 3]).sum(1, { keepdims: true });
+      return [
+        cast(
+          pad(joined, [
+            [1, 0],
+            [0, 2],
+          ]),
+          'int32',
+        ),
+        x.expandDims(1),
+        x.argMax(1),
+      ];
+    });
+    const { node } = decoded(
+      f.getConcreteFunction(
+        constant([
+          [1, 2, 3],
+          [4, 5, 6],
+        ]),
+      ).graph,
+    );
+    expect(node('SplitV').input).toEqual(['args_0', 'SplitV/size_splits', 'SplitV/split_dim']);
+    expect(ints(node('SplitV/size_splits'))).toEqual([1, 2]);
+    expect(attrs(node('SplitV'))).toEqual({ T: float, Tlen: int, num_split: { i: 2 } });
+    expect(node('ConcatV2').input).toEqual(['SplitV:1', 'SplitV', 'ConcatV2/axis']);
+    expect(attrs(node('ConcatV2'))).toEqual({ N: { i: 2 }, T: float, Tidx: int });
+    expect(ints(node('Transpose/perm'))).toEqual([1, 0]);
+    expect(ints(node('Reshape/shape'))).toEqual([2, 3]);
+    expect(attrs(node('Sum'))).toEqual({ T: float, Tidx: int, keep_dims: { b: true } });
+    expect(node('PadV2/paddings').attr?.get('value')?.tensor).toEqual({
+      dtype: DataType.DT_INT32,
+      tensor_shape: { dim: [{ size: 2 }, { size: 2 }] },
+      int_val: [1, 0, 0, 2],
+    });
+    expect(attrs(node('Cast'))).toEqual({ SrcT: float, DstT: int, Truncate: { b: false } });
+    expect(ints(node('ExpandDims/dim'))).toEqual([1]);
+    expect(attrs(node('ArgMax'))['output_type']).toEqual({ type: DataType.DT_INT64 });
+  });
+
+  it('tells the padding of convolutions by its name', () => {
+    const filter = constant(new Float32Array(9), 'float32').reshape([3, 3, 1, 1]);
+    const padding = (given: 'SAME' | 'VALID' | [[number, number], [number, number]]) => {
+      const f = tfFunction((x: Tensor) => nn.conv2d(x, filter, { strides: 2, padding: given }));
+      const { node } = decoded(
+        f.getConcreteFunction(constant(new Float32Array(64)).reshape([1, 8, 8, 1])).graph,
+      );
+      expect(attrs(node('Conv2D'))['strides']).toEqual({ list: { i: [1, 2, 2, 1] } });
+      const { padding, explicit_paddings } = attrs(node('Conv2D'));
+      return [new TextDecoder().decode(padding?.s), explicit_paddings?.list?.i];
+    };
+    expect(padding('SAME')).toEqual(['SAME', undefined]);
+    expect(padding('VALID')).toEqual(['VALID', undefined]);
+    expect(
+      padding([
+        [2, 0],
+        [1, 1],
+      ]),
+    ).toEqual(['EXPLICIT', [0, 0, 2, 0, 1, 1, 0, 0]]);
+  });
+
+  it('orders what has effects, and lets results wait for it', () => {
+    const v = new Variable([1, 2], { name: 'v' });
+    const f = tfFunction((x: Tensor) => {
+      print('before', x);
+      v.assignAdd(x);
+      print('after');
+      return x.neg();
+    });
+    const { node } = decoded(f.getConcreteFunction(constant([1, 1])).graph);
+    expect(node('PrintV2').input).toEqual(['args_0']);
+    expect(node('PrintV2_1').input).toEqual(['^PrintV2']);
+    expect(node('v/Assign')).toMatchObject({ op: 'AssignVariableOp', input: ['v', 'AddV2', '^v/Read'] });
+    expect(node('Identity').input).toEqual(['Neg', '^PrintV2_1', '^v/Assign']);
+  });
+
+  it('leaves large constants out if asked', () => {
+    const table = constant(new Float32Array(1000));
+    const f = tfFunction((x: Tensor) => x.add(table));
+    const { graph } = f.getConcreteFunction(constant(1));
+    expect(graph.toGraphDef().length).toBeGreaterThan(4000);
+    const { node } = decoded(graph, { largestConstant: 1024 });
+    expect(attrs(node('Const'))).toEqual({ dtype: float });
+  });
+
+  it('keeps Eagre’s own ops under their names, and writes names that TensorFlow accepts', () => {
+    const f = tfFunction((x: Tensor) => nn.gelu(x));
+    const { graph } = f.getConcreteFunction(constant([1]));
+    const { def } = decoded(graph);
+    for (const { name } of def.node ?? []) expect(name).toMatch(/^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$/);
+    expect(def.node?.some(({ op }) => op === 'Gelu')).toBe(true);
+  });
+
+  it('makes functions of graphs inside of attributes', () => {
+    const type = { dtype: 'float32', shape: [2] } as const;
+    const body = new Graph('body');
+    const [x] = body.add('Placeholder', { kind: 'argument' }, [], {}, [type], { name: 'x' }).outputs;
+    const twice = body.add('AddV2', { kind: 'argument' }, [], {}, [type]);
+    if (x === undefined) throw new Error('no output');
+    body.arguments.push(x, ...twice.outputs);
+    body.outputs = [x];
+    const graph = new Graph('main');
+    const [a] = graph.add('Placeholder', { kind: 'argument' }, [], {}, [type], { name: 'a' }).outputs;
+    if (a === undefined) throw new Error('no output');
+    graph.arguments.push(a);
+    const nothing = { kind: 'host', fn: () => undefined, results: [type] } as const;
+    const call = graph.add('Case', nothing, [a], { branches: [body, body], other: body }, [type]);
+    graph.outputs = call.outputs;
+    const { def, node } = decoded(graph);
+    expect(attrs(node('Case'))).toMatchObject({
+      branches: { list: { func: [{ name: 'body' }, { name: 'body' }] } },
+      other: { func: { name: 'body' } },
+    });
+    expect(def.library?.function).toHaveLength(1);
+    expect(def.library?.function?.[0]).toMatchObject({
+      signature: {
+        name: 'body',
+        input_arg: [
+          { name: 'x', type: DataType.DT_FLOAT },
+          { name: 'AddV2', type: DataType.DT_FLOAT },
+        ],
+        output_arg: [{ name: 'output', type: DataType.DT_FLOAT }],
+      },
+      ret: new Map([['output', 'x']]),
+    });
+  });
+});

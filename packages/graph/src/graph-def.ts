@@ -1,0 +1,424 @@
+import { type DType, FailedPreconditionError, LateNumber, ResourceExhaustedError } from '@eagre/backend';
+import { Tensor, Variable } from '@eagre/core';
+import { viewOf } from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
+import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
+
+type AttrValue = tensorflow.AttrValue;
+type NodeDef = tensorflow.NodeDef;
+
+export interface GraphDefOptions {
+  /**
+   * Constants of more bytes are left without their values: enough to look at the graph, which cannot be run then. Unlimited unless
+   * given.
+   */
+  readonly largestConstant?: number;
+}
+
+// What TensorFlow 2.21 writes. Nothing of what is used is newer than its oldest reader.
+const VERSIONS: tensorflow.VersionDef = { producer: 2474, min_consumer: 12 };
+// Protocol buffers hold less than 2 GiB.
+const MOST_BYTES = 2 ** 31 - 1;
+
+const types: Readonly<Record<DType, number>> = {
+  float32: tensorflow.DataType.DT_FLOAT,
+  float64: tensorflow.DataType.DT_DOUBLE,
+  int32: tensorflow.DataType.DT_INT32,
+  int64: tensorflow.DataType.DT_INT64,
+  uint8: tensorflow.DataType.DT_UINT8,
+  bool: tensorflow.DataType.DT_BOOL,
+  string: tensorflow.DataType.DT_STRING,
+};
+
+/**
+ * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes, variables handles
+ * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
+ * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
+ * @throws ResourceExhaustedError for more than 2 GiB.
+ */
+export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
+  const library = new Library(options);
+  const node = new Writer(graph, library, null).write();
+  const functions = library.functions();
+  return {
+    node,
+    ...(functions.length === 0 ? {} : { library: { function: functions } }),
+    versions: VERSIONS,
+  };
+}
+
+/** The bytes of `graphDef`. */
+export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Array {
+  const bytes = tensorflow.GraphDef.encode(graphDef(graph, options));
+  if (bytes.length > MOST_BYTES) {
+    throw new ResourceExhaustedError(
+      `the graph '${graph.name}' takes ${bytes.length} bytes, a GraphDef holds less than 2 GiB: leave large constants out with largestConstant, or keep them in variables`,
+      'toGraphDef',
+    );
+  }
+  return bytes;
+}
+
+/** The functions that nodes call: graphs inside of attributes. */
+class Library {
+  readonly options: GraphDefOptions;
+  readonly #names = new Map<Graph, string>();
+  readonly #unique = new Names();
+  readonly #functions: tensorflow.FunctionDef[] = [];
+
+  constructor(options: GraphDefOptions) {
+    this.options = options;
+  }
+
+  functions(): readonly tensorflow.FunctionDef[] {
+    return this.#functions;
+  }
+
+  /** The name of a graph's function, which is added at its first use. */
+  nameOf(graph: Graph): string {
+    let name = this.#names.get(graph);
+    if (name === undefined) {
+      name = this.#unique.take(graph.name);
+      this.#names.set(graph, name);
+      this.#functions.push(functionDef(name, graph, this));
+    }
+    return name;
+  }
+}
+
+function functionDef(name: string, graph: Graph, library: Library): tensorflow.FunctionDef {
+  const names = new Names();
+  const args = graph.arguments.map((value) => names.take(value.node.name));
+  const outputs = graph.outputs.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
+  const writer = new Writer(graph, library, args);
+  const node_def = writer.write();
+  const arg = (argument: string, { dtype }: GraphValue) => ({ name: argument, type: types[dtype] });
+  return {
+    signature: {
+      name,
+      input_arg: graph.arguments.map((value, i) => arg(args[i] as string, value)),
+      output_arg: graph.outputs.map((value, i) => arg(outputs[i] as string, value)),
+      ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
+    },
+    node_def,
+    ret: new Map(graph.outputs.map((value, i) => [outputs[i] as string, writer.reference(value)])),
+    ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
+  };
+}
+
+/** Names that TensorFlow accepts, each once. */
+class Names {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string): string {
+    const valid = wanted.replace(/[^A-Za-z0-9_.\\/>-]/g, '_').replace(/^[^A-Za-z0-9.]+/, '') || 'node';
+    let name = valid;
+    for (let i = 1; this.#taken.has(name); i++) name = `${valid}_${i}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** Writes the nodes of one graph. */
+class Writer {
+  /** The nodes that do something beside their results: the last code of the host, and assignments. */
+  readonly effects: string[] = [];
+  readonly #graph: Graph;
+  readonly #library: Library;
+  /** The names of the arguments of a function; null for a graph on its own. */
+  readonly #args: readonly string[] | null;
+  readonly #names = new Names();
+  readonly #nodes: NodeDef[] = [];
+  readonly #written = new Map<GraphNode, { readonly name: string; readonly op: string }>();
+  readonly #handles = new Map<Variable, { readonly handle: string; readonly read: string }>();
+
+  constructor(graph: Graph, library: Library, args: readonly string[] | null) {
+    this.#graph = graph;
+    this.#library = library;
+    this.#args = args;
+    for (const name of args ?? []) this.#names.take(name);
+  }
+
+  write(): readonly NodeDef[] {
+    const graph = this.#graph;
+    let host: string | null = null;
+    for (const node of graph.liveNodes()) {
+      const { what } = node;
+      const name =
+        this.#args !== null && what.kind === 'argument'
+          ? (this.#args[graph.arguments.findIndex((a) => a.node === node)] as string)
+          : this.#names.take(node.name);
+      if (what.kind === 'argument') this.#argument(node, name);
+      else if (what.kind === 'constant') this.#constant(node, name, what.tensor);
+      else if (what.kind === 'variable') this.#variable(node, name, what.variable);
+      else {
+        // What the host does keeps its order.
+        const control: readonly string[] = what.kind === 'host' && host !== null ? [`^${host}`] : [];
+        this.#op(node, name, control);
+        if (what.kind === 'host') host = name;
+      }
+    }
+    if (host !== null) this.effects.push(host);
+    for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
+    if (this.#args === null) this.#results();
+    return this.#nodes;
+  }
+
+  /** How other nodes name a value. */
+  reference({ node, index }: GraphValue): string {
+    const written = this.#written.get(node);
+    if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
+    if (this.#args === null) return index === 0 ? written.name : `${written.name}:${index}`;
+    return node.what.kind === 'argument' ? written.name : `${written.name}:${outputName(written.op, index)}`;
+  }
+
+  #add(name: string, op: string, input: readonly string[], attrs: Readonly<Record<string, AttrValue>>): void {
+    const sorted = Object.entries(attrs).sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#nodes.push({ name, op, ...(input.length === 0 ? {} : { input }), attr: new Map(sorted) });
+  }
+
+  #argument(node: GraphNode, name: string): void {
+    const [{ dtype, shape }] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: 'Placeholder' });
+    if (this.#args !== null) return;
+    this.#add(name, 'Placeholder', [], {
+      dtype: { type: types[dtype] },
+      shape: { shape: shapeProto(shape) },
+      _user_specified_name: { s: utf8(node.name) },
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #constant(node: GraphNode, name: string, tensor: Tensor): void {
+    const { largestConstant = Number.POSITIVE_INFINITY } = this.#library.options;
+    const value = tensorProto(tensor);
+    this.#written.set(node, { name, op: 'Const' });
+    this.#add(name, 'Const', [], {
+      dtype: { type: types[tensor.dtype] },
+      ...(bytesOf(value) > largestConstant ? {} : { value: { tensor: value } }),
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #variable(node: GraphNode, read: string, variable: Variable): void {
+    const handle = this.#handle(variable);
+    this.#handles.set(variable, { handle, read });
+    this.#written.set(node, { name: read, op: 'ReadVariableOp' });
+    this.#add(read, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`], {
+      dtype: { type: types[variable.dtype] },
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #assignment(variable: Variable, value: GraphValue): string {
+    const known = this.#handles.get(variable);
+    // A variable whose old value nobody needs is not read.
+    const handle = known?.handle ?? this.#handle(variable);
+    const name = this.#names.take(`${variable.name}/Assign`);
+    const resource = this.#args === null ? handle : `${handle}:resource:0`;
+    this.#add(
+      name,
+      'AssignVariableOp',
+      [resource, this.reference(value), ...(known === undefined ? [] : [`^${known.read}`])],
+      { dtype: { type: types[variable.dtype] }, validate_shape: { b: false } },
+    );
+    return name;
+  }
+
+  #handle(variable: Variable): string {
+    const { dtype, shape } = variable;
+    const handle = this.#names.take(variable.name);
+    this.#add(handle, 'VarHandleOp', [], {
+      dtype: { type: types[dtype] },
+      shape: { shape: shapeProto(shape) },
+      shared_name: { s: utf8(handle) },
+      container: { s: utf8('') },
+      ...outputShapes([{ shape: [] }]),
+    });
+    return handle;
+  }
+
+  #op(node: GraphNode, name: string, control: readonly string[]): void {
+    const own = node.inputs.map((v) => this.reference(v));
+    const known = tensorFlowOp(node);
+    const op = known?.op ?? node.type;
+    this.#written.set(node, { name, op });
+    if (known !== null) {
+      const inputs = known.inputs.map((i) =>
+        typeof i === 'number' ? (own[i] as string) : this.#constantInput(name, i),
+      );
+      const attrs = Object.entries(known.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
+      this.#add(name, op, [...inputs, ...control], {
+        ...Object.fromEntries(attrs),
+        ...outputShapes(node.outputs),
+      });
+      return;
+    }
+    this.#add(name, op, [...own, ...control], {
+      ...this.#attrs(node),
+      ...(node.what.kind === 'op' ? typeOf(node) : {}),
+      ...outputShapes(node.outputs),
+    });
+  }
+
+  #constantInput(owner: string, { name: last, dtype, value }: ConstantInput): string {
+    const name = this.#names.take(`${owner}/${last}`);
+    const tensor = hostTensor(dtype, value);
+    this.#add(name, 'Const', [], {
+      dtype: { type: types[dtype] },
+      value: { tensor },
+      _output_shapes: { list: { shape: [tensor.tensor_shape ?? {}] } },
+    });
+    return this.#args === null ? name : `${name}:output:0`;
+  }
+
+  /** The attributes of an op as they are, under names as TensorFlow has them. */
+  #attrs(node: GraphNode): Readonly<Record<string, AttrValue>> {
+    const attrs: Record<string, AttrValue> = {};
+    for (const [key, value] of Object.entries(node.attrs)) {
+      const attr = this.#attr(value, key);
+      if (attr !== null) attrs[key.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)] = attr;
+    }
+    const branches = attrs['branches']?.list?.func;
+    if (node.type === 'If' && branches?.length === 2) {
+      delete attrs['branches'];
+      attrs['then_branch'] = { func: branches[0] as tensorflow.NameAttrList };
+      attrs['else_branch'] = { func: branches[1] as tensorflow.NameAttrList };
+    }
+    return attrs;
+  }
+
+  #attr(value: unknown, key: string): AttrValue | null {
+    if (value instanceof Graph) return { func: { name: this.#library.nameOf(value) } };
+    if (typeof value === 'boolean') return { b: value };
+    if (typeof value === 'bigint') return { i: value };
+    if (typeof value === 'number')
+      return Number.isSafeInteger(value) && !REALS.has(key) ? { i: value } : { f: value };
+    if (typeof value === 'string')
+      return key === 'dtype' && Object.hasOwn(types, value)
+        ? { type: types[value as DType] }
+        : { s: utf8(value) };
+    if (value instanceof Tensor) return { tensor: tensorProto(value) };
+    if (value instanceof Variable) return { s: utf8(value.name) };
+    if (value instanceof LateNumber) return { placeholder: 'late' };
+    if (Array.isArray(value)) return this.#list(value.flat(8), key);
+    if (ArrayBuffer.isView(value) && !(value instanceof DataView))
+      return this.#list(Array.from(value as unknown as ArrayLike<number | bigint>), key);
+    return null;
+  }
+
+  #list(values: readonly unknown[], key: string): AttrValue | null {
+    const items = values.map((v) => this.#attr(v, key));
+    const of = <K extends keyof AttrValue>(field: K): NonNullable<AttrValue[K]>[] | null => {
+      const list = items.map((item) => item?.[field]);
+      return list.every((v) => v !== undefined) ? (list as NonNullable<AttrValue[K]>[]) : null;
+    };
+    const [b, func, type, s, i] = [of('b'), of('func'), of('type'), of('s'), of('i')];
+    if (items.length === 0) return { list: {} };
+    if (b !== null) return { list: { b } };
+    if (func !== null) return { list: { func } };
+    if (type !== null) return { list: { type } };
+    if (s !== null) return { list: { s } };
+    if (i !== null) return { list: { i } };
+    return values.every((v) => typeof v === 'number') ? { list: { f: values } } : null;
+  }
+
+  /** What the function returns: nodes that run after everything that it does. */
+  #results(): void {
+    const control = this.effects.map((name) => `^${name}`);
+    for (const value of this.#graph.outputs) {
+      this.#add(this.#names.take('Identity'), 'Identity', [this.reference(value), ...control], {
+        T: { type: types[value.dtype] },
+        ...outputShapes([value]),
+      });
+    }
+    // Without results there is still something to run.
+    if (this.#graph.outputs.length === 0 && control.length > 0)
+      this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
+  }
+}
+
+// Attributes that are no integers even when their values are.
+const REALS: ReadonlySet<string> = new Set([
+  'alpha',
+  'epsilon',
+  'rate',
+  'value',
+  'scale',
+  'momentum',
+  'beta1',
+  'beta2',
+]);
+
+/** The type attributes that TensorFlow derives from inputs: `T` of one dtype; none where they differ. */
+function typeOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
+  const nested = Object.values(attrs).some(
+    (v) => v instanceof Graph || (Array.isArray(v) && v[0] instanceof Graph),
+  );
+  if (nested) {
+    const list = (values: readonly GraphValue[]) => ({ list: { type: values.map((v) => types[v.dtype]) } });
+    return { Tin: list(inputs), Tout: list(outputs) };
+  }
+  const dtype = inputs[0]?.dtype;
+  return dtype !== undefined && inputs.every((v) => v.dtype === dtype) ? { T: { type: types[dtype] } } : {};
+}
+
+function typedAttr(attr: TypedAttr): AttrValue {
+  switch (attr.kind) {
+    case 'type':
+      return { type: types[attr.value] };
+    case 'int':
+      return { i: attr.value };
+    case 'ints':
+      return { list: { i: attr.value } };
+    case 'bool':
+      return { b: attr.value };
+    case 'text':
+      return { s: utf8(attr.value) };
+  }
+}
+
+const encoder = new TextEncoder();
+const utf8 = (value: string): Uint8Array => encoder.encode(value);
+
+function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
+  return { dim: shape.map((size) => ({ size })) };
+}
+
+/** The attribute that TensorBoard takes shapes from. */
+function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<Record<string, AttrValue>> {
+  return { _output_shapes: { list: { shape: outputs.map(({ shape }) => shapeProto(shape)) } } };
+}
+
+function tensorProto(tensor: Tensor): tensorflow.TensorProto {
+  const { dtype, shape } = tensor;
+  const head = { dtype: types[dtype], tensor_shape: shapeProto(shape) };
+  if (dtype === 'string') return { ...head, string_val: tensor.strings().map(utf8) };
+  const view = viewOf(tensor);
+  return { ...head, tensor_content: new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() };
+}
+
+function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number {
+  return tensor_content?.length ?? string_val?.reduce((sum, s) => sum + s.length, 0) ?? 0;
+}
+
+function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.TensorProto {
+  const rows = typeof value === 'number' ? null : value;
+  const first = rows?.[0];
+  const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
+  const flat = typeof value === 'number' ? [value] : (value as readonly number[]).flat();
+  const head = { dtype: types[dtype], tensor_shape: shapeProto(shape) };
+  switch (dtype) {
+    case 'float32':
+      return { ...head, float_val: flat };
+    case 'float64':
+      return { ...head, double_val: flat };
+    case 'int64':
+      return { ...head, int64_val: flat };
+    case 'bool':
+      return { ...head, bool_val: flat.map((n) => n !== 0) };
+    default:
+      return { ...head, int_val: flat };
+  }
+}

@@ -1,0 +1,451 @@
+// Where a node of a graph and TensorFlow's op of the same name differ: in names, types of attributes, and inputs that are constants.
+import type { DType } from '@eagre/backend';
+import { sameShape } from '@eagre/core/internal';
+import type { GraphNode, GraphValue } from './graph.ts';
+
+/** An attribute with its type in TensorFlow. */
+export type TypedAttr =
+  | { readonly kind: 'type'; readonly value: DType }
+  | { readonly kind: 'int'; readonly value: number }
+  | { readonly kind: 'ints'; readonly value: readonly number[] }
+  | { readonly kind: 'bool'; readonly value: boolean }
+  | { readonly kind: 'text'; readonly value: string };
+
+/** An input of TensorFlow's op that is an attribute here. */
+export interface ConstantInput {
+  /** The last part of the constant's name: `Reshape/shape`. */
+  readonly name: string;
+  readonly dtype: DType;
+  /** A number for a scalar, rows for a matrix. */
+  readonly value: number | readonly number[] | readonly (readonly number[])[];
+}
+
+/** A node as TensorFlow writes it. */
+export interface TensorFlowOp {
+  readonly op: string;
+  /** The node's own inputs, by their place, and constants. */
+  readonly inputs: readonly (number | ConstantInput)[];
+  readonly attrs: Readonly<Record<string, TypedAttr>>;
+}
+
+type Translate = (node: GraphNode) => TensorFlowOp | null;
+
+const type = (value: DType): TypedAttr => ({ kind: 'type', value });
+const int = (value: number): TypedAttr => ({ kind: 'int', value });
+const ints = (value: readonly number[]): TypedAttr => ({ kind: 'ints', value });
+const bool = (value: boolean): TypedAttr => ({ kind: 'bool', value });
+const text = (value: string): TypedAttr => ({ kind: 'text', value });
+const int32: TypedAttr = type('int32');
+
+const indices = (name: string, value: ConstantInput['value']): ConstantInput => ({
+  name,
+  dtype: 'int32',
+  value,
+});
+const input = ({ inputs }: GraphNode, i = 0): GraphValue => inputs[i] as GraphValue;
+const output = ({ outputs }: GraphNode): GraphValue => outputs[0] as GraphValue;
+const all = ({ inputs }: GraphNode): number[] => inputs.map((_, i) => i);
+const attr = <T>({ attrs }: GraphNode, name: string): T => attrs[name] as T;
+
+const reduction =
+  (typed = true): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: [0, indices('reduction_indices', attr<number[]>(node, 'axes'))],
+    attrs: {
+      ...(typed ? { T: type(input(node).dtype) } : {}),
+      Tidx: int32,
+      keep_dims: bool(attr(node, 'keepdims')),
+    },
+  });
+const position: Translate = (node) => ({
+  op: node.type,
+  inputs: [0, indices('dimension', attr<number>(node, 'axis'))],
+  attrs: { T: type(input(node).dtype), Tidx: int32, output_type: type(attr(node, 'dtype')) },
+});
+const scan: Translate = (node) => ({
+  op: node.type,
+  inputs: [0, indices('axis', attr<number>(node, 'axis'))],
+  attrs: {
+    T: type(input(node).dtype),
+    Tidx: int32,
+    exclusive: bool(attr(node, 'exclusive')),
+    reverse: bool(attr(node, 'reverse')),
+  },
+});
+/** Ops that have one attribute as a second input. */
+const withConstant =
+  (name: string, from: string, index: string): Translate =>
+  (node) => ({
+    op: node.type,
+    inputs: [...all(node), indices(name, attr<number[]>(node, from))],
+    attrs: { T: type(input(node).dtype), [index]: int32 },
+  });
+const reshape: Translate = (node) => ({
+  op: 'Reshape',
+  inputs: [0, indices('shape', output(node).shape)],
+  attrs: { T: type(input(node).dtype), Tshape: int32 },
+});
+/** Ops without a type of their own: truth values in and out. */
+const untyped: Translate = (node) => ({ op: node.type, inputs: all(node), attrs: {} });
+
+interface Window {
+  readonly strides: readonly [number, number];
+  /** Top, bottom, left, right. */
+  readonly padding: readonly [number, number, number, number];
+}
+
+/** `SAME`, `VALID` or `EXPLICIT`. */
+function padding(
+  { strides, padding: pixels }: Window,
+  size: readonly number[],
+  window: readonly number[],
+  dilations: readonly number[],
+): Readonly<Record<string, TypedAttr>> {
+  if (pixels.every((n) => n === 0)) return { padding: text('VALID') };
+  const same = [0, 1].flatMap((i) => {
+    const [s, n] = [strides[i] as number, size[i] as number];
+    const reach = ((window[i] as number) - 1) * (dilations[i] as number) + 1;
+    const total = Math.max(0, (Math.ceil(n / s) - 1) * s + reach - n);
+    return [Math.floor(total / 2), Math.ceil(total / 2)];
+  });
+  if (sameShape(same, pixels)) return { padding: text('SAME') };
+  return { padding: text('EXPLICIT'), explicit_paddings: ints([0, 0, ...pixels, 0, 0]) };
+}
+
+/** A convolution or one of its gradients: of images and filters of these shapes. */
+function convolution(
+  node: GraphNode,
+  images: readonly number[],
+  filters: readonly number[],
+  inputs: TensorFlowOp['inputs'],
+): TensorFlowOp {
+  const window = node.attrs as unknown as Window & { readonly dilations: readonly [number, number] };
+  const { strides, dilations } = window;
+  return {
+    op: node.type,
+    inputs,
+    attrs: {
+      T: type(output(node).dtype),
+      strides: ints([1, ...strides, 1]),
+      dilations: ints([1, ...dilations, 1]),
+      data_format: text('NHWC'),
+      ...padding(window, images.slice(1, 3), filters.slice(0, 2), dilations),
+    },
+  };
+}
+
+/** Null where TensorFlow's pooling has no such padding. */
+function pooling(
+  node: GraphNode,
+  images: readonly number[],
+  more: Readonly<Record<string, TypedAttr>>,
+): TensorFlowOp | null {
+  const window = node.attrs as unknown as Window & { readonly window: readonly [number, number] };
+  const pads = padding(window, images.slice(1, 3), window.window, [1, 1]);
+  if ('explicit_paddings' in pads) return null;
+  return {
+    op: node.type,
+    inputs: all(node),
+    attrs: {
+      T: type(input(node).dtype),
+      ksize: ints([1, ...window.window, 1]),
+      strides: ints([1, ...window.strides, 1]),
+      ...pads,
+      ...more,
+    },
+  };
+}
+
+const translations: Readonly<Record<string, Translate>> = {
+  MatMul: (node): TensorFlowOp => {
+    const { transposeA, transposeB } = node.attrs as { transposeA: boolean; transposeB: boolean };
+    const T = type(input(node).dtype);
+    if (output(node).shape.length === 2)
+      return {
+        op: 'MatMul',
+        inputs: [0, 1],
+        attrs: { T, transpose_a: bool(transposeA), transpose_b: bool(transposeB) },
+      };
+    return {
+      op: 'BatchMatMulV2',
+      inputs: [0, 1],
+      attrs: { T, adj_x: bool(transposeA), adj_y: bool(transposeB) },
+    };
+  },
+  Reshape: reshape,
+  ExpandDims: (node): TensorFlowOp | null => {
+    const { shape } = output(node);
+    const from = input(node).shape;
+    const at = shape.findIndex(
+      (d, i) => d === 1 && sameShape(from, [...shape.slice(0, i), ...shape.slice(i + 1)]),
+    );
+    if (at < 0) return reshape(node);
+    return {
+      op: 'ExpandDims',
+      inputs: [0, indices('dim', at)],
+      attrs: { T: type(input(node).dtype), Tdim: int32 },
+    };
+  },
+  Squeeze: (node): TensorFlowOp | null => {
+    const whole = sameShape(
+      output(node).shape,
+      input(node).shape.filter((d) => d !== 1),
+    );
+    return whole ? { op: 'Squeeze', inputs: [0], attrs: { T: type(input(node).dtype) } } : reshape(node);
+  },
+  Transpose: withConstant('perm', 'perm', 'Tperm'),
+  ReverseV2: withConstant('axis', 'axes', 'Tidx'),
+  Tile: withConstant('multiples', 'multiples', 'Tmultiples'),
+  BroadcastTo: withConstant('shape', 'shape', 'Tidx'),
+  Sum: reduction(),
+  Mean: reduction(),
+  Prod: reduction(),
+  Max: reduction(),
+  Min: reduction(),
+  All: reduction(false),
+  Any: reduction(false),
+  ArgMax: position,
+  ArgMin: position,
+  Cumsum: scan,
+  Cumprod: scan,
+  LogicalAnd: untyped,
+  LogicalOr: untyped,
+  LogicalNot: untyped,
+  Cast: (node) => ({
+    op: 'Cast',
+    inputs: [0],
+    attrs: { SrcT: type(input(node).dtype), DstT: type(output(node).dtype), Truncate: bool(false) },
+  }),
+  Shape: (node) => ({ op: 'Shape', inputs: [0], attrs: { T: type(input(node).dtype), out_type: int32 } }),
+  ConcatV2: (node) => ({
+    op: 'ConcatV2',
+    inputs: [...all(node), indices('axis', attr<number>(node, 'axis'))],
+    attrs: { N: int(node.inputs.length), T: type(input(node).dtype), Tidx: int32 },
+  }),
+  Pack: (node) => ({
+    op: 'Pack',
+    inputs: all(node),
+    attrs: { N: int(node.inputs.length), T: type(input(node).dtype), axis: int(attr(node, 'axis')) },
+  }),
+  Unpack: (node) => ({
+    op: 'Unpack',
+    inputs: [0],
+    attrs: { num: int(node.outputs.length), T: type(input(node).dtype), axis: int(attr(node, 'axis')) },
+  }),
+  AddN: (node) => ({
+    op: 'AddN',
+    inputs: all(node),
+    attrs: { N: int(node.inputs.length), T: type(input(node).dtype) },
+  }),
+  SplitV: (node) => ({
+    op: 'SplitV',
+    inputs: [
+      0,
+      indices('size_splits', attr<number[]>(node, 'sizes')),
+      indices('split_dim', attr<number>(node, 'axis')),
+    ],
+    attrs: { num_split: int(node.outputs.length), T: type(input(node).dtype), Tlen: int32 },
+  }),
+  GatherV2: (node) => ({
+    op: 'GatherV2',
+    inputs: [0, 1, indices('axis', attr<number>(node, 'axis'))],
+    attrs: {
+      Tparams: type(input(node).dtype),
+      Tindices: type(input(node, 1).dtype),
+      Taxis: int32,
+      batch_dims: int(attr(node, 'batchDims')),
+    },
+  }),
+  GatherNd: (node) => ({
+    op: 'GatherNd',
+    inputs: [0, 1],
+    attrs: { Tparams: type(input(node).dtype), Tindices: type(input(node, 1).dtype) },
+  }),
+  OneHot: (node) => {
+    const { depth, on, off, axis } = node.attrs as Readonly<Record<string, number>>;
+    const { dtype, shape } = output(node);
+    return {
+      op: 'OneHot',
+      inputs: [
+        0,
+        indices('depth', depth as number),
+        { name: 'on_value', dtype, value: on as number },
+        { name: 'off_value', dtype, value: off as number },
+      ],
+      attrs: {
+        T: type(dtype),
+        TI: type(input(node).dtype),
+        axis: int(axis === shape.length - 1 ? -1 : (axis as number)),
+      },
+    };
+  },
+  Fill: (node) => {
+    const value = attr<unknown>(node, 'value');
+    const { dtype, shape } = output(node);
+    // A number that is asked for before each run has no place in TensorFlow's op.
+    if (typeof value !== 'number') return null;
+    return {
+      op: 'Fill',
+      inputs: [indices('dims', shape), { name: 'value', dtype, value }],
+      attrs: { T: type(dtype), index_type: int32 },
+    };
+  },
+  Range: (node) => {
+    const { start, delta, size } = node.attrs as Readonly<Record<'start' | 'delta' | 'size', number>>;
+    const { dtype } = output(node);
+    // Half a step short, so that rounding adds no element.
+    const limit = start + delta * (dtype.startsWith('float') ? size - 0.5 : size);
+    const bound = (name: string, value: number): ConstantInput => ({ name, dtype, value });
+    return {
+      op: 'Range',
+      inputs: [bound('start', start), bound('limit', limit), bound('delta', delta)],
+      attrs: { Tidx: type(dtype) },
+    };
+  },
+  PadV2: (node) => {
+    const { before, after, value } = node.attrs as { before: number[]; after: number[]; value: number };
+    const { dtype } = output(node);
+    return {
+      op: 'PadV2',
+      inputs: [
+        0,
+        indices(
+          'paddings',
+          before.map((b, i) => [b, after[i] as number]),
+        ),
+        { name: 'constant_values', dtype, value },
+      ],
+      attrs: { T: type(dtype), Tpaddings: int32 },
+    };
+  },
+  MirrorPad: (node) => {
+    const { before, after, mode } = node.attrs as { before: number[]; after: number[]; mode: number };
+    return {
+      op: 'MirrorPad',
+      inputs: [
+        0,
+        indices(
+          'paddings',
+          before.map((b, i) => [b, after[i] as number]),
+        ),
+      ],
+      attrs: {
+        T: type(input(node).dtype),
+        Tpaddings: int32,
+        mode: text(mode === 1 ? 'REFLECT' : 'SYMMETRIC'),
+      },
+    };
+  },
+  Slice: (node) => ({
+    op: 'Slice',
+    inputs: [
+      0,
+      indices('begin', attr<number[]>(node, 'begin')),
+      indices('size', attr<number[]>(node, 'size')),
+    ],
+    attrs: { T: type(input(node).dtype), Index: int32 },
+  }),
+  StridedSlice: (node) => {
+    const { begin, size, strides } = node.attrs as Readonly<Record<'begin' | 'size' | 'strides', number[]>>;
+    const end = begin.map((b, i) => b + (strides[i] as number) * (size[i] as number));
+    // Below 0 would count from the end; a bit of the mask means: as far as there is something.
+    const mask = end.reduce((bits, e, i) => (e < 0 ? bits | (1 << i) : bits), 0);
+    return {
+      op: 'StridedSlice',
+      inputs: [
+        0,
+        indices('begin', begin),
+        indices(
+          'end',
+          end.map((e) => Math.max(e, 0)),
+        ),
+        indices('strides', strides),
+      ],
+      attrs: {
+        T: type(input(node).dtype),
+        Index: int32,
+        begin_mask: int(0),
+        end_mask: int(mask),
+        ellipsis_mask: int(0),
+        new_axis_mask: int(0),
+        shrink_axis_mask: int(0),
+      },
+    };
+  },
+  SelectV2: (node) => ({ op: 'SelectV2', inputs: [0, 1, 2], attrs: { T: type(input(node, 1).dtype) } }),
+  TopKV2: (node) => ({
+    op: 'TopKV2',
+    inputs: [0, indices('k', attr<number>(node, 'k'))],
+    attrs: { T: type(input(node).dtype), Tk: int32, index_type: int32, sorted: bool(true) },
+  }),
+  UnsortedSegmentSum: (node) => ({
+    op: 'UnsortedSegmentSum',
+    inputs: [0, 1, indices('num_segments', attr<number>(node, 'count'))],
+    attrs: { T: type(input(node).dtype), Tindices: type(input(node, 1).dtype), Tnumsegments: int32 },
+  }),
+  SparseSoftmaxCrossEntropyWithLogits: (node) => ({
+    op: node.type,
+    inputs: [0, 1],
+    attrs: { T: type(input(node).dtype), Tlabels: type(input(node, 1).dtype) },
+  }),
+  Conv2D: (node) => convolution(node, input(node).shape, input(node, 1).shape, [0, 1]),
+  Conv2DBackpropInput: (node) => {
+    const { shape } = output(node);
+    return convolution(node, shape, input(node).shape, [indices('input_sizes', shape), 0, 1]);
+  },
+  Conv2DBackpropFilter: (node) => {
+    const { shape } = output(node);
+    return convolution(node, input(node).shape, shape, [0, indices('filter_sizes', shape), 1]);
+  },
+  MaxPoolWithArgmax: (node) =>
+    pooling(node, input(node).shape, { Targmax: int32, include_batch_in_index: bool(false) }),
+  AvgPool: (node) => pooling(node, input(node).shape, { data_format: text('NHWC') }),
+};
+
+/** The node as TensorFlow's op of that name has it; null if the op is Eagre's own, or takes its attributes as they are. */
+export function tensorFlowOp(node: GraphNode): TensorFlowOp | null {
+  if (node.what.kind !== 'op' || !Object.hasOwn(translations, node.type)) return null;
+  return (translations[node.type] as Translate)(node);
+}
+
+const outputNames: Readonly<Record<string, string>> = {
+  MatMul: 'product',
+  Relu: 'activations',
+  Relu6: 'activations',
+  Elu: 'activations',
+  Selu: 'activations',
+  LeakyRelu: 'activations',
+  Softplus: 'activations',
+  Softsign: 'activations',
+  Softmax: 'softmax',
+  LogSoftmax: 'logsoftmax',
+  ReluGrad: 'backprops',
+  Relu6Grad: 'backprops',
+  EluGrad: 'backprops',
+  SeluGrad: 'backprops',
+  LeakyReluGrad: 'backprops',
+  AddN: 'sum',
+  Cumsum: 'out',
+  Cumprod: 'out',
+  ReadVariableOp: 'value',
+};
+const ofX =
+  'Neg Abs Sign Floor Ceil Round Square Sqrt Rsqrt Reciprocal Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Lgamma Digamma Sigmoid IsNan IsInf IsFinite LogicalNot Invert Cast Transpose InvertPermutation';
+const ofXAndY =
+  'AddV2 Sub Mul RealDiv FloorDiv FloorMod DivNoNan MulNoNan Pow Maximum Minimum SquaredDifference Xlogy Xlog1py Xdivy Atan2 Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad';
+const y = new Set(ofX.split(' '));
+const z = new Set(ofXAndY.split(' '));
+const several: Readonly<Record<string, readonly string[]>> = {
+  MaxPoolWithArgmax: ['output', 'argmax'],
+  TopKV2: ['values', 'indices'],
+  SparseSoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
+  SoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
+};
+
+/** How a node of a function names one of the outputs of another: `product:0`. */
+export function outputName(op: string, index: number): string {
+  const names = several[op];
+  if (names !== undefined) return `${names[index]}:0`;
+  return `${y.has(op) ? 'y' : z.has(op) ? 'z' : (outputNames[op] ?? 'output')}:${index}`;
+}
