@@ -198,14 +198,26 @@ EAGRE_INLINE vf32 log(vf32 x) {
   return (x > 0.0f) & (x < __builtin_inff()) ? r : special;
 }
 
-// x + x^3 P(x^2) near 0, else 1 - 2 / (exp(2x) + 1)
+// h / (h + 1) with h = (exp(2x) - 1) / 2 = 2^n (r + r² Q(r)) + (2^n - 1) / 2, |r| <= ln(2) / 4; near 0, where the rounding of h + 1
+// would show, h - h · (h / (h + 1)). One chain of few steps: what bounds it is how long a vector takes, not how many instructions.
 EAGRE_INLINE vf32 tanh(vf32 x) {
-  static const float q[] = {-3.333333135e-01f, 1.333322078e-01f,  -5.394817889e-02f,
-                            2.170689404e-02f,  -8.190013468e-03f, 2.152683679e-03f};
-  vf32 a = magnitude(x), z = a * a;
-  vf32 near = muladd(a * z, horner(q, z), a);
-  vf32 far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
-  return with_sign(a < 0.625f ? near : far, x);
+  vf32 a = at_most(magnitude(x), 20.0f);
+  vf32 t = muladd(a, splat(2.88539008f), splat(kRounder)), n = t - kRounder, r;
+  if (kFused) {
+    r = muladd(n, splat(-0.34657359f), a);
+  } else {
+    r = a - n * 0.346679688f;
+    r = r + n * 1.06097221e-4f;
+  }
+  vf32 power = from_bits((vi32)((vu32)bits(t) << 23) + 0x3f800000);
+  vf32 z = r * r;
+  vf32 low = muladd(r, splat(6.666609645e-01f), splat(1.000000119e+00f));
+  vf32 high = muladd(r, splat(1.338938922e-01f), splat(3.333265483e-01f));
+  vf32 small = power * z * muladd(z, muladd(z, splat(4.461177066e-02f), high), low);
+  vf32 large = muladd(power, r, muladd(power, splat(0.5f), splat(-0.5f)));
+  vf32 h = large + small;
+  vf32 y = h / (h + 1.0f);
+  return with_sign(a < 0.34f ? large + muladd(-h, y, small) : y, x);
 }
 
 EAGRE_INLINE vf32 sigmoid(vf32 x) {
