@@ -11,7 +11,7 @@ const permitted = {
   'backend-native': ['backend'],
   core: ['backend'],
   autodiff: ['core', 'backend'],
-  graph: ['core', 'backend', 'formats'],
+  graph: ['core', 'autodiff', 'backend', 'formats'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
   layers: ['core', 'autodiff', 'graph', 'optimizers', 'metrics', 'formats', 'backend'],

@@ -3,23 +3,13 @@ import {
   EagreError,
   type Executable,
   errorFromCode,
-  InternalError,
-  type KernelAttrs,
-  LateNumber,
   type Plan,
   type Storage,
 } from '@eagre/backend';
-import { Tensor, type Variable } from '@eagre/core';
-import {
-  atRunTime,
-  context,
-  emptyTensor,
-  execute,
-  hostBackend,
-  kernelFor,
-  transfer,
-} from '@eagre/core/internal';
-import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { Tensor } from '@eagre/core';
+import { context, emptyTensor, hostBackend, transfer } from '@eagre/core/internal';
+import type { Graph, GraphValue } from './graph.ts';
+import { interpretFunction } from './interpret.ts';
 import { lower } from './lower.ts';
 import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
@@ -51,7 +41,9 @@ export class ConcreteFunction {
   call(inputs: readonly Tensor[]): unknown {
     // A tape outside, or another function that is being traced, has to see the ops.
     const outputs =
-      context.tapes.length > 0 || context.tracer !== null ? this.#interpret(inputs) : this.#run(inputs);
+      context.tapes.length > 0 || context.tracer !== null
+        ? interpretFunction(this.graph, inputs)
+        : this.#run(inputs);
     if (this.#structure instanceof Tensor) return outputs[0];
     let next = 0;
     return replace(this.#structure, () => outputs[next++]);
@@ -80,6 +72,12 @@ export class ConcreteFunction {
   /** The plan that runs, as text: a line for each kernel call, with its values, shapes and scalar program. */
   planText(): string {
     return planToString(this.#preparedFor(hostBackend()).plan);
+  }
+
+  /** Gives back what is kept for runs; another run makes it anew. */
+  dispose(): void {
+    for (const { executable } of this.#prepared.values()) executable.dispose();
+    this.#prepared.clear();
   }
 
   #preparedFor(backend: Backend): Prepared {
@@ -135,65 +133,6 @@ export class ConcreteFunction {
     if (node === undefined || line === undefined) return error;
     return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line.trim()}`, node.type);
   }
-
-  /** Runs the nodes one by one, as if the function's code stood in the place of its call. */
-  #interpret(inputs: readonly Tensor[]): readonly Tensor[] {
-    const values = new Map<GraphValue, Tensor>();
-    this.graph.arguments.forEach((v, i) => values.set(v, inputs[i] as Tensor));
-    const get = (v: GraphValue): Tensor => {
-      const tensor = values.get(v);
-      if (tensor === undefined) throw new InternalError(`${v.node.name} has no value`);
-      return tensor;
-    };
-    for (const node of this.graph.liveNodes()) {
-      const { what } = node;
-      const [first] = node.outputs as readonly [GraphValue];
-      if (what.kind === 'constant') values.set(first, what.tensor);
-      else if (what.kind === 'variable') values.set(first, what.variable.read());
-      else if (what.kind === 'op') {
-        const outputs = execute(what.op, node.inputs.map(get), node.attrs);
-        node.outputs.forEach((v, i) => values.set(v, outputs[i] as Tensor));
-      } else if (what.kind === 'host') {
-        const outputs = atRunTime(node.type, what.fn, node.inputs.map(get), what.results);
-        node.outputs.forEach((v, i) => {
-          values.set(v, outputs[i] as Tensor);
-        });
-      } else if (what.kind === 'update') {
-        what.written.forEach((variable, i) =>
-          variable.assign(get(node.inputs[what.at[i] as number] as GraphValue)),
-        );
-        update(node, what.written, node.inputs.map(get));
-        what.written.forEach((variable, i) => values.set(node.outputs[i] as GraphValue, variable.read()));
-      }
-    }
-    const outputs = this.graph.outputs.map(get);
-    const last = this.graph.assignments.map(({ value }) => get(value));
-    this.graph.assignments.forEach(({ variable }, i) => variable.assign(last[i] as Tensor));
-    return outputs;
-  }
-}
-
-function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {
-  const { what } = node;
-  if (what.kind !== 'update') throw new InternalError(`${node.name} is no update`);
-  const attrs = node.attrs as Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
-  if (context.tracer !== null) {
-    context.tracer.update(what.kernel, inputs, written, what.at, attrs);
-    return;
-  }
-  const all = [...inputs];
-  const targets = written.map((variable, i) => {
-    const target = variable.writable();
-    all[what.at[i] as number] = target;
-    return target;
-  });
-  const now = Object.fromEntries(
-    Object.entries(attrs).map(([k, v]) => [
-      k,
-      v instanceof LateNumber ? (v.numbers.next()[v.index] as number) : v,
-    ]),
-  );
-  kernelFor(hostBackend(), what.kernel, all)(all, targets, now);
 }
 
 // The files of the library itself are not where the user's mistake is.

@@ -1,6 +1,7 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import type { Attrs, Op } from '@eagre/core/internal';
+import { ControlOp } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { graphToDot, graphToSvg } from './graph-drawing.ts';
 import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
@@ -73,6 +74,15 @@ export interface Assignment {
   readonly value: GraphValue;
 }
 
+function callsHost({ what, attrs }: GraphNode): boolean {
+  if (what.kind === 'host') return true;
+  return (
+    what.kind === 'op' &&
+    what.op instanceof ControlOp &&
+    what.op.bodies(attrs).some((body) => body.nodes.some(callsHost))
+  );
+}
+
 /** A traced function: nodes in the order in which they were called, each after those that it needs. */
 export class Graph {
   readonly name: string;
@@ -80,13 +90,37 @@ export class Graph {
   readonly arguments: GraphValue[] = [];
   outputs: readonly GraphValue[] = [];
   assignments: readonly Assignment[] = [];
+  /** What the names of the next nodes begin with: `encoder/dense/`, or nothing. */
+  nameScope = '';
   readonly #names = new Map<string, number>();
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Appends a node under a name of its own. */
+  /**
+   * Opens a name scope for the nodes that follow: in the current one and under a name of its own, or exactly this one if it ends in '/'
+   * or is empty. @returns what closes it.
+   */
+  enterScope(name: string): () => void {
+    const before = this.nameScope;
+    this.nameScope = name === '' || name.endsWith('/') ? name : `${this.#unique(before + name)}/`;
+    return () => {
+      this.nameScope = before;
+    };
+  }
+
+  /** Names of nodes and scopes are of one kind, as in TensorFlow. */
+  #unique(wanted: string): string {
+    let count = this.#names.get(wanted) ?? 0;
+    let name = count === 0 ? wanted : `${wanted}_${count}`;
+    for (; this.#names.has(name); name = `${wanted}_${count}`) count++;
+    this.#names.set(wanted, count + 1);
+    if (name !== wanted) this.#names.set(name, 1);
+    return name;
+  }
+
+  /** Appends a node under a name of its own, in the current scope unless `options.name` says it. */
   add(
     type: string,
     what: NodeKind,
@@ -95,22 +129,19 @@ export class Graph {
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
     options: { readonly name?: string; readonly traced?: Error } = {},
   ): GraphNode {
-    const wanted = options.name ?? type;
-    const count = this.#names.get(wanted) ?? 0;
-    this.#names.set(wanted, count + 1);
-    const name = count === 0 ? wanted : `${wanted}_${count}`;
+    const name = this.#unique(options.name ?? this.nameScope + type);
     const node = new GraphNode(name, type, what, inputs, attrs, outputs, options.traced ?? null);
     this.nodes.push(node);
     return node;
   }
 
-  /** The nodes that an output, a variable's new value or code of the host depends on, in order. */
-  liveNodes(): GraphNode[] {
+  /** The nodes that an output, a variable's new value, code of the host or one of `more` depends on, in order. */
+  liveNodes(more: readonly GraphValue[] = []): GraphNode[] {
     const live = new Set<GraphNode>();
     const visit = [
-      ...[...this.outputs, ...this.assignments.map((a) => a.value)].map((v) => v.node),
+      ...[...this.outputs, ...this.assignments.map((a) => a.value), ...more].map((v) => v.node),
       // Nobody may need what they return, but they are called for what they do.
-      ...this.nodes.filter((n) => n.what.kind === 'host'),
+      ...this.nodes.filter(callsHost),
     ];
     for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
       if (live.has(node)) continue;

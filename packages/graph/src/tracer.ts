@@ -8,10 +8,12 @@ import {
   type Storage,
   type TensorRef,
 } from '@eagre/backend';
-import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
+import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
   execute,
+  guardSizes,
+  hasUnknownSizes,
   inContext,
   lifted,
   named,
@@ -25,7 +27,7 @@ import {
   type Tracer,
   tell,
 } from '@eagre/core/internal';
-import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
 
 // Nobody may give back what stands for an argument, a constant or a variable: they are used again and again.
 const FOR_EVER = 2 ** 30;
@@ -33,6 +35,15 @@ const FOR_EVER = 2 ** 30;
 interface VariableValues {
   readonly initial: GraphValue;
   current: Tensor;
+}
+
+/** A value that the body of a branch or a loop takes from the function around it. */
+export interface Outside {
+  /** What it is out there; for a variable, whatever its value is where the branch or loop stands. */
+  readonly from: Tensor | Variable;
+  /** The body's argument for it, and the tensor that stands for that. */
+  readonly argument: GraphValue;
+  readonly tensor: Tensor;
 }
 
 /** Writes down what a function does with symbolic tensors. */
@@ -45,15 +56,43 @@ export class FunctionTracer implements Tracer, Sink {
   readonly #byMemory = new Map<Storage, GraphValue[]>();
   readonly #captured = new Map<Tensor, Tensor>();
   readonly #variables = new Map<Variable, VariableValues>();
+  /** The function around a body, whose values the body may use. */
+  readonly #outer: FunctionTracer | null;
+  readonly #outside = new Map<Tensor | Variable, Outside>();
+  // Tensors with smaller numbers were made before the body.
+  readonly #firstId: number;
 
-  constructor(name: string, mayCreate: boolean) {
+  /** @param outer the tracer of the function in which this one's graph will be a body. */
+  constructor(name: string, mayCreate: boolean, outer: FunctionTracer | null = null) {
     this.graph = new Graph(name);
     this.#mayCreate = mayCreate;
+    this.#outer = outer;
+    this.#firstId = outer === null ? 0 : symbolicTensor('bool', []).id;
+  }
+
+  /** What a body has used of the function around it, in the order of first use. */
+  get outside(): readonly Outside[] {
+    return [...this.#outside.values()];
+  }
+
+  /** The variables that were assigned to, in the order of first use, with the last value of each. */
+  assigned(): Assignment[] {
+    return [...this.#variables]
+      .map(([variable, { initial, current }]) => ({ variable, initial, value: this.valueOf(current) }))
+      .filter(({ initial, value }) => initial !== value);
   }
 
   /** Runs `fn` with this tracer; tapes and memory scopes outside do not see what happens. */
   run<T>(fn: () => T): T {
     return symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn));
+  }
+
+  get nameScope(): string {
+    return this.graph.nameScope;
+  }
+
+  enterScope(name: string): () => void {
+    return this.graph.enterScope(name);
   }
 
   argument(dtype: DType, shape: readonly number[], name: string): Tensor {
@@ -75,9 +114,7 @@ export class FunctionTracer implements Tracer, Sink {
   /** Ends the trace: what the function returned, and what its variables are now. */
   finish(outputs: readonly Tensor[]): void {
     this.graph.outputs = outputs.map((t) => this.valueOf(t));
-    this.graph.assignments = [...this.#variables]
-      .map(([variable, { initial, current }]) => ({ variable, initial, value: this.valueOf(current) }))
-      .filter(({ initial, value }) => initial !== value);
+    this.graph.assignments = this.assigned();
   }
 
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
@@ -92,7 +129,10 @@ export class FunctionTracer implements Tracer, Sink {
       throw named(error, op);
     }
     // A result that does not depend on values, such as a shape, is known already.
-    if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) return outputs;
+    if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) {
+      if (!inputs.some((t) => hasUnknownSizes(t.shape))) return outputs;
+      outputs = outputs.map((t) => symbolicTensor(t.dtype, t.shape));
+    }
     const node = this.graph.add(
       op.name,
       { kind: 'op', op },
@@ -155,9 +195,11 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   constant(x: Tensor): Tensor | null {
+    if (hasUnknownSizes(x.shape)) return null;
     const values = new Map<GraphNode, readonly Tensor[] | null>();
-    const compute = ({ what, inputs, attrs }: GraphNode): readonly Tensor[] | null => {
+    const compute = ({ what, inputs, attrs, outputs }: GraphNode): readonly Tensor[] | null => {
       if (what.kind === 'constant') return [what.tensor];
+      if (what.kind === 'argument') return this.#constantOutside(outputs);
       if (what.kind !== 'op') return null;
       const given = inputs.map(valueAt);
       return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
@@ -170,7 +212,20 @@ export class FunctionTracer implements Tracer, Sink {
     return lifted(() => valueAt(this.valueOf(x)));
   }
 
+  #constantOutside(argument: readonly GraphValue[]): readonly Tensor[] | null {
+    const from = [...this.#outside.values()].find((o) => o.argument === argument[0])?.from;
+    if (from === undefined || from instanceof Variable) return null;
+    const known = from.backend === symbolic ? (this.#outer?.constant(from) ?? null) : from;
+    return known === null ? null : [known];
+  }
+
   created(variable: Variable): void {
+    if (this.#outer !== null) {
+      throw new InvalidArgumentError(
+        'a branch or a loop of a traced function cannot make variables: make them before it',
+        'tf.function',
+      );
+    }
     if (!this.#mayCreate) {
       throw new InvalidArgumentError(
         'a traced function makes variables at its first call only, and this was a later trace: make them outside of it, or keep them: this.w ??= new tf.Variable(…)',
@@ -184,6 +239,8 @@ export class FunctionTracer implements Tracer, Sink {
   call(_kernel: unknown, _inputs: readonly TensorRef[]): void {}
 
   capture(x: Tensor): Tensor {
+    // What was there before the body comes from outside, so that tapes there see it used.
+    if (this.#outer !== null && x.id < this.#firstId) return this.#fromOutside(x);
     let tensor = this.#captured.get(x);
     if (tensor === undefined) {
       // Held by the graph from now on.
@@ -198,11 +255,9 @@ export class FunctionTracer implements Tracer, Sink {
   /** The value in the graph that a tensor stands for. @throws FailedPreconditionError for one of another function. */
   valueOf(x: Tensor): GraphValue {
     const tensor = x.backend === symbolic ? x : this.capture(x);
-    const known =
-      this.#values.get(tensor.id) ??
-      this.#byMemory
-        .get(tensor.storage)
-        ?.find((v) => v.dtype === tensor.dtype && sameShape(v.shape, tensor.shape));
+    let known = this.#knownValue(tensor);
+    if (known === undefined && this.#outer?.knows(tensor) === true)
+      known = this.#knownValue(this.#fromOutside(tensor));
     if (known === undefined) {
       throw new FailedPreconditionError(
         'a tensor of another traced function is used here: it has no value outside of its function. Return it from there, or keep it in a tf.Variable',
@@ -212,8 +267,40 @@ export class FunctionTracer implements Tracer, Sink {
     return known;
   }
 
+  /** Whether the tensor has a value here or in a function around this one. */
+  knows(x: Tensor): boolean {
+    return this.#knownValue(x) !== undefined || this.#outer?.knows(x) === true;
+  }
+
+  #knownValue(x: Tensor): GraphValue | undefined {
+    return (
+      this.#values.get(x.id) ??
+      this.#byMemory.get(x.storage)?.find((v) => v.dtype === x.dtype && sameShape(v.shape, x.shape))
+    );
+  }
+
+  #fromOutside(from: Tensor | Variable): Tensor {
+    let outside = this.#outside.get(from);
+    if (outside === undefined) {
+      const { dtype, shape } = from;
+      const name = from instanceof Variable ? from.name : 'outside';
+      const node = this.graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [from], {
+        name,
+      });
+      const argument = node.outputs[0] as GraphValue;
+      outside = { from, argument, tensor: this.#lasting(argument) };
+      this.#outside.set(from, outside);
+    }
+    return outside.tensor;
+  }
+
   #valuesOf(variable: Variable): VariableValues {
     let values = this.#variables.get(variable);
+    if (values === undefined && this.#outer !== null) {
+      const current = this.#fromOutside(variable);
+      values = { initial: this.valueOf(current), current };
+      this.#variables.set(variable, values);
+    }
     if (values === undefined) {
       const { dtype, shape } = variable;
       const node = this.graph.add(
@@ -241,6 +328,7 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   #know(tensor: Tensor, value: GraphValue): void {
+    guardSizes(tensor);
     this.#values.set(tensor.id, value);
     const list = this.#byMemory.get(tensor.storage);
     if (list === undefined) this.#byMemory.set(tensor.storage, [value]);
