@@ -49,14 +49,11 @@ class Pool {
  public:
   ~Pool() { stop(); }
 
-  int count() {
-    if (threads_ == 0) threads_ = default_threads();
-    return threads_;
-  }
+  int count() const { return threads_.load(std::memory_order_relaxed); }
   int resize(int n) {
     stop();
-    threads_ = n < 1 ? 1 : n > 256 ? 256 : n;
-    return threads_;
+    threads_.store(n < 1 ? 1 : n > 256 ? 256 : n, std::memory_order_relaxed);
+    return count();
   }
 
   uint32_t jobs() const { return static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32); }
@@ -154,7 +151,7 @@ class Pool {
   }
 
   std::vector<std::thread> workers_;
-  int threads_ = 0;
+  std::atomic<int> threads_{default_threads()};
   std::mutex mutex_;
   std::condition_variable wake_;
   alignas(64) std::atomic<uint64_t> ticket_{kClosed};
@@ -167,8 +164,8 @@ class Pool {
   KernelError error_{};
 };
 
-// Workers (Node worker_threads) share the process: one job at a time, the others compute inline. Never destroyed: at exit,
-// parked threads simply end with the process.
+// Workers (Node worker_threads) and runs in the background share the process: one job at a time, the others compute inline. Never
+// destroyed: at exit, parked threads simply end with the process.
 Pool& pool() {
   static Pool* p = new Pool();
   return *p;
@@ -189,20 +186,15 @@ thread_local Scratch scratch_memory;
 
 }  // namespace
 
-int thread_count() {
-  std::lock_guard<std::mutex> lock(owner());
-  return pool().count();
-}
+// Without the lock, which a job of another thread may hold for long.
+int thread_count() { return pool().count(); }
 
 int set_thread_count(int n) {
   std::lock_guard<std::mutex> lock(owner());
   return pool().resize(n);
 }
 
-uint32_t job_count() {
-  std::lock_guard<std::mutex> lock(owner());
-  return pool().jobs();
-}
+uint32_t job_count() { return pool().jobs(); }
 
 void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
   if (n <= 0) return;

@@ -11,22 +11,52 @@ export interface Addon extends Watcher {
   run(kernel: number): number | undefined;
   lastError(): string;
   /**
-   * Takes calls packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move.
-   * @throws Error where they do not fill the block.
+   * Takes steps packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move.
+   * @throws Error where they do not fill the block, or make no sense.
    */
   preparePlan(block: Float64Array): object;
-  /** Runs the calls of a handle from `first` up to `end`; the result is as that of `run`. `times` takes the seconds of each call. */
-  runPlan(plan: object, times: Float64Array | undefined, first: number, end: number): number | undefined;
-  /** Frees what a handle holds; it can run no more. */
+  /**
+   * Runs the steps of a handle from `first` on. undefined at the end, `STOPPED` at a step that is JavaScript's, or the number of an error;
+   * `lastStep` tells where. `times` gets the seconds of each step added to its owner's.
+   */
+  runPlan(plan: object, times: Float64Array | undefined, first: number): number | undefined;
+  /**
+   * The same on another thread, or the number of an error for which it cannot start. `done` is called with the result, which may also be
+   * `CANCELLED`, the step and the error's text. The handle can do nothing else meanwhile.
+   */
+  startPlan(
+    plan: object,
+    first: number,
+    done: (result: number | undefined, step: number, text: string) => void,
+  ): number | undefined;
+  /** Has a run on another thread end before its next step. */
+  cancelPlan(plan: object): void;
+  /**
+   * Frees what a handle holds; it can run no more.
+   * @throws Error while it runs.
+   */
   dropPlan(plan: object): void;
-  /** The number of the call at which `runPlan` failed. */
-  lastCall(): number;
+  /** The number of the step at which `runPlan` stopped or failed. */
+  lastStep(): number;
   addressOf(buffer: ArrayBuffer): number;
   compileProgram(code: Float64Array): number;
   threads(count?: number): number;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }
+
+/** What becomes of running a plan, beside the end and errors: `kStopped` and `kCancelled` in native/binding/runs.h. */
+export const STOPPED: number = -1;
+export const CANCELLED: number = -2;
+
+/** The numbers of steps that call no kernel: `Control` in native/runtime/executor.h. */
+export const control: { readonly [K in 'jump' | 'switch' | 'push' | 'pop' | 'stop']: number } = {
+  jump: -1,
+  switch: -2,
+  push: -3,
+  pop: -4,
+  stop: -5,
+};
 
 /** What the addon's error numbers mean: in the order of `Code` in native/runtime/tensor.h. */
 export const errorCodes: readonly ErrorCode[] = [

@@ -19,7 +19,7 @@ import {
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { nativeBackend } from './index.ts';
-import { errorCodes, loadAddon } from './load.ts';
+import { control, errorCodes, loadAddon } from './load.ts';
 
 type Prepare = (plan: Plan) => Executable;
 const native = nativeBackend;
@@ -429,21 +429,23 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     const { addon } = loadAddon();
     if (addon === undefined) throw new Error('no addon');
     const fill = addon.kernels.indexOf('Fill');
-    for (const block of [[fill], [-1, 0], [addon.kernels.length, 0], [Number.NaN, 0], [fill, 1], [fill, -1]])
-      expect(() => addon.preparePlan(Float64Array.from(block))).toThrow(/call 0 of a plan/);
+    const { length } = addon.kernels;
+    for (const block of [[fill], [-6, 0, 0], [length, 0, 0], [Number.NaN, 0, 0], [fill, 0, 1], [fill, 0, -1]])
+      expect(() => addon.preparePlan(Float64Array.from(block))).toThrow(/step 0 of a plan/);
+    expect(() => addon.preparePlan(Float64Array.of(control.jump, 0, 1, 2))).toThrow(/goes to 2 of 1/);
     for (const block of [undefined, {}, new Float32Array(2)])
       expect(() => addon.preparePlan(block as Float64Array)).toThrow(/a plan is a Float64Array/);
     const internal = errorCodes.lastIndexOf('INTERNAL');
-    const plan = addon.preparePlan(Float64Array.of(fill, 2, 0, 1));
-    expect(addon.runPlan(plan, undefined, 0, 1)).toBe(internal);
+    const plan = addon.preparePlan(Float64Array.of(fill, 0, 2, 0, 1));
+    expect(addon.runPlan(plan, undefined, 0)).toBe(internal);
     expect(addon.lastError()).toMatch(/too short/);
-    expect(addon.runPlan(plan, new Float64Array(0), 0, 1)).toBe(internal);
-    expect(addon.runPlan(plan, new Float32Array(1) as unknown as Float64Array, 0, 1)).toBe(internal);
+    expect(addon.runPlan(plan, new Float64Array(0), 0)).toBe(internal);
+    expect(addon.runPlan(plan, new Float32Array(1) as unknown as Float64Array, 0)).toBe(internal);
     expect(addon.lastError()).toMatch(/no room for the times of 1 calls/);
     addon.dropPlan(plan);
     addon.dropPlan(plan);
     for (const other of [plan, undefined, null, 1, {}, addon]) {
-      expect(addon.runPlan(other as object, undefined, 0, 1)).toBe(internal);
+      expect(addon.runPlan(other as object, undefined, 0)).toBe(internal);
       expect(addon.lastError()).toBe('no plan');
     }
   });

@@ -2,8 +2,11 @@ import {
   type Backend,
   CancelledError,
   dtypeTraits,
+  type EagreError,
   type Executable,
   errorFromCode,
+  type FlatPlan,
+  type FlatStep,
   flattenPlan,
   type HostCode,
   InternalError,
@@ -11,7 +14,6 @@ import {
   kernelAttrs,
   LateNumber,
   type LateNumbers,
-  lateNumbersOf,
   type Plan,
   type PlanCall,
   PlanRun,
@@ -23,7 +25,7 @@ import {
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { type Addon, errorCodes } from './load.ts';
+import { type Addon, CANCELLED, control, errorCodes, STOPPED } from './load.ts';
 
 /** What a plan needs of the backend. */
 export interface PlanHost {
@@ -47,88 +49,73 @@ interface LatePlace {
 }
 
 /**
- * All calls of a plan in one block of numbers, which the addon runs at once: for each call the kernel, how many numbers follow, and
- * those as for a call by itself. A run changes the addresses and late numbers in it that differ from the last run's.
+ * All steps of a plan in one block of numbers, which the addon runs at once. It comes back for steps that are JavaScript's (code of the
+ * host, late numbers) and goes on behind them. A run changes the addresses and late numbers in the block that differ from the last run's.
  */
 export class NativeExecutable implements Executable {
   readonly arenaBytes: number;
   readonly #addon: Addon;
   readonly #plan: Plan;
+  readonly #steps: readonly FlatStep[];
   readonly #run: PlanRun;
   readonly #arena: Storage;
-  readonly #late: readonly (readonly [LateNumbers, readonly LatePlace[]])[];
+  /** Those that are asked for before each run. */
+  readonly #late: readonly LateNumbers[];
+  readonly #latePlaces: ReadonlyMap<LateNumbers, readonly LatePlace[]>;
   /** By value: where its address stands in the block. */
   readonly #places: readonly (readonly number[])[];
   /** By value: the address that stands there. */
   readonly #addresses: Float64Array;
-  /** The calls that are code of the host. */
-  readonly #hosts: readonly number[];
-  /** By value, for that code. */
-  readonly #memory: Storage[] = [];
+  /** By value, for code of the host; undefined where there is none. */
+  readonly #memory: Storage[] | undefined;
+  readonly #stacks: boolean;
   #block: Float64Array;
   readonly #handle: object;
 
   /** @param plan one that `checkPlan` accepts. */
   constructor(host: PlanHost, plan: Plan) {
-    const packer = new Packer(host, plan);
-    for (const call of plan.calls) packer.add(call);
-    const { offsets, bytes } = planMemory(flattenPlan(plan));
+    const flat = flattenPlan(plan);
+    const packer = new Packer(host, flat);
+    for (const step of flat.steps) packer.add(step);
+    const { offsets, bytes } = planMemory(flat);
     // A buffer of its own: V8 moves small ones that live in its heap.
     this.#block = new Float64Array(new ArrayBuffer(packer.numbers.length * 8));
     this.#block.set(packer.numbers);
     this.#places = packer.places;
-    this.#addresses = new Float64Array(plan.bytes.length);
-    this.#late = lateNumbersOf(plan).map((numbers) => [
-      numbers,
-      packer.late.filter(({ number }) => number.numbers === numbers),
-    ]);
+    this.#addresses = new Float64Array(flat.bytes.length);
+    this.#late = flat.late;
+    this.#latePlaces = packer.late;
     this.#addon = host.addon;
     this.#plan = plan;
-    this.#run = new PlanRun(plan);
+    this.#steps = flat.steps;
+    this.#stacks = flat.stacks > 0;
+    this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
     this.#arena = host.allocator.allocateAlone(bytes);
-    this.#hosts = plan.calls.flatMap(({ kernel }, i) => (kernel === 'Host' ? [i] : []));
+    this.#memory = flat.steps.some((step) => isHost(step)) ? [] : undefined;
     offsets.forEach((offset, value) => {
       if (offset < 0) return;
       this.#place(value, this.#arena.address + offset);
-      if (this.#hosts.length > 0) this.#memory[value] = partOf(this.#arena, offset, plan.bytes[value]);
+      if (this.#memory !== undefined) this.#memory[value] = partOf(this.#arena, offset, flat.bytes[value]);
     });
     this.#handle = host.addon.preparePlan(this.#block);
     this.arenaBytes = bytes;
   }
 
   run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
+    const end = this.#steps.length;
     this.#run.start(inputs, outputs, times);
+    let at = 0;
     try {
-      this.#ask();
-      this.#run.bind((value, memory) => {
-        this.#place(value, memory.address);
-        if (this.#hosts.length > 0) this.#memory[value] = memory;
-      });
-      let next = 0;
-      for (const host of this.#hosts) {
-        this.#runRange(next, host, times);
-        this.#runHost(host, times);
-        next = host + 1;
+      times?.fill(0, 0, this.#plan.calls.length);
+      this.#begin();
+      for (;;) {
+        at = this.#runNative(at, times);
+        if (at >= end) break;
+        at = this.#runHere(at, times);
       }
-      this.#runRange(next, this.#plan.calls.length, times);
     } finally {
-      this.#run.end();
+      this.#end(at);
     }
-  }
-
-  #runRange(first: number, end: number, times: Float64Array | undefined): void {
-    const code = this.#addon.runPlan(this.#handle, times, first, end);
-    if (code === undefined) return;
-    const call = this.#plan.calls[this.#addon.lastCall()];
-    throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError(), call?.name);
-  }
-
-  #runHost(at: number, times: Float64Array | undefined): void {
-    const before = performance.now();
-    const { host, inputs, outputs } = this.#plan.calls[at];
-    const ref = (t: PlanTensor): TensorRef => ({ ...t, storage: this.#memory[t.value] });
-    (host as HostCode)(inputs.map(ref), outputs.map(ref));
-    if (times !== undefined) times[at] = (performance.now() - before) / 1000;
   }
 
   async runAsync(
@@ -136,8 +123,30 @@ export class NativeExecutable implements Executable {
     outputs: readonly Storage[],
     signal?: AbortSignal,
   ): Promise<void> {
-    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
-    this.run(inputs, outputs);
+    checkSignal(signal);
+    const end = this.#steps.length;
+    this.#run.start(inputs, outputs, undefined);
+    const cancel = (): void => this.#addon.cancelPlan(this.#handle);
+    let held: readonly Storage[] = [];
+    let at = 0;
+    try {
+      this.#begin();
+      // What is disposed meanwhile must not be lent to others.
+      held = this.#run.memory.flat();
+      for (const storage of held) storage.refs++;
+      signal?.addEventListener('abort', cancel);
+      for (;;) {
+        at = await this.#startNative(at);
+        if (at >= end) break;
+        checkSignal(signal);
+        at = this.#runHere(at, undefined, signal);
+        checkSignal(signal);
+      }
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      for (const storage of held) storage.release();
+      this.#end(at);
+    }
   }
 
   dispose(): void {
@@ -147,15 +156,78 @@ export class NativeExecutable implements Executable {
     this.#arena.release();
   }
 
-  #ask(): void {
-    const given = this.#late.map(([numbers]) => numbers.next());
-    for (let i = 0; i < given.length; i++) {
-      for (const { at, number, attr, call } of this.#late[i][1]) {
-        const value = given[i][number.index];
-        if (value === undefined)
-          throw new InternalError(`late number ${number.index} of ${attr} was not given`, call.name);
-        this.#block[at] = value;
-      }
+  #begin(): void {
+    const given = this.#late.map((numbers) => numbers.next());
+    given.forEach((values, i) => {
+      this.#writeLate(this.#late[i], values);
+    });
+    this.#run.bind((value, memory) => {
+      this.#place(value, memory.address);
+      if (this.#memory !== undefined) this.#memory[value] = memory;
+    });
+  }
+
+  /** @param at where the run has come to. */
+  #end(at: number): void {
+    // A run from behind the last step does nothing but empty the stacks.
+    if (this.#stacks && at < this.#steps.length)
+      this.#addon.runPlan(this.#handle, undefined, this.#steps.length);
+    this.#run.end();
+  }
+
+  /** Runs the addon's steps from `at` on; returns the next that is JavaScript's, or how many steps there are. */
+  #runNative(at: number, times: Float64Array | undefined): number {
+    const code = this.#addon.runPlan(this.#handle, times, at);
+    if (code === undefined) return this.#steps.length;
+    const step = this.#addon.lastStep();
+    if (code !== STOPPED) throw this.#error(code, step, this.#addon.lastError());
+    return step;
+  }
+
+  /** The same on another thread. */
+  #startNative(at: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const code = this.#addon.startPlan(this.#handle, at, (result, step, text) => {
+        if (result === undefined) resolve(this.#steps.length);
+        else if (result === STOPPED) resolve(step);
+        else reject(result === CANCELLED ? cancelled() : this.#error(result, step, text));
+      });
+      if (code !== undefined) reject(errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError()));
+    });
+  }
+
+  /** Runs the steps from `at` on that are JavaScript's, until `signal` is aborted; returns the next step. */
+  #runHere(at: number, times: Float64Array | undefined, signal?: AbortSignal): number {
+    let next = at;
+    do {
+      const step = this.#steps[next];
+      const before = times === undefined ? 0 : performance.now();
+      if (step.kind === 'late') this.#writeLate(step.numbers, step.numbers.next());
+      else if (step.kind === 'call') this.#callHost(step.call);
+      if (times !== undefined) times[step.owner] += (performance.now() - before) / 1000;
+      next++;
+    } while (next < this.#steps.length && isOurs(this.#steps[next]) && signal?.aborted !== true);
+    return next;
+  }
+
+  #callHost({ host, inputs, outputs }: PlanCall): void {
+    const memory = this.#memory as readonly Storage[];
+    const ref = (t: PlanTensor): TensorRef => ({ ...t, storage: memory[t.value] });
+    (host as HostCode)(inputs.map(ref), outputs.map(ref));
+  }
+
+  #error(code: number, at: number, text: string): EagreError {
+    const step = this.#steps[at];
+    const call = step?.kind === 'call' ? step.call : this.#plan.calls[step?.owner];
+    return errorFromCode(errorCodes[code] ?? 'INTERNAL', text, call?.name);
+  }
+
+  #writeLate(numbers: LateNumbers, values: readonly number[]): void {
+    for (const { at, number, attr, call } of this.#latePlaces.get(numbers) ?? []) {
+      const value = values[number.index];
+      if (value === undefined)
+        throw new InternalError(`late number ${number.index} of ${attr} was not given`, call.name);
+      this.#block[at] = value;
     }
   }
 
@@ -167,28 +239,67 @@ export class NativeExecutable implements Executable {
   }
 }
 
-/** Writes calls as numbers; addresses are left open. */
+const cancelled = (): CancelledError => new CancelledError('the run was cancelled');
+
+function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw cancelled();
+}
+
+function isHost(step: FlatStep): boolean {
+  return step.kind === 'call' && step.call.kernel === 'Host';
+}
+
+/** Whether a step is done in JavaScript. */
+function isOurs(step: FlatStep): boolean {
+  return step.kind === 'late' || isHost(step);
+}
+
+/** Writes steps as numbers; addresses are left open. */
 class Packer {
   readonly numbers: number[] = [];
   readonly places: number[][];
-  readonly late: LatePlace[] = [];
+  readonly late = new Map<LateNumbers, LatePlace[]>();
   readonly #host: PlanHost;
   readonly #programs = new Map<ScalarProgram, number>();
 
-  constructor(host: PlanHost, plan: Plan) {
+  constructor(host: PlanHost, flat: FlatPlan) {
     this.#host = host;
-    this.places = plan.bytes.map(() => []);
+    this.places = flat.bytes.map(() => []);
   }
 
-  add(call: PlanCall): void {
-    const { kernel } = call;
+  add(step: FlatStep): void {
     const start = this.numbers.length;
-    if (kernel === 'Host') {
-      // Keeps the numbers of calls; it is never run.
-      this.numbers.push(0, 0);
-      return;
+    this.numbers.push(this.#code(step), step.owner, 0);
+    switch (step.kind) {
+      case 'call':
+        if (!isHost(step)) this.#call(step.call);
+        break;
+      case 'late':
+        break;
+      case 'jump':
+        this.numbers.push(step.to);
+        break;
+      case 'switch':
+        this.#address(step.selector);
+        this.numbers.push(dtypeTraits[step.selector.dtype].code, ...step.to);
+        break;
+      default: {
+        const { tensor, stack } = step;
+        this.#address(tensor);
+        this.numbers.push(tensor.size * dtypeTraits[tensor.dtype].bytes, stack);
+      }
     }
-    this.numbers.push(this.#kernelId(call), 0, call.inputs.length, call.outputs.length);
+    this.numbers[start + 2] = this.numbers.length - start - 3;
+  }
+
+  #code(step: FlatStep): number {
+    if (step.kind === 'late' || isHost(step)) return control.stop;
+    return step.kind === 'call' ? this.#kernelId(step.call) : control[step.kind];
+  }
+
+  #call(call: PlanCall): void {
+    const { kernel } = call;
+    this.numbers.push(call.inputs.length, call.outputs.length);
     if (isKernelName(kernel)) {
       this.#tensors(call);
       for (const name of kernelAttrs[kernel]) this.#attr(call, name);
@@ -202,7 +313,6 @@ class Packer {
       this.#tensors(call);
       this.numbers.push(this.#program(kernel, call));
     }
-    this.numbers[start + 1] = this.numbers.length - start - 2;
   }
 
   #kernelId(call: PlanCall): number {
@@ -239,7 +349,10 @@ class Packer {
   #attr(call: PlanCall, name: string): void {
     const value = call.attrs[name];
     if (value instanceof LateNumber) {
-      this.late.push({ at: this.numbers.length, number: value, attr: name, call });
+      const place = { at: this.numbers.length, number: value, attr: name, call };
+      const places = this.late.get(value.numbers);
+      if (places === undefined) this.late.set(value.numbers, [place]);
+      else places.push(place);
       this.numbers.push(0);
     } else if (typeof value === 'object') {
       this.numbers.push(value.length, ...value);

@@ -1,0 +1,69 @@
+// What the addon keeps for each environment (main thread and each worker have their own), and how errors reach it.
+#pragma once
+#include <napi.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "../runtime/tensor.h"
+
+namespace eagre {
+
+class Runs;
+
+struct Environment {
+  explicit Environment(napi_env e);
+  // An environment that ends does not delete the references that it gave out.
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  napi_env env;
+  Napi::Reference<Napi::Float64Array> block;
+  const double* data = nullptr;
+  size_t length = 0;
+  char message[256] = "";
+  // The step at which a plan stopped or failed.
+  uint32_t step = 0;
+  // Weak, by slot; null where nothing is watched.
+  std::vector<napi_ref> watched;
+  // Plans that run in the background; null before the first.
+  std::unique_ptr<Runs> runs;
+};
+
+// Calls fn: 0, or the code of the KernelError (or other exception) that it threw, whose text is then in `message`.
+template <class F> int32_t guarded(char (&message)[256], F&& fn) {
+  try {
+    fn();
+    return 0;
+  } catch (const KernelError& e) {
+    std::memcpy(message, e.message, sizeof message);
+    return static_cast<int32_t>(e.code);
+  } catch (const std::bad_alloc&) {
+    std::snprintf(message, sizeof message, "no memory");
+    return static_cast<int32_t>(Code::resource_exhausted);
+  } catch (const std::exception& e) {
+    std::snprintf(message, sizeof message, "%s", e.what());
+    return static_cast<int32_t>(Code::internal);
+  }
+}
+
+// undefined for 0: cheaper than making a number.
+inline napi_value code_or_undefined(napi_env env, int32_t code) {
+  if (code == 0) return nullptr;
+  napi_value result;
+  napi_create_int32(env, code, &result);
+  return result;
+}
+
+// Plain Node-API: the wrapper classes cost as much as a small kernel.
+inline Environment* environment_of(napi_env env) {
+  void* raw = nullptr;
+  napi_get_instance_data(env, &raw);
+  return static_cast<Environment*>(raw);
+}
+
+}  // namespace eagre
