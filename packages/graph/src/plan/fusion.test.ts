@@ -65,7 +65,7 @@ describe('fuseScalarCalls', () => {
     );
     expect(fused(b)).toEqual([
       '%3 float32[3,3] = Transpose(%0 float32[3,3], perm: [1,0])',
-      '%1 float32[9], %4 float32[9] = t0 = -%0; t0, t0 + %3',
+      '%1 float32[9], %4 float32[9] = -%0, %3 - %0',
       '%2 float32[3,3] = Transpose(%1 float32[3,3], perm: [1,0])',
     ]);
   });

@@ -6,20 +6,7 @@ import {
   type ScalarProgram,
   scalarProgramLimits,
 } from '@eagre/backend';
-
-/** Operations whose result is the same for exchanged operands; `min` and `max` are not, where both are zeros. */
-const commutative: ReadonlySet<ScalarOp> = new Set<ScalarOp>([
-  'add',
-  'mul',
-  'eq',
-  'ne',
-  'and',
-  'or',
-  'xor',
-  'bitAnd',
-  'bitOr',
-  'bitXor',
-]);
+import { commutative, type ProgramNodes, rewritten } from './rules.ts';
 
 /** Operations that cost about as much as moving the values. */
 const cheap: ReadonlySet<ScalarOp> = new Set<ScalarOp>([
@@ -89,6 +76,12 @@ function isWithin(from: NumericDType, to: NumericDType): boolean {
   }
 }
 
+/** Whether a value of `from` becomes the same of dtype `to` from a wider dtype: integers wrap, but not once they are floats. */
+function castsAlike(from: NumericDType, wider: NumericDType, to: NumericDType): boolean {
+  const integers = !dtypeTraits[from].floating && !dtypeTraits[to].floating;
+  return to === 'bool' || !integers || !dtypeTraits[wider].floating || isWithin(from, to);
+}
+
 function showNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
@@ -129,7 +122,8 @@ const foldable: Record<NumericDType, Partial<Record<ScalarOp, (a: number, b: num
   float32: ofFloats,
   float64: ofFloats,
   int32: { ...numbersOnly, mul: Math.imul },
-  int64: {},
+  // Only where the result is exact as a number, so nothing wraps.
+  int64: { ...numbersOnly, mul: (a, b) => a * b },
   uint8: { ...numbersOnly, neg: (a) => 256 - a, mul: Math.imul },
   bool: { not: (a) => 1 - a, and: (a, b) => a & b, or: (a, b) => a | b, xor: (a, b) => a ^ b },
 };
@@ -154,11 +148,10 @@ export interface WrittenProgram {
 }
 
 /**
- * Puts a scalar program together out of others. Equal instructions are shared, operations on constants done, and those undone
- * that change no bit of any operand: x · 1, x / 1, x − 0, x + (−0) (but not x + 0, which turns −0 into 0), double negation,
- * a cast to a dtype that holds every value and back, a choice between equals.
+ * Puts a scalar program together out of others. Equal instructions are shared, operations on constants done, casts left out that
+ * lead through a dtype that holds every value, and the rules of `rules.ts` applied.
  */
-export class ProgramWriter {
+export class ProgramWriter implements ProgramNodes {
   readonly #nodes: Node[] = [];
   readonly #known = new Map<string, number>();
   #inputs = 0;
@@ -189,11 +182,22 @@ export class ProgramWriter {
       nodes.push(
         instr.op === 'const'
           ? this.constant(instr.dtype, instr.value)
-          : (this.#simpler(instr.op, instr.dtype, operands) ??
-              this.#share(instr.op, instr.dtype, operands, 0)),
+          : this.apply(instr.op, instr.dtype, operands),
       );
     }
     return program.outputs.map((id) => nodes[id]);
+  }
+
+  at(node: number): Node {
+    return this.#nodes[node];
+  }
+
+  apply(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number {
+    return (
+      this.fold(op, dtype, args) ??
+      (op === 'cast' ? this.#cast(dtype, args[0]) : rewritten(this, op, dtype, args)) ??
+      this.#share(op, dtype, args, 0)
+    );
   }
 
   /** The number that a node always is, or undefined. */
@@ -244,41 +248,17 @@ export class ProgramWriter {
     return node;
   }
 
-  #simpler(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number | undefined {
-    const [a, b, c] = args;
-    const x = this.#nodes[a];
-    const folded = this.#fold(op, dtype, args);
-    if (folded !== undefined) return folded;
-    const is = (node: number, value: number): boolean => {
-      const number = this.constantOf(node);
-      return number !== undefined && Object.is(number, value);
-    };
-    const zero = dtypeTraits[dtype].floating ? -0 : 0;
-    switch (op) {
-      case 'cast':
-        if (x.dtype === dtype) return a;
-        if (x.op !== 'cast') return undefined;
-        return this.#nodes[x.args[0]].dtype === dtype && isWithin(dtype, x.dtype) ? x.args[0] : undefined;
-      case 'neg':
-      case 'not':
-        return x.op === op ? x.args[0] : undefined;
-      case 'mul':
-        return is(b, 1) ? a : is(a, 1) ? b : undefined;
-      case 'div':
-        return is(b, 1) ? a : undefined;
-      case 'add':
-        return is(b, zero) ? a : is(a, zero) ? b : undefined;
-      case 'sub':
-        return is(b, 0) ? a : undefined;
-      case 'select':
-        if (b === c || is(a, 1)) return b;
-        return is(a, 0) ? c : undefined;
-      default:
-        return undefined;
-    }
+  /** A shorter way to a cast's result, or undefined. */
+  #cast(dtype: NumericDType, node: number): number | undefined {
+    const { op, dtype: between, args } = this.#nodes[node];
+    if (between === dtype) return node;
+    if (op !== 'cast') return undefined;
+    const from = this.#nodes[args[0]].dtype;
+    if (!isWithin(from, between) || !castsAlike(from, between, dtype)) return undefined;
+    return this.apply('cast', dtype, args);
   }
 
-  #fold(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number | undefined {
+  fold(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number | undefined {
     const numbers: number[] = [];
     for (const arg of args) {
       const number = this.constantOf(arg);
@@ -292,7 +272,9 @@ export class ProgramWriter {
       return isValueOf(dtype, a) ? this.constant(dtype, a) : undefined;
     }
     const compute = foldable[from][op];
-    return compute === undefined ? undefined : this.constant(dtype, rounded(dtype, compute(a, b)));
+    if (compute === undefined) return undefined;
+    const value = rounded(dtype, compute(a, b));
+    return isValueOf(dtype, value) ? this.constant(dtype, value) : undefined;
   }
 }
 

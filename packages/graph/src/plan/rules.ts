@@ -1,0 +1,320 @@
+import { dtypeTraits, InternalError, type NumericDType, type ScalarOp, scalarOps } from '@eagre/backend';
+
+/** Which dtypes a rule's x may have. */
+export type RuleKind = 'any' | 'number' | 'signed' | 'float' | 'integer' | 'bool';
+
+/** One rewrite: what the left side computes the right side computes too, to the last bit. */
+export interface ScalarRule {
+  readonly kind: RuleKind;
+  /** As it stands in the table. */
+  readonly text: string;
+  readonly from: Application;
+  readonly to: Term;
+}
+
+/** A side of a rule. */
+export type Term = Application | { readonly variable: string } | { readonly number: number };
+
+export interface Application {
+  readonly op: ScalarOp;
+  readonly args: readonly Term[];
+}
+
+/**
+ * The rules. x, y, z, c stand for any value, one that occurs twice for the same; A and B for constants, P for a constant power of two
+ * whose inverse is one too. Operands of sums, products and the like may also be exchanged.
+ *
+ * What is not here would change some value: x · 0 (NaN, −0), x + 0 (−0), x − x (NaN), x == x (NaN), 0 − x (0), −(x − y) (0),
+ * (x · A) · B (rounding), x / A for other A (rounding).
+ */
+const table: Readonly<Record<RuleKind, readonly string[]>> = {
+  any: [
+    'select(c, x, x) = x',
+    'select(true, x, y) = x',
+    'select(false, x, y) = y',
+    'select(not(c), x, y) = select(c, y, x)',
+    'select(c, select(c, x, y), z) = select(c, x, z)',
+    'select(c, x, select(c, y, z)) = select(c, x, z)',
+  ],
+  number: [
+    'neg(neg(x)) = x',
+    'abs(abs(x)) = abs(x)',
+    'sign(sign(x)) = sign(x)',
+    'mul(x, 1) = x',
+    'mul(neg(x), neg(y)) = mul(x, y)',
+    'mul(abs(x), abs(x)) = mul(x, x)',
+    'div(x, 1) = x',
+    'add(x, neg(y)) = sub(x, y)',
+    'sub(x, neg(y)) = add(x, y)',
+    'pow(x, 1) = x',
+    'pow(x, 0) = 1',
+    'min(x, x) = x',
+    'max(x, x) = x',
+    'max(max(x, y), y) = max(x, y)',
+    'max(x, max(x, y)) = max(x, y)',
+    'min(min(x, y), y) = min(x, y)',
+    'min(x, min(x, y)) = min(x, y)',
+    'lt(x, x) = false',
+    'gt(x, x) = false',
+    'not(eq(x, y)) = ne(x, y)',
+    'not(ne(x, y)) = eq(x, y)',
+  ],
+  signed: [
+    'abs(neg(x)) = abs(x)',
+    'mul(x, -1) = neg(x)',
+    'mul(neg(x), A) = mul(x, neg(A))',
+    'neg(mul(x, A)) = mul(x, neg(A))',
+  ],
+  float: [
+    'abs(mul(x, x)) = mul(x, x)',
+    'add(x, -0) = x',
+    'sub(x, 0) = x',
+    'sub(-0, x) = neg(x)',
+    'div(x, -1) = neg(x)',
+    'div(neg(x), neg(y)) = div(x, y)',
+    'div(x, P) = mul(x, div(1, P))',
+    'pow(x, 2) = mul(x, x)',
+    'pow(x, -1) = div(1, x)',
+    'floor(floor(x)) = floor(x)',
+    'floor(ceil(x)) = ceil(x)',
+    'floor(round(x)) = round(x)',
+    'ceil(floor(x)) = floor(x)',
+    'ceil(ceil(x)) = ceil(x)',
+    'ceil(round(x)) = round(x)',
+    'round(floor(x)) = floor(x)',
+    'round(ceil(x)) = ceil(x)',
+    'round(round(x)) = round(x)',
+    'ne(x, x) = isNaN(x)',
+    'isNaN(neg(x)) = isNaN(x)',
+    'isNaN(abs(x)) = isNaN(x)',
+    'isFinite(neg(x)) = isFinite(x)',
+    'isFinite(abs(x)) = isFinite(x)',
+    'isInf(neg(x)) = isInf(x)',
+    'isInf(abs(x)) = isInf(x)',
+  ],
+  integer: [
+    'add(x, 0) = x',
+    'sub(x, 0) = x',
+    'sub(0, x) = neg(x)',
+    'sub(x, x) = 0',
+    'sub(x, A) = add(x, neg(A))',
+    'add(add(x, A), B) = add(x, add(A, B))',
+    'mul(x, 0) = 0',
+    'mul(mul(x, A), B) = mul(x, mul(A, B))',
+    'pow(x, 2) = mul(x, x)',
+    'floorDiv(x, 1) = x',
+    'mod(x, 1) = 0',
+    'eq(x, x) = true',
+    'le(x, x) = true',
+    'ge(x, x) = true',
+    'ne(x, x) = false',
+    'not(lt(x, y)) = ge(x, y)',
+    'not(le(x, y)) = gt(x, y)',
+    'not(gt(x, y)) = le(x, y)',
+    'not(ge(x, y)) = lt(x, y)',
+    'bitAnd(x, x) = x',
+    'bitOr(x, x) = x',
+    'bitXor(x, x) = 0',
+    'bitAnd(x, 0) = 0',
+    'bitOr(x, 0) = x',
+    'bitXor(x, 0) = x',
+    'bitNot(bitNot(x)) = x',
+    'shiftLeft(x, 0) = x',
+    'shiftRight(x, 0) = x',
+  ],
+  bool: [
+    'not(not(x)) = x',
+    'and(x, x) = x',
+    'and(x, true) = x',
+    'and(x, false) = false',
+    'and(x, not(x)) = false',
+    'and(x, or(x, y)) = x',
+    'or(x, x) = x',
+    'or(x, false) = x',
+    'or(x, true) = true',
+    'or(x, not(x)) = true',
+    'or(x, and(x, y)) = x',
+    'xor(x, x) = false',
+    'xor(x, false) = x',
+    'xor(x, true) = not(x)',
+    'xor(not(x), not(y)) = xor(x, y)',
+    'select(x, true, false) = x',
+    'select(x, false, true) = not(x)',
+  ],
+};
+
+/** Operations whose result is the same for exchanged operands; `min` and `max` are not, where both are zeros. */
+export const commutative: ReadonlySet<ScalarOp> = new Set<ScalarOp>([
+  'add',
+  'mul',
+  'eq',
+  'ne',
+  'and',
+  'or',
+  'xor',
+  'bitAnd',
+  'bitOr',
+  'bitXor',
+]);
+
+const comparisons: ReadonlySet<ScalarOp> = new Set<ScalarOp>([
+  'eq',
+  'ne',
+  'lt',
+  'le',
+  'gt',
+  'ge',
+  'isNaN',
+  'isInf',
+  'isFinite',
+]);
+
+/** Every rule, in the order of the table. */
+export const scalarRules: readonly ScalarRule[] = Object.entries(table).flatMap(([kind, texts]) =>
+  texts.map((text) => parseRule(kind as RuleKind, text)),
+);
+
+/** Whether the x of a rule of that kind may have the dtype. */
+export function isOfKind(kind: RuleKind, dtype: NumericDType): boolean {
+  const { floating } = dtypeTraits[dtype];
+  if (kind === 'any') return true;
+  if (kind === 'bool' || dtype === 'bool') return kind === 'bool' && dtype === 'bool';
+  if (kind === 'number') return true;
+  return kind === 'signed' ? dtype !== 'uint8' : (kind === 'float') === floating;
+}
+
+/** The instructions of a program that is being written; nodes are meant by their numbers. */
+export interface ProgramNodes {
+  at(node: number): {
+    readonly op: ScalarOp | 'input';
+    readonly dtype: NumericDType;
+    readonly args: readonly number[];
+  };
+  /** The number that a node always is, or undefined. */
+  constantOf(node: number): number | undefined;
+  constant(dtype: NumericDType, value: number): number;
+  /** The constant that an operation makes of constants; undefined where it makes none. */
+  fold(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number | undefined;
+  /** A node for an operation, as simple as the rules make it. */
+  apply(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number;
+}
+
+const byOp = new Map<ScalarOp, ScalarRule[]>();
+for (const rule of scalarRules) {
+  const list = byOp.get(rule.from.op);
+  if (list === undefined) byOp.set(rule.from.op, [rule]);
+  else list.push(rule);
+}
+
+/** The node that computes the same as an operation on nodes by the first rule that fits; undefined where none does. */
+export function rewritten(
+  nodes: ProgramNodes,
+  op: ScalarOp,
+  dtype: NumericDType,
+  args: readonly number[],
+): number | undefined {
+  for (const rule of byOp.get(op) ?? []) {
+    const bound = new Map<string, number>();
+    if (!matchArgs(nodes, rule.from, args, bound)) continue;
+    const x = bound.get('x');
+    if (x === undefined || !isOfKind(rule.kind, nodes.at(x).dtype)) continue;
+    const node = build(nodes, rule.to, dtype, nodes.at(x).dtype, bound);
+    if (node !== undefined) return node;
+  }
+  return undefined;
+}
+
+type Bindings = Map<string, number>;
+
+function matchArgs(
+  nodes: ProgramNodes,
+  { op, args: terms }: Application,
+  args: readonly number[],
+  bound: Bindings,
+): boolean {
+  const inOrder = (order: readonly number[]): boolean => {
+    const before = new Map(bound);
+    if (terms.every((term, i) => matches(nodes, term, order[i], bound))) return true;
+    bound.clear();
+    for (const [name, node] of before) bound.set(name, node);
+    return false;
+  };
+  return inOrder(args) || (commutative.has(op) && inOrder([args[1], args[0]]));
+}
+
+function matches(nodes: ProgramNodes, term: Term, node: number, bound: Bindings): boolean {
+  if ('number' in term) return isNumber(nodes.constantOf(node), term.number);
+  if ('op' in term) {
+    const { op, args } = nodes.at(node);
+    return op === term.op && matchArgs(nodes, term, args, bound);
+  }
+  const known = bound.get(term.variable);
+  if (known !== undefined) return known === node;
+  if (/[ABP]/.test(term.variable)) {
+    const number = nodes.constantOf(node);
+    if (number === undefined || (term.variable === 'P' && !isInvertible(nodes.at(node).dtype, number)))
+      return false;
+  }
+  bound.set(term.variable, node);
+  return true;
+}
+
+function isNumber(found: number | undefined, wanted: number): boolean {
+  return found !== undefined && Object.is(found, wanted);
+}
+
+/** Whether it is a power of two with an inverse that is a normal number. */
+function isInvertible(dtype: NumericDType, value: number): boolean {
+  const exponent = Math.log2(Math.abs(value));
+  return Number.isInteger(exponent) && Math.abs(exponent) <= (dtype === 'float32' ? 126 : 1022);
+}
+
+function build(
+  nodes: ProgramNodes,
+  term: Term,
+  dtype: NumericDType,
+  inner: NumericDType,
+  bound: Bindings,
+): number | undefined {
+  if ('number' in term) return nodes.constant(dtype, term.number);
+  if ('variable' in term) return bound.get(term.variable);
+  const args: number[] = [];
+  for (const arg of term.args) {
+    const compares = 'op' in arg && comparisons.has(arg.op);
+    const node = build(nodes, arg, compares ? 'bool' : inner, inner, bound);
+    if (node === undefined) return undefined;
+    args.push(node);
+  }
+  // A rule that computes with constants does no good where backends may differ in what they make of them.
+  if (args.every((arg) => nodes.constantOf(arg) !== undefined)) return nodes.fold(term.op, dtype, args);
+  return nodes.apply(term.op, dtype, args);
+}
+
+function parseRule(kind: RuleKind, text: string): ScalarRule {
+  const [left, right] = text.split(' = ');
+  const from = parseTerm(left);
+  if (!('op' in from)) throw new InternalError(`the rule '${text}' has no operation on its left side`);
+  return { kind, text, from, to: parseTerm(right) };
+}
+
+/** `name(term, …)`, a number, `true`, `false`, or a variable of one letter. */
+function parseTerm(text: string): Term {
+  const tokens = text.match(/[A-Za-z]\w*|-?\d+|[(),]/g) ?? [];
+  let at = 0;
+  const term = (): Term => {
+    const token = tokens[at++] ?? '';
+    if (/^-?\d/.test(token)) return { number: Number(token) };
+    if (token === 'true' || token === 'false') return { number: token === 'true' ? 1 : 0 };
+    if (tokens[at] !== '(') return { variable: token };
+    const args: Term[] = [];
+    do {
+      at++;
+      args.push(term());
+    } while (tokens[at] === ',');
+    at++;
+    const op = scalarOps.find((name) => name === token);
+    if (op === undefined) throw new InternalError(`no scalar operation is called ${token}`);
+    return { op, args };
+  };
+  return term();
+}
