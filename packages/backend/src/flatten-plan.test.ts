@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   buildScalarProgram,
+  checkPlan,
+  type FlatPlan,
   flattenPlan,
   LateNumber,
   type Plan,
@@ -16,6 +18,11 @@ const noMemory = (): Storage => {
   throw new Error('not asked');
 };
 
+const flat = (plan: Plan): FlatPlan => {
+  checkPlan(plan);
+  return flattenPlan(plan);
+};
+
 /** A body: its inputs come as scalars, and it returns its outputs. */
 function body(inputs: number, write: (w: PlanWriter, ...inputs: PlanTensor[]) => PlanTensor[]): Plan {
   const w = new PlanWriter();
@@ -29,9 +36,7 @@ const showLoop = (inputs: number, turn: Plan, condition = below(inputs)): string
   const w = new PlanWriter();
   const given = Array.from({ length: inputs }, () => w.input());
   const carried = turn.outputs.length;
-  return showSteps(
-    flattenPlan(w.plan(w.loop(given.slice(0, carried), given.slice(carried), condition, turn))),
-  );
+  return showSteps(flat(w.plan(w.loop(given.slice(0, carried), given.slice(carried), condition, turn))));
 };
 
 it('leaves a plan without bodies as it is', () => {
@@ -42,7 +47,7 @@ it('leaves a plan without bodies as it is', () => {
   w.call(add, [x, state], [state]);
   const y = w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: new LateNumber(draw, 0) });
   const plan = w.plan([w.make(add, [x, y])]);
-  const { steps, ...rest } = flattenPlan(plan);
+  const { steps, ...rest } = flat(plan);
   expect(rest).toEqual({
     bytes: plan.bytes,
     inputs: [0],
@@ -61,8 +66,8 @@ describe('a branch', () => {
     const twice = body(1, (b, y) => [b.make(double, [b.make(double, [y])])]);
     const same = body(1, (b, y) => [b.make('Copy', [y])]);
     const [y] = w.branch(c, [x], [twice, same], [x]);
-    const flat = flattenPlan(w.plan([w.make(double, [y])]));
-    expect(showSteps(flat)).toEqual([
+    const flattened = flat(w.plan([w.make(double, [y])]));
+    expect(showSteps(flattened)).toEqual([
       'switch 0: 1 4',
       'map 1 -> 4',
       'map 4 -> 2',
@@ -70,8 +75,8 @@ describe('a branch', () => {
       'Copy 1 -> 2',
       'map 2 -> 3',
     ]);
-    expect(flat.steps.map(({ owner }) => owner)).toEqual([0, 0, 0, 0, 0, 1]);
-    expect(flat.bytes).toEqual([1, 4, 4, 4, 4]);
+    expect(flattened.steps.map(({ owner }) => owner)).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(flattened.bytes).toEqual([1, 4, 4, 4, 4]);
   });
 
   it('may have many bodies, or one, with nothing in them', () => {
@@ -80,7 +85,7 @@ describe('a branch', () => {
     const none = body(0, () => []);
     w.branch(s, [], [none, none, none], []);
     w.branch(s, [], [none], []);
-    expect(showSteps(flattenPlan(w.plan()))).toEqual(['switch 0: 1 2 3', 'jump 3', 'jump 3', 'switch 0: 4']);
+    expect(showSteps(flat(w.plan()))).toEqual(['switch 0: 1 2 3', 'jump 3', 'jump 3', 'switch 0: 4']);
   });
 
   it('is given a copy of a state that it writes', () => {
@@ -94,8 +99,8 @@ describe('a branch', () => {
     });
     const reads = body(2, (b, x, y) => [b.make(add, [x, y])]);
     const [y] = w.branch(c, [state, other], [writes, reads], [state]);
-    const flat = flattenPlan(w.plan([y]));
-    expect(showSteps(flat)).toEqual([
+    const flattened = flat(w.plan([y]));
+    expect(showSteps(flattened)).toEqual([
       'Copy 1 -> 4',
       'switch 0: 2 5',
       'map 1 4 -> 1',
@@ -103,7 +108,7 @@ describe('a branch', () => {
       'jump 6',
       'map 4 2 -> 3',
     ]);
-    expect(flat.states.map(({ value }) => value)).toEqual([1, 2]);
+    expect(flattened.states.map(({ value }) => value)).toEqual([1, 2]);
   });
 });
 
@@ -159,7 +164,7 @@ describe('a loop', () => {
     const set = turn.make('SetRow', [{ ...z, shape: [4] }, index, m], {}, { mode: 0 });
     const rows = turn.make('SetRow', [{ ...m, shape: [1] }, index, m], {}, { mode: 0 });
     w.loop([n, x], [limit], holds, turn.plan([{ ...rows, shape: [] }, set]));
-    expect(showSteps(flattenPlan(w.plan())).slice(4)).toEqual([
+    expect(showSteps(flat(w.plan())).slice(4)).toEqual([
       'Fill -> 6',
       'map 4 3 -> 7',
       'SetRow 7 6 3 -> 4',
@@ -178,7 +183,7 @@ describe('a loop', () => {
     const kept = w.fill(2);
     const third = w.loop([kept], [limit], below(2), turn);
     const fourth = w.loop([w.fill(3)], [kept], below(2), turn);
-    expect(showSteps(flattenPlan(w.plan([...second, ...third, ...fourth])))).toEqual([
+    expect(showSteps(flat(w.plan([...second, ...third, ...fourth])))).toEqual([
       'Fill -> 3',
       'map 3 0 -> 8',
       'switch 8: 3 5',
@@ -248,6 +253,27 @@ describe('a loop', () => {
   });
 });
 
+it('keeps a state that a loop writes its result to as it is until then', () => {
+  const w = new PlanWriter();
+  const [n, state] = [w.input(), w.state({}, noMemory)];
+  const first = w.make(double, [n]);
+  const seen = w.make(double, [state]);
+  w.loop(
+    [first],
+    [n],
+    below(2),
+    body(2, (b, x) => [b.make(double, [x])]),
+  );
+  const { calls, ...plan } = w.plan([seen]);
+  const loop = { ...calls[2], outputs: [state] };
+  expect(showSteps(flat({ ...plan, calls: [...calls.slice(0, 2), loop] })).slice(0, 4)).toEqual([
+    'map 0 -> 2',
+    'map 1 -> 3',
+    'Copy 2 -> 1',
+    'map 1 0 -> 5',
+  ]);
+});
+
 it('knows states and stacks by what they are, at any depth', () => {
   const [variable, hidden, stack, other] = [{}, {}, {}, {}];
   const inner = body(1, (b, x) => {
@@ -264,13 +290,13 @@ it('knows states and stacks by what they are, at any depth', () => {
   const s = w.stack(stack);
   w.branch(c, [v], [inner, nested], []);
   const y = w.pop(s);
-  const flat = flattenPlan(w.plan([y]));
-  expect(flat.states.map(({ value, source }) => [value, source])).toEqual([
+  const flattened = flat(w.plan([y]));
+  expect(flattened.states.map(({ value, source }) => [value, source])).toEqual([
     [1, variable],
     [4, hidden],
   ]);
-  expect(flat.stacks).toBe(2);
-  expect(showSteps(flat)).toEqual([
+  expect(flattened.stacks).toBe(2);
+  expect(showSteps(flattened)).toEqual([
     'switch 0: 1 5',
     'push 1 on 1',
     'push 1 on 0',
@@ -301,9 +327,9 @@ it('asks for late numbers ahead of their first use once a body has some', () => 
     return [d.make(add, [first, fill(d, a)])];
   });
   const [y] = w.loop([x], [n], below(2), turn);
-  const flat = flattenPlan(w.plan([y]));
-  expect(flat.late).toEqual([]);
-  expect(showSteps(flat)).toEqual([
+  const flattened = flat(w.plan([y]));
+  expect(flattened.late).toEqual([]);
+  expect(showSteps(flattened)).toEqual([
     'late',
     'Fill -> 3',
     'Fill -> 2',
@@ -316,5 +342,5 @@ it('asks for late numbers ahead of their first use once a body has some', () => 
     'map 5 6 -> 3',
     'jump 3',
   ]);
-  expect(flat.steps.flatMap((step) => (step.kind === 'late' ? [step.numbers] : []))).toEqual([a, b, a]);
+  expect(flattened.steps.flatMap((step) => (step.kind === 'late' ? [step.numbers] : []))).toEqual([a, b, a]);
 });

@@ -287,7 +287,8 @@ function findUses({ bytes, inputs, states, calls, outputs }: Plan): Uses {
     body.outputs.forEach((_, k) => {
       const seed = call.inputs[k].value;
       const result = call.outputs[k].value;
-      if (given.has(seed) || lastRead[seed] !== i || bytes[seed] !== bytes[result]) return;
+      if (given.has(seed) || given.has(result)) return;
+      if (lastRead[seed] !== i || bytes[seed] !== bytes[result]) return;
       if (call.inputs.filter(({ value }) => value === seed).length === 1) seeds.set(result, seed);
     });
   });

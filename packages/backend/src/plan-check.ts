@@ -7,37 +7,53 @@ import {
   type LateNumbers,
   type Plan,
   type PlanCall,
+  type PlanState,
   type PlanTensor,
 } from './plan.ts';
-import { sameTensor, updates } from './plan-overwrite.ts';
+import { checkControl, checkStackCall } from './plan-check-control.ts';
+import { mayOverwrite, updates } from './plan-overwrite.ts';
 import type { ScalarProgram } from './scalar.ts';
 import { sameShape } from './shape.ts';
 
 /**
  * Checks what `Plan` promises, so that backends may trust it: value numbers, sizes, that values are written before they are read
- * and by one call, attributes, and the operands of scalar programs.
+ * and by one call, attributes, the operands of scalar programs, and how calls fit their bodies.
  * @throws InternalError that names the call.
  */
 export function checkPlan(plan: Plan): void {
+  check(plan, undefined);
+}
+
+/** @param op the call that it is a body of. */
+function check(plan: Plan, op: string | undefined): void {
   const values = plan.bytes.length;
   const given = new Uint8Array(values);
-  const states = new Uint8Array(values);
   const written = new Uint8Array(values);
   plan.bytes.forEach((bytes, value) => {
     if (!Number.isSafeInteger(bytes) || bytes < 0)
-      throw new InternalError(`value ${value} has ${bytes} bytes`);
+      throw new InternalError(`value ${value} has ${bytes} bytes`, op);
   });
   const claim = (value: number, what: string): void => {
-    if (!inRange(value, values)) throw new InternalError(`${what} ${value} of a plan of ${values} values`);
-    if (given[value] !== 0) throw new InternalError(`${what} ${value} is given twice`);
+    if (!inRange(value, values))
+      throw new InternalError(`${what} ${value} of a plan of ${values} values`, op);
+    if (given[value] !== 0) throw new InternalError(`${what} ${value} is given twice`, op);
     given[value] = 1;
   };
   for (const value of plan.inputs) claim(value, 'input');
-  for (const { value } of plan.states) {
+  const states = new Map<number, PlanState>();
+  const sources = new Set<object>();
+  for (const state of plan.states) {
+    const { value, source, memory } = state;
     claim(value, 'state');
-    states[value] = 1;
+    if (sources.has(source)) throw new InternalError(`state ${value} has the source of another`, op);
+    if (memory === null && plan.bytes[value] !== 0)
+      throw new InternalError(`the stack ${value} has ${plan.bytes[value]} bytes`, op);
+    states.set(value, state);
+    sources.add(source);
   }
   written.set(given);
+  const stateOf = (value: number): PlanState | undefined => states.get(value);
+  const isStack = (value: number): boolean => states.get(value)?.memory === null;
 
   for (const call of plan.calls) {
     for (const tensor of call.inputs) {
@@ -47,21 +63,42 @@ export function checkPlan(plan: Plan): void {
     }
     for (const tensor of call.outputs) {
       checkTensor(plan, call, tensor);
-      if (states[tensor.value] === 0 && written[tensor.value] !== 0)
+      if (!states.has(tensor.value) && written[tensor.value] !== 0)
         throw new InternalError(`value ${tensor.value} is written a second time`, call.name);
       written[tensor.value] = 1;
     }
-    checkSharing(call);
-    if (call.kernel === 'Host') checkHost(call);
-    else if (isKernelName(call.kernel)) checkAttrs(call, call.kernel);
-    else if (typeof call.kernel === 'string')
-      throw new InternalError(`no kernel is called ${call.kernel}`, call.name);
-    else checkProgram(call, call.kernel);
+    checkCall(plan, call, stateOf, isStack);
+    checkSharing(call, isStack);
   }
   for (const value of plan.outputs) {
     claim(value, 'output');
-    if (written[value] === 0) throw new InternalError(`output ${value} is the output of no call`);
+    if (written[value] === 0) throw new InternalError(`output ${value} is the output of no call`, op);
   }
+}
+
+function checkCall(
+  plan: Plan,
+  call: PlanCall,
+  stateOf: (value: number) => PlanState | undefined,
+  isStack: (value: number) => boolean,
+): void {
+  const { kernel, bodies, name } = call;
+  if (kernel === 'Case' || kernel === 'While') {
+    for (const body of bodies ?? []) check(body, name);
+    checkControl(plan, call, stateOf);
+    return;
+  }
+  if (bodies !== undefined) throw new InternalError('bodies of a call that is no Case or While', name);
+  if (kernel === 'Push' || kernel === 'Pop') {
+    checkStackCall(call, isStack);
+    return;
+  }
+  for (const { value } of [...call.inputs, ...call.outputs])
+    if (isStack(value)) throw new InternalError(`the stack ${value} is no tensor`, name);
+  if (kernel === 'Host') checkHost(call);
+  else if (isKernelName(kernel)) checkAttrs(call, kernel);
+  else if (typeof kernel === 'string') throw new InternalError(`no kernel is called ${kernel}`, name);
+  else checkProgram(call, kernel);
 }
 
 /**
@@ -102,20 +139,26 @@ function checkTensor(plan: Plan, call: PlanCall, { value, dtype, shape, size }: 
     throw new InternalError(`${bytes} bytes of value ${value}, which has ${plan.bytes[value]}`, call.name);
 }
 
-function checkSharing({ kernel, inputs, outputs, name }: PlanCall): void {
+function checkSharing(call: PlanCall, isStack: (value: number) => boolean): void {
+  const { kernel, inputs, outputs, bodies, name } = call;
+  // Behind the results of bodies stand the states that they write.
+  const states = kernel === 'Case' ? bodies?.[0]?.outputs.length : bodies?.[1]?.outputs.length;
   for (const [i, output] of outputs.entries()) {
     const { value } = output;
     if (outputs.some((other, j) => j < i && other.value === value))
       throw new InternalError(`two outputs in value ${value}`, name);
-    const shared = inputs.filter((input) => input.value === value);
-    if (typeof kernel !== 'string') {
-      if (!shared.every((input) => sameTensor(input, output)))
-        throw new InternalError(`value ${value} is written as another tensor than it is read`, name);
-    } else if (updates.has(kernel)) {
+    if (isStack(value) || (states !== undefined && i >= states)) continue;
+    const shared = inputs.flatMap((input, place) => (input.value === value ? [place] : []));
+    if (typeof kernel === 'string' && updates.has(kernel)) {
       if (shared.length === 0)
         throw new InternalError(`${kernel} updates value ${value} without reading it`, name);
-    } else if (shared.length > 0) {
-      throw new InternalError(`${kernel} cannot write value ${value}, which it reads`, name);
+    } else if (!mayOverwrite(call, shared, output)) {
+      throw new InternalError(
+        typeof kernel === 'string'
+          ? `${kernel} cannot write value ${value}, which it reads`
+          : `value ${value} is written as another tensor than it is read`,
+        name,
+      );
     }
   }
 }

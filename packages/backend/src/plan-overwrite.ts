@@ -11,7 +11,7 @@ export const updates: ReadonlySet<string> = new Set<KernelName>([
 ]);
 
 /** Whether two see their memory in the same way, so that a scalar program may write one over the other. */
-export function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
+function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
   return a.dtype === b.dtype && sameShape(a.shape, b.shape);
 }
 
@@ -25,5 +25,6 @@ export function mayOverwrite(
   output: PlanTensor,
 ): boolean {
   if (typeof kernel !== 'string') return places.every((i) => sameTensor(inputs[i], output));
-  return kernel === 'SetRow' && places.every((i) => i === 0 && sameTensor(inputs[i], output));
+  if (kernel === 'SetRow') return places.every((i) => i === 0 && sameTensor(inputs[i], output));
+  return places.length === 0;
 }
