@@ -43,6 +43,7 @@ export {
 export { causalMask } from './ops/attention.ts';
 export { fusedConv2d } from './ops/conv.ts';
 export { lateScalar } from './ops/late.ts';
+export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';

@@ -2,17 +2,19 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { context, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
-/** Calls `visit` for every tensor in a value: itself, or in arrays, maps and plain objects. */
-export function forEachTensor(
-  value: unknown,
-  visit: (tensor: Tensor) => void,
-  seen: Set<unknown> = new Set(),
-): void {
-  if (value instanceof Tensor) visit(value);
-  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !seen.has(value)) {
-    seen.add(value);
-    const items = value instanceof Map || value instanceof Set ? value.values() : Object.values(value);
-    for (const item of items) forEachTensor(item, visit, seen);
+/** Calls `visit` for every tensor in a value: itself, or in arrays, maps and objects, to any depth. */
+export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): void {
+  const seen = new Set<unknown>();
+  // A list and not recursion: long chains of objects are no reason to fail.
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (next instanceof Tensor) visit(next);
+    else if (typeof next === 'object' && next !== null && !ArrayBuffer.isView(next) && !seen.has(next)) {
+      seen.add(next);
+      const items = next instanceof Map || next instanceof Set ? next.values() : Object.values(next);
+      for (const item of items) left.push(item);
+    }
   }
 }
 

@@ -16,10 +16,21 @@ export * from '@eagre/core';
 export * as datasets from '@eagre/datasets';
 export {
   ConcreteFunction,
+  caseOf as case,
+  cond,
   type FunctionOptions,
+  foldl,
+  foldr,
+  mapFn,
+  scan,
+  switchCase,
+  TensorArray,
+  type TensorArrayOptions,
   TensorSpec,
   type TracedFunction,
   tfFunction as function,
+  vectorizedMap,
+  whileLoop,
 } from '@eagre/graph';
 export {
   activations,

@@ -13,6 +13,19 @@ export {
 export type { Tensors, TensorsOf, Values } from './control/nest.ts';
 export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
+export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
+export {
+  foldl,
+  foldr,
+  type MapOptions,
+  mapFn,
+  type OutputSignature,
+  scan,
+  vectorizedMap,
+} from './control/elements.ts';
+export type { Tensors, TensorsOf, Values } from './control/nest.ts';
+export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
+export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
 export {
   type FunctionOptions,
   functionsRunEagerly,

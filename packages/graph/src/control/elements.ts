@@ -1,0 +1,304 @@
+// Functions over the elements of tensors along their first axis, one after the other.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { constant, stack, sub, Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
+import { context, getRow, isCompatible, showShape, toOwnTensor } from '@eagre/core/internal';
+import { isPlain } from '../structure.ts';
+import { TensorSpec } from '../tensor-spec.ts';
+import { FunctionTracer } from '../tracer.ts';
+import { describe, difference, flatten, type Nest, pack, type Tensors, type Values } from './nest.ts';
+import { TensorArray } from './tensor-array.ts';
+import { whileLoop } from './while-loop.ts';
+
+/** What a function returns for one element: dtypes, or dtypes with shapes, in its structure. */
+export type OutputSignature =
+  | DType
+  | TensorSpec
+  | readonly OutputSignature[]
+  | { readonly [key: string]: OutputSignature };
+
+export interface MapOptions {
+  /** What `fn` returns: numbers take these dtypes, anything else is refused. */
+  readonly fnOutputSignature?: OutputSignature;
+}
+
+/** Checks functions, and tensors whose first axis counts elements. */
+class Elements {
+  readonly count: number;
+  readonly #nest: Nest;
+  readonly #tensors: readonly Tensor[];
+  // Without a trace they are cut apart at once.
+  readonly #slices: readonly (readonly Tensor[])[] | null;
+
+  constructor(fn: unknown, elems: unknown, op: string) {
+    if (typeof fn !== 'function')
+      throw new InvalidArgumentError(`fn must be a function, got ${typeof fn}`, op);
+    this.#nest = flatten(elems, op);
+    this.#tensors = this.#nest.leaves.map((leaf) => {
+      if (leaf instanceof TensorArray)
+        throw new InvalidArgumentError('elems must be tensors: call stack() of a TensorArray', op);
+      if (leaf.rank === 0)
+        throw new InvalidArgumentError(
+          'elems must have a first axis, but one is a scalar; arrays of numbers become a tensor by tf.constant',
+          op,
+        );
+      return leaf;
+    });
+    const counts = this.#tensors.map((t) => t.shape[0] as number);
+    if (counts.length === 0) throw new InvalidArgumentError('elems must hold at least one tensor', op);
+    if (counts.some((n) => n !== counts[0]))
+      throw new InvalidArgumentError(`elems must have one first dimension, got [${counts}]`, op);
+    this.count = counts[0] as number;
+    this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
+  }
+
+  /** The element of a number (int32 []), in the structure of all. */
+  at(index: Tensor): unknown {
+    const slices = this.#slices;
+    if (slices === null)
+      return pack(
+        this.#nest,
+        this.#tensors.map((t) => getRow(t, index)),
+      );
+    const at = index.item();
+    return pack(
+      this.#nest,
+      slices.map((list) => list[at] as Tensor),
+    );
+  }
+
+  /** What a function of an element returns, without values: it is traced for that. */
+  resultOf(fn: (elem: unknown) => Nest): Nest {
+    const { tracer } = context;
+    const probe = new FunctionTracer('fn', tracer === null, tracer instanceof FunctionTracer ? tracer : null);
+    return probe.run(() => {
+      const args = this.#tensors.map(({ dtype, shape }) => probe.argument(dtype, shape.slice(1), 'elem'));
+      return fn(pack(this.#nest, args));
+    });
+  }
+}
+
+/**
+ * Calls `fn` with each element of `elems` along the first axis, and stacks what it returns.
+ *
+ *     tf.mapFn((x) => x.square().sum(), matrix)          // [rows]
+ *     tf.mapFn(([x, y]) => x.add(y), [a, b])
+ *     tf.mapFn((x) => ({ low: x.min(), high: x.max() }), matrix)
+ *
+ * @param fn gets an element in the structure of `elems`, and returns tensors in arrays, maps and plain objects: for each element the same
+ * structure, dtypes and shapes.
+ * @param elems tensors of one first dimension, in arrays, maps and plain objects.
+ * @returns what `fn` returns, with a first axis of the elements.
+ * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
+ */
+export function mapFn<E, R>(fn: (elem: Tensors<E>) => R, elems: E, options: MapOptions = {}): Tensors<R> {
+  const op = 'tf.mapFn';
+  const elements = new Elements(fn, elems, op);
+  const { fnOutputSignature: signature } = options;
+  const call = (elem: unknown): Nest => {
+    const result: unknown = fn(elem as Tensors<E>);
+    const nest = flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
+    if (nest.leaves.some((leaf) => leaf instanceof TensorArray))
+      throw new InvalidArgumentError('fn returned a TensorArray, expected tensors', op);
+    return nest;
+  };
+  return (context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op)) as Tensors<R>;
+}
+
+/** `mapFn` under TensorFlow's other name. It calls `fn` for one element after the other as well. */
+export function vectorizedMap<E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R> {
+  return mapFn(fn, elems);
+}
+
+function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
+  const { count } = elements;
+  if (count === 0) {
+    const one = elements.resultOf(call);
+    return pack(
+      one,
+      one.leaves.map((t) => zeros([0, ...(t as Tensor).shape], { dtype: t.dtype })),
+    );
+  }
+  const results = Array.from({ length: count }, (_, i) => call(elements.at(constant(i, 'int32'))));
+  const [model] = results as [Nest, ...Nest[]];
+  for (const result of results) checkSame(model, result, 'for all elements', op);
+  return pack(
+    model,
+    model.leaves.map((_, k) => stack(results.map((r) => r.leaves[k] as Tensor))),
+  );
+}
+
+function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
+  const { count } = elements;
+  const model = elements.resultOf(call);
+  const [, stacks] = whileLoop(
+    (i) => i.less(count),
+    (i, arrays) => {
+      const result = call(elements.at(i));
+      checkSame(model, result, 'for all elements', op);
+      return [i.add(1), arrays.map((array, k) => array.write(i, result.leaves[k] as Tensor))];
+    },
+    [constant(0, 'int32'), arraysLike(model, count)],
+  );
+  return pack(
+    model,
+    stacks.map((array) => array.stack()),
+  );
+}
+
+/** For each tensor of a structure, an array of `size` such tensors. */
+function arraysLike({ leaves }: Nest, size: number): TensorArray[] {
+  return leaves.map(
+    (t) => new TensorArray(t.dtype, { size, elementShape: t instanceof Tensor ? t.shape : null }),
+  );
+}
+
+function checkSame(expected: Nest, got: Nest, when: string, op: string): void {
+  const different = difference(expected, got);
+  if (different !== null) {
+    throw new InvalidArgumentError(
+      `fn must return the same structure of the same dtypes and shapes ${when}, but ${different}.\n  ${describe(expected)}\n  ${describe(got)}`,
+      op,
+    );
+  }
+}
+
+/** A result brought to a signature. */
+function conform(value: unknown, signature: OutputSignature, where: string): unknown {
+  const fail = (why: string): never => {
+    throw new InvalidArgumentError(`${where} ${why}, as fnOutputSignature says`, 'tf.mapFn');
+  };
+  if (typeof signature === 'string' || signature instanceof TensorSpec) {
+    const dtype = typeof signature === 'string' ? signature : signature.dtype;
+    const shape = typeof signature === 'string' ? null : signature.shape;
+    const tensor = toOwnTensor(value as TensorLike, dtype);
+    if (tensor.dtype !== dtype) fail(`is ${tensor.dtype}, but must be ${dtype}`);
+    if (!isCompatible(tensor.shape, shape))
+      fail(`has shape ${showShape(tensor.shape)}, but must have ${showShape(shape ?? [])}`);
+    return tensor;
+  }
+  if (Array.isArray(signature)) {
+    const list = signature as readonly OutputSignature[];
+    if (!Array.isArray(value) || value.length !== list.length)
+      return fail(`must be a list of ${list.length}`);
+    return list.map((s, i) => conform((value as readonly unknown[])[i], s, `${where}[${i}]`));
+  }
+  const fields = Object.entries(signature);
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !isPlain(value) ||
+    Object.keys(value).length !== fields.length
+  )
+    return fail(`must be an object of ${fields.map(([k]) => k).join(', ')}`);
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(fields.map(([k, s]) => [k, conform(given[k], s, `${where}.${k}`)]));
+}
+
+/** Goes through the elements with a state. @returns the last state, and all of them in the places of the elements if `keep` is set. */
+function fold(
+  fn: (state: unknown, elem: unknown) => unknown,
+  elems: unknown,
+  initializer: unknown,
+  reverse: boolean,
+  keep: boolean,
+  op: string,
+): unknown {
+  const elements = new Elements(fn, elems, op);
+  const { count } = elements;
+  const place = (i: Tensor): Tensor => (reverse ? sub(constant(count - 1, 'int32'), i) : i);
+  const start = constant(0, 'int32');
+  const fromFirst = initializer === undefined;
+  if (fromFirst && count === 0)
+    throw new InvalidArgumentError('there are no elements, so that an initializer is needed', op);
+  const initial = flatten(fromFirst ? elements.at(place(start)) : initializer, op);
+  let arrays = keep ? arraysLike(initial, count) : [];
+  const written = (i: Tensor, states: readonly (Tensor | TensorArray)[]): void => {
+    arrays = arrays.map((array, k) => array.write(place(i), states[k] as Tensor));
+  };
+  if (fromFirst) written(start, initial.leaves);
+  const [, last, stacks] = whileLoop(
+    (i) => i.less(count),
+    (i, states, before) => {
+      const result = flatten(fn(pack(initial, states), elements.at(place(i))), op, states);
+      checkSame({ tree: initial.tree, leaves: states }, result, 'as the state', op);
+      arrays = before;
+      written(i, result.leaves);
+      return [i.add(1), result.leaves, arrays];
+    },
+    [constant(fromFirst ? 1 : 0, 'int32'), [...initial.leaves], arrays],
+  );
+  return keep
+    ? pack(
+        initial,
+        stacks.map((array) => array.stack()),
+      )
+    : pack(initial, last);
+}
+
+/**
+ * The state after `fn(state, element)` for each element of `elems` along the first axis, from the first to the last.
+ * `tf.foldl((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is 6.
+ * @param options.initializer the first state, in any structure; without it the first element is, and `fn` is not called for that one.
+ * @throws InvalidArgumentError for a state that changes its structure, dtypes or shapes, and for no elements without an initializer.
+ */
+export function foldl<E, I>(
+  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+  elems: E,
+  options: { readonly initializer: I },
+): Tensors<I>;
+export function foldl<E>(
+  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+  elems: E,
+): Tensors<E>;
+export function foldl(
+  fn: (state: never, elem: never) => unknown,
+  elems: unknown,
+  options: { readonly initializer?: unknown } = {},
+): unknown {
+  const { initializer } = options;
+  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, false, false, 'tf.foldl');
+}
+
+/** As `tf.foldl`, from the last element to the first. */
+export function foldr<E, I>(
+  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+  elems: E,
+  options: { readonly initializer: I },
+): Tensors<I>;
+export function foldr<E>(
+  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+  elems: E,
+): Tensors<E>;
+export function foldr(
+  fn: (state: never, elem: never) => unknown,
+  elems: unknown,
+  options: { readonly initializer?: unknown } = {},
+): unknown {
+  const { initializer } = options;
+  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, true, false, 'tf.foldr');
+}
+
+/**
+ * All states of a fold, stacked along a first axis of the elements: `tf.scan((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is [1, 3, 6].
+ * @param options.initializer as for `tf.foldl`; it is not among the results.
+ * @param options.reverse from the last element to the first; the states stay in the places of the elements.
+ * @throws InvalidArgumentError as `tf.foldl`.
+ */
+export function scan<E, I>(
+  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+  elems: E,
+  options: { readonly initializer: I; readonly reverse?: boolean },
+): Tensors<I>;
+export function scan<E>(
+  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+  elems: E,
+  options?: { readonly reverse?: boolean },
+): Tensors<E>;
+export function scan(
+  fn: (state: never, elem: never) => unknown,
+  elems: unknown,
+  options: { readonly initializer?: unknown; readonly reverse?: boolean } = {},
+): unknown {
+  const { initializer, reverse = false } = options;
+  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, reverse, true, 'tf.scan');
+}

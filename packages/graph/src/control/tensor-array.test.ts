@@ -1,0 +1,201 @@
+import '@eagre/backend-js';
+import { constant, scope, type Tensor, zeros } from '@eagre/core';
+import { describe, expect, test } from 'vitest';
+import { tfFunction } from '../function.ts';
+import { TensorArray } from './tensor-array.ts';
+
+const values = (x: Tensor): unknown => x.array();
+/** Without a trace, and in a traced function. */
+const modes: readonly (readonly [string, <T>(f: () => T) => T])[] = [
+  ['eager', (f) => f()],
+  ['traced', (f) => tfFunction(f as () => unknown)() as ReturnType<typeof f>],
+];
+
+describe.each(modes)('a TensorArray, %s', (_, run) => {
+  test('is written, read and stacked; what was written first stays as it was', () => {
+    const [first, second, both, size] = run(() => {
+      const empty = new TensorArray('float32', { size: 2 });
+      const one = empty.write(0, [1, 2]);
+      const two = one.write(1, [3, 4]);
+      const other = one.write(1, [5, 6]);
+      return [two.read(0), other.read(1), two.stack(), two.size()] as const;
+    });
+    expect([first, second, both, size].map(values)).toEqual([
+      [1, 2],
+      [5, 6],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      2,
+    ]);
+  });
+
+  test('is zeros where nothing was written, once the shape is known', () => {
+    const [given, learned, again] = run(() => {
+      const known = new TensorArray('float64', { size: 2, elementShape: [] });
+      const written = new TensorArray('int32', { size: 2 }).write(0, constant([7], 'int32'));
+      return [known.read(1), written.stack(), written.write(0, constant([8], 'int32')).stack()] as const;
+    });
+    expect(given.dtype).toBe('float64');
+    expect([given, learned, again].map(values)).toEqual([0, [[7], [0]], [[8], [0]]]);
+  });
+
+  test('grows, if its size is dynamic', () => {
+    const [stacked, size] = run(() => {
+      const grown = new TensorArray('float32', { dynamicSize: true }).write(0, 1).write(3, 4);
+      return [grown.stack(), grown.size()] as const;
+    });
+    expect([stacked, size].map(values)).toEqual([[1, 0, 0, 4], 4]);
+  });
+
+  test('takes apart and joins: unstack, gather, scatter, split, concat', () => {
+    const results = run(() => {
+      const rows = new TensorArray('float32', { size: 3 }).unstack([
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ]);
+      const scattered = new TensorArray('float32', { size: 4 }).scatter([3, 1, 3], [1, 2, 3]);
+      const pieces = new TensorArray('float32', { size: 2, inferShape: false }).split([1, 2, 3], [1, 2]);
+      return [
+        rows.read(1),
+        rows.gather([2, 0, 2]),
+        rows.concat(),
+        scattered.stack(),
+        pieces.read(1),
+        pieces.concat(),
+        rows.write(1, [0, 0]).stack(),
+      ] as const;
+    });
+    expect(results.map(values)).toEqual([
+      [3, 4],
+      [
+        [5, 6],
+        [1, 2],
+        [5, 6],
+      ],
+      [1, 2, 3, 4, 5, 6],
+      [0, 2, 0, 3],
+      [2, 3],
+      [1, 2, 3],
+      [
+        [1, 2],
+        [0, 0],
+        [5, 6],
+      ],
+    ]);
+  });
+
+  test('of no elements has a shape if it was given one', () => {
+    const [stacked, joined] = run(() => {
+      const none = new TensorArray('float32', { size: 0, elementShape: [2, 3] });
+      return [none.stack(), none.concat()] as const;
+    });
+    expect([stacked.shape, joined.shape]).toEqual([
+      [0, 2, 3],
+      [0, 3],
+    ]);
+    expect(() => run(() => new TensorArray('float32', { size: 0 }).stack())).toThrow(
+      /whole shape.*elementShape/,
+    );
+  });
+
+  test.each([
+    ['a missing size', () => new TensorArray('float32'), /a size is needed/],
+    ['a size that is none', () => new TensorArray('float32', { size: -1 }), /at least 0/],
+    ['no dtype', () => new TensorArray('float' as 'float32', { size: 1 }), /'float' is no dtype/],
+    [
+      'writing behind the end',
+      () => new TensorArray('float32', { size: 2 }).write(2, 1),
+      /write to index 2 of a TensorArray of size 2; it grows with { dynamicSize: true }/,
+    ],
+    [
+      'reading behind the end',
+      () => new TensorArray('float32', { size: 2, elementShape: [] }).read(2),
+      /read from index 2 of a TensorArray of size 2/,
+    ],
+    ['a negative index', () => new TensorArray('float32', { size: 2 }).write(-1, 1), /index -1/],
+    [
+      'another dtype',
+      () => new TensorArray('float32', { size: 2 }).write(0, constant(1, 'int32')),
+      /the TensorArray is float32, but a int32 tensor/,
+    ],
+    [
+      'another shape',
+      () => new TensorArray('float32', { size: 2 }).write(0, [1]).write(1, [1, 2]),
+      /shape \[2\] is written, expected \[1\]/,
+    ],
+    [
+      'a shape that was not promised',
+      () => new TensorArray('float32', { size: 2, elementShape: [null, 3] }).write(0, zeros([2, 2])),
+      /shape \[2, 2\] is written, expected \[null, 3\]/,
+    ],
+    [
+      'reading what was not written',
+      () => new TensorArray('float32', { size: 2 }).read(1),
+      /was not written/,
+    ],
+    [
+      'stacking what was not written',
+      () => new TensorArray('float32', { size: 2 }).stack(),
+      /at 0 was not written/,
+    ],
+    [
+      'unstacking too many',
+      () => new TensorArray('float32', { size: 2 }).unstack([1, 2, 3]),
+      /3 tensors into a TensorArray of static size 2/,
+    ],
+    [
+      'concat of scalars',
+      () => new TensorArray('float32', { size: 2 }).unstack([1, 2]).concat(),
+      /at least vectors/,
+    ],
+    [
+      'lengths that do not add up',
+      () => new TensorArray('float32', { size: 2 }).split([1, 2, 3], [1, 1]),
+      /do not add up/,
+    ],
+    [
+      'other lengths than elements',
+      () => new TensorArray('float32', { size: 3 }).split([1, 2, 3], [1, 2]),
+      /3 elements, but there are 2 lengths/,
+    ],
+    [
+      'other indices than values',
+      () => new TensorArray('float32', { size: 3 }).scatter([0, 1], [1]),
+      /2 indices for 1 tensors/,
+    ],
+  ])('refuses %s', (__, wrong, message) => {
+    expect(() => run(() => void wrong())).toThrow(message);
+  });
+});
+
+test('what was written outlives the memory scope that returns the array', () => {
+  const array = scope(() =>
+    new TensorArray('float32', { size: 2 }).write(0, constant([1]).add(1)).write(1, constant([2])),
+  );
+  const old = scope(() => {
+    const first = array.write(0, constant([3]).add(1));
+    first.write(1, constant([9]).add(9));
+    return first;
+  });
+  expect(array.stack().array()).toEqual([[2], [2]]);
+  expect(old.stack().array()).toEqual([[4], [2]]);
+});
+
+test('says what it is', () => {
+  expect(String(new TensorArray('int32', { size: 3 }))).toBe(
+    'TensorArray(int32, size 3, elements of unknown shape)',
+  );
+  expect(String(new TensorArray('int32', { size: 3, elementShape: [null, 2] }))).toBe(
+    'TensorArray(int32, size 3, elements [null, 2])',
+  );
+});
+
+test('strings, without a trace', () => {
+  expect(new TensorArray('string', { size: 2 }).write(1, 'b').write(0, 'a').stack().array()).toEqual([
+    'a',
+    'b',
+  ]);
+});

@@ -1,0 +1,439 @@
+import {
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  OutOfRangeError,
+  UnimplementedError,
+} from '@eagre/backend';
+import {
+  concat,
+  constant,
+  gather,
+  type PartialShape,
+  type Shape,
+  split,
+  stack,
+  Tensor,
+  type TensorLike,
+  tensorScatterNdUpdate,
+  unstack,
+  Variable,
+  zeros,
+} from '@eagre/core';
+import {
+  checkShape,
+  context,
+  getRow,
+  isCompatible,
+  sameShape,
+  setRow,
+  showShape,
+  toOwnTensor,
+  toTensor,
+} from '@eagre/core/internal';
+import { knownNumbers } from './known.ts';
+import { Versions } from './versions.ts';
+
+export interface TensorArrayOptions {
+  /** How many elements there are: a number, or an integer scalar that is known while tracing. */
+  readonly size?: TensorLike;
+  /** Writing behind the end makes the array longer; false unless said. In graphs only at indices known while tracing. */
+  readonly dynamicSize?: boolean;
+  /** The shape that elements must have; null stands for an unknown dimension, or for an unknown shape. */
+  readonly elementShape?: PartialShape | null;
+  /** All elements must have the shape of the first one that is written; true unless said. */
+  readonly inferShape?: boolean;
+}
+
+/** What all versions of one array share. */
+interface Traits {
+  readonly dtype: DType;
+  readonly dynamicSize: boolean;
+  readonly inferShape: boolean;
+  elementShape: PartialShape | null;
+}
+
+const OP = 'TensorArray';
+const NO_ELEMENTS: TensorArrayOptions = { size: 0 };
+
+const isKnown = (shape: PartialShape | null): shape is Shape => shape !== null && !shape.includes(null);
+
+/**
+ * A list of tensors of one dtype, written and read by index: what loops collect their results in.
+ *
+ *     let steps = new tf.TensorArray('float32', { size: 10 });
+ *     [, , steps] = tf.whileLoop(
+ *       (i) => i.less(10),
+ *       (i, x, steps) => [i.add(1), x.mul(2), steps.write(i, x)],
+ *       [tf.constant(0, 'int32'), tf.constant(1), steps],
+ *     );
+ *     steps.stack(); // [10]
+ *
+ * Every method that changes something returns a new array, and leaves the one it was called on as it was; writing costs the same for a long
+ * array as for a short one. What has not been written is zeros, if the elements' shape is known. Reading does not clear
+ * (TensorFlow's `clear_after_read=False`). Gradients flow through it to any order.
+ *
+ * In the branches and loops of a graph it is one tensor of shape [size, ...elementShape].
+ */
+export class TensorArray {
+  #traits: Traits;
+  /** @internal The elements, null where nothing was written; in a graph, maybe all of them in one tensor. Seen by memory scopes. */
+  contents: Versions<Tensor | null> | Tensor;
+
+  /**
+   * @throws InvalidArgumentError without a size, unless the array is of dynamic size, which then begins with none; for a size that is not
+   * known while tracing.
+   */
+  constructor(dtype: DType, options: TensorArrayOptions = {}) {
+    if (!Object.hasOwn(dtypeTraits, dtype))
+      throw new InvalidArgumentError(
+        `'${String(dtype)}' is no dtype; new tf.TensorArray('float32', { size })`,
+        OP,
+      );
+    const { dynamicSize = false, elementShape = null, inferShape = true } = options;
+    if (elementShape !== null)
+      checkShape(
+        elementShape.map((d) => d ?? 0),
+        OP,
+      );
+    const size = sizeOption(options.size, dynamicSize);
+    this.#traits = { dtype, dynamicSize, inferShape, elementShape };
+    this.contents = new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
+  }
+
+  get dtype(): DType {
+    return this.#traits.dtype;
+  }
+  /** The shape of the elements as far as it is known. */
+  get elementShape(): PartialShape | null {
+    return this.#traits.elementShape;
+  }
+  get dynamicSize(): boolean {
+    return this.#traits.dynamicSize;
+  }
+
+  /** How many elements there are: int32 []. */
+  size(): Tensor {
+    return constant(this.#size, 'int32');
+  }
+
+  /**
+   * The array with `value` at `index` (an integer scalar). Writing again replaces.
+   * @throws InvalidArgumentError for another dtype, or a shape that does not fit; OutOfRangeError outside of the array, unless it is of
+   * dynamic size; UnimplementedError for an index that is only known when the graph runs, if it is.
+   */
+  write(index: TensorLike, value: TensorLike): TensorArray {
+    const row = this.#element(value);
+    const at = knownNumbers(index, OP)?.[0];
+    if (at === undefined && this.dynamicSize) {
+      throw new UnimplementedError(
+        'an array of dynamic size is written at an index that is not known while tracing: give it { size }, the most elements that there will be, and no dynamicSize',
+        OP,
+      );
+    }
+    if (at !== undefined) {
+      this.#checkIndex(at, 'write', this.dynamicSize);
+      if (this.contents instanceof Versions) return this.#version(this.contents.with(at, row, null));
+      if (at >= this.#size) return this.#version(this.#versions()).write(index, row);
+    }
+    return this.#version(setRow(this.#rows('write to'), indexTensor(index), row));
+  }
+
+  /**
+   * The element at `index` (an integer scalar).
+   * @throws OutOfRangeError outside of the array; InvalidArgumentError for one that was not written, while the elements' shape is not
+   * known.
+   */
+  read(index: TensorLike): Tensor {
+    const at = knownNumbers(index, OP)?.[0];
+    if (at !== undefined) {
+      this.#checkIndex(at, 'read', false);
+      if (this.contents instanceof Versions) return this.contents.get(at) ?? this.#unwritten(at);
+    }
+    return getRow(this.#rows('read from'), indexTensor(index));
+  }
+
+  /** All elements: [size, ...elementShape]. @throws InvalidArgumentError if they are not of one shape, or none is known. */
+  stack(): Tensor {
+    const { contents } = this;
+    if (contents instanceof Tensor) return contents;
+    const items = this.#filled();
+    if (items.length > 0) return stack(items);
+    return zeros([0, ...this.#shape('stack')], { dtype: this.dtype });
+  }
+
+  /** The elements at `indices` (rank 1): [n, ...elementShape]. @throws OutOfRangeError for an index outside of the array. */
+  gather(indices: TensorLike): Tensor {
+    const known = knownNumbers(indices, OP);
+    if (known === null || this.contents instanceof Tensor)
+      return gather(this.#rows('gather from'), indexTensor(indices));
+    if (known.length === 0) return zeros([0, ...this.#shape('gather')], { dtype: this.dtype });
+    return stack(known.map((at) => this.read(at)));
+  }
+
+  /**
+   * The elements joined along their first axis: [sum of lengths, ...]. They may differ in length with `inferShape: false`.
+   * @throws InvalidArgumentError for scalars.
+   */
+  concat(): Tensor {
+    const { contents } = this;
+    const items = contents instanceof Tensor ? [] : this.#filled();
+    const shapes = contents instanceof Tensor ? [contents.shape.slice(1)] : items.map((t) => t.shape);
+    const scalar = shapes.findIndex((shape) => shape.length === 0);
+    if (scalar >= 0)
+      throw new InvalidArgumentError(
+        `the element at ${scalar} is a scalar, but concat requires at least vectors`,
+        OP,
+      );
+    if (contents instanceof Tensor) {
+      const [n, length, ...rest] = contents.shape as [number, number, ...number[]];
+      return contents.reshape([n * length, ...rest]);
+    }
+    if (items.length > 0) return concat(items, 0);
+    const [, ...rest] = this.#shape('concat');
+    return zeros([0, ...rest], { dtype: this.dtype });
+  }
+
+  /** The array whose elements are the slices of `value` [n, ...]. @throws InvalidArgumentError if there are more than fit. */
+  unstack(value: TensorLike): TensorArray {
+    const rows = this.#rowsOf(value, 'unstack');
+    const n = rows.shape[0] as number;
+    if (n > this.#size && !this.dynamicSize)
+      throw new InvalidArgumentError(
+        `cannot unstack ${n} tensors into a TensorArray of static size ${this.#size}`,
+        OP,
+      );
+    this.#merge(rows.shape.slice(1));
+    return this.#version(context.tracer === null ? new Versions<Tensor | null>(unstack(rows)) : rows);
+  }
+
+  /**
+   * The array with the slices of `value` [n, ...] at `indices` [n]; the last one stays where an index comes twice.
+   * @throws OutOfRangeError for an index outside of the array, unless it is of dynamic size.
+   */
+  scatter(indices: TensorLike, value: TensorLike): TensorArray {
+    const rows = this.#rowsOf(value, 'scatter');
+    const known = knownNumbers(indices, OP);
+    const n = known?.length ?? toTensor(indices).size;
+    if (rows.shape[0] !== n) throw new InvalidArgumentError(`${n} indices for ${rows.shape[0]} tensors`, OP);
+    if (known !== null) {
+      const items = unstack(rows);
+      return known.reduce<TensorArray>((array, at, i) => array.write(at, items[i] as Tensor), this);
+    }
+    this.#merge(rows.shape.slice(1));
+    const at = indexTensor(indices).reshape([n, 1]);
+    return this.#version(tensorScatterNdUpdate(this.#rows('scatter into'), at, rows));
+  }
+
+  /**
+   * The array whose elements are pieces of `value` along its first axis, of these lengths. They may differ with `inferShape: false`.
+   * @throws InvalidArgumentError when lengths do not add up, or there are not as many as elements, unless the array is of dynamic size.
+   */
+  split(value: TensorLike, lengths: TensorLike): TensorArray {
+    const rows = this.#rowsOf(value, 'split');
+    const sizes = knownNumbers(lengths, OP);
+    if (sizes === null)
+      throw new InvalidArgumentError('the lengths of split must be known while tracing', OP);
+    if (sizes.length !== this.#size && !this.dynamicSize) {
+      throw new InvalidArgumentError(
+        `the TensorArray has ${this.#size} elements, but there are ${sizes.length} lengths, and its size is not dynamic`,
+        OP,
+      );
+    }
+    const pieces = split(rows, sizes, 0);
+    for (const piece of pieces) this.#merge(piece.shape);
+    return this.#version(new Versions<Tensor | null>(pieces));
+  }
+
+  /** `TensorArray(float32, size 3, elements [2])` */
+  toString(): string {
+    const { dtype, elementShape } = this;
+    const elements = elementShape === null ? 'of unknown shape' : showShape(elementShape);
+    return `TensorArray(${dtype}, size ${this.#size}, elements ${elements})`;
+  }
+
+  /** @internal Whether it can be a tensor in a graph. */
+  hasShape(): boolean {
+    return this.contents instanceof Tensor || this.#commonShape() !== null;
+  }
+
+  /** @internal All elements in one tensor for a graph; null while their shape is not known. */
+  dense(): Tensor | null {
+    if (this.contents instanceof Tensor) return this.contents;
+    const shape = this.#commonShape();
+    if (shape === null) return null;
+    const items = this.contents.toArray();
+    if (items.every((t) => t === null)) return zeros([items.length, ...shape], { dtype: this.dtype });
+    return stack(items.map((t) => t ?? zeros(shape, { dtype: this.dtype })));
+  }
+
+  /** @internal The array whose elements are the rows of a tensor. */
+  withRows(rows: Tensor): TensorArray {
+    return this.#version(rows);
+  }
+
+  /** @internal The array with nothing written. */
+  emptied(): TensorArray {
+    return this.#version(new Versions<Tensor | null>(new Array<Tensor | null>(this.#size).fill(null)));
+  }
+
+  /** @internal Takes over the elements' shape of another array, where it knows none of its own. */
+  takeShape(other: TensorArray): void {
+    const shape = other.contents instanceof Tensor ? other.contents.shape.slice(1) : other.#commonShape();
+    if (shape !== null && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
+  }
+
+  /** @internal Why this cannot stand where the other one does; null if it can. */
+  differs(other: TensorArray, where: string): string | null {
+    if (this.dtype !== other.dtype)
+      return `${where} is a TensorArray of ${this.dtype} and one of ${other.dtype}`;
+    if (this.#size !== other.#size)
+      return `${where} is a TensorArray of ${this.#size} elements and one of ${other.#size}`;
+    const [a, b] = [this.elementShape, other.elementShape];
+    return isKnown(a) && isKnown(b) && !sameShape(a, b)
+      ? `${where} is a TensorArray of elements ${showShape(a)} and one of elements ${showShape(b)}`
+      : null;
+  }
+
+  get #size(): number {
+    const { contents } = this;
+    return contents instanceof Tensor ? (contents.shape[0] as number) : contents.length;
+  }
+
+  #version(contents: Versions<Tensor | null> | Tensor): TensorArray {
+    const version = new TensorArray(this.dtype, NO_ELEMENTS);
+    version.#traits = this.#traits;
+    version.contents = contents;
+    return version;
+  }
+
+  /** The one shape of all elements, as far as it is known. @throws InvalidArgumentError if they have different ones. */
+  #commonShape(): Shape | null {
+    if (isKnown(this.elementShape)) return this.elementShape;
+    const written = this.#versions()
+      .toArray()
+      .filter((t) => t !== null);
+    const shape = written[0]?.shape ?? null;
+    const other = written.find((t) => !sameShape(t.shape, shape as Shape));
+    if (other !== undefined) {
+      throw new InvalidArgumentError(
+        `elements of the shapes ${showShape(shape as Shape)} and ${showShape(other.shape)} cannot go through branches and loops of a graph`,
+        OP,
+      );
+    }
+    return shape;
+  }
+
+  #versions(): Versions<Tensor | null> {
+    return this.contents instanceof Tensor
+      ? new Versions<Tensor | null>(unstack(this.contents))
+      : this.contents;
+  }
+
+  #rows(what: string): Tensor {
+    const rows = this.dense();
+    if (rows === null)
+      throw new InvalidArgumentError(
+        `cannot ${what} a TensorArray at an index that is not known while tracing, before the shape of its elements is: give it { elementShape }`,
+        OP,
+      );
+    return rows;
+  }
+
+  /** The elements as a list, with zeros for what was not written. */
+  #filled(): Tensor[] {
+    return this.#versions()
+      .toArray()
+      .map((t, at) => t ?? this.#unwritten(at));
+  }
+
+  #unwritten(at: number): Tensor {
+    const { elementShape } = this;
+    if (!isKnown(elementShape)) {
+      throw new InvalidArgumentError(
+        `the element at ${at} was not written, and the shape of elements is ${elementShape === null ? 'not known' : `only known as ${showShape(elementShape)}`}, so that it cannot be zeros: write it, or give { elementShape }`,
+        OP,
+      );
+    }
+    return zeros(elementShape, { dtype: this.dtype });
+  }
+
+  #shape(what: string): Shape {
+    const { elementShape } = this;
+    if (!isKnown(elementShape))
+      throw new InvalidArgumentError(
+        `${what} of no elements needs their whole shape: give it { elementShape }`,
+        OP,
+      );
+    return elementShape;
+  }
+
+  /** A value to be written. */
+  #element(value: TensorLike): Tensor {
+    const row = this.#checked(value);
+    this.#merge(row.shape);
+    return row;
+  }
+
+  #rowsOf(value: TensorLike, what: string): Tensor {
+    const rows = this.#checked(value);
+    if (rows.rank === 0)
+      throw new InvalidArgumentError(`${what} of a scalar: expected at least a vector`, OP);
+    return rows;
+  }
+
+  #checked(value: TensorLike): Tensor {
+    const tensor = toOwnTensor(value, this.dtype);
+    if (tensor.dtype !== this.dtype)
+      throw new InvalidArgumentError(
+        `the TensorArray is ${this.dtype}, but a ${tensor.dtype} tensor is written`,
+        OP,
+      );
+    return tensor;
+  }
+
+  /** Checks the shape of an element, and learns from it. */
+  #merge(shape: Shape): void {
+    const { elementShape, inferShape } = this.#traits;
+    if (!isCompatible(shape, elementShape)) {
+      throw new InvalidArgumentError(
+        `an element of shape ${showShape(shape)} is written, expected ${showShape(elementShape as PartialShape)}${inferShape ? '; elements may differ with { inferShape: false }' : ''}`,
+        OP,
+      );
+    }
+    if (inferShape) this.#traits.elementShape = shape;
+  }
+
+  #checkIndex(at: number, what: 'read' | 'write', mayGrow: boolean): void {
+    if (!Number.isInteger(at)) throw new InvalidArgumentError(`the index ${at} is no integer`, OP);
+    if (at >= 0 && (at < this.#size || mayGrow)) return;
+    const grow = what === 'write' && at >= 0 ? '; it grows with { dynamicSize: true }' : '';
+    throw new OutOfRangeError(
+      `cannot ${what} ${what === 'read' ? 'from' : 'to'} index ${at} of a TensorArray of size ${this.#size}${grow}`,
+      OP,
+    );
+  }
+}
+
+function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
+  if (size === undefined) {
+    if (dynamicSize) return 0;
+    throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
+  }
+  const known = knownNumbers(size, OP);
+  if (known === null) {
+    throw new InvalidArgumentError(
+      'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
+      OP,
+    );
+  }
+  const [n] = known;
+  if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
+    throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
+  return n;
+}
+
+function indexTensor(index: TensorLike): Tensor {
+  const t = toTensor(index instanceof Variable ? index.read() : index, 'int32');
+  return t.dtype === 'uint8' ? t.cast('int32') : t;
+}

@@ -1,0 +1,183 @@
+// A body that runs as long as a condition holds.
+import { InternalError, InvalidArgumentError } from '@eagre/backend';
+import { constant, logicalAnd, Tensor, type TensorLike } from '@eagre/core';
+import { context } from '@eagre/core/internal';
+import { knownNumbers, predicate } from './known.ts';
+import {
+  describe,
+  difference,
+  flatten,
+  fromGraph,
+  inGraph,
+  type Leaf,
+  type Nest,
+  pack,
+  ShapeFound,
+  type Tensors,
+  type TensorsOf,
+  toGraph,
+  unifyArrays,
+  type Values,
+} from './nest.ts';
+import { tracedWhile } from './traced.ts';
+
+export interface WhileLoopOptions {
+  /** The loop ends after as many iterations (an integer scalar), whatever the condition says. */
+  readonly maximumIterations?: TensorLike;
+}
+
+/** What the body of a loop returns: the next values of all variables, or of the only one. */
+export type LoopResult<V extends readonly unknown[]> =
+  | { readonly [K in keyof TensorsOf<V>]: Values<TensorsOf<V>[K]> }
+  | (V extends readonly [infer Only] ? Values<Tensors<Only>> : never);
+
+const OP = 'tf.whileLoop';
+
+/**
+ * Runs `body` as long as `cond` (which returns one bool) holds; both get the loop variables, `body` returns their next values.
+ *
+ *     const [n, steps] = tf.whileLoop(
+ *       (n) => n.notEqual(1),
+ *       (n, steps) => [tf.where(n.mod(2).equal(0), n.floorDiv(2), n.mul(3).add(1)), steps.add(1)],
+ *       [tf.constant(27, 'int32'), tf.constant(0, 'int32')],
+ *     );
+ *
+ * Without a trace it is a loop of JavaScript; while a function is traced, condition and body are traced (so host code in them runs
+ * then), and the loop runs in the graph. Each loop variable keeps its structure, dtypes and shapes: tensors, TensorArrays, and numbers
+ * and variables, which become tensors, in arrays, maps and plain objects.
+ * @param loopVars a list, whose items are arguments of `cond` and `body`; or one other structure, which is their only argument.
+ * @returns the loop variables at the end, in the same structure.
+ * @throws InvalidArgumentError for a condition that is not one bool, for no loop variables, and for a body that returns another structure,
+ * dtype or shape, with both structures.
+ */
+export function whileLoop<const V extends readonly unknown[]>(
+  cond: (...vars: TensorsOf<V>) => TensorLike,
+  body: (...vars: TensorsOf<V>) => LoopResult<V>,
+  loopVars: V,
+  options?: WhileLoopOptions,
+): TensorsOf<V>;
+export function whileLoop<V>(
+  cond: (vars: Tensors<V>) => TensorLike,
+  body: (vars: Tensors<V>) => Values<Tensors<V>>,
+  loopVars: V,
+  options?: WhileLoopOptions,
+): Tensors<V>;
+export function whileLoop(
+  cond: (...vars: never[]) => TensorLike,
+  body: (...vars: never[]) => unknown,
+  loopVars: unknown,
+  options: WhileLoopOptions = {},
+): unknown {
+  for (const [what, fn] of [['cond', cond] as const, ['body', body] as const])
+    if (typeof fn !== 'function')
+      throw new InvalidArgumentError(`${what} must be a function, got ${typeof fn}`, OP);
+  const initial = flatten(loopVars, OP);
+  if (initial.leaves.length === 0) throw new InvalidArgumentError('at least one loop variable is needed', OP);
+  const loop = new Loop(cond, body, initial, Array.isArray(loopVars), iterations(options.maximumIterations));
+  const leaves = context.tracer === null ? loop.run() : loop.trace();
+  return pack(initial, leaves);
+}
+
+/** Checked. @returns null for no limit; a tensor where it is not known while tracing. */
+function iterations(given: TensorLike | undefined): number | Tensor | null {
+  if (given === undefined || given === null) return null;
+  const known = knownNumbers(given, OP);
+  if (known === null) {
+    const limit = given as Tensor;
+    if (limit.size !== 1)
+      throw new InvalidArgumentError(`maximumIterations has shape [${limit.shape}], expected a scalar`, OP);
+    return limit.reshape([]);
+  }
+  const [n] = known;
+  if (known.length !== 1 || n === undefined || !Number.isInteger(n) || n < 0)
+    throw new InvalidArgumentError(`maximumIterations is [${known}], expected an integer of at least 0`, OP);
+  return n;
+}
+
+class Loop {
+  readonly #cond: (...vars: never[]) => TensorLike;
+  readonly #body: (...vars: never[]) => unknown;
+  readonly #initial: Nest;
+  /** Whether the structure is a list, whose items are arguments of their own. */
+  readonly #list: boolean;
+  readonly #most: number | Tensor | null;
+
+  constructor(
+    cond: (...vars: never[]) => TensorLike,
+    body: (...vars: never[]) => unknown,
+    initial: Nest,
+    list: boolean,
+    most: number | Tensor | null,
+  ) {
+    this.#cond = cond;
+    this.#body = body;
+    this.#initial = initial;
+    this.#list = list;
+    this.#most = most;
+  }
+
+  /** A loop of JavaScript. */
+  run(): readonly Leaf[] {
+    let { leaves } = this.#initial;
+    const most = (this.#most as number | null) ?? Number.POSITIVE_INFINITY;
+    for (let i = 0; i < most; i++) {
+      if (!predicate(this.#cond(...this.#arguments(leaves)), OP)) break;
+      leaves = this.#next(leaves).leaves;
+    }
+    return leaves;
+  }
+
+  /** A loop of the graph. */
+  trace(): readonly Leaf[] {
+    const counted = this.#most !== null;
+    for (;;) {
+      const known = inGraph(this.#initial);
+      const leavesOf = (vars: readonly Tensor[]): readonly Leaf[] =>
+        fromGraph(this.#initial, known, counted ? vars.slice(1) : vars);
+      const condition = (vars: readonly Tensor[]): Tensor => {
+        const goOn = toBool(predicate(this.#cond(...this.#arguments(leavesOf(vars))), OP));
+        return counted ? logicalAnd((vars[0] as Tensor).less(this.#most as number | Tensor), goOn) : goOn;
+      };
+      const body = (vars: readonly Tensor[]): readonly Tensor[] => {
+        const next = this.#next(leavesOf(vars));
+        unifyArrays(this.#initial, known, next);
+        return counted ? [(vars[0] as Tensor).add(1), ...toGraph(next)] : toGraph(next);
+      };
+      const start = toGraph(this.#initial);
+      const dtype = this.#most instanceof Tensor ? this.#most.dtype : 'int32';
+      try {
+        const last = tracedWhile(condition, body, counted ? [constant(0, dtype), ...start] : start);
+        return leavesOf(last);
+      } catch (error) {
+        if (!(error instanceof ShapeFound)) throw error;
+      }
+    }
+  }
+
+  #arguments(leaves: readonly Leaf[]): never[] {
+    const vars = pack(this.#initial, leaves);
+    return (this.#list ? vars : [vars]) as never[];
+  }
+
+  /** What the body makes of the variables, brought to their structure. */
+  #next(leaves: readonly Leaf[]): Nest {
+    const before: Nest = { tree: this.#initial.tree, leaves };
+    const result = this.#body(...this.#arguments(leaves));
+    // The value of an only variable may stand for the list of it.
+    let next = flatten(result, OP, leaves);
+    if (this.#list && !Array.isArray(result) && result !== undefined) next = flatten([result], OP, leaves);
+    const different = difference(before, next);
+    if (different !== null) {
+      throw new InvalidArgumentError(
+        `the body must return the loop variables in the same structure, of the same dtypes and shapes, but ${different}.\n  loop variables: ${describe(before)}\n  the body returns: ${describe(next)}`,
+        OP,
+      );
+    }
+    if (next.leaves.length !== leaves.length) throw new InternalError('a structure has lost leaves', OP);
+    return next;
+  }
+}
+
+function toBool(value: boolean | Tensor): Tensor {
+  return value instanceof Tensor ? value : constant(value);
+}
