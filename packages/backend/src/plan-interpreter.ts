@@ -1,8 +1,10 @@
 import type { Backend, Kernel, TensorRef } from './backend.ts';
-import type { DType, NumericDType } from './dtype.ts';
+import { type DType, dtypeTraits, type NumericDType, typedView } from './dtype.ts';
 import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
+import type { FlatStep } from './flat-plan.ts';
 import { flattenPlan } from './flatten-plan.ts';
 import { type AttrValue, kernelAttrs } from './kernels.ts';
+import { nextTurn } from './next-turn.ts';
 import {
   type Executable,
   isKernelName,
@@ -12,11 +14,15 @@ import {
   type PlanCall,
   type PlanTensor,
 } from './plan.ts';
-import { checkPlan, lateNumbersOf } from './plan-check.ts';
+import { checkPlan } from './plan-check.ts';
 import { planMemory } from './plan-memory.ts';
 import { PlanRun } from './plan-run.ts';
+import { PlanStack } from './plan-stack.ts';
 import type { ScalarProgram } from './scalar.ts';
 import { partOf, type Storage } from './storage.ts';
+
+/** For how long, in milliseconds, an asynchronous run keeps other work waiting, unless one call takes longer. */
+const SLICE = 10;
 
 /** A tensor whose memory a run gives. */
 class Slot implements TensorRef {
@@ -34,12 +40,19 @@ class Slot implements TensorRef {
 }
 
 interface Step {
-  readonly name: string;
-  readonly kernel: Kernel;
-  readonly inputs: readonly Slot[];
-  readonly outputs: readonly Slot[];
+  readonly owner: number;
+  /** What errors are called by; without a name they stay as they are. */
+  readonly name: string | undefined;
+  /** @returns the place of the step to go on with; `next` is the one behind. */
+  readonly run: (next: number) => number;
+}
+
+/** An attribute that is filled in when its number was asked for. */
+interface LateUse {
   readonly attrs: Record<string, AttrValue>;
-  readonly late: readonly (readonly [attr: string, number: LateNumber])[];
+  readonly attr: string;
+  readonly index: number;
+  readonly name: string;
 }
 
 /**
@@ -56,55 +69,56 @@ class Interpreter implements Executable {
   readonly #run: PlanRun;
   readonly #arena: Storage;
   readonly #steps: readonly Step[];
+  readonly #stacks: readonly PlanStack[];
+  /** Those asked for before each run. */
   readonly #late: readonly LateNumbers[];
+  readonly #lateUses = new Map<LateNumbers, LateUse[]>();
   /** By value: the tensors that look at it. */
   readonly #slots: readonly Slot[][];
   /** Inputs, outputs and states. */
   readonly #given: readonly number[];
 
   constructor(backend: Backend, plan: Plan) {
-    const { offsets, bytes } = planMemory(flattenPlan(plan));
+    const flat = flattenPlan(plan);
+    const { offsets, bytes } = planMemory(flat);
     const arena = backend.allocator.allocateAlone(bytes);
-    const memory = plan.bytes.map((size, value) =>
+    const memory = flat.bytes.map((size, value) =>
       offsets[value] < 0 ? arena : partOf(arena, offsets[value], size),
     );
-    const slots: Slot[][] = plan.bytes.map(() => []);
+    const slots: Slot[][] = flat.bytes.map(() => []);
     const look = (tensor: PlanTensor): Slot => {
       const slot = new Slot(tensor, memory[tensor.value]);
       slots[tensor.value].push(slot);
       return slot;
     };
     const programs = new Map<ScalarProgram, Kernel>();
-    this.#steps = plan.calls.map((call) => ({
-      name: call.name,
-      kernel: kernelOf(backend, call, programs),
-      inputs: call.inputs.map(look),
-      outputs: call.outputs.map(look),
-      ...attrsOf(call),
-    }));
-    this.#late = lateNumbersOf(plan);
+    this.#stacks = Array.from({ length: flat.stacks }, () => new PlanStack(backend.allocator));
+    this.#steps = flat.steps.map((step): Step => {
+      const { owner } = step;
+      if (step.kind === 'call') {
+        const { call } = step;
+        const kernel = kernelOf(backend, call, programs);
+        return { owner, name: call.name, run: this.#call(call, kernel, look) };
+      }
+      const name = step.kind === 'late' ? undefined : plan.calls[owner].name;
+      return { owner, name, run: this.#control(step, look) };
+    });
+    this.#late = flat.late;
     this.#slots = slots;
-    this.#given = [...plan.inputs, ...plan.outputs, ...plan.states.map(({ value }) => value)];
+    this.#given = [...flat.inputs, ...flat.outputs, ...flat.states.map(({ value }) => value)];
     this.#arena = arena;
-    this.#run = new PlanRun(plan);
+    this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
     this.arenaBytes = bytes;
   }
 
   run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
     this.#run.start(inputs, outputs, times);
     try {
-      const numbers = new Map(this.#late.map((late) => [late, late.next()]));
-      for (const step of this.#steps) fillIn(step, numbers);
-      this.#run.bind((value, memory) => this.#bind(value, memory));
-      this.#steps.forEach((step, i) => {
-        const before = performance.now();
-        runStep(step);
-        if (times !== undefined) times[i] = (performance.now() - before) / 1000;
-      });
+      this.#begin();
+      if (times === undefined) this.#advance(0, undefined, Number.POSITIVE_INFINITY);
+      else this.#advanceTimed(times);
     } finally {
-      // So that nothing given stays alive through the plan.
-      for (const value of this.#given) this.#bind(value, this.#arena);
-      this.#run.end();
+      this.#end();
     }
   }
 
@@ -113,12 +127,118 @@ class Interpreter implements Executable {
     outputs: readonly Storage[],
     signal?: AbortSignal,
   ): Promise<void> {
-    if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
-    this.run(inputs, outputs);
+    this.#run.start(inputs, outputs, undefined);
+    try {
+      throwIfAborted(signal);
+      this.#begin();
+      this.#run.hold();
+      for (let at = 0; ; ) {
+        at = this.#advance(at, signal, performance.now() + SLICE);
+        if (at >= this.#steps.length) break;
+        await nextTurn();
+      }
+    } finally {
+      this.#end();
+    }
   }
 
   dispose(): void {
     if (this.#run.dispose()) this.#arena.release();
+  }
+
+  #begin(): void {
+    for (const numbers of this.#late) this.#ask(numbers);
+    this.#run.bind((value, memory) => this.#bind(value, memory));
+  }
+
+  #end(): void {
+    // So that nothing given stays alive through the plan.
+    for (const value of this.#given) this.#bind(value, this.#arena);
+    for (const stack of this.#stacks) stack.clear();
+    this.#run.end();
+  }
+
+  /** Runs steps until the end or that time, at least one; returns the place of the next. */
+  #advance(from: number, signal: AbortSignal | undefined, until: number): number {
+    const steps = this.#steps;
+    let at = from;
+    while (at < steps.length) {
+      throwIfAborted(signal);
+      at = runStep(steps[at], at + 1);
+      if (until !== Number.POSITIVE_INFINITY && performance.now() >= until) break;
+    }
+    return at;
+  }
+
+  #advanceTimed(times: Float64Array): void {
+    const steps = this.#steps;
+    for (const { owner } of steps) times[owner] = 0;
+    for (let at = 0; at < steps.length; ) {
+      const { owner } = steps[at];
+      const before = performance.now();
+      at = runStep(steps[at], at + 1);
+      times[owner] += (performance.now() - before) / 1000;
+    }
+  }
+
+  #call(call: PlanCall, kernel: Kernel, look: (tensor: PlanTensor) => Slot): Step['run'] {
+    const inputs = call.inputs.map(look);
+    const outputs = call.outputs.map(look);
+    const attrs = this.#attrs(call);
+    return (next) => {
+      kernel(inputs, outputs, attrs);
+      return next;
+    };
+  }
+
+  #control(step: Exclude<FlatStep, { kind: 'call' }>, look: (tensor: PlanTensor) => Slot): Step['run'] {
+    switch (step.kind) {
+      case 'late':
+        return (next) => {
+          this.#ask(step.numbers);
+          return next;
+        };
+      case 'jump':
+        return () => step.to;
+      case 'switch': {
+        const selector = look(step.selector);
+        return () => step.to[choice(selector, step.to.length)];
+      }
+      default: {
+        const tensor = look(step.tensor);
+        const bytes = tensor.size * dtypeTraits[tensor.dtype].bytes;
+        const stack = this.#stacks[step.stack];
+        return (next) => {
+          stack[step.kind](tensor.storage, bytes);
+          return next;
+        };
+      }
+    }
+  }
+
+  #attrs({ kernel, attrs: given, name }: PlanCall): Record<string, AttrValue> {
+    const attrs: Record<string, AttrValue> = {};
+    for (const attr of isKernelName(kernel) ? kernelAttrs[kernel] : []) {
+      const value = given[attr];
+      if (!(value instanceof LateNumber)) {
+        attrs[attr] = value;
+        continue;
+      }
+      const { numbers, index } = value;
+      const uses = this.#lateUses.get(numbers);
+      if (uses === undefined) this.#lateUses.set(numbers, [{ attrs, attr, index, name }]);
+      else uses.push({ attrs, attr, index, name });
+    }
+    return attrs;
+  }
+
+  #ask(late: LateNumbers): void {
+    const numbers = late.next();
+    for (const { attrs, attr, index, name } of this.#lateUses.get(late) ?? []) {
+      const value = numbers[index];
+      if (value === undefined) throw new InternalError(`late number ${index} of ${attr} was not given`, name);
+      attrs[attr] = value;
+    }
   }
 
   #bind(value: number, memory: Storage): void {
@@ -126,19 +246,23 @@ class Interpreter implements Executable {
   }
 }
 
-function fillIn({ name, attrs, late }: Step, numbers: ReadonlyMap<LateNumbers, readonly number[]>): void {
-  for (const [attr, { numbers: source, index }] of late) {
-    const value = numbers.get(source)?.[index];
-    if (value === undefined) throw new InternalError(`late number ${index} of ${attr} was not given`, name);
-    attrs[attr] = value;
-  }
+/** Which of several steps a bool or int32 scalar means. */
+function choice({ dtype, storage: { buffer, byteOffset } }: Slot, count: number): number {
+  const [value] = typedView(dtype, buffer, byteOffset, 1);
+  if (dtype === 'bool') return value === 0 ? 1 : 0;
+  const index = Number(value);
+  return index >= 0 && index < count ? index : count - 1;
 }
 
-function runStep({ name, kernel, inputs, outputs, attrs }: Step): void {
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new CancelledError('the run was cancelled');
+}
+
+function runStep({ name, run }: Step, next: number): number {
   try {
-    kernel(inputs, outputs, attrs);
+    return run(next);
   } catch (error) {
-    if (!(error instanceof EagreError)) throw error;
+    if (!(error instanceof EagreError) || name === undefined) throw error;
     // A kernel may have named itself; the call's name says more.
     const message = error.op === undefined ? error.message : error.message.slice(error.op.length + 2);
     throw errorFromCode(error.code, message, name);
@@ -163,15 +287,4 @@ function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram,
   let compiled = programs.get(kernel);
   if (compiled === undefined) programs.set(kernel, (compiled = backend.elementwise(kernel)));
   return compiled;
-}
-
-function attrsOf({ kernel, attrs: given }: PlanCall): Pick<Step, 'attrs' | 'late'> {
-  const attrs: Record<string, AttrValue> = {};
-  const late: [string, LateNumber][] = [];
-  for (const attr of isKernelName(kernel) ? kernelAttrs[kernel] : []) {
-    const value = given[attr];
-    if (value instanceof LateNumber) late.push([attr, value]);
-    else attrs[attr] = value;
-  }
-  return { attrs, late };
 }

@@ -9,7 +9,9 @@ export class PlanRun {
   readonly #plan: Plan;
   #running = false;
   #disposed = false;
+  #held: readonly Storage[] = [];
 
+  /** @param plan with the numbering and states of its flat plan; of its calls only the count matters. */
   constructor(plan: Plan) {
     this.#plan = plan;
   }
@@ -34,7 +36,10 @@ export class PlanRun {
   bind(place: (value: number, memory: Storage) => void): void {
     const { inputs, outputs, states } = this.#plan;
     const [givenInputs, givenOutputs] = this.memory;
-    const now = states.map((state) => (state.memory as () => Storage)());
+    const now = states.map((state) => {
+      if (state.memory === null) throw new InternalError(`the stack ${state.value} has no memory`);
+      return state.memory();
+    });
     this.memory = [givenInputs, givenOutputs, now];
     for (let i = 0; i < states.length; i++) {
       this.#check('state', states[i].value, now[i]);
@@ -44,9 +49,18 @@ export class PlanRun {
     for (let i = 0; i < outputs.length; i++) place(outputs[i], givenOutputs[i]);
   }
 
+  /** Holds the memory until `end`, for a run that lets other code have its turn, which might give it back. Call it after `bind`. */
+  hold(): void {
+    this.#held = this.memory.flat();
+    for (const storage of this.#held) storage.refs++;
+  }
+
   end(): void {
+    const held = this.#held;
+    this.#held = [];
     this.memory = [];
     this.#running = false;
+    for (const storage of held) storage.release();
   }
 
   /** @returns whether this was the first time, so that there is something to give back. */

@@ -1,0 +1,37 @@
+import { InternalError } from './errors.ts';
+import type { HostAllocator, Storage } from './storage.ts';
+
+/** A stack of copies of values, which a plan fills in one loop and empties in another. */
+export class PlanStack {
+  readonly #allocator: HostAllocator;
+  readonly #copies: { readonly storage: Storage; readonly bytes: number }[] = [];
+
+  constructor(allocator: HostAllocator) {
+    this.#allocator = allocator;
+  }
+
+  /** @throws ResourceExhaustedError when there is no memory for the copy. */
+  push(value: Storage, bytes: number): void {
+    const storage = this.#allocator.allocate(bytes);
+    bytesOf(storage, bytes).set(bytesOf(value, bytes));
+    this.#copies.push({ storage, bytes });
+  }
+
+  /** @throws InternalError when there is none, or one of another size. */
+  pop(value: Storage, bytes: number): void {
+    const last = this.#copies.pop();
+    if (last === undefined) throw new InternalError('the stack is empty');
+    if (last.bytes === bytes) bytesOf(value, bytes).set(bytesOf(last.storage, bytes));
+    last.storage.release();
+    if (last.bytes !== bytes)
+      throw new InternalError(`the stack has ${last.bytes} bytes where ${bytes} are wanted`);
+  }
+
+  clear(): void {
+    for (const { storage } of this.#copies.splice(0)) storage.release();
+  }
+}
+
+function bytesOf({ buffer, byteOffset }: Storage, bytes: number): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, bytes);
+}
