@@ -38,15 +38,11 @@ export class PlanWriter {
     shape: readonly number[] = [],
     dtype: DType = 'float32',
   ): PlanTensor {
-    const tensor = this.value(shape, dtype);
-    this.#states.push({ value: tensor.value, source, memory, tensor });
-    return tensor;
+    return this.#state(source, memory, shape, dtype);
   }
 
   stack(source: object): PlanTensor {
-    const tensor = this.value([0]);
-    this.#states.push({ value: tensor.value, source, memory: null, tensor });
-    return tensor;
+    return this.#state(source, null, [0], 'float32');
   }
 
   call(
@@ -122,6 +118,14 @@ export class PlanWriter {
       calls: [...this.#calls],
       outputs: outputs.map(({ value }) => value),
     };
+  }
+
+  #state(source: object, memory: PlanState['memory'], shape: readonly number[], dtype: DType): PlanTensor {
+    const known = this.#states.find((state) => state.source === source);
+    if (known !== undefined) return known.tensor;
+    const tensor = this.value(shape, dtype);
+    this.#states.push({ value: tensor.value, source, memory, tensor });
+    return tensor;
   }
 
   #control(
