@@ -1,3 +1,4 @@
+import { showShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
 
 // Imported for its type only: the printer works on what `array()` gives.
@@ -20,7 +21,8 @@ export function formatValues(tensor: Tensor): string {
 
 /** `tf.Tensor([[4.]], shape=[1, 1], dtype=float32)` */
 export function formatTensor(tensor: Tensor): string {
-  const head = `shape=[${tensor.shape.join(', ')}], dtype=${tensor.dtype}`;
+  const head = `shape=${showShape(tensor.shape)}, dtype=${tensor.dtype}`;
+  if (tensor.backend.name === 'symbolic') return `tf.Tensor(<traced>, ${head})`;
   if (tensor.isDisposed) return `tf.Tensor(<disposed>, ${head})`;
   const values = formatValues(tensor);
   return values.includes('\n') ? `tf.Tensor(\n${values}, ${head})` : `tf.Tensor(${values}, ${head})`;

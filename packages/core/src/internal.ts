@@ -59,6 +59,19 @@ export {
   sizeOf,
 } from './shape.ts';
 export {
+  assumeSizes,
+  differs,
+  guardSizes,
+  hasUnknownSizes,
+  isUnknownSize,
+  knownShape,
+  knownSize,
+  UNKNOWN_SIZE,
+  type UnknownSizes,
+  unknownSizes,
+  withUnknownSizes,
+} from './sizes.ts';
+export {
   type Sink,
   type SymbolicAttrs,
   SymbolicStorage,

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, MAX_RANK, sameShape } from '@eagre/backend';
+import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { isUnknownSize, sameShape } from './sizes.ts';
 
 export { sameShape };
 
@@ -18,7 +19,7 @@ export function sizeOf(shape: Shape): number {
 
 /** `[2, 3]` as people write it; unknown dimensions are `null`. */
 export function showShape(shape: PartialShape): string {
-  return `[${shape.map((d) => (d === null ? 'null' : String(d))).join(', ')}]`;
+  return `[${shape.map((d) => (d === null ? 'null' : isUnknownSize(d) ? '?' : String(d))).join(', ')}]`;
 }
 
 /** Any value in a message. */

@@ -13,8 +13,10 @@ export {
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
 export * from '@eagre/core';
+export { shapeOf as shape } from '@eagre/core';
 export * as datasets from '@eagre/datasets';
 export {
+  ConcreteCall,
   ConcreteFunction,
   caseOf as case,
   cond,

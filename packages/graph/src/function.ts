@@ -1,14 +1,28 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { Tensor } from '@eagre/core';
-import { sameShape } from '@eagre/core/internal';
+import { type PartialShape, type Shape, Tensor } from '@eagre/core';
+import { sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
-import { flatten, replace, results } from './structure.ts';
-import { conform, type Signature } from './tensor-spec.ts';
+import { ConcreteCall } from './concrete-call.ts';
+import { conform } from './signature.ts';
+import { type ArgumentSpec, SizedTraces, type TraceResult } from './sized-traces.ts';
+import type { StandIns } from './stand-ins.ts';
+import {
+  describeArguments,
+  flatten,
+  flattenKinds,
+  flattenShapes,
+  identity,
+  replace,
+  results,
+} from './structure.ts';
+import { type Signature, TensorSpec } from './tensor-spec.ts';
 import { FunctionTracer } from './tracer.ts';
 
 export interface FunctionOptions {
-  /** What the arguments must be; other ones are refused, and numbers become tensors. */
+  /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
   readonly inputSignature?: readonly Signature[];
+  /** After a second trace that differs in sizes only, one trace serves these sizes whatever they are. */
+  readonly reduceRetracing?: boolean;
   /** In the graph and in messages; the function's own name unless given. */
   readonly name?: string;
 }
@@ -17,8 +31,12 @@ type AnyFunction = (...args: never[]) => unknown;
 
 /** A function that is traced once for each kind of arguments and runs as a graph. */
 export type TracedFunction<F extends AnyFunction> = F & {
-  /** The trace for arguments like these; made if there is none yet. */
-  getConcreteFunction(...args: Parameters<F>): ConcreteFunction;
+  /**
+   * The trace for arguments like these; made if there is none yet. In the places of tensors there may be a `tf.TensorSpec`, with null
+   * for sizes that may be any; without arguments it is that of the signature.
+   */
+  getConcreteFunction(...args: Parameters<F>): ConcreteCall;
+  getConcreteFunction(...args: readonly (Parameters<F>[number] | Signature)[]): ConcreteCall;
   /** How often the function has been traced. */
   experimentalGetTracingCount(): number;
   /** The function as it was given. */
@@ -87,23 +105,31 @@ class Polymorphic {
   readonly #fn: AnyFunction;
   readonly #name: string;
   readonly #signature: readonly Signature[] | undefined;
+  readonly #reduce: boolean;
+  /** For arguments of known shapes. */
   readonly #traces = new Map<string, ConcreteFunction>();
+  /** For arguments of which sizes may be any, by their kinds. */
+  readonly #sized = new Map<string, SizedTraces[]>();
+  /** The shapes that there are traces for, by kinds. */
+  readonly #seen = new Map<string, (readonly Shape[])[]>();
   #count = 0;
+  #complete = 0;
   #calls = 0;
   #warned = false;
+  #described: Map<string, string> | undefined;
   #last: { readonly args: readonly unknown[]; readonly concrete: ConcreteFunction } | undefined;
 
   constructor(fn: AnyFunction, options: FunctionOptions) {
     this.#fn = fn;
     this.#name = options.name ?? (fn.name === '' ? 'function' : fn.name);
     this.#signature = options.inputSignature;
+    this.#reduce = options.reduceRetracing ?? false;
   }
 
   callable(self: unknown): AnyFunction {
     const call = (...args: unknown[]): unknown => this.#call(self, args);
     return Object.assign(call as AnyFunction, {
-      getConcreteFunction: (...args: unknown[]) =>
-        this.#concrete(self, this.#signature === undefined ? args : conform(args, this.#signature)).concrete,
+      getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
       experimentalGetTracingCount: () => this.#count,
       hostFunction: this.#fn,
     });
@@ -114,58 +140,193 @@ class Polymorphic {
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
     const last = this.#last;
     if (last !== undefined && same(args, last.args)) return last.concrete.call(args.filter(isTensor));
-    const { concrete, tensors } = this.#concrete(self, args);
-    if (args.every((a) => isTensor(a) || typeof a !== 'object' || a === null))
-      this.#last = { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete };
+    const { tensors, key } = flatten(args);
+    const concrete = this.#concrete(
+      self,
+      args,
+      tensors.map((t) => t.shape),
+      key,
+    );
+    const plain = args.every((a) => isTensor(a) || typeof a !== 'object' || a === null);
+    // Part of a function around this one as long as that does not know sizes.
+    this.#last =
+      plain && unknownSizes() === null
+        ? { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete }
+        : undefined;
     return concrete.call(tensors);
   }
 
-  #concrete(self: unknown, args: readonly unknown[]): { concrete: ConcreteFunction; tensors: Tensor[] } {
-    const { tensors, key } = flatten(args);
+  #concrete(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    shapesKey: string,
+  ): ConcreteFunction {
     this.#calls++;
-    let concrete = this.#traces.get(key);
-    if (concrete === undefined) {
-      concrete = this.#trace(self, args, tensors);
-      this.#traces.set(key, concrete);
-      this.#warn();
-    }
-    return { concrete, tensors };
+    const around = unknownSizes();
+    const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
+    const known = this.#traces.get(key);
+    if (known !== undefined) return known;
+    const sized = this.#sizedFor(self, args, shapes);
+    const before = this.#count;
+    const concrete =
+      sized?.concrete(shapes.map((shape) => ({ shape }))) ?? this.#trace(self, args, shapes, null).concrete;
+    if (sized === undefined) this.#traces.set(key, concrete);
+    if (this.#count > before) this.#warn(args);
+    return concrete;
   }
 
-  #trace(self: unknown, args: readonly unknown[], tensors: readonly Tensor[]): ConcreteFunction {
-    const first = this.#traceOnce(self, args, tensors, this.#count === 0);
+  /** The traces that serve these arguments whatever some sizes are. */
+  #sizedFor(self: unknown, args: readonly unknown[], shapes: readonly Shape[]): SizedTraces | undefined {
+    if (this.#signature === undefined && !this.#reduce && this.#sized.size === 0) return undefined;
+    const { key } = flattenKinds(args);
+    const found = (this.#sized.get(key) ?? [])
+      .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i] as Shape)))
+      .sort((a, b) => a.unknown - b.unknown)[0];
+    if (found !== undefined) return found;
+    let wanted: readonly PartialShape[] | undefined;
+    if (this.#signature !== undefined) {
+      wanted = flattenKinds(this.#signature).tensors.map(
+        ({ shape }, i) => shape ?? (shapes[i] as Shape).map(() => null),
+      );
+    } else if (this.#reduce && unknownSizes() === null) {
+      const seen = this.#seen.get(key);
+      if (seen === undefined) this.#seen.set(key, [shapes]);
+      else {
+        seen.push(shapes);
+        wanted = shapes.map((shape, i) =>
+          shape.map((d, axis) => (seen.every((other) => other[i]?.[axis] === d) ? d : null)),
+        );
+      }
+    }
+    if (wanted?.every((shape) => !shape.includes(null)) !== false) return undefined;
+    return this.#makeSized(self, args, key, wanted);
+  }
+
+  #makeSized(
+    self: unknown,
+    args: readonly unknown[],
+    kind: string,
+    shapes: readonly PartialShape[],
+  ): SizedTraces {
+    const { tensors } = flattenKinds(args);
+    const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
+    let next = 0;
+    // Without the tensors, which need not live on.
+    const template = args.map((a) =>
+      replace(a, () => {
+        const spec = specs[next++] as ArgumentSpec;
+        return new TensorSpec(spec.shape, spec.dtype);
+      }),
+    );
+    const sized = new SizedTraces(this.#name, specs, (now, standIns) =>
+      this.#trace(self, template, now, standIns),
+    );
+    const list = this.#sized.get(kind);
+    if (list === undefined) this.#sized.set(kind, [sized]);
+    else list.push(sized);
+    return sized;
+  }
+
+  #concreteCall(self: unknown, given: readonly unknown[]): ConcreteCall {
+    const signature = this.#signature;
+    let args = given;
+    if (signature !== undefined) {
+      if (given.length === 0) args = signature;
+      else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
+    }
+    const { tensors, key } = flattenKinds(args);
+    const shapes = tensors.map((t): PartialShape => {
+      if (t.shape === null)
+        throw new InvalidArgumentError(`${String(t)} has no rank: a trace is for one`, this.#name);
+      return t.shape;
+    });
+    const from = (
+      of: readonly PartialShape[],
+      resolve: (tensors: readonly Tensor[]) => ConcreteFunction,
+      sized: SizedTraces | null,
+    ): ConcreteCall => new ConcreteCall(this.#name, args, of, resolve, sized);
+    let sized: SizedTraces | undefined;
+    if (shapes.some((shape) => shape.includes(null))) {
+      const equal = ({ specs }: SizedTraces): boolean =>
+        specs.every(({ shape }, i) => String(shape) === String(shapes[i]));
+      sized = this.#sized.get(key)?.find(equal) ?? this.#makeSized(self, args, key, shapes);
+      sized.graph();
+    } else sized = this.#sizedFor(self, args, shapes as readonly Shape[]);
+    if (sized !== undefined) {
+      const { specs } = sized;
+      const traces = sized;
+      return from(
+        specs.map((s) => s.shape),
+        (now) => traces.concrete(now),
+        sized,
+      );
+    }
+    const concrete = this.#concrete(self, args, shapes as readonly Shape[], flattenShapes(args).key);
+    return from(shapes, () => concrete, null);
+  }
+
+  #trace(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    standIns: StandIns | null,
+  ): TraceResult {
+    const { tensors } = flattenKinds(args);
+    const dtypes = tensors.map((t) => t.dtype);
+    const first = this.#traceOnce(self, args, dtypes, shapes, standIns, this.#complete === 0);
+    this.#complete++;
     // The trace that made the variables is not the one that runs: it must not make them again.
-    return first.made ? this.#traceOnce(self, args, tensors, false).concrete : first.concrete;
+    return first.made ? this.#traceOnce(self, args, dtypes, shapes, standIns, false) : first;
   }
 
   #traceOnce(
     self: unknown,
     args: readonly unknown[],
-    tensors: readonly Tensor[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+    standIns: StandIns | null,
     mayCreate: boolean,
-  ): { readonly concrete: ConcreteFunction; readonly made: boolean } {
+  ): TraceResult & { readonly made: boolean } {
     const tracer = new FunctionTracer(this.#name, mayCreate);
     this.#count++;
-    const structure = tracer.run(() => {
-      const places = tensors.map(({ dtype, shape }, i) => tracer.argument(dtype, shape, `args_${i}`));
-      let next = 0;
-      const result = results(
-        this.#fn.apply(self, args.map((a) => replace(a, () => places[next++])) as never[]),
-      );
-      tracer.finish(result.tensors);
-      return result.structure;
-    });
-    return { concrete: new ConcreteFunction(tracer.graph, structure), made: tracer.made.length > 0 };
+    const structure = withUnknownSizes(standIns ?? unknownSizes(), () =>
+      tracer.run(() => {
+        const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
+        let next = 0;
+        const result = results(
+          this.#fn.apply(self, args.map((a) => replace(a, () => places[next++])) as never[]),
+        );
+        tracer.finish(result.tensors);
+        return result.structure;
+      }),
+    );
+    const concrete = new ConcreteFunction(tracer.graph, structure);
+    return { concrete, structure, made: tracer.made.length > 0 };
   }
 
-  #warn(): void {
-    if (this.#warned || this.#traces.size < SUSPICIOUS || this.#calls > SUSPICIOUS + 1) return;
+  #warn(args: readonly unknown[]): void {
+    const before = this.#described;
+    this.#described = this.#warned ? undefined : describeArguments(args);
+    if (this.#warned || this.#count < SUSPICIOUS || this.#calls > SUSPICIOUS + 1) return;
     this.#warned = true;
+    const now = this.#described as Map<string, string>;
+    const changes = [...now].flatMap(([where, what]) => {
+      const then = before?.get(where);
+      return then === what || before === undefined ? [] : [`${where} is ${what}, was ${then ?? 'not there'}`];
+    });
     console.warn(
-      `tf.function: ${this.#traces.size} of the last ${this.#calls} calls of '${this.#name}' were traced anew, which is slow. Numbers, strings and objects ` +
-        'make a trace for each value, tensors for each dtype and shape: pass tensors instead of numbers, batches of one size, or make the function outside of the loop.',
+      `tf.function: ${this.#count} traces in ${this.#calls} calls of '${this.#name}', which is slow. ${
+        changes.length === 0 ? '' : `The last one because ${changes.slice(0, 3).join('; ')}. `
+      }Numbers, strings and objects make a trace for each value, tensors for each dtype and shape: pass tensors instead of numbers, ` +
+        'an inputSignature with null or reduceRetracing: true for sizes that change, or make the function outside of the loop.',
     );
   }
+}
+
+/** Whether a shape has the sizes of a partial one. */
+function holds(partial: PartialShape, shape: Shape): boolean {
+  return partial.length === shape.length && partial.every((d, i) => d === null || d === shape[i]);
 }
 
 /** What is remembered of a tensor: not its memory. */

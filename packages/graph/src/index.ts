@@ -1,18 +1,6 @@
 /** `tf.function` and what it is made of. */
 export { ConcreteFunction } from './concrete.ts';
-export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
-export {
-  foldl,
-  foldr,
-  type MapOptions,
-  mapFn,
-  type OutputSignature,
-  scan,
-  vectorizedMap,
-} from './control/elements.ts';
-export type { Tensors, TensorsOf, Values } from './control/nest.ts';
-export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
-export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
+export { ConcreteCall } from './concrete-call.ts';
 export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
 export {
   foldl,

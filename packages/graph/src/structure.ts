@@ -1,10 +1,11 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, type TypedArray, Variable } from '@eagre/core';
+import { TensorSpec } from './tensor-spec.ts';
 
 /** Arguments taken apart. */
-export interface Flat {
-  readonly tensors: Tensor[];
+export interface Flat<Leaf = Tensor> {
+  readonly tensors: Leaf[];
   /** Tells calls apart that need traces of their own. */
   readonly key: string;
 }
@@ -12,7 +13,8 @@ export interface Flat {
 const ids = new WeakMap<object, number>();
 let nextId = 1;
 
-function identity(object: object): number {
+/** A number for each object. */
+export function identity(object: object): number {
   let id = ids.get(object);
   if (id === undefined) ids.set(object, (id = nextId++));
   return id;
@@ -31,15 +33,41 @@ export function isPlain(value: object): boolean {
  * booleans, the identity of variables and other objects. Typed arrays become tensors.
  */
 export function flatten(values: readonly unknown[]): Flat {
-  const tensors: Tensor[] = [];
+  const { tensors, key } = flattenShapes(values);
+  for (const t of tensors)
+    if (t instanceof TensorSpec) throw new InvalidArgumentError(`${t} is no tensor`, 'tf.function');
+  return { tensors: tensors as Tensor[], key };
+}
+
+/** As `flatten`, with specs of known shapes in the places of tensors. */
+export function flattenShapes(values: readonly unknown[]): Flat<Tensor | TensorSpec> {
+  return takeApart(values, (t) => `${t.dtype}[${t.shape}]`);
+}
+
+/** As `flatten`, with a key in which tensors count by dtype and rank alone, and with specs in the places of tensors. */
+export function flattenKinds(values: readonly unknown[]): Flat<Tensor | TensorSpec> {
+  return takeApart(values, (t) => `${t.dtype}^${t.shape?.length ?? '?'}`);
+}
+
+function takeApart(
+  values: readonly unknown[],
+  tensorKey: (t: Tensor | TensorSpec) => string,
+): Flat<Tensor | TensorSpec> {
+  const tensors: (Tensor | TensorSpec)[] = [];
   let key = '';
+  const fields = (entries: Iterable<readonly [unknown, unknown]>): void => {
+    for (const [k, item] of entries) {
+      key += `${JSON.stringify(String(k))}:`;
+      visit(item);
+    }
+    key += '}';
+  };
   const visit = (v: unknown): void => {
-    if (v instanceof Tensor) {
+    if (v instanceof Tensor || v instanceof TensorSpec) {
       tensors.push(v);
-      key += `${v.dtype}[${v.shape}]`;
-    } else if (v instanceof Variable) {
-      key += `v${v.id}`;
-    } else if (typeof v === 'object' && v !== null) {
+      key += tensorKey(v);
+    } else if (v instanceof Variable) key += `v${v.id}`;
+    else if (typeof v === 'object' && v !== null) {
       if (isTypedArray(v)) visit(constant(v));
       else if (Array.isArray(v)) {
         key += '(';
@@ -47,18 +75,10 @@ export function flatten(values: readonly unknown[]): Flat {
         key += ')';
       } else if (v instanceof Map) {
         key += 'm{';
-        for (const [k, item] of v) {
-          key += `${JSON.stringify(String(k))}:`;
-          visit(item);
-        }
-        key += '}';
+        fields(v);
       } else if (isPlain(v)) {
         key += '{';
-        for (const [k, item] of Object.entries(v)) {
-          key += `${JSON.stringify(k)}:`;
-          visit(item);
-        }
-        key += '}';
+        fields(Object.entries(v));
       } else key += `#${identity(v)}`;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
     else if (typeof v === 'string') key += JSON.stringify(v);
@@ -69,9 +89,32 @@ export function flatten(values: readonly unknown[]): Flat {
   return { tensors, key };
 }
 
-/** The same structure with the next of `leaves` in the place of each tensor (and typed array). */
+/** What calls are told apart by, for people: `argument 1.x` → `float32 [2, 3]`. */
+export function describeArguments(values: readonly unknown[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const visit = (v: unknown, where: string): void => {
+    const inside = (entries: Iterable<readonly [unknown, unknown]>): void => {
+      for (const [k, item] of entries) visit(item, `${where}.${String(k)}`);
+    };
+    if (v instanceof Tensor || v instanceof TensorSpec) {
+      found.set(where, v instanceof Tensor ? `${v.dtype} [${v.shape}]` : String(v));
+    } else if (typeof v === 'function') found.set(where, `function ${v.name} (object ${identity(v)})`);
+    else if (typeof v !== 'object' || v === null)
+      found.set(where, typeof v === 'string' ? JSON.stringify(v) : String(v));
+    else if (v instanceof Variable) found.set(where, `the variable '${v.name}'`);
+    else if (isTypedArray(v)) found.set(where, `${v.constructor.name} of ${v.length}`);
+    else if (Array.isArray(v)) v.forEach((item, i) => visit(item, `${where}[${i}]`));
+    else if (v instanceof Map) inside(v);
+    else if (isPlain(v)) inside(Object.entries(v));
+    else found.set(where, `a ${v.constructor.name} (object ${identity(v)})`);
+  };
+  values.forEach((v, i) => visit(v, `argument ${i}`));
+  return found;
+}
+
+/** The same structure with the next of `leaves` in the place of each tensor (spec, typed array). */
 export function replace(value: unknown, next: () => unknown): unknown {
-  if (value instanceof Tensor || isTypedArray(value)) return next();
+  if (value instanceof Tensor || value instanceof TensorSpec || isTypedArray(value)) return next();
   if (Array.isArray(value)) return value.map((v) => replace(v, next));
   if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, replace(v, next)]));
   if (typeof value === 'object' && value !== null && isPlain(value))

@@ -1,7 +1,6 @@
-import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, showShape, toTensor } from '@eagre/core/internal';
-import { isPlain } from './structure.ts';
+import type { DType } from '@eagre/backend';
+import type { PartialShape, Tensor } from '@eagre/core';
+import { showShape } from '@eagre/core/internal';
 
 /** What an argument of a traced function may be: `new tf.TensorSpec([null, 3], 'float32')`; null stands for any size. */
 export class TensorSpec {
@@ -29,69 +28,3 @@ export class TensorSpec {
 
 /** Specs in the structure of the arguments. */
 export type Signature = TensorSpec | readonly Signature[] | { readonly [key: string]: Signature };
-
-/**
- * Arguments brought to a signature: what is no tensor becomes one of the dtype that is asked for.
- * @throws InvalidArgumentError for another number of arguments, structure, dtype or shape, with both signatures.
- */
-export function conform(args: readonly unknown[], signature: readonly Signature[]): unknown[] {
-  const fail = (why: string): never => {
-    throw new InvalidArgumentError(
-      `the arguments do not fit the inputSignature: ${why}.\n  signature: ${showSignature(signature)}\n  arguments: ${showArguments(args)}`,
-      'tf.function',
-    );
-  };
-  const visit = (value: unknown, spec: Signature, where: string): unknown => {
-    if (spec instanceof TensorSpec) {
-      let tensor: Tensor;
-      try {
-        tensor = toTensor(value instanceof Variable ? value.read() : (value as TensorLike), spec.dtype);
-      } catch (error) {
-        return fail(`${where}: ${(error as Error).message}`);
-      }
-      if (tensor.dtype !== spec.dtype) fail(`${where} is ${tensor.dtype}, expected ${spec.dtype}`);
-      if (!isCompatible(tensor.shape, spec.shape))
-        fail(
-          `${where} has shape ${showShape(tensor.shape)}, expected ${showShape(spec.shape as PartialShape)}`,
-        );
-      return tensor;
-    }
-    if (Array.isArray(spec)) {
-      const list = spec as readonly Signature[];
-      if (!Array.isArray(value) || value.length !== list.length)
-        fail(`${where} must be an array of ${list.length}`);
-      return list.map((s, i) => visit((value as unknown[])[i], s, `${where}[${i}]`));
-    }
-    if (typeof value !== 'object' || value === null || !isPlain(value)) fail(`${where} must be an object`);
-    const fields = spec as { readonly [key: string]: Signature };
-    const given = value as Record<string, unknown>;
-    const unknown = Object.keys(given).find((k) => !Object.hasOwn(fields, k));
-    if (unknown !== undefined) fail(`${where}.${unknown} is not in it`);
-    return Object.fromEntries(
-      Object.entries(fields).map(([k, s]) => [k, visit(given[k], s, `${where}.${k}`)]),
-    );
-  };
-  if (args.length !== signature.length) fail(`${args.length} arguments for ${signature.length}`);
-  return signature.map((spec, i) => visit(args[i], spec, `argument ${i}`));
-}
-
-function showSignature(spec: Signature): string {
-  if (spec instanceof TensorSpec) return spec.toString();
-  if (Array.isArray(spec)) return `[${(spec as readonly Signature[]).map(showSignature).join(', ')}]`;
-  const fields = Object.entries(spec as { readonly [key: string]: Signature });
-  return `{ ${fields.map(([k, s]) => `${k}: ${showSignature(s)}`).join(', ')} }`;
-}
-
-function showArguments(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(showArguments).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) {
-    if ('dtype' in value && 'shape' in value)
-      return `${String(value.dtype)} ${showShape(value.shape as PartialShape)}`;
-    if (isPlain(value))
-      return `{ ${Object.entries(value)
-        .map(([k, v]) => `${k}: ${showArguments(v)}`)
-        .join(', ')} }`;
-    return value.constructor.name;
-  }
-  return typeof value === 'function' ? 'function' : String(value);
-}

@@ -16,6 +16,7 @@ import {
   showShape,
   sizeOf,
 } from '../shape.ts';
+import { differs, within } from '../sizes.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
 import { checkIntegers, checkRank, letGo, move } from './moving.ts';
@@ -152,7 +153,7 @@ export function expandDims(x: TensorLike, axis: number | readonly number[]): Ten
 export function squeeze(x: TensorLike, axis?: number | readonly number[] | null): Tensor {
   const t = toTensor(x);
   let shape: number[];
-  if (axis === undefined || axis === null) shape = t.shape.filter((d) => d !== 1);
+  if (axis === undefined || axis === null) shape = t.shape.filter((d) => differs(d, 1));
   else {
     const axes = normalizeAxes(axis, t.rank, 'Squeeze');
     for (const a of axes) {
@@ -438,6 +439,7 @@ export function pad(
   const edge = mode === 'REFLECT' ? 1 : 0;
   for (let i = 0; i < t.rank; i++) {
     const most = Math.max(0, t.shape[i] - edge);
+    if (before[i] > 0 || after[i] > 0) within([before[i], after[i]], [most, most]);
     if (before[i] > most || after[i] > most) {
       throw new InvalidArgumentError(
         `axis ${i} of size ${t.shape[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,

@@ -5,6 +5,7 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
 import { distinct, type Sample, type SampleInput, uniform, values } from '../samples.ts';
 import { checkList, checkShape, listOf, type Shape, show, showShape } from '../shape.ts';
+import { knownSize } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
 import { reluGrad } from './gradients.ts';
@@ -61,6 +62,8 @@ function pixels(
       throw new InvalidArgumentError(`padding '${padding}' is none of SAME, VALID and [[t, b], [l, r]]`, op);
     return [0, 1].flatMap((i) => {
       const reach = (window[i] - 1) * dilations[i] + 1;
+      // Depends on the remainder of the size.
+      if (strides[i] > 1) knownSize(size[i], op);
       const total = Math.max(0, (Math.ceil(size[i] / strides[i]) - 1) * strides[i] + reach - size[i]);
       return [Math.floor(total / 2), Math.ceil(total / 2)];
     });

@@ -4,6 +4,7 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
 import { distinct, integers, values } from '../samples.ts';
 import { normalizeAxis, showShape } from '../shape.ts';
+import { within } from '../sizes.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 import { moveAxis } from './array.ts';
 import { scatterLast } from './gathering.ts';
@@ -64,6 +65,7 @@ export function topK(
       'TopKV2',
     );
   }
+  within([k], [n]);
   const [sorted, indices] = execute(topKOp, [t], { k });
   return { values: sorted, indices };
 }

@@ -3,6 +3,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { checkList, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
+import { knownSize, within } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -70,6 +71,9 @@ export function slice(x: TensorLike, begin: readonly number[], size?: readonly n
       'Slice',
     );
   }
+  const end = from.map((b, i) => b + shape[i]);
+  within(from, end);
+  within(end, t.shape);
   if (sameShape(shape, t.shape)) return identity(t);
   return move(sliceOp, [t], { begin: from, size: shape });
 }
@@ -157,6 +161,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
           'StridedSlice',
         );
       }
+      within([index], [n - 1]);
       begin.push(index);
       strides.push(1);
       size.push(1);
@@ -165,6 +170,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
     const range = item as Range;
     if (range.step === 0) fail('a step of 0 goes nowhere');
     const [first, count] = extent(range, n);
+    if (count > 0) within([first, first + (count - 1) * range.step], [n - 1, n - 1]);
     begin.push(count === 0 ? 0 : first);
     strides.push(count === 0 ? 1 : range.step);
     size.push(count);
@@ -319,7 +325,7 @@ export function split(x: TensorLike, numOrSizes: number | readonly number[], axi
 export function unstack(x: TensorLike, axis = 0): Tensor[] {
   const t = toTensor(x);
   const a = normalizeAxis(axis, t.rank, 'Unpack');
-  checkPieces(t.shape[a], 'Unpack');
+  checkPieces(knownSize(t.shape[a], 'Unpack'), 'Unpack');
   return [...execute(unpackOp, [t], { axis: a })];
 }
 

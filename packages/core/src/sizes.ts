@@ -1,0 +1,95 @@
+// Sizes that are not known yet: while a function is traced for arguments of any size, large numbers stand for them.
+import { FailedPreconditionError, sameShape as shapesAreEqual } from '@eagre/backend';
+import { context } from './context.ts';
+import type { PartialShape, Shape } from './shape.ts';
+import type { Tensor } from './tensor.ts';
+
+/** Knows the numbers that stand for sizes in the trace that is going on. */
+export interface UnknownSizes {
+  /** Whether a number stands for an unknown size, or was computed from one. */
+  has(size: number): boolean;
+  /** Hides the unknown sizes of a tensor from code that is not the library's. */
+  guard(tensor: Tensor): void;
+  /** What follows holds only where these shapes differ: to be checked for the sizes of each run. */
+  differ(a: Shape, b: Shape): void;
+  /** What follows holds only where no number of `a` is negative or above that of `b`. */
+  within(a: Shape, b: Shape): void;
+}
+
+let current: UnknownSizes | null = null;
+
+/** Runs `fn` while some numbers stand for unknown sizes. */
+export function withUnknownSizes<T>(sizes: UnknownSizes | null, fn: () => T): T {
+  const outer = current;
+  current = sizes;
+  try {
+    return fn();
+  } finally {
+    current = outer;
+  }
+}
+
+/** Whether a number stands for an unknown size. */
+export function isUnknownSize(size: number): boolean {
+  return current?.has(size) ?? false;
+}
+
+/** Whether a shape has sizes that are not known yet. */
+export function hasUnknownSizes(shape: Shape): boolean {
+  return current !== null && shape.some(isUnknownSize);
+}
+
+/** Hides the unknown sizes of a tensor from code that is not the library's. */
+export function guardSizes(tensor: Tensor): void {
+  if (current !== null) current.guard(tensor);
+}
+
+/** A shape as code of users may see it: null for what is not known. */
+export function knownShape(shape: Shape): PartialShape {
+  return current === null ? shape : shape.map((d) => (isUnknownSize(d) ? null : d));
+}
+
+/**
+ * A size that decides what is written down, such as a number of pieces.
+ * @throws FailedPreconditionError for one that is not known; the function is then traced for each size.
+ */
+export function knownSize(size: number, op?: string): number {
+  if (isUnknownSize(size)) throw new FailedPreconditionError(UNKNOWN_SIZE, op);
+  return size;
+}
+
+// Inside of ops everything is decided anew for each size.
+const deciding = (): UnknownSizes | null => (context.tracer === null ? null : current);
+
+/** Whether two sizes differ, where code that is traced goes one way or another. */
+export function differs(a: number, b: number): boolean {
+  if (a === b) return false;
+  if (current !== null) deciding()?.differ([a], [b]);
+  return true;
+}
+
+/** Says that 0 ≤ a[i] ≤ b[i] has been found true, and has to be for the sizes of each run. */
+export function within(a: Shape, b: Shape): void {
+  if (current !== null) deciding()?.within(a, b);
+}
+
+/** Whether two shapes are equal. */
+export function sameShape(a: Shape, b: Shape): boolean {
+  if (shapesAreEqual(a, b)) return true;
+  if (current !== null && a.length === b.length) deciding()?.differ(a, b);
+  return false;
+}
+
+export const UNKNOWN_SIZE: string =
+  'this size is not known while the function is traced, for one trace serves all sizes; tf.shape(x) gives it as a tensor, and -1 in reshape stands for it';
+
+/** Takes over for the trace that is going on what another one has taken for true. */
+export function assumeSizes(kind: 'differ' | 'within', a: Shape, b: Shape): void {
+  if (kind === 'differ') current?.differ(a, b);
+  else current?.within(a, b);
+}
+
+/** What is told of unknown sizes now; null where all sizes are known. */
+export function unknownSizes(): UnknownSizes | null {
+  return current;
+}

@@ -1,0 +1,99 @@
+import { FailedPreconditionError, InternalError } from '@eagre/backend';
+import type { PartialShape, Shape, Tensor } from '@eagre/core';
+import { UNKNOWN_SIZE, type UnknownSizes } from '@eagre/core/internal';
+import { calledByLibrary, userLine } from './source-lines.ts';
+
+/**
+ * Sizes from here on stand for unknown ones while a function is traced for any size. Most that are computed from one, such as the
+ * sizes after several poolings, are still above.
+ */
+export const SMALLEST_STAND_IN: number = 2 ** 18;
+
+// Primes, so that nothing divides them, of which round numbers are no multiples, nor near one.
+const primes = [9000193, 9450013, 9902017, 10350029, 10800269, 11250049, 11700023, 12150029] as const;
+
+/** As many unknown sizes as one trace can tell apart. */
+export const MOST_UNKNOWN: number = primes.length;
+
+/** What has to hold for the sizes of a run, because the trace took it for true. */
+export interface Assumption {
+  readonly kind: 'differ' | 'within';
+  readonly a: Shape;
+  readonly b: Shape;
+}
+
+const shapes = new WeakSet<Shape>();
+
+/** Whether numbers in a shape stand for unknown sizes. */
+export function hasStandIns(shape: Shape): boolean {
+  return shapes.has(shape);
+}
+
+/** A shape with null for each number that stands for an unknown size. */
+export function withoutStandIns(shape: Shape): PartialShape {
+  return shapes.has(shape) ? shape.map((d) => (d >= SMALLEST_STAND_IN ? null : d)) : shape;
+}
+
+/** The number that stands for the sizes of a class. */
+export function standIn(index: number): number {
+  const prime = primes[index];
+  if (prime === undefined) throw new InternalError(`${index} unknown sizes are too many`);
+  return prime;
+}
+
+/** The numbers that stand for unknown sizes in one trace, and what the trace takes for true of them. */
+export class StandIns implements UnknownSizes {
+  readonly assumptions: Assumption[] = [];
+  /** Why the trace does not hold for other sizes: code has asked for one. */
+  failure: { readonly error: FailedPreconditionError; readonly line: string | undefined } | null = null;
+  #over = false;
+
+  has(size: number): boolean {
+    return size >= SMALLEST_STAND_IN;
+  }
+
+  differ(a: Shape, b: Shape): void {
+    // Shapes that differ where no size is unknown differ always.
+    if (a.every((d, i) => d === b[i] || this.has(d) || this.has(b[i] as number)))
+      this.assumptions.push({ kind: 'differ', a: [...a], b: [...b] });
+  }
+
+  within(a: Shape, b: Shape): void {
+    if (a.some((d) => this.has(d)) || b.some((d) => this.has(d)))
+      this.assumptions.push({ kind: 'within', a: [...a], b: [...b] });
+  }
+
+  guard(tensor: Tensor): void {
+    const { shape, size } = tensor;
+    if (!this.has(size) && !shape.some((d) => this.has(d))) return;
+    const guarded = [...shape];
+    const hide = (target: object, key: number | 'size', value: number): void => {
+      const get = (): number => {
+        if (!this.#over && !calledByLibrary(get)) this.#fail();
+        return value;
+      };
+      Object.defineProperty(target, key, { get, enumerable: true, configurable: true });
+    };
+    shape.forEach((d, i) => {
+      if (this.has(d)) hide(guarded, i, d);
+    });
+    Object.defineProperty(guarded, Symbol.for('nodejs.util.inspect.custom'), {
+      value: () => `[${shape.map((d) => (this.has(d) ? '?' : d)).join(', ')}]`,
+    });
+    shapes.add(shape);
+    shapes.add(guarded);
+    Object.defineProperty(tensor, 'shape', { value: guarded });
+    hide(tensor, 'size', size);
+  }
+
+  /** From here on the numbers are no secret: nothing can be written down any more. */
+  end(): void {
+    this.#over = true;
+  }
+
+  #fail(): never {
+    const error = new FailedPreconditionError(UNKNOWN_SIZE, 'tf.function');
+    this.failure ??= { error, line: userLine(error.stack) };
+    throw error;
+  }
+}
