@@ -1,4 +1,5 @@
-import type { KernelName, NumericDType, Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { type NumericDType, type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
+import { isKnownMaker, type Known, readingUntiled, simplerCall } from './identities.ts';
 import { isValueOf, ProgramWriter, programKey } from './program.ts';
 import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';
 import { Uses } from './uses.ts';
@@ -26,20 +27,35 @@ function noteFill(
 ): void {
   if (kernel !== 'Fill' || states.has(output.value)) return;
   const value = numberAttr(attrs['value']);
-  if (value !== undefined && isNumeric(output.dtype) && isValueOf(output.dtype, value))
-    constants.set(output.value, { dtype: output.dtype, value, name });
+  const { dtype } = output;
+  if (value === undefined || !isNumeric(dtype) || !isValueOf(dtype, value)) return;
+  constants.set(output.value, { dtype, value: dtype === 'float32' ? Math.fround(value) : value, name });
 }
 
 /**
- * Simplifies scalar programs: what Fill made becomes a constant of the programs that read it, inputs that are the same tensor become
- * one, and a program that is left with nothing to compute becomes a Fill or a Copy. What only moves such elements becomes a Fill too.
+ * Simplifies calls by themselves: what Fill made becomes a constant of the programs that read it, inputs that are the same tensor become
+ * one, and a program that is left with nothing to compute becomes a Fill or a Copy; other kernels follow the rules of `kernelRules`.
  */
 export function foldConstants(plan: Plan): Plan {
-  const { states } = new Uses(plan);
+  const uses = new Uses(plan);
   const constants = new Map<number, Constant>();
-  const calls = plan.calls.map((original) => {
-    const call = isScalarCall(original) ? simplified(original, constants) : foldedMove(original, constants);
-    noteFill(call, states, constants);
+  const makers = new Map<number, { readonly call: PlanCall; readonly at: number }>();
+  const calls = plan.calls.map((original, at) => {
+    const known: Known = {
+      constant: (tensor) => constantOf(tensor, constants),
+      maker: ({ value, shape }) => {
+        const made = makers.get(value);
+        if (made === undefined || !sameShape(made.call.outputs[0].shape, shape)) return undefined;
+        const changed = made.call.inputs.some((input) => uses.writtenWithin(input.value, made.at, at));
+        return changed ? undefined : made.call;
+      },
+    };
+    const call = isScalarCall(original)
+      ? simplified(readingUntiled(original, known), constants)
+      : simplerCall(original, known);
+    noteFill(call, uses.states, constants);
+    if (isKnownMaker(call) && !uses.states.has(call.outputs[0].value))
+      makers.set(call.outputs[0].value, { call, at });
     return call;
   });
   return { ...plan, calls };
@@ -47,22 +63,7 @@ export function foldConstants(plan: Plan): Plan {
 
 function constantOf(tensor: PlanTensor, constants: ReadonlyMap<number, Constant>): Constant | undefined {
   const constant = constants.get(tensor.value);
-  return constant?.dtype === tensor.dtype ? constant : undefined;
-}
-
-// What they make of equal elements is as many equal elements.
-const movements: ReadonlySet<unknown> = new Set<KernelName>([
-  'Copy',
-  'Tile',
-  'Transpose',
-  'Reverse',
-  'Slice',
-]);
-
-function foldedMove(call: PlanCall, constants: ReadonlyMap<number, Constant>): PlanCall {
-  if (!movements.has(call.kernel)) return call;
-  const constant = constantOf(call.inputs[0], constants);
-  return constant === undefined ? call : fill(call, constant.value);
+  return constant?.dtype === tensor.dtype && tensor.size > 0 ? constant : undefined;
 }
 
 function fill(call: PlanCall, value: number): PlanCall {
