@@ -4,90 +4,17 @@ import {
   type Executable,
   InternalError,
   InvalidArgumentError,
-  interpretPlan,
-  type KernelName,
   LateNumber,
-  type NumericDType,
   OutOfRangeError,
   type Plan,
-  type PlanCall,
   type PlanTensor,
-  type ScalarProgram,
   type Storage,
-  typedView,
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
+import { Builder, look, planBackends, read, sizeOf, store } from './fixture.ts';
 import { nativeBackend } from './index.ts';
 import { control, errorCodes, loadAddon } from './load.ts';
-
-type Prepare = (plan: Plan) => Executable;
-const native = nativeBackend;
-const backends: [name: string, backend: Backend, prepare: Prepare][] = [
-  ['js', jsBackend, (plan) => jsBackend.prepare(plan)],
-];
-if (native !== undefined) {
-  backends.push(['native', native, (plan) => native.prepare(plan)]);
-  backends.push(['native kernels one by one', native, (plan) => interpretPlan(native, plan)]);
-}
-
-const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
-
-/** Writes plans down. */
-class Builder {
-  readonly bytes: number[] = [];
-  readonly inputs: number[] = [];
-  readonly states: { value: number; source: object; memory: () => Storage }[] = [];
-  readonly calls: PlanCall[] = [];
-
-  value(shape: readonly number[], dtype: NumericDType = 'float32'): PlanTensor {
-    const size = sizeOf(shape);
-    this.bytes.push(size * (dtype === 'float32' || dtype === 'int32' ? 4 : dtype === 'bool' ? 1 : 8));
-    return { value: this.bytes.length - 1, dtype, shape, size };
-  }
-  input(shape: readonly number[], dtype: NumericDType = 'float32'): PlanTensor {
-    const tensor = this.value(shape, dtype);
-    this.inputs.push(tensor.value);
-    return tensor;
-  }
-  state(memory: () => Storage, shape: readonly number[], dtype: NumericDType = 'float32'): PlanTensor {
-    const tensor = this.value(shape, dtype);
-    this.states.push({ value: tensor.value, source: memory, memory });
-    return tensor;
-  }
-  call(
-    kernel: KernelName | ScalarProgram,
-    inputs: readonly PlanTensor[],
-    outputs: readonly PlanTensor[],
-    attrs: PlanCall['attrs'] = {},
-    name = `call ${this.calls.length}`,
-  ): void {
-    this.calls.push({ kernel, inputs, outputs, attrs, name });
-  }
-  scalar(program: ScalarProgram, inputs: readonly PlanTensor[], shape: readonly number[]): PlanTensor {
-    const y = this.value(shape, inputs[0]?.dtype as NumericDType);
-    this.call(program, inputs, [y]);
-    return y;
-  }
-  plan(outputs: readonly PlanTensor[]): Plan {
-    return { ...this, outputs: outputs.map(({ value }) => value) };
-  }
-}
-
-const look = (tensor: PlanTensor, shape: readonly number[]): PlanTensor => ({ ...tensor, shape });
-
-function store(backend: Backend, dtype: NumericDType, values: readonly number[]): Storage {
-  const storage = backend.allocator.allocate(values.length * 8);
-  const view = typedView(dtype, storage.buffer, storage.byteOffset, values.length);
-  values.forEach((v, i) => {
-    view[i] = view instanceof BigInt64Array ? BigInt(v) : v;
-  });
-  return storage;
-}
-
-function read(storage: Storage, size: number, dtype: NumericDType = 'float32'): (number | bigint)[] {
-  return Array.from<number | bigint>(typedView(dtype, storage.buffer, storage.byteOffset, size));
-}
 
 const ramp = (n: number, scale = 0.1): number[] =>
   Array.from({ length: n }, (_, i) => ((i * 7) % 23) * scale - 1);
@@ -99,7 +26,7 @@ const both = buildScalarProgram([f32, f32], (s, x, y) => [s.add(x, y), s.sub(x, 
 const divide = buildScalarProgram(['int32', 'int32'], (s, x, y) => s.div(x, y));
 const scale = buildScalarProgram([f32], (s, x) => s.mul(x, 2));
 
-describe.each(backends)('plans on %s', (_, backend, prepare) => {
+describe.each(planBackends)('plans on %s', (_, backend, prepare) => {
   const run = (executable: Executable, inputs: readonly Storage[], bytes: readonly number[]): Storage[] => {
     const outputs = bytes.map((n) => backend.allocator.allocate(n));
     executable.run(inputs, outputs);

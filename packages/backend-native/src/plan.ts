@@ -66,8 +66,10 @@ export class NativeExecutable implements Executable {
   readonly #places: readonly (readonly number[])[];
   /** By value: the address that stands there. */
   readonly #addresses: Float64Array;
-  /** By value, for code of the host; undefined where there is none. */
+  /** By value, for code of the host; undefined where there is none. What a run is given lies here as long as it runs. */
   readonly #memory: Storage[] | undefined;
+  /** Inputs, outputs and states. */
+  readonly #given: readonly number[];
   readonly #stacks: boolean;
   #block: Float64Array;
   readonly #handle: object;
@@ -89,6 +91,7 @@ export class NativeExecutable implements Executable {
     this.#plan = plan;
     this.#steps = flat.steps;
     this.#stacks = flat.stacks > 0;
+    this.#given = [...flat.inputs, ...flat.outputs, ...flat.states.map(({ value }) => value)];
     this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
     this.#arena = host.allocator.allocateAlone(bytes);
     this.#memory = flat.steps.some((step) => isHost(step)) ? [] : undefined;
@@ -127,13 +130,10 @@ export class NativeExecutable implements Executable {
     const end = this.#steps.length;
     this.#run.start(inputs, outputs, undefined);
     const cancel = (): void => this.#addon.cancelPlan(this.#handle);
-    let held: readonly Storage[] = [];
     let at = 0;
     try {
       this.#begin();
-      // What is disposed meanwhile must not be lent to others.
-      held = this.#run.memory.flat();
-      for (const storage of held) storage.refs++;
+      this.#run.hold();
       signal?.addEventListener('abort', cancel);
       for (;;) {
         at = await this.#startNative(at);
@@ -144,7 +144,6 @@ export class NativeExecutable implements Executable {
       }
     } finally {
       signal?.removeEventListener('abort', cancel);
-      for (const storage of held) storage.release();
       this.#end(at);
     }
   }
@@ -172,6 +171,7 @@ export class NativeExecutable implements Executable {
     // A run from behind the last step does nothing but empty the stacks.
     if (this.#stacks && at < this.#steps.length)
       this.#addon.runPlan(this.#handle, undefined, this.#steps.length);
+    if (this.#memory !== undefined) for (const value of this.#given) this.#memory[value] = this.#arena;
     this.#run.end();
   }
 
