@@ -109,11 +109,17 @@ function step(entry: Entry, grads: Gradients, needed: ReadonlySet<number>, colle
   if (!any || op.grad === undefined) return false;
   const wants = (i: number): boolean => needed.has((inputs[i] as Tensor).id);
   const [first, ...more] = dys as [Tensor | null, ...(Tensor | null)[]];
-  const result = op.grad(
-    new GradContext(inputs, outputs, attrs, wants),
-    first ?? zerosLike(outputs[0] as Tensor),
-    ...more,
-  );
+  const leave = context.tracer?.enterScope(`gradient_tape/${entry.scope}`);
+  let result: ReturnType<typeof op.grad>;
+  try {
+    result = op.grad(
+      new GradContext(inputs, outputs, attrs, wants),
+      first ?? zerosLike(outputs[0] as Tensor),
+      ...more,
+    );
+  } finally {
+    leave?.();
+  }
   const list = Array.isArray(result) ? (result as readonly (Tensor | null)[]) : [result as Tensor | null];
   for (let i = 0; i < inputs.length; i++) {
     const dx = list[i];

@@ -1,5 +1,5 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { type Attrs, isFloating, type Op, type TapeObserver } from '@eagre/core/internal';
+import { type Attrs, context, isFloating, type Op, type TapeObserver } from '@eagre/core/internal';
 
 /** One op on a tape. */
 export interface Entry {
@@ -7,6 +7,8 @@ export interface Entry {
   readonly inputs: readonly Tensor[];
   readonly attrs: Attrs;
   readonly outputs: readonly Tensor[];
+  /** The name scope in the graph of a traced function. */
+  readonly scope: string;
 }
 
 /**
@@ -50,7 +52,8 @@ export class Recorder implements TapeObserver {
       output.storage.refs++;
       if (isFloating(output.dtype)) tracked.add(output.id);
     }
-    this.entries.push({ op, inputs, attrs, outputs });
+    const { tracer } = context;
+    this.entries.push({ op, inputs, attrs, outputs, scope: tracer === null ? '' : tracer.nameScope });
   }
 
   variableRead(variable: Variable, value: Tensor): void {

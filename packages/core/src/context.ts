@@ -19,6 +19,13 @@ export interface TensorTracker {
 
 /** Writes ops down instead of computing them, while a function is traced. */
 export interface Tracer {
+  /** What the names of nodes begin with: `encoder/dense/`, or nothing. */
+  readonly nameScope: string;
+  /**
+   * Opens a name scope for the nodes that follow: in the current one and under a name of its own, or exactly this one if it ends in '/'
+   * or is empty. @returns what closes it.
+   */
+  enterScope(name: string): () => void;
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
   /** The symbolic value of a variable at this place of the function. */
   read(variable: Variable): Tensor;
@@ -91,6 +98,17 @@ export function lifted<T>(fn: () => T): T {
   const { tracer, lifting, host } = context;
   if (host === null) return fn();
   return inContext({ tracer: null, lifting: tracer ?? lifting, backend: host, host: null, tapes: [] }, fn);
+}
+
+/** Runs `fn`, with a name scope for what it adds to the graph of a function that is being traced. Names of variables are not touched. */
+export function inGraphScope<T>(name: string, fn: () => T): T {
+  const leave = context.tracer?.enterScope(name);
+  if (leave === undefined) return fn();
+  try {
+    return fn();
+  } finally {
+    leave();
+  }
 }
 
 /** The backend that runs ops now. @throws FailedPreconditionError when none was registered. */

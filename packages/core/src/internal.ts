@@ -6,6 +6,7 @@ export {
   currentBackend,
   hostBackend,
   inContext,
+  inGraphScope,
   lifted,
   scoped,
   type TapeObserver,
@@ -18,7 +19,7 @@ export { threads, useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
-export { collect, snakeCase } from './module.ts';
+export { snakeCase } from './module.ts';
 export {
   type Attrs,
   defineBinary,

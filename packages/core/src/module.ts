@@ -1,5 +1,7 @@
+import { InvalidArgumentError } from '@eagre/backend';
 import { showFields } from './callable.ts';
 import { context, scoped } from './context.ts';
+import { openNameScope } from './scope.ts';
 import { Variable } from './variable.ts';
 
 /** snake_case of a class name, as TensorFlow and Keras name objects: `DenseBlock` → `dense_block`, `Conv2D` → `conv2d`. */
@@ -12,16 +14,28 @@ export function snakeCase(name: string): string {
 }
 
 /**
- * A thing with variables: finds those in its attributes, in arrays, maps and plain objects there, and in other modules.
- * Attributes may be added from outside. Layers and models are modules.
+ * A thing with variables: finds those in its attributes, in arrays, maps and plain objects there, and in other modules. Attributes may
+ * be added from outside, at any time. Layers and models are modules. (What is private by `#` nobody finds.)
+ *
+ *     class Dense extends tf.Module {
+ *       w?: tf.Variable;
+ *       @tf.function @tf.Module.withNameScope
+ *       apply(x: tf.Tensor) {
+ *         this.w ??= new tf.Variable(tf.ones([x.shape[1], 3]), { name: 'w' });     // 'dense/w'
+ *         return x.matmul(this.w);                                                 // 'dense/MatMul' in the graph
+ *       }
+ *     }
  */
 export class Module {
   /** @internal Not a private field, so that it goes along when `callable` makes a function of the module. */
   declare protected _name: string;
+  /** @internal The name scope, with those that were open where the module was made: `encoder/dense/`. */
+  declare protected _scope: string;
 
   constructor(options: { readonly name?: string } = {}) {
     const name = options.name ?? snakeCase(new.target.name);
     Object.defineProperty(this, '_name', { value: name, writable: true, configurable: true });
+    Object.defineProperty(this, '_scope', { value: `${context.nameScope}${name}/` });
   }
 
   /** snake_case of the class unless given. */
@@ -29,9 +43,12 @@ export class Module {
     return this._name;
   }
 
-  /** Every variable, in the order of attributes, each once. */
+  /**
+   * Every variable, each once: those of the module itself in the order of the names of attributes, then those of the modules inside, as
+   * in TensorFlow.
+   */
   get variables(): Variable[] {
-    return collect(this, (v): v is Variable => v instanceof Variable);
+    return leaves(this, (v): v is Variable => v instanceof Variable);
   }
   get trainableVariables(): Variable[] {
     return this.variables.filter((v) => v.trainable);
@@ -39,50 +56,70 @@ export class Module {
   get nonTrainableVariables(): Variable[] {
     return this.variables.filter((v) => !v.trainable);
   }
-  /** Every module inside, at any depth. */
+  /** Every module inside, at any depth, in the order of `variables`. */
   get submodules(): Module[] {
-    return collect(this, (v): v is Module => v instanceof Module);
+    return leaves(this, (v): v is Module => v instanceof Module);
   }
 
-  /** Names variables made inside after this module: `module.withNameScope(() => …)`, or `using _ = module.withNameScope()`. */
-  withNameScope<T>(fn: () => T): T;
-  withNameScope(): Disposable;
-  withNameScope<T>(fn?: () => T): T | Disposable {
-    return scoped(
-      () => {
-        const before = context.nameScope;
-        context.nameScope = `${before}${this.name}/`;
-        return () => {
-          context.nameScope = before;
-        };
-      },
-      'nameScope',
-      fn,
-    );
+  /**
+   * The module's name scope, for the names of variables and of nodes in graphs: `this.nameScope(() => …)`, or
+   * `using _ = this.nameScope()` until the block ends. It is the same whatever other scopes are open.
+   */
+  nameScope<T>(fn: () => T): T;
+  nameScope(): Disposable;
+  nameScope<T>(fn?: () => T): T | Disposable {
+    return scoped(() => openNameScope(this._scope), 'nameScope', fn);
+  }
+
+  /** A method that runs in the name scope of its object; also as a decorator: `@tf.Module.withNameScope`. */
+  static withNameScope<This extends Module, Args extends unknown[], Result>(
+    method: (this: This, ...args: Args) => Result,
+    decorated?: ClassMethodDecoratorContext,
+  ): (this: This, ...args: Args) => Result {
+    if (typeof method !== 'function' || (decorated !== undefined && decorated.kind !== 'method'))
+      throw new InvalidArgumentError('as a decorator it is for methods', 'tf.Module.withNameScope');
+    return function scopedMethod(this: This, ...args: Args): Result {
+      return this.nameScope(() => method.apply(this, args));
+    };
   }
 }
 
 showFields(Module.prototype, (module) => ({ ...module, name: module.name }));
 
-/** Depth first through attributes, arrays, maps, sets and plain objects; `root` itself is not reported. */
-export function collect<T>(root: object, wanted: (value: unknown) => value is T): T[] {
+/**
+ * What is wanted among the attributes of a module and of those inside, in TensorFlow's order: a module's own first, by the names of
+ * attributes, arrays from front to back, maps and objects by key; then module after module. `root` itself does not count.
+ */
+function leaves<T>(root: Module, wanted: (value: unknown) => value is T): T[] {
   const found: T[] = [];
   const seen = new Set<unknown>([root]);
+  let modules: Module[] = [];
   const visit = (value: unknown): void => {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
       return;
     seen.add(value);
     if (wanted(value)) found.push(value);
-    if (value instanceof Module) inside(value);
+    if (value instanceof Module) modules.push(value);
     else if (Array.isArray(value) || value instanceof Set) for (const item of value) visit(item);
-    else if (value instanceof Map) for (const item of value.values()) visit(item);
+    else if (value instanceof Map) for (const [, item] of sorted([...value])) visit(item);
     else if (isPlain(value)) inside(value);
   };
   const inside = (object: object): void => {
-    for (const value of Object.values(object)) visit(value);
+    for (const [, value] of sorted(Object.entries(object))) visit(value);
   };
-  inside(root);
+  const walk = (module: Module): void => {
+    modules = [];
+    inside(module);
+    for (const inner of modules) walk(inner);
+  };
+  walk(root);
   return found;
+}
+
+/** By key if all keys are strings, otherwise as they are. */
+function sorted(entries: [unknown, unknown][]): [unknown, unknown][] {
+  if (!entries.every(([key]) => typeof key === 'string')) return entries;
+  return entries.sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1));
 }
 
 function isPlain(value: object): boolean {

@@ -93,20 +93,25 @@ export function outsideScopes<T>(fn: () => T): T {
 }
 
 /**
- * Prefixes the names of variables made inside: `tf.nameScope('encoder', fn)`, or `using _ = tf.nameScope('encoder')`.
+ * Prefixes the names of variables made inside, and of what is added to the graph of a traced function:
+ * `tf.nameScope('encoder', fn)`, or `using _ = tf.nameScope('encoder')`. Scopes nest; one that ends in '/' is taken as it is, and an
+ * empty one leaves all others. In a graph, the second scope of a name is `encoder_1`.
  */
 export function nameScope<T>(name: string, fn: () => T): T;
 export function nameScope(name: string): Disposable;
 export function nameScope<T>(name: string, fn?: () => T): T | Disposable {
-  return scoped(
-    () => {
-      const before = context.nameScope;
-      context.nameScope = `${before}${name}/`;
-      return () => {
-        context.nameScope = before;
-      };
-    },
-    'tf.nameScope',
-    fn,
-  );
+  if (typeof name !== 'string')
+    throw new InvalidArgumentError(`expected a name, got ${typeof name}`, 'tf.nameScope');
+  return scoped(() => openNameScope(name), 'tf.nameScope', fn);
+}
+
+/** @internal Opens a name scope for variables and graphs. @returns what closes it. */
+export function openNameScope(name: string): () => void {
+  const before = context.nameScope;
+  context.nameScope = name === '' || name.endsWith('/') ? name : `${before}${name}/`;
+  const leave = context.tracer?.enterScope(name);
+  return () => {
+    context.nameScope = before;
+    leave?.();
+  };
 }

@@ -1,7 +1,7 @@
 // Graphs run node by node: where a tape or another trace has to see the ops.
 import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
-import { atRunTime, context, execute, hostBackend, kernelFor } from '@eagre/core/internal';
+import { atRunTime, context, execute, hostBackend, inGraphScope, kernelFor } from '@eagre/core/internal';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
 
@@ -37,7 +37,8 @@ export class GraphInterpreter implements Interpreter {
     };
     for (const node of graph.liveNodes(saved)) {
       if (node.outputs.some((v) => this.#known.has(v))) continue;
-      this.#node(node, get)?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
+      const outputs = inScopeOf(node, () => this.#node(node, get));
+      outputs?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
     }
     return [...graph.outputs, ...saved].map(get);
   }
@@ -67,6 +68,14 @@ export class GraphInterpreter implements Interpreter {
       }
     }
   }
+}
+
+/** Adds nodes to a function that is being traced in the scope of the node that they come from, inside of the current one. */
+function inScopeOf<T>({ name }: GraphNode, fn: () => T): T {
+  const { tracer } = context;
+  return tracer === null
+    ? fn()
+    : inGraphScope(`${tracer.nameScope}${name.slice(0, name.lastIndexOf('/') + 1)}`, fn);
 }
 
 function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {

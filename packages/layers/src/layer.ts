@@ -14,6 +14,7 @@ import {
 } from '@eagre/core';
 import {
   callable,
+  context,
   isFloating,
   lifted,
   outsideScopes,
@@ -410,6 +411,7 @@ export class Layer extends Module {
     if (depth === 0 && anyLosses) clearLosses(this);
     currentTraining = training;
     depth++;
+    const leave = context.tracer?.enterScope(this.name);
     try {
       const all = training === options.training ? options : { ...options, training };
       // `scope` gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
@@ -417,6 +419,7 @@ export class Layer extends Module {
       keepAll(tensors);
       return keepAll(outputsOf(outsideScopes(() => this.call(tensors, all)))) as Tensor;
     } finally {
+      leave?.();
       depth--;
       currentTraining = before;
     }

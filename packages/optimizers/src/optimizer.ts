@@ -23,6 +23,7 @@ import {
 } from '@eagre/core';
 import {
   context,
+  inGraphScope,
   isFloating,
   kernelFor,
   lateScalar,
@@ -286,7 +287,7 @@ export abstract class Optimizer extends Module {
       second === undefined
         ? [...(first as Iterable<GradientAndVariable>)]
         : this.#zip([...first], [...second]);
-    withoutTapes(() => scope(() => this.#apply(pairs)));
+    inGraphScope(this.name, () => withoutTapes(() => scope(() => this.#apply(pairs))));
     return this.iterations;
   }
 

@@ -1,5 +1,5 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { Callable, sameShape, snakeCase, toTensor } from '@eagre/core/internal';
+import { Callable, inGraphScope, sameShape, snakeCase, toTensor } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 
 /**
@@ -82,10 +82,14 @@ export abstract class Loss extends Callable {
   }
 
   protected override invoke(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): Tensor {
-    const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
-    const t = this.targets(yTrue, p.dtype);
-    const losses = this.call(t, p);
-    return scope(() => reduceWeighted(losses, options.sampleWeight ?? null, this.mask(t, p), this.reduction));
+    return inGraphScope(this.name, () => {
+      const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
+      const t = this.targets(yTrue, p.dtype);
+      const losses = this.call(t, p);
+      return scope(() =>
+        reduceWeighted(losses, options.sampleWeight ?? null, this.mask(t, p), this.reduction),
+      );
+    });
   }
 
   /** Keras's config; `new Class(…)` again by `losses.deserialize`. */
