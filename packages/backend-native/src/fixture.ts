@@ -16,22 +16,20 @@ import {
   type Storage,
   typedView,
 } from '@eagre/backend';
-import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from './index.ts';
 
 /** A backend, and one of its ways to run plans. */
 export type PlanBackend = [name: string, backend: Backend, prepare: (plan: Plan) => Executable];
 
-export const planBackends: readonly PlanBackend[] = [
-  ['js', jsBackend, (plan) => jsBackend.prepare(plan)],
-  ...(nativeBackend === undefined ? [] : waysOf(nativeBackend)),
-];
-
-function waysOf(native: Backend): PlanBackend[] {
-  return [
-    ['native', native, (plan) => native.prepare(plan)],
-    ['native kernels one by one', native, (plan) => interpretPlan(native, plan)],
-  ];
+/** The ways to run plans: a reference, native plans, and native kernels called one by one. */
+export function planBackends(reference: Backend): PlanBackend[] {
+  const native = nativeBackend;
+  const ways: PlanBackend[] = [['js', reference, (plan) => reference.prepare(plan)]];
+  if (native !== undefined) {
+    ways.push(['native', native, (plan) => native.prepare(plan)]);
+    ways.push(['native kernels one by one', native, (plan) => interpretPlan(native, plan)]);
+  }
+  return ways;
 }
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);

@@ -4,6 +4,7 @@ import {
   checkPlan,
   dtypeTraits,
   type Executable,
+  encodeScalarProgram,
   errorFromCode,
   HostAllocator,
   InternalError,
@@ -13,11 +14,14 @@ import {
   type NumericDType,
   type Plan,
   type ScalarProgram,
-  scalarOps,
   type TensorRef,
 } from '@eagre/backend';
 import { type Addon, errorCodes } from './load.ts';
 import { NativeExecutable } from './plan.ts';
+
+// For the attributes of a kernel; a scalar program among them has up to 6 numbers for each of its 256 instructions.
+const ATTR_ROOM = 128;
+const PROGRAM_ROOM = 2048;
 
 /** Native kernels behind the contract. Arguments are written into one block of numbers that the addon reads. */
 export class NativeBackend implements Backend {
@@ -57,8 +61,9 @@ export class NativeBackend implements Backend {
       const id = this.#ids.get(name);
       if (id === undefined) return undefined;
       const names: readonly string[] = kernelAttrs[name];
+      const room = names.includes('program') ? PROGRAM_ROOM : ATTR_ROOM;
       kernel = (inputs, outputs, attrs) => {
-        let at = this.#pack(inputs, outputs);
+        let at = this.#pack(inputs, outputs, room);
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
@@ -84,7 +89,7 @@ export class NativeBackend implements Backend {
         const input = inputs[i] as TensorRef;
         if (input.size !== size) {
           // Broadcasting: the general form with shapes.
-          block[this.#pack(inputs, outputs)] = code;
+          block[this.#pack(inputs, outputs, ATTR_ROOM)] = code;
           this.#run(general);
           return;
         }
@@ -110,7 +115,7 @@ export class NativeBackend implements Backend {
 
   #compile(program: ScalarProgram, op?: string): number {
     try {
-      return this.#addon.compileProgram(encode(program));
+      return this.#addon.compileProgram(Float64Array.from(encodeScalarProgram(program)));
     } catch (cause) {
       throw new InternalError(cause instanceof Error ? cause.message : String(cause), op, { cause });
     }
@@ -127,9 +132,9 @@ export class NativeBackend implements Backend {
     if (code !== undefined) throw errorFromCode(errorCodes[code] ?? 'INTERNAL', this.#addon.lastError());
   }
 
-  #pack(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): number {
-    // 11 numbers a tensor at most (rank 8), and room for attributes.
-    this.#reserve((inputs.length + outputs.length) * 11 + 128);
+  #pack(inputs: readonly TensorRef[], outputs: readonly TensorRef[], room: number): number {
+    // 11 numbers a tensor at most (rank 8).
+    this.#reserve((inputs.length + outputs.length) * 11 + room);
     this.#block[0] = inputs.length;
     this.#block[1] = outputs.length;
     return this.#packTensors(this.#packTensors(2, inputs), outputs);
@@ -167,25 +172,4 @@ export class NativeBackend implements Backend {
     this.#block = new Float64Array(numbers * 2);
     this.#addon.setBlock(this.#block);
   }
-}
-
-/** The form of native/runtime/programs.h. */
-function encode(program: ScalarProgram): Float64Array {
-  const numbers = [
-    program.inputs.length,
-    ...program.inputs.map((d) => dtypeTraits[d].code),
-    program.instrs.length,
-  ];
-  for (const { op, dtype, args, value } of program.instrs) {
-    numbers.push(
-      scalarOps.indexOf(op),
-      dtypeTraits[dtype].code,
-      args[0] ?? -1,
-      args[1] ?? -1,
-      args[2] ?? -1,
-      value,
-    );
-  }
-  numbers.push(program.outputs.length, ...program.outputs);
-  return Float64Array.from(numbers);
 }

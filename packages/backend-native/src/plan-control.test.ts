@@ -7,6 +7,7 @@ import {
   type PlanTensor,
   type Storage,
 } from '@eagre/backend';
+import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { Builder, below, body, planBackends, plus, read, store } from './fixture.ts';
 
@@ -31,7 +32,7 @@ const counting = (
   }),
 ];
 
-describe.each(planBackends)('branches, loops and stacks on %s', (name, backend, prepare) => {
+describe.each(planBackends(jsBackend))('branches, loops and stacks on %s', (name, backend, prepare) => {
   const run = (executable: Executable, inputs: readonly Storage[], bytes: readonly number[]): Storage[] => {
     const outputs = bytes.map((n) => backend.allocator.allocate(n));
     executable.run(inputs, outputs);
