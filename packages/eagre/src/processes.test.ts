@@ -224,6 +224,56 @@ describe('threads and ends', () => {
     // 100,000 references are 4.5 MB.
     expect(late - early).toBeLessThan(60);
   });
+  // A loop that fills 8 MB, more often at once than there are threads for it; the second argument of a step is its owner.
+  const background = `
+    const buffer = (globalThis.kept = new ArrayBuffer(2 ** 23));
+    const fill = [addon.kernels.indexOf('Fill'), 0, 7, 0, 1, addon.addressOf(buffer), 0, 1, 2 ** 21, 5];
+    const start = () => new Promise((resolve) => {
+      const plan = addon.preparePlan(Float64Array.of(...fill, -1, 0, 1, 0));
+      addon.startPlan(plan, 0, (...told) => resolve(told));
+      started.push(plan);
+    });
+    const started = [];
+    const running = Array.from({ length: 7 }, start);`;
+
+  it('workers that end while plans run in the background', async () => {
+    const out = await printed(
+      `import { Worker } from 'node:worker_threads';
+      const head = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE);';
+      const make = (rest) => new Worker(head + ${JSON.stringify(background)} + rest, { eval: true });
+      const ended = (worker) => new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve));
+      const codes = [];
+      for (let i = 0; i < 6; i++) {
+        const worker = make('(await import("node:worker_threads")).parentPort.postMessage(0);');
+        worker.on('message', () => setTimeout(() => worker.terminate(), 10 * i));
+        const other = make('setTimeout(() => process.exit(3), 20);');
+        codes.push(...(await Promise.all([ended(worker), ended(other)])));
+      }
+      const cancelled = make('setTimeout(() => started.forEach((plan) => addon.cancelPlan(plan)), 20);');
+      codes.push(await ended(cancelled));
+      console.log(codes.join(' '));`,
+      file,
+      '',
+    );
+    expect(out).toBe(`${'1 3 '.repeat(6)}0`);
+  });
+  it('process.exit while plans run in the background', async () => {
+    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE); ${background}`;
+    for (const end of ['process.exit(7);', 'setTimeout(() => process.exit(7), 30);']) {
+      const { code, signal, err } = await run(end, file, head);
+      expect([code, signal, err]).toEqual([7, null, '']);
+    }
+    const { code, err } = await run('setTimeout(() => { throw new Error("told so"); }, 30);', file, head);
+    expect([code, err]).toEqual([1, expect.stringContaining('told so')]);
+  });
+  it('a process waits for plans in the background, and ends then', async () => {
+    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE); ${background}`;
+    const program = `
+      setTimeout(() => started.forEach((plan) => addon.cancelPlan(plan)), 100);
+      const results = await Promise.all(running);
+      console.log(new Set(results.map(([result]) => result)).size, results[0][0], new Float32Array(buffer)[77]);`;
+    expect(await printed(program, file, head)).toBe('1 -2 5');
+  });
   it('process.exit in the middle', async () => {
     for (const threads of ['1', '4']) {
       const { code, signal } = await run(
