@@ -31,10 +31,12 @@ interface Given {
   readonly elements: Elements;
 }
 
-/** What a run leaves: the plan's outputs and its builder's states. */
+/** What a run leaves: the plan's outputs, its builder's states, and what was seen on the way. */
 export interface RunResult {
   readonly outputs: readonly TypedArray[];
   readonly states: readonly TypedArray[];
+  /** What the host's code has read, in order. */
+  readonly log: readonly TypedArray[];
 }
 
 export function sizeOf(shape: readonly number[]): number {
@@ -86,6 +88,8 @@ export type BodyCode = (b: PlanBuilder, ...inputs: readonly PlanTensor[]) => rea
 export class PlanBuilder {
   /** How often late numbers have been asked for in this run. */
   readonly count: Asked;
+  /** What `logged` has seen in this run. */
+  readonly log: TypedArray[];
   /** A draw that several calls may share. */
   readonly draws: LateNumbers;
   readonly #bytes: number[] = [];
@@ -98,6 +102,7 @@ export class PlanBuilder {
   /** @param around the builder of the plan that this one's is a body of. */
   constructor(around?: PlanBuilder) {
     this.count = around?.count ?? { asked: 0 };
+    this.log = around?.log ?? [];
     this.draws = this.draw();
   }
 
@@ -154,6 +159,19 @@ export class PlanBuilder {
   /** A call of the host's code. */
   host(inputs: readonly PlanTensor[], outputs: readonly PlanTensor[], host: HostCode): void {
     this.#calls.push({ kernel: 'Host', host, inputs, outputs, attrs: {}, name: 'Host' });
+  }
+
+  /** Code of the host that notes what it reads, and returns it. */
+  logged(x: PlanTensor): PlanTensor {
+    const y = this.tensor(x.dtype as NumericDType, x.shape);
+    this.host([x], [y], ([from], [to]) => {
+      const seen = elementsOf(x, from.storage);
+      this.log.push(seen.slice());
+      new Uint8Array(to.storage.buffer, to.storage.byteOffset, seen.byteLength).set(
+        new Uint8Array(seen.buffer, seen.byteOffset, seen.byteLength),
+      );
+    });
+    return y;
   }
 
   /** A Case; its results look as the outputs of the first body do. */
@@ -279,6 +297,7 @@ export class PlanBuilder {
   /** Runs a plan made from this one, from the first values of its inputs and states on. */
   run(backend: Backend, plan: Plan): RunResult {
     this.count.asked = 0;
+    this.log.length = 0;
     const { allocator } = backend;
     for (const state of this.#states) state.storage = filled(allocator, state.tensor, state.elements);
     const outputs = this.#outputs.map((tensor) => filled(allocator, tensor, []));
@@ -291,6 +310,7 @@ export class PlanBuilder {
     return {
       outputs: this.#outputs.map((tensor, i) => elementsOf(tensor, outputs[i])),
       states: this.#states.map(({ tensor, storage }) => elementsOf(tensor, storage as Storage)),
+      log: [...this.log],
     };
   }
 }

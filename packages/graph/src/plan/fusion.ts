@@ -259,7 +259,8 @@ class Fusion {
       if (shape !== undefined && !sameShape(shape, own.shape)) return undefined;
       shape = own.shape;
     }
-    const common = shape ?? [size];
+    // A condition must stay a scalar.
+    const common = shape ?? (size === 1 ? [] : [size]);
 
     const writer = new ProgramWriter();
     const tensors: PlanTensor[] = [];

@@ -46,17 +46,26 @@ const shapes = [
 const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];
 const floating = (dtype: string): boolean => dtype === 'float32' || dtype === 'float64';
 
+/** What a generator makes besides kernels that work on any values. */
+interface Kinds {
+  /** The dtypes of products. */
+  readonly products: readonly NumericDType[];
+  /** How deep branches and loops may lie in each other. */
+  readonly depth: number;
+}
+
 class Generator {
-  readonly builder = new PlanBuilder();
+  readonly builder: PlanBuilder;
   readonly #random: Random;
-  readonly #products: readonly NumericDType[];
+  readonly #kinds: Kinds;
   readonly #pool: PlanTensor[] = [];
   readonly #states: PlanTensor[] = [];
   readonly #made: PlanTensor[] = [];
 
-  constructor(random: Random, products: readonly NumericDType[]) {
+  constructor(random: Random, kinds: Kinds, builder = new PlanBuilder()) {
     this.#random = random;
-    this.#products = products;
+    this.#kinds = kinds;
+    this.builder = builder;
   }
 
   make(steps: number): Plan {
@@ -68,6 +77,119 @@ class Generator {
     return this.builder.plan();
   }
 
+  /** Writes a body that returns tensors like the given ones. */
+  #body(b: PlanBuilder, inputs: readonly PlanTensor[], like: readonly PlanTensor[]): PlanTensor[] {
+    const inner = new Generator(this.#random, { ...this.#kinds, depth: this.#kinds.depth - 1 }, b);
+    inner.#pool.push(...inputs);
+    inner.#states.push(...this.#states.map((state) => b.shared(this.builder, state)));
+    if (inner.#pool.length === 0) inner.#add(b.kernel('Fill', [], 'float64', [2, 3], { value: 2 }));
+    for (let i = 1 + this.#random(7); i > 0; i--) inner.#step();
+    return like.map((tensor) => inner.#resultLike(tensor));
+  }
+
+  /** A result of this plan's calls: one that was made, or a copy of something. */
+  #resultLike({ dtype, shape, size }: PlanTensor): PlanTensor {
+    const b = this.builder;
+    const fits = [...this.#pool, ...this.#states].filter((t) => t.dtype === dtype && t.size === size);
+    const made = this.#made.findIndex((t) => t.dtype === dtype && t.size === size);
+    if (made >= 0 && this.#random(2) === 0) return view(this.#made.splice(made, 1)[0], shape);
+    if (fits.length === 0) return b.kernel('Fill', [], dtype as NumericDType, shape, { value: 1 });
+    return b.kernel('Copy', [view(this.#pick(fits), shape)], dtype as NumericDType, shape);
+  }
+
+  #some(): PlanTensor[] {
+    return Array.from({ length: this.#random(4) }, () => this.#any() ?? this.#pool[0]);
+  }
+
+  #branch(): void {
+    const b = this.builder;
+    const given = this.#some();
+    const like = this.#some();
+    const bool = this.#random(2) === 0;
+    const count = bool ? 2 : 1 + this.#random(3);
+    const known = b.kernel('Fill', [], bool ? 'bool' : 'int32', [], { value: this.#random(2) });
+    const found = this.#pool.find((t) => t.dtype === known.dtype && t.size === 1);
+    const selector = found === undefined || this.#random(4) === 0 ? known : view(found, []);
+    const bodies = Array.from(
+      { length: count },
+      () =>
+        (inner: PlanBuilder, ...inputs: readonly PlanTensor[]) =>
+          this.#body(inner, inputs, like),
+    );
+    for (const result of b.branch(selector, given, bodies)) this.#add(result);
+  }
+
+  /** @param times how often a loop runs that ends by nothing else. */
+  #loop(
+    times: number,
+    more: (inner: PlanBuilder, inputs: readonly PlanTensor[]) => void = () => {},
+    early = false,
+  ): void {
+    const b = this.builder;
+    const start = b.kernel('Fill', [], 'int32', [], { value: 0 });
+    const carried = this.#some();
+    const same = this.#some();
+    const unchanged = this.#random(carried.length + 1);
+    const results = b.loop(
+      [start, ...carried],
+      same,
+      (inner, i, ...inputs) => {
+        const more = inner.map((s, v) => s.lt(v, times), [i]);
+        const stop = inputs.find((t) => t.dtype === 'bool' && t.size === 1);
+        if (stop === undefined || !early) return more;
+        return inner.map((s, v, w) => s.and(v, w), [more, view(stop, [])]);
+      },
+      (inner, i, ...inputs) => {
+        more(inner, [i, ...inputs]);
+        const next = this.#body(inner, [i, ...inputs], carried);
+        if (unchanged < carried.length) {
+          const { dtype, shape } = carried[unchanged];
+          next[unchanged] = inner.kernel('Copy', [inputs[unchanged]], dtype as NumericDType, shape);
+        }
+        return [inner.map((s, v) => s.add(v, 1), [i]), ...next];
+      },
+    );
+    for (const result of results) this.#add(result);
+  }
+
+  /** A loop that puts something on a stack, and one that takes it off. */
+  #loopsWithStack(): void {
+    const b = this.builder;
+    const stack = b.stack();
+    const times = this.#random(4);
+    let pushed: PlanTensor | undefined;
+    this.#loop(times, (inner, inputs) => {
+      pushed = this.#pick(inputs);
+      inner.push(pushed, inner.shared(b, stack));
+    });
+    if (pushed === undefined) return;
+    const { dtype, shape } = pushed;
+    const start = b.kernel('Fill', [], dtype as NumericDType, shape, { value: 1 });
+    const [, sum] = b.loop(
+      [b.kernel('Fill', [], 'int32', [], { value: 0 }), start],
+      [],
+      (inner, i) => inner.map((s, v) => s.lt(v, times), [i]),
+      (inner, i, acc) => {
+        const popped = inner.pop(inner.shared(b, stack), dtype as NumericDType, shape);
+        const next = dtype === 'bool' ? 'xor' : this.#pick(['add', 'max'] as const);
+        return [inner.map((s, v) => s.add(v, 1), [i]), inner.map((s, v, w) => s[next](v, w), [acc, popped])];
+      },
+    );
+    this.#add(sum);
+  }
+
+  #setRow(): void {
+    const b = this.builder;
+    const x = this.#any((t) => t.dtype !== 'bool');
+    if (x === undefined || x.shape.length === 0) return;
+    const dtype = x.dtype as NumericDType;
+    const [n, ...rest] = x.shape;
+    const row = this.#pool.find((t) => t.dtype === dtype && t.size === sizeOf(rest));
+    const index = b.kernel('Fill', [], 'int32', [], { value: this.#random(n) });
+    if (row === undefined) return;
+    this.#add(b.kernel('SetRow', [x, index, view(row, rest)], dtype, x.shape, { mode: this.#random(2) }));
+  }
+
   #pick<T>(list: readonly T[]): T {
     return list[this.#random(list.length)];
   }
@@ -76,7 +198,7 @@ class Generator {
     make: (dtype: NumericDType, shape: number[], elements: number[]) => PlanTensor,
     to: PlanTensor[],
   ): void {
-    const dtype = this.#random(2) === 0 ? this.#pick(this.#products) : this.#pick(dtypes);
+    const dtype = this.#random(2) === 0 ? this.#pick(this.#kinds.products) : this.#pick(dtypes);
     const shape = this.#pick(shapes);
     const elements = Array.from({ length: sizeOf(shape) }, () => {
       if (dtype === 'bool') return this.#random(2);
@@ -113,7 +235,7 @@ class Generator {
     const b = this.builder;
     const x = this.#any();
     if (x === undefined) return;
-    switch (this.#random(20)) {
+    switch (this.#random(this.#kinds.depth > 0 ? 24 : 20)) {
       case 0: {
         const dtype = this.#pick(dtypes);
         const value = this.#pick([0, 1, -0, 0.5, 2, 3]);
@@ -162,7 +284,7 @@ class Generator {
         this.#update();
         return;
       case 9: {
-        const draw = b.draws;
+        const draw = this.#random(2) === 0 ? b.draws : b.draw();
         const late = (i: number): LateNumber => new LateNumber(draw, i);
         const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: -1, high: 1 };
         this.#add(b.kernel('RandomUniform', [], 'float32', this.#pick(shapes), attrs));
@@ -188,6 +310,21 @@ class Generator {
           b.call(program, [x], outputs);
           for (const output of outputs) this.#add(output);
         }
+        return;
+      case 19:
+        this.#setRow();
+        return;
+      case 20:
+        this.#branch();
+        return;
+      case 21:
+        this.#loop(this.#random(4), undefined, true);
+        return;
+      case 22:
+        this.#loopsWithStack();
+        return;
+      case 23:
+        this.#add(b.logged(x));
         return;
       default:
         this.#elementwise(x);
@@ -223,7 +360,7 @@ class Generator {
 
   #product(): void {
     const b = this.builder;
-    const x = this.#any((t) => this.#products.includes(t.dtype as NumericDType) && t.size === 24);
+    const x = this.#any((t) => this.#kinds.products.includes(t.dtype as NumericDType) && t.size === 24);
     const y = this.#any((t) => t.size === 24 && t.dtype === x?.dtype);
     if (x === undefined || y === undefined) return;
     const dtype = x.dtype as NumericDType;
@@ -262,32 +399,37 @@ class Generator {
 function check(
   backend: Backend,
   seed: number,
-  products: readonly NumericDType[],
+  kinds: Kinds,
   passes: readonly string[] = planPasses,
 ): [calls: number, optimized: number] {
   const random = randomFrom(seed);
-  const generator = new Generator(random, products);
+  const generator = new Generator(random, kinds);
   const plan = generator.make(5 + random(40));
   checkPlan(plan);
-  const optimized = optimizePlan(plan, { passes });
-  const about = `seed ${seed}\n${planToString(plan)}\n---\n${planToString(optimized)}`;
+  const about = (optimized?: Plan): string =>
+    `seed ${seed}\n${planToString(plan)}\n---\n${optimized === undefined ? '' : planToString(optimized)}`;
+  let optimized: Plan | undefined;
   try {
+    optimized = optimizePlan(plan, { passes });
     checkPlan(optimized);
   } catch (cause) {
-    throw new Error(about, { cause });
+    throw new Error(about(optimized), { cause });
   }
-  expect(generator.builder.run(backend, optimized), about).toEqual(generator.builder.run(backend, plan));
+  const { builder } = generator;
+  expect(builder.run(backend, optimized), about(optimized)).toEqual(builder.run(backend, plan));
   return [plan.calls.length, optimized.calls.length];
 }
 
 describe('optimizePlan on random plans', () => {
   // There the product's bias is rounded as the separate sum is.
-  const exact: readonly NumericDType[] = ['float64', 'int32', 'int64'];
+  const products: readonly NumericDType[] = ['float64', 'int32', 'int64'];
+  const exact: Kinds = { products, depth: 0 };
+  const nested: Kinds = { products, depth: 2 };
 
   it('changes no bit', () => {
     let before = 0;
     let after = 0;
-    for (let seed = 0; seed < 600; seed++) {
+    for (let seed = 0; seed < 500; seed++) {
       const [calls, optimized] = check(jsBackend, seed, exact);
       before += calls;
       after += optimized;
@@ -295,21 +437,29 @@ describe('optimizePlan on random plans', () => {
     expect(after).toBeLessThan(before / 2);
   });
 
+  it('changes no bit of branches, loops, stacks and what the host sees', () => {
+    for (let seed = 5000; seed < 5400; seed++) check(jsBackend, seed, nested);
+  });
+
   it('changes no bit of float32 without epilogues', () => {
     const passes = planPasses.filter((name) => name !== 'epilogues');
-    for (let seed = 1000; seed < 1300; seed++) check(jsBackend, seed, ['float32'], passes);
+    for (let seed = 1000; seed < 1200; seed++)
+      check(jsBackend, seed, { products: ['float32'], depth: seed % 2 }, passes);
   });
 
   it.each(planPasses)('changes no bit by %s alone', (name) => {
-    for (let seed = 2000; seed < 2150; seed++) check(jsBackend, seed, exact, [name]);
+    for (let seed = 2000; seed < 2150; seed++)
+      check(jsBackend, seed, seed % 2 === 0 ? exact : nested, [name]);
   });
 
   it.runIf(nativeBackend !== undefined)(
     'changes no bit of native results, but those of transposed products',
     () => {
       const passes = planPasses.filter((name) => name !== 'movement');
-      for (let seed = 3000; seed < 3300; seed++)
-        check(nativeBackend as Backend, seed, ['float32', 'float64', 'int32'], passes);
+      for (let seed = 3000; seed < 3300; seed++) {
+        const kinds: Kinds = { products: ['float32', 'float64', 'int32'], depth: seed % 3 };
+        check(nativeBackend as Backend, seed, kinds, passes);
+      }
     },
   );
 });

@@ -46,6 +46,8 @@ function storingInto(call: PlanCall, value: number, to: PlanTensor): PlanCall | 
   if (output === undefined)
     throw new InternalError(`value ${value} is not written where it should be`, call.name);
   if (output.dtype !== to.dtype || output.size !== to.size) return undefined;
+  // A condition must stay a scalar.
+  if (to.shape.length === 0 && output.shape.length > 0) return undefined;
   // Two results at one place cannot be told apart.
   if (call.outputs.some((tensor) => tensor.value === to.value)) return undefined;
   const reads = call.inputs.filter((input) => input.value === to.value);
