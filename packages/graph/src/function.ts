@@ -61,7 +61,7 @@ export function functionsRunEagerly(): boolean {
  *
  *     const step = tf.function((x: tf.Tensor) => x.square().sum());
  *     const strict = tf.function({ inputSignature: [new tf.TensorSpec([3])] })((x: tf.Tensor) => x.sum());
- *     class Model { @tf.function call(x: tf.Tensor) { … } }     // traces of their own for each object
+ *     class Model { @tf.function call(x: tf.Tensor) { … } }     // traces of their own for each object; static methods too
  *
  * Variables may be made in the first call only. A gradient tape outside sees the function's ops one by one.
  * @throws InvalidArgumentError for arguments that do not fit the signature, and for variables made later.
@@ -71,8 +71,14 @@ export function tfFunction<F extends AnyFunction>(fn: F, decorated: ClassMethodD
 export function tfFunction(options: FunctionOptions): <F extends AnyFunction>(fn: F) => TracedFunction<F>;
 export function tfFunction(
   first: AnyFunction | FunctionOptions,
-  second?: FunctionOptions | ClassMethodDecoratorContext,
+  second?: FunctionOptions | ClassMethodDecoratorContext | PropertyKey,
 ): unknown {
+  if (typeof second === 'string' || typeof second === 'symbol' || typeof second === 'number') {
+    throw new InvalidArgumentError(
+      'decorators are the standard ones: compile without the option experimentalDecorators',
+      'tf.function',
+    );
+  }
   if (typeof first !== 'function')
     return (fn: AnyFunction, context?: ClassMethodDecoratorContext) => trace(fn, first, context);
   if (second !== undefined && 'kind' in second) return trace(first, {}, second);
@@ -87,14 +93,31 @@ function trace(
   if (typeof fn !== 'function')
     throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, 'tf.function');
   if (decorated === undefined) return new Polymorphic(fn, options).callable(undefined);
-  if (decorated.kind !== 'method')
-    throw new InvalidArgumentError('as a decorator it is for methods', 'tf.function');
+  if (decorated.kind !== 'method') {
+    throw new InvalidArgumentError(
+      `as a decorator it is for methods, not for a ${decorated.kind as string}`,
+      'tf.function',
+    );
+  }
   const ofObjects = new WeakMap<object, AnyFunction>();
-  return function method(this: object, ...args: never[]): unknown {
-    let own = ofObjects.get(this);
-    if (own === undefined) ofObjects.set(this, (own = new Polymorphic(fn, options).callable(this)));
-    return own(...args);
+  const ownOf = (self: object): AnyFunction => {
+    let own = ofObjects.get(self);
+    if (own === undefined) ofObjects.set(self, (own = new Polymorphic(fn, options).callable(self)));
+    return own;
   };
+  function method(this: object, ...args: never[]): unknown {
+    return ownOf(this)(...args);
+  }
+  const { name } = decorated;
+  if (!decorated.private) {
+    // The object's own function has what functions have: `model.predict.getConcreteFunction(x)`.
+    decorated.addInitializer(function (this: unknown) {
+      const self = this as object;
+      if (Reflect.get(self, name) !== method) return;
+      Object.defineProperty(self, name, { value: ownOf(self), configurable: true, writable: true });
+    });
+  }
+  return method;
 }
 
 // So many traces in as many calls are a mistake nearly always.
