@@ -159,7 +159,7 @@ function trace(
   branches: readonly Branch<unknown>[],
   op: string,
 ): unknown {
-  for (;;) {
+  for (let attempt = 0; ; attempt++) {
     let first: Nest | null = null;
     let known: boolean[] = [];
     const run = (branch: Branch<unknown>, i: number) => (): readonly Tensor[] => {
@@ -185,6 +185,11 @@ function trace(
       return pack(first, fromGraph(first, known, outputs));
     } catch (error) {
       if (!(error instanceof ShapeFound)) throw error;
+      if (attempt > branches.length)
+        throw new InvalidArgumentError(
+          'a branch makes a TensorArray whose element shape only the other branches know: give it { elementShape }',
+          op,
+        );
     }
   }
 }
