@@ -9,6 +9,7 @@ import {
 import { Tensor } from '@eagre/core';
 import { context, emptyTensor, hostBackend, transfer } from '@eagre/core/internal';
 import type { Graph, GraphValue } from './graph.ts';
+import { graphRuns } from './graph-trace.ts';
 import { interpretFunction } from './interpret.ts';
 import { lower } from './lower.ts';
 import { optimizePlan } from './plan/optimize.ts';
@@ -39,6 +40,7 @@ export class ConcreteFunction {
 
   /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */
   call(inputs: readonly Tensor[]): unknown {
+    graphRuns(this.graph);
     // A tape outside, or another function that is being traced, has to see the ops.
     const outputs =
       context.tapes.length > 0 || context.tracer !== null

@@ -24,5 +24,15 @@ export {
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './graph.ts';
 export type { GraphDefOptions } from './graph-def.ts';
 export type { GraphStatistics } from './graph-statistics.ts';
+export {
+  type GraphSink,
+  type GraphTrace,
+  setGraphSink,
+  type TraceExportOptions,
+  type TraceOptions,
+  traceExport,
+  traceOff,
+  traceOn,
+} from './graph-trace.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './profile.ts';
 export { type Signature, TensorSpec } from './tensor-spec.ts';
