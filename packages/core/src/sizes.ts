@@ -73,6 +73,9 @@ export function within(a: Shape, b: Shape): void {
   if (current !== null) deciding()?.within(a, b);
 }
 
+/** Whether two shapes are equal, where what follows comes to the same if not: a short cut. */
+export const shapesAgree: (a: Shape, b: Shape) => boolean = shapesAreEqual;
+
 /** Whether two shapes are equal. */
 export function sameShape(a: Shape, b: Shape): boolean {
   if (shapesAreEqual(a, b)) return true;

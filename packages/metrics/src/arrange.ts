@@ -1,5 +1,5 @@
 import { scope, type Tensor, type TensorLike } from '@eagre/core';
-import { isFloating, toTensor } from '@eagre/core/internal';
+import { differs, isFloating, toTensor } from '@eagre/core/internal';
 
 /** Keras's fuzz factor, which keeps logarithms and quotients finite. */
 export const EPSILON = 1e-7;
@@ -26,7 +26,7 @@ export function alike(value: TensorLike, dtype: Tensor['dtype']): Tensor {
  */
 export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, Tensor] {
   const extra = (long: Tensor, short: Tensor): [Tensor, Tensor] => {
-    if (long.rank !== short.rank + 1 || long.shape.at(-1) !== 1) return [long, short];
+    if (long.rank !== short.rank + 1 || differs(long.shape.at(-1) as number, 1)) return [long, short];
     return short.rank === 1 && expandVectors ? [long, short.expandDims(-1)] : [long.squeeze(-1), short];
   };
   if (a.rank > b.rank) return extra(a, b);

@@ -11,12 +11,11 @@ import {
   normalizeAxes,
   normalizeAxis,
   type Shape,
-  sameShape,
   show,
   showShape,
   sizeOf,
 } from '../shape.ts';
-import { differs, within } from '../sizes.ts';
+import { differs, shapesAgree, within } from '../sizes.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
 import { checkIntegers, checkRank, letGo, move } from './moving.ts';
@@ -304,7 +303,7 @@ export function tile(x: TensorLike, multiples: readonly number[]): Tensor {
 export function broadcastTo(x: TensorLike, shape: Shape): Tensor {
   const t = toTensor(x);
   const to = checkRank([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
-  if (sameShape(t.shape, to)) return identity(t);
+  if (shapesAgree(t.shape, to)) return identity(t);
   const skip = to.length - t.rank;
   if (skip < 0 || t.shape.some((d, i) => d !== 1 && d !== to[skip + i])) {
     throw new InvalidArgumentError(

@@ -3,7 +3,8 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, type DTypeGroup } from '../dtypes.ts';
 import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../op.ts';
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../samples.ts';
-import { type Axis, normalizeAxis, reducedShape, type Shape, sameShape } from '../shape.ts';
+import { type Axis, normalizeAxis, reducedShape, type Shape } from '../shape.ts';
+import { shapesAgree } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
 
@@ -53,11 +54,11 @@ export function sum(x: TensorLike, axis: Axis = null, options: ReduceOptions = {
 }
 
 castHook.sumTo = (x, shape) => {
-  if (sameShape(x.shape, shape)) return x;
+  if (shapesAgree(x.shape, shape)) return x;
   const added = x.rank - shape.length;
   const axes = x.shape.flatMap((d, i) => (i < added || (shape[i - added] === 1 && d !== 1) ? [i] : []));
   const total = execute1(sumOp, [x], { axes, keepdims: added === 0 });
-  return sameShape(total.shape, shape) ? total : total.reshape(shape);
+  return shapesAgree(total.shape, shape) ? total : total.reshape(shape);
 };
 
 const meanOp: Op = defineReduction({

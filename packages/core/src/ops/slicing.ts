@@ -2,8 +2,8 @@ import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@
 import { type TensorLike, toTensor } from '../convert.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { checkList, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
-import { knownSize, within } from '../sizes.ts';
+import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../shape.ts';
+import { knownSize, shapesAgree, within } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -74,7 +74,7 @@ export function slice(x: TensorLike, begin: readonly number[], size?: readonly n
   const end = from.map((b, i) => b + shape[i]);
   within(from, end);
   within(end, t.shape);
-  if (sameShape(shape, t.shape)) return identity(t);
+  if (shapesAgree(shape, t.shape)) return identity(t);
   return move(sliceOp, [t], { begin: from, size: shape });
 }
 
@@ -177,12 +177,12 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
     shape.push(count);
   }
   checkRank(shape, 'StridedSlice');
-  const whole = sameShape(size, x.shape) && strides.every((s, i) => s === 1 || size[i] <= 1);
+  const whole = shapesAgree(size, x.shape) && strides.every((s, i) => s === 1 || size[i] <= 1);
   if (whole) return reshape(x, shape);
   const y = strides.every((s) => s === 1)
     ? move(sliceOp, [x], { begin, size })
     : move(stridedSliceOp, [x], { begin, strides, size });
-  return sameShape(shape, size) ? y : reshape(y, shape);
+  return shapesAgree(shape, size) ? y : reshape(y, shape);
 }
 
 /** First index and number of elements of a Python range over n elements. */

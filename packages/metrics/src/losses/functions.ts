@@ -1,5 +1,5 @@
 import { InvalidArgumentError, maximum, nn, sub, type Tensor, type TensorLike, where } from '@eagre/core';
-import { isInteger, normalizeAxis, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { differs, isInteger, normalizeAxis, sameShape, showShape, toTensor } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions, sameRank, tidy } from '../arrange.ts';
 
 export interface CrossentropyOptions {
@@ -154,7 +154,7 @@ export function sparseLabels(
   ignoreClass: number | null,
 ): { labels: Tensor; valid: Tensor | null } {
   let labels = labelIndices(yTrue);
-  if (labels.rank === yPred.rank && labels.shape.at(-1) === 1) labels = labels.squeeze(-1);
+  if (labels.rank === yPred.rank && !differs(labels.shape.at(-1) as number, 1)) labels = labels.squeeze(-1);
   return { labels, valid: ignoreClass === null ? null : labels.notEqual(ignoreClass) };
 }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
-import { isInteger, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { differs, isInteger, sameShape, showShape, toTensor } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank, tidy } from '../arrange.ts';
 import { type MetricOptions, named } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
@@ -45,7 +45,7 @@ export const categoricalAccuracy: (yTrue: TensorLike, yPred: TensorLike) => Tens
 function labels(yTrue: TensorLike, yPred: Tensor): Tensor {
   const t = toTensor(yTrue, 'int64');
   const x = isInteger(t.dtype) ? as(t, 'int64') : t.cast('int64');
-  return x.rank === yPred.rank && x.shape.at(-1) === 1 ? x.squeeze(-1) : x;
+  return x.rank === yPred.rank && !differs(x.shape.at(-1) as number, 1) ? x.squeeze(-1) : x;
 }
 
 /** 1 where the prediction is largest at the label, else 0. */
@@ -146,8 +146,10 @@ export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k: num
 /** Whether targets and predictions of these shapes are of two classes, labels of many, or one-hot, as Keras decides. */
 export function targetKind(yTrueShape: Shape, yPredShape: Shape): 'binary' | 'sparse' | 'categorical' {
   const classes = yPredShape.at(-1);
-  if (classes === undefined || classes === 1) return 'binary';
-  return yTrueShape.length < yPredShape.length || yTrueShape.at(-1) === 1 ? 'sparse' : 'categorical';
+  if (classes === undefined || !differs(classes, 1)) return 'binary';
+  return yTrueShape.length < yPredShape.length || !differs(yTrueShape.at(-1) ?? 0, 1)
+    ? 'sparse'
+    : 'categorical';
 }
 
 /** The accuracy that `'accuracy'` means for targets and predictions of these shapes. */

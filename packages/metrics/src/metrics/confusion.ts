@@ -11,7 +11,7 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { normalizeAxis, showShape } from '@eagre/core/internal';
+import { differs, normalizeAxis, showShape } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions, sameRank } from '../arrange.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
 import { Metric, type MetricOptions, named, update } from './metric.ts';
@@ -58,7 +58,7 @@ function confusion(
     const at = normalizeAxis(classId, p.shape.at(-1) as number, name);
     const column = (x: Tensor): Tensor => x.gather(constant([at], 'int32'), x.rank - 1);
     [p, t] = [column(p), column(t)];
-    if (weights.rank === p.rank && weights.shape.at(-1) !== 1) weights = column(weights);
+    if (weights.rank === p.rank && differs(weights.shape.at(-1) as number, 1)) weights = column(weights);
   }
   const n = p.size;
   const rows = thresholds.expandDims(-1);
