@@ -14,6 +14,7 @@ import { kernels as conv2d } from './conv2d.ts';
 import { kernels as fill } from './fill.ts';
 import { kernels as gather } from './gather.ts';
 import { kernels as layernorm } from './layernorm.ts';
+import { kernels as mapReduce } from './map-reduce.ts';
 import { kernels as matmul } from './matmul.ts';
 import { kernels as moves } from './moves.ts';
 import { kernels as optimizers } from './optimizers.ts';
@@ -33,6 +34,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = {
   ...fill,
   ...gather,
   ...layernorm,
+  ...mapReduce,
   ...matmul,
   ...moves,
   ...optimizers,

@@ -88,6 +88,13 @@ export const kernelAttrs = {
   /** bool → bool */
   All: ['axes'],
   Any: ['axes'],
+  /**
+   * inputs of `program` → one output for each of the program's, which is mapped over inputs that broadcast to `shape`; `program` is a
+   * scalar program as `encodeScalarProgram` writes it. For output i, `reductions[i]` is a place in `mapReductions`: 0 for an output
+   * of all elements; else each run of `width` elements, in row-major order, is reduced to one, with the bits that the kernel of that
+   * name would make of the elements. `width` is at least 1 and divides the size.
+   */
+  MapReduce: ['program', 'shape', 'width', 'reductions'],
   /** x → y (int32 or int64): the first index of the extreme along `axis`; NaN wins. */
   ArgMax: ['axis'],
   ArgMin: ['axis'],
@@ -195,6 +202,9 @@ export const kernelAttrs = {
    */
   ApplyAdam: ['count', 'alpha', 'lr', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'amsgrad'],
 } as const;
+
+/** What MapReduce can make of a run of elements, by number (native/cpu/map_reduce.cc has the same). Mean is for floats. */
+export const mapReductions = [null, 'Sum', 'Mean', 'Prod', 'Max', 'Min', 'All', 'Any'] as const;
 
 export type KernelName = keyof typeof kernelAttrs;
 export type AttrValue = number | boolean | readonly number[];

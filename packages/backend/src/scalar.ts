@@ -1,4 +1,4 @@
-import type { NumericDType } from './dtype.ts';
+import { type DType, dtypeTraits, type NumericDType } from './dtype.ts';
 import { InternalError } from './errors.ts';
 
 /**
@@ -130,4 +130,50 @@ export function buildScalarProgram(
   const result = body(builder as unknown as ScalarBuilder, ...values);
   const outputs = (Array.isArray(result) ? result : [result]) as readonly ScalarValue[];
   return { inputs: [...inputs], instrs, outputs: outputs.map((v) => v.id) };
+}
+
+/** A scalar program as numbers, in the form of native/runtime/programs.h. */
+export function encodeScalarProgram({ inputs, instrs, outputs }: ScalarProgram): number[] {
+  const numbers = [inputs.length, ...inputs.map((dtype) => dtypeTraits[dtype].code), instrs.length];
+  for (const { op, dtype, args, value } of instrs) {
+    const [a = -1, b = -1, c = -1] = args;
+    numbers.push(scalarOps.indexOf(op), dtypeTraits[dtype].code, a, b, c, value);
+  }
+  numbers.push(outputs.length, ...outputs);
+  return numbers;
+}
+
+const dtypesByCode: readonly NumericDType[] = (Object.keys(dtypeTraits) as DType[])
+  .filter((dtype) => dtype !== 'string')
+  .sort((a, b) => dtypeTraits[a].code - dtypeTraits[b].code);
+
+/**
+ * The scalar program of such numbers.
+ * @throws InternalError for numbers that `encodeScalarProgram` does not write.
+ */
+export function decodeScalarProgram(numbers: readonly number[]): ScalarProgram {
+  let at = 0;
+  const next = (): number => {
+    if (at >= numbers.length) throw new InternalError('a scalar program that ends early');
+    return numbers[at++];
+  };
+  const oneOf = <T>(list: readonly T[], what: string): T => {
+    const number = next();
+    const found = list[number];
+    if (found === undefined) throw new InternalError(`a scalar program with ${what} ${number}`);
+    return found;
+  };
+  const dtype = (): NumericDType => oneOf(dtypesByCode, 'dtype');
+  const several = <T>(read: () => T): T[] => Array.from({ length: next() }, read);
+  const inputs = several(dtype);
+  const instrs = several((): ScalarInstr => {
+    const op = oneOf(scalarOps, 'opcode');
+    const result = dtype();
+    const args = [next(), next(), next()].filter((arg) => arg >= 0);
+    return { op, dtype: result, args, value: next() };
+  });
+  const outputs = several(next);
+  if (at < numbers.length)
+    throw new InternalError(`a scalar program with ${numbers.length - at} numbers too many`);
+  return { inputs, instrs, outputs };
 }

@@ -3,6 +3,8 @@ import '@eagre/backend-native';
 import {
   type AttrValue,
   type Backend,
+  buildScalarProgram,
+  encodeScalarProgram,
   type KernelName,
   kernelAttrs,
   type NumericDType,
@@ -114,6 +116,26 @@ const scanned = (): Case[] => {
     unary(x, x.shape, { axis: 1, exclusive: false, reverse: false }),
     unary(x, x.shape, { axis: 0, exclusive: true, reverse: true }),
   ];
+};
+/** Squares of differences, kept in full and reduced by each kind, over runs of one, several and many pieces. */
+const mapReduced = (): Case[] => {
+  const program = encodeScalarProgram(
+    buildScalarProgram(['float32', 'float32'], (s, a, b) => {
+      const d = s.sub(a, b);
+      const square = s.mul(d, d);
+      return [square, square, d, d, d, square];
+    }),
+  );
+  return [
+    [3000, 100],
+    [60, 5001],
+    [3, 100_000],
+    [1, 300_001],
+  ].map(([runs, width]) => ({
+    inputs: [float(runs, width), float(1, width)],
+    outputs: [['float32', [runs, width]], ...Array.from({ length: 5 }, (): Spec => ['float32', [runs]])],
+    attrs: { program, shape: [runs, width], width, reductions: [0, 1, 2, 3, 4, 5] },
+  }));
 };
 const softmaxed = (): Case[] =>
   [float(2000, 100), float(30, 20_000), double(500, 90)].map((x) => unary(x, x.shape));
@@ -314,6 +336,7 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
   Min: reduced(float),
   All: reduced(flags),
   Any: reduced(flags),
+  MapReduce: mapReduced,
   ArgMax: extreme,
   ArgMin: extreme,
   MatMul: () => {

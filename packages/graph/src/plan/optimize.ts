@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Plan } from '@eagre/backend';
+import { addRowsInPlace } from './accumulation.ts';
 import { simplifyBodies } from './bodies.ts';
 import { shareCommonCalls } from './common.ts';
 import { compactValues } from './compact.ts';
@@ -9,6 +10,9 @@ import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
 import { hasBodies, liftStates, mapBodies } from './nested.ts';
+import { fuseReductions } from './reductions.ts';
+import { recogniseRows } from './rows.ts';
+import { removeDeadStacks } from './stacks.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
 
@@ -18,23 +22,43 @@ const passes = {
   constants: foldConstants,
   movement: foldMovement,
   common: shareCommonCalls,
+  accumulation: addRowsInPlace,
   dead: removeDeadCalls,
+  rows: recogniseRows,
   epilogues: fuseEpilogues,
   stores: sinkStores,
   duplicates: repeatCheapCalls,
   fusion: fuseScalarCalls,
+  reductions: fuseReductions,
 } satisfies Record<string, Pass>;
 
 type PassName = keyof typeof passes;
 
 // Each finds more after those before it: constants show which moves are copies, moved values which calls are the same.
-const simplifying: readonly PassName[] = ['constants', 'movement', 'common', 'movement', 'dead'];
+const simplifying: readonly PassName[] = [
+  'constants',
+  'movement',
+  'common',
+  'movement',
+  'accumulation',
+  'dead',
+];
 
-// Epilogues and stores come before fusion, which would take their patterns apart; removing dead calls leaves values with fewer readers.
-const joining: readonly PassName[] = ['epilogues', 'stores', 'duplicates', 'fusion', 'stores', 'dead'];
+// Rows, epilogues and stores come before fusion, which would take their patterns apart, and reductions after it, into programs that are
+// whole; removing dead calls leaves values with fewer readers.
+const joining: readonly PassName[] = [
+  'rows',
+  'epilogues',
+  'stores',
+  'duplicates',
+  'fusion',
+  'reductions',
+  'stores',
+  'dead',
+];
 
 /** The names of the passes that `optimizePlan` can run. */
-export const planPasses: readonly string[] = [...Object.keys(passes), 'bodies'];
+export const planPasses: readonly string[] = [...Object.keys(passes), 'bodies', 'stacks'];
 
 /** Options of `optimizePlan`. */
 export interface OptimizeOptions {
@@ -43,8 +67,8 @@ export interface OptimizeOptions {
 }
 
 /**
- * A plan that computes the same with fewer calls and less memory. Results keep every bit, except those of products: what
- * `foldMovement` and `fuseEpilogues` say of their rounding.
+ * A plan that computes the same with fewer calls and less memory. Results keep every bit, but for what `foldMovement` and `fuseEpilogues`
+ * say of the rounding of products, `addRowsInPlace` of −0, and the last bit of native powers of 2 and −1.
  *
  * With the environment variable `EAGRE_GRAPH_DUMP` each stage is written to standard error as `planToString` shows it: `1` for all
  * stages, or the names of some, separated by commas: `input`, passes, `result`.
@@ -89,7 +113,14 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
       ),
     );
   dump('input', plan);
-  const result = join(simplify(liftStates(plan), dump), dump);
+  let simple = simplify(liftStates(plan), dump);
+  if (wanted.includes('stacks')) {
+    // What is no longer pushed may show others that nobody needs.
+    for (let next = removeDeadStacks(simple); next !== simple; next = removeDeadStacks(simple)) {
+      simple = simplify(next, dump);
+    }
+  }
+  const result = join(simple, dump);
   dump('result', result);
   return result;
 }

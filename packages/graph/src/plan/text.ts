@@ -1,14 +1,17 @@
 import {
   type AttrValue,
+  decodeScalarProgram,
   LateNumber,
+  mapReductions,
   type Plan,
   type PlanCall,
   type PlanState,
   type PlanTensor,
   type ScalarInstr,
   type ScalarOp,
+  type ScalarProgram,
 } from '@eagre/backend';
-import { isScalarCall, type ScalarCall } from './tensors.ts';
+import { isScalarCall, listAttr, numberAttr } from './tensors.ts';
 
 const infix: Partial<Record<ScalarOp, string>> = {
   add: '+',
@@ -84,8 +87,7 @@ function header(plan: Plan, around: Plan | undefined): string {
 
 function showCall(plan: Plan, call: PlanCall): string[] {
   const outputs = call.outputs.map((output) => `%${output.value} ${showType(output)}`).join(', ');
-  const body = isScalarCall(call) ? showProgram(call) : showKernel(call);
-  const line = `${outputs === '' ? '' : `${outputs} = `}${body}  # ${call.name}`;
+  const line = `${outputs === '' ? '' : `${outputs} = `}${showWork(call)}  # ${call.name}`;
   const nested = (call.bodies ?? []).flatMap((inner, i) => [
     `  ${bodyName(call, i)}: ${header(inner, plan)}`,
     ...inner.calls.flatMap((below) => showCall(inner, below)).map((text) => `    ${text}`),
@@ -103,6 +105,24 @@ function showType({ dtype, shape }: PlanTensor): string {
   return `${dtype}[${shape.join(',')}]`;
 }
 
+function showWork(call: PlanCall): string {
+  if (isScalarCall(call)) {
+    const { text, types } = showProgram(call.kernel, call.inputs);
+    return `${text}  (${types})`;
+  }
+  return call.kernel === 'MapReduce' ? showMapReduce(call) : showKernel(call);
+}
+
+function showMapReduce({ inputs, attrs }: PlanCall): string {
+  const program = decodeScalarProgram(listAttr(attrs['program']) ?? []);
+  const reductions = (listAttr(attrs['reductions']) ?? []).map(
+    (number) => mapReductions[number] ?? undefined,
+  );
+  const { text, types } = showProgram(program, inputs, reductions);
+  const shape = listAttr(attrs['shape']) ?? [];
+  return `MapReduce([${shape.join(',')}] by ${numberAttr(attrs['width'])}: ${text})  (${types})`;
+}
+
 function showKernel({ kernel, inputs, attrs }: PlanCall): string {
   const read = inputs.map((input) => `%${input.value} ${showType(input)}`);
   const set = Object.entries(attrs).map(([name, value]) => `${name}: ${showAttr(value)}`);
@@ -118,7 +138,12 @@ function showNumber(value: number | boolean): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-function showProgram({ kernel: { inputs, instrs, outputs }, inputs: tensors }: ScalarCall): string {
+/** What a program computes, each result within the name that `around` has for it, and its inputs with their types. */
+function showProgram(
+  { inputs, instrs, outputs }: ScalarProgram,
+  tensors: readonly PlanTensor[],
+  around: readonly (string | undefined)[] = [],
+): { readonly text: string; readonly types: string } {
   const first = inputs.length;
   const uses = new Uint32Array(first + instrs.length);
   for (const { args } of instrs) for (const arg of args) uses[arg]++;
@@ -133,9 +158,12 @@ function showProgram({ kernel: { inputs, instrs, outputs }, inputs: tensors }: S
       named.push(`t${named.length} = ${outermost(text)}`);
     }
   });
-  const results = outputs.map((id) => outermost(texts[id])).join(', ');
+  const results = outputs.map((id, i) => {
+    const text = outermost(texts[id]);
+    return around[i] === undefined ? text : `${around[i]}(${text})`;
+  });
   const types = tensors.map((tensor) => `%${tensor.value} ${showType(tensor)}`).join(', ');
-  return `${[...named, results].join('; ')}  (${types})`;
+  return { text: [...named, results.join(', ')].join('; '), types };
 }
 
 function showInstr({ op, dtype, args, value }: ScalarInstr, texts: readonly string[]): string {
