@@ -59,7 +59,8 @@ function withEpilogue(
   return { ...product, inputs: [...product.inputs, { ...bias, shape: [columns] }], outputs, name };
 }
 
-function isSum({ inputs, instrs, outputs }: ScalarProgram): boolean {
+/** x + y */
+export function isSum({ inputs, instrs, outputs }: ScalarProgram): boolean {
   return (
     inputs.length === 2 &&
     instrs.length === 1 &&
