@@ -1,7 +1,7 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import type { Attrs, Op } from '@eagre/core/internal';
-import { ControlOp } from './control/control-op.ts';
+import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { graphToDot, graphToSvg } from './graph-drawing.ts';
 import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
@@ -143,10 +143,17 @@ export class Graph {
       // Nobody may need what they return, but they are called for what they do.
       ...this.nodes.filter(callsHost),
     ];
+    const keeping = new Map<unknown, GraphNode>();
+    for (const node of this.nodes)
+      if (node.what.kind === 'op' && node.what.op instanceof ControlOp)
+        keeping.set(node.attrs['record'], node);
     for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
       if (live.has(node)) continue;
       live.add(node);
       for (const input of node.inputs) visit.push(input.node);
+      // The gradient of a loop needs that the loop runs, whether or not anybody needs its results.
+      const kept = keeping.get((node.attrs['restored'] as Saved | null | undefined)?.of);
+      if (kept !== undefined) visit.push(kept);
     }
     return this.nodes.filter((n) => live.has(n) || n.what.kind === 'argument');
   }

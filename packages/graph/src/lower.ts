@@ -477,8 +477,9 @@ class Lowering implements Sink {
     });
   }
 
-  #variable(variable: Variable, value: GraphValue): void {
-    const tensor = this.#fresh(value);
+  /** Makes a state of a variable, whose value before the function runs is `value`; null if nobody reads that. */
+  #variable(variable: Variable, value: GraphValue | null): VariablePlace {
+    const tensor = value === null ? symbolicTensor(variable.dtype, variable.shape) : this.#fresh(value);
     const { allocator } = this.#backend;
     const written = this.#written.has(variable);
     this.#states.push({
@@ -494,7 +495,9 @@ class Lowering implements Sink {
         return storage;
       },
     });
-    this.#variables.set(variable, { tensor, holds: value });
+    const place: VariablePlace = { tensor, holds: value };
+    this.#variables.set(variable, place);
+    return place;
   }
 
   /** A kernel that writes into variables: in place, once what must outlive it is copied away. */
@@ -557,9 +560,12 @@ class Lowering implements Sink {
   /** Puts the last values of variables into their memory. */
   #assign(assignments: readonly Assignment[]): void {
     const stores = assignments
-      .map(({ variable, value }) => ({ place: this.#variables.get(variable), value }))
-      .filter(({ place, value }) => place?.holds !== value)
-      .map(({ place, value }) => ({ to: (place as { tensor: Tensor }).tensor, from: this.#tensor(value) }));
+      .map(({ variable, value }) => ({
+        place: this.#variables.get(variable) ?? this.#variable(variable, null),
+        value,
+      }))
+      .filter(({ place, value }) => place.holds !== value)
+      .map(({ place, value }) => ({ to: place.tensor, from: this.#tensor(value) }));
     // Two variables may change places.
     const overwritten = new Set(stores.map(({ to }) => this.#number(to)));
     const sources = stores.map(({ from, to }) =>

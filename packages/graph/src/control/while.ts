@@ -80,7 +80,7 @@ class WhileOp extends ControlOp {
     const turns: (readonly Tensor[])[] = [];
     const same = inputs.slice(body.outputs.length);
     let carried = inputs.slice(0, body.outputs.length);
-    while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item() !== 0) {
+    while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item()) {
       const results = interpreter.run(body, [...carried, ...same], wanted);
       carried = results.slice(0, carried.length);
       turns.push(results.slice(carried.length));
