@@ -1,6 +1,7 @@
 import { LateNumber } from '@eagre/backend';
 import { constant, type Shape, Tensor } from '@eagre/core';
 import { inContext, symbolic, symbolically, symbolicTensor, viewOf } from '@eagre/core/internal';
+import { ForwardRecord, type Saved } from './control/control-op.ts';
 import { Graph, type GraphNode, type GraphValue, type NodeKind } from './graph.ts';
 import type { Assumption } from './stand-ins.ts';
 import { CannotSpecialize, Substitution } from './substitution.ts';
@@ -50,29 +51,22 @@ class Specializing {
   readonly #traced: Graph;
   readonly #shapes: readonly Shape[];
   readonly #assumptions: readonly Assumption[];
-  readonly #graph: Graph;
   readonly #values = new Map<GraphValue, GraphValue>();
   readonly #sizes = new Substitution();
+  /** Bodies of branches and loops, and what their gradients take over from them. */
+  readonly #bodies = new Map<Graph, Graph>();
+  readonly #records = new Map<ForwardRecord, ForwardRecord>();
+  readonly #saved = new Map<Saved, Saved>();
 
   constructor(traced: Graph, shapes: readonly Shape[], assumptions: readonly Assumption[]) {
     this.#traced = traced;
     this.#shapes = shapes;
     this.#assumptions = assumptions;
-    this.#graph = new Graph(traced.name);
   }
 
   run(): Specialized {
-    const graph = this.#graph;
     this.#traced.arguments.forEach((value, i) => this.#sizes.learn(value.shape, this.#shapes[i] as Shape));
-    const live = new Set(this.#traced.liveNodes());
-    for (const node of this.#traced.nodes) {
-      try {
-        this.#node(node);
-      } catch (error) {
-        // Others are here because numbers may be the sizes of what they give.
-        if (live.has(node)) throw new Refused(error, node);
-      }
-    }
+    const graph = this.#specialized(this.#traced);
     const assumptions = this.#assumptions.map(({ kind, a, b }): Assumption => {
       const [x, y] = [a, b].map((list) => list.map((n) => this.#sizes.size(n))) as [number[], number[]];
       const holds =
@@ -80,13 +74,49 @@ class Specializing {
       if (!holds) throw new CannotSpecialize('the function does something else for these sizes');
       return { kind, a: x, b: y };
     });
-    graph.arguments.push(...this.#traced.arguments.map((v) => this.#value(v)));
-    graph.outputs = this.#traced.outputs.map((v) => this.#value(v));
-    graph.assignments = this.#traced.assignments.map(({ variable, value }) => ({
+    return { graph, assumptions };
+  }
+
+  #specialized(traced: Graph): Graph {
+    const graph = new Graph(traced.name);
+    const live = new Set(traced.liveNodes());
+    for (const node of traced.nodes) {
+      try {
+        this.#node(graph, node);
+      } catch (error) {
+        // Others are here because numbers may be the sizes of what they give, and a gradient may take them over.
+        if (live.has(node)) throw error instanceof Refused ? error : new Refused(error, node);
+      }
+    }
+    graph.arguments.push(...traced.arguments.map((v) => this.#value(v)));
+    graph.outputs = traced.outputs.map((v) => this.#value(v));
+    graph.assignments = traced.assignments.map(({ variable, value }) => ({
       variable,
       value: this.#value(value),
     }));
-    return { graph, assumptions };
+    return graph;
+  }
+
+  #body(traced: Graph): Graph {
+    let body = this.#bodies.get(traced);
+    if (body === undefined) this.#bodies.set(traced, (body = this.#specialized(traced)));
+    return body;
+  }
+
+  #record(traced: ForwardRecord): ForwardRecord {
+    let record = this.#records.get(traced);
+    if (record === undefined) this.#records.set(traced, (record = new ForwardRecord()));
+    return record;
+  }
+
+  /** What a gradient takes over from the bodies of its node, which come before it. */
+  #restored(traced: Saved): Saved {
+    let saved = this.#saved.get(traced);
+    if (saved === undefined) {
+      saved = this.#record(traced.of).save(traced.values.map((list) => list.map((v) => this.#value(v))));
+      this.#saved.set(traced, saved);
+    }
+    return saved;
   }
 
   #value(value: GraphValue): GraphValue {
@@ -95,7 +125,7 @@ class Specializing {
     return now;
   }
 
-  #node(node: GraphNode): void {
+  #node(graph: Graph, node: GraphNode): void {
     const inputs = node.inputs.map((v) => this.#value(v));
     const attrs = this.#attrs(node.attrs);
     let what: NodeKind = node.what;
@@ -126,7 +156,7 @@ class Specializing {
       case 'update':
         break;
     }
-    const added = this.#graph.add(node.type, what, inputs, attrs, outputs, {
+    const added = graph.add(node.type, what, inputs, attrs, outputs, {
       name: node.name,
       ...(node.traced === null ? {} : { traced: node.traced }),
     });
@@ -185,8 +215,10 @@ class Specializing {
       return value;
     }
     if (value instanceof LateNumber || typeof value !== 'object' || value === null) return value;
-    if (value instanceof Tensor || value instanceof Graph)
-      throw new CannotSpecialize('an attribute is a tensor or a graph');
+    if (value instanceof Graph) return this.#body(value);
+    if (value instanceof ForwardRecord) return this.#record(value);
+    if (isSaved(value)) return this.#restored(value);
+    if (value instanceof Tensor) throw new CannotSpecialize('an attribute is a tensor');
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null) return value;
     const entries = Object.entries(value).map(([k, v]) => [k, this.#attr(v, computed)] as const);
@@ -194,6 +226,10 @@ class Specializing {
       ? value
       : Object.fromEntries(entries);
   }
+}
+
+function isSaved(value: object): value is Saved {
+  return 'of' in value && value.of instanceof ForwardRecord;
 }
 
 /** A refusal that is due to one node. */
