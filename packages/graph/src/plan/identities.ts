@@ -30,7 +30,6 @@ export const kernelRules: readonly Rule[] = [
   [['Reverse'], 'of axes of size 1', (call) => (turned(call).length === 0 ? copy(call) : undefined)],
   [['Reverse'], 'of what was turned around', reverseTwice],
   [['Pad'], 'by nothing', (call) => (sameSize(call) ? copy(call) : undefined)],
-  [['MirrorPadGrad'], 'of nothing', (call) => (sameSize(call) ? added(call) : undefined)],
   [['Pad'], 'with what all elements are', (call, known) => padConstant(call, known)],
   [['Concat'], 'of one', (call) => (call.inputs.length === 1 ? copy(call) : undefined)],
   [['Concat'], 'with nothing', concatEmpty],
