@@ -178,6 +178,31 @@ it('13: tf.function', async () => {
   ]);
 });
 
+it('16: modules', async () => {
+  const e = await import('./16-module.ts');
+  expect(e.result.item()).toBe(6);
+  expect(e.demo.variables.map((v) => v.name)).toEqual(['demo_module/Variable']);
+  expect(e.demo.trainableVariables).toHaveLength(1);
+  expect(e.demo.submodules).toEqual([]);
+  expect(String(e.addPrint.graph)).toContain('%demo_module/AddV2');
+  expect(e.small.variables.map((v) => `${v.name} ${v.shape}`)).toEqual([
+    'steps ',
+    'mlp/first/b 4',
+    'mlp/first/w 3,4',
+    'mlp/second/b 2',
+    'mlp/second/w 4,2',
+  ]);
+  expect(e.small.trainableVariables).toHaveLength(4);
+  expect(e.small.submodules).toEqual(e.small.layers);
+  expect([e.small.steps.item(), e.large.steps.item()]).toEqual([1, 2]);
+  expect(e.large.layers[0]?.w?.shape).toEqual([30, 4]);
+  expect(e.mine.x.item()).toBe(3);
+  expect(e.mine.variables).toEqual([e.mine.x]);
+  expect([e.model.variables.length, e.model.trainableVariables.length]).toEqual([6, 4]);
+  expect(e.model.countParams()).toBe(57);
+  expect(e.model.submodules).toEqual(e.model.layers);
+});
+
 it('17: a layer of one’s own', async () => {
   const e = await import('./17-custom-layer.ts');
   expect(e.before).toBe(0);
