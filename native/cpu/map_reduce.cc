@@ -24,9 +24,16 @@ struct Reduction {
   void (*clear)(void* run);
   void (*add)(void* run, const void* x, int64_t n);
   void (*end)(void* run, const void* x, int64_t n, void* total);
+  // Runs of `width` elements, one behind the other, into y[at] and so on.
+  void (*many)(const void* x, int64_t width, int64_t count, void* y, int64_t at);
   void (*combine)(void* total, const void* next);
   void (*store)(const void* total, int64_t width, void* y, int64_t at);
 };
+
+template <class Y, bool mean, class Total> inline Y finished(Total total, int64_t width) {
+  if constexpr (mean) total /= static_cast<Total>(width);
+  return static_cast<Y>(total);
+}
 
 template <class R, class Y, bool mean> const Reduction* reduction_of() {
   using T = typename R::Element;
@@ -38,13 +45,16 @@ template <class R, class Y, bool mean> const Reduction* reduction_of() {
       [](void* run, const void* x, int64_t n, void* total) {
         *static_cast<Total*>(total) = static_cast<Run<R>*>(run)->end(static_cast<const T*>(x), n);
       },
+      [](const void* x, int64_t width, int64_t count, void* y, int64_t at) {
+        const T* from = static_cast<const T*>(x);
+        Y* to = static_cast<Y*>(y) + at;
+        for (int64_t i = 0; i < count; i++, from += width) to[i] = finished<Y, mean>(reduce_run<R>(from, width), width);
+      },
       [](void* total, const void* next) {
         *static_cast<Total*>(total) = R::combine(*static_cast<Total*>(total), *static_cast<const Total*>(next));
       },
       [](const void* total, int64_t width, void* y, int64_t at) {
-        Total v = *static_cast<const Total*>(total);
-        if constexpr (mean) v /= static_cast<Total>(width);
-        static_cast<Y*>(y)[at] = static_cast<Y>(v);
+        static_cast<Y*>(y)[at] = finished<Y, mean>(*static_cast<const Total*>(total), width);
       }};
   return &reduction;
 }
@@ -107,7 +117,6 @@ struct Reduced {
   const Reduction* how;
   char* data;
   int value;
-  int64_t item;
 };
 
 // A call, ready to run on any thread.
@@ -166,11 +175,8 @@ class Tiles {
     }
   }
 
-  // Of reduction k, from element `skip` of the tile on.
-  const void* result(int k, int64_t skip = 0) const {
-    const Reduced& r = job_.reduce[k];
-    return static_cast<const char*>(values_[r.value]) + skip * r.item;
-  }
+  // What reduction k reduces of the tile.
+  const void* result(int k) const { return values_[job_.reduce[k].value]; }
 
   // The totals of elements [at, at + n), which are one run or a piece of it.
   void reduce(int64_t at, int64_t n, uint64_t* totals) {
@@ -186,8 +192,8 @@ class Tiles {
   // Runs [begin, end), several a tile where they are short.
   void reduce_runs(int64_t begin, int64_t end) {
     const int64_t width = job_.width, together = job_.tile / width;
-    uint64_t totals[kMaxProgramOutputs];
     if (together < 2) {
+      uint64_t totals[kMaxProgramOutputs];
       for (int64_t i = begin; i < end; i++) {
         reduce(i * width, width, totals);
         store(totals, i);
@@ -199,11 +205,7 @@ class Tiles {
       run(i * width, count * width);
       for (int k = 0; k < job_.reduced; k++) {
         const Reduced& r = job_.reduce[k];
-        for (int64_t m = 0; m < count; m++) {
-          r.how->clear(runs_[k]);
-          r.how->end(runs_[k], result(k, m * width), width, totals);
-          r.how->store(totals, width, r.data, i + m);
-        }
+        r.how->many(result(k), width, count, r.data, i);
       }
     }
   }
@@ -362,7 +364,7 @@ void map_reduce(Args& a) {
     if (kinds[k] != 0) {
       const Reduction* how = find_reduction(static_cast<int>(kinds[k]), t);
       if (!how) fail(Code::unimplemented, "no reduction %d of dtype %d", static_cast<int>(kinds[k]), static_cast<int>(t));
-      job.reduce[job.reduced++] = {how, outputs[k].as<char>(), value, item};
+      job.reduce[job.reduced++] = {how, outputs[k].as<char>(), value};
       continue;
     }
     bool direct = value >= code.inputs && code.code[value - code.inputs].op != static_cast<int>(Op::constant);
