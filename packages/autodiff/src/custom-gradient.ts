@@ -53,6 +53,20 @@ export function customGradient<A extends readonly TensorLike[]>(
       throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
     }
     const [made, gradient] = result as CustomResult;
+    // The user's code may keep what it gets or makes, so no scope of ours may give it back.
+    const gradients = (dy: Tensor): readonly (Tensor | null)[] => {
+      const grads = outsideScopes(() => gradient(keep(dy)));
+      const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
+      if (list.length !== inputs.length) {
+        throw new InvalidArgumentError(
+          `${list.length} gradients for ${inputs.length} arguments`,
+          'customGradient',
+        );
+      }
+      list.forEach((dx, i) => checkGradient(dx, inputs[i] as Tensor, i));
+      return list;
+    };
+    if (context.tracer !== null) return context.tracer.withGradient(made, inputs, gradients);
     // Another tensor, so that the parts' own gradients do not count beside the given one.
     const value = aliasTensor(made, made.shape);
     const op = new Op(
@@ -60,21 +74,7 @@ export function customGradient<A extends readonly TensorLike[]>(
         name: 'CustomGradient',
         doc: 'A function with a gradient of its own.',
         samples: () => [],
-        // The user's code may keep what it gets or makes, so no scope of ours may give it back.
-        grad: (_, dy) => {
-          const grads = outsideScopes(() => gradient(keep(dy)));
-          const list = Array.isArray(grads)
-            ? (grads as readonly (Tensor | null)[])
-            : [grads as Tensor | null];
-          if (list.length !== inputs.length) {
-            throw new InvalidArgumentError(
-              `${list.length} gradients for ${inputs.length} arguments`,
-              'customGradient',
-            );
-          }
-          list.forEach((dx, i) => checkGradient(dx, inputs[i] as Tensor, i));
-          return list;
-        },
+        grad: (_, dy) => gradients(dy),
       },
       () => [value],
     );

@@ -46,8 +46,17 @@ export interface Tracer {
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
   ): readonly Tensor[];
-  /** The value that a symbolic tensor has at every run, because it depends on no argument; null if it does. */
-  constant(x: Tensor): Tensor | null;
+  /**
+   * The value that a symbolic tensor has at every run, because it depends on no argument; null if it does. `draws`: random numbers are
+   * drawn for it, instead of counting as unknown.
+   */
+  constant(x: Tensor, draws?: boolean): Tensor | null;
+  /** `value` with a gradient of its own: a function of the value's gradient that gives those of the inputs. */
+  withGradient(
+    value: Tensor,
+    inputs: readonly Tensor[],
+    gradient: (dy: Tensor) => readonly (Tensor | null)[],
+  ): Tensor;
   /** @throws InvalidArgumentError where no variable may be made any more. */
   created(variable: Variable): void;
 }

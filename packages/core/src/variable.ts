@@ -201,7 +201,7 @@ showInConsole(Variable.prototype, (v) => v.describe());
 /** An initial value; computed now if it was traced. */
 function first(value: Tensor): Tensor {
   if (value.backend !== symbolic) return value;
-  const known = context.lifting?.constant(value) ?? null;
+  const known = context.lifting?.constant(value, true) ?? null;
   if (known !== null) return known;
   throw new InvalidArgumentError(
     "the initial value of a variable cannot depend on a traced function's arguments: make the variable outside, or assign to it",

@@ -7,6 +7,7 @@ import {
   type LateNumber,
   type Storage,
   type TensorRef,
+  UnimplementedError,
 } from '@eagre/backend';
 import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
 import {
@@ -27,6 +28,8 @@ import {
   type Tracer,
   tell,
 } from '@eagre/core/internal';
+import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
+import { drawsNumbers } from './draws.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
 
 // Nobody may give back what stands for an argument, a constant or a variable: they are used again and again.
@@ -194,13 +197,44 @@ export class FunctionTracer implements Tracer, Sink {
     return node.outputs.map((v) => this.#lasting(v));
   }
 
-  constant(x: Tensor): Tensor | null {
+  withGradient(
+    value: Tensor,
+    inputs: readonly Tensor[],
+    gradient: (dy: Tensor) => readonly (Tensor | null)[],
+  ): Tensor {
+    const body = new FunctionTracer('gradient', false, this);
+    const places = body.run(() => {
+      const dy = body.argument(value.dtype, value.shape, 'dy');
+      const stand = inputs.map((x) => body.valueOf(body.#fromOutside(x)));
+      const found = gradient(dy);
+      body.finish(found.filter((dx): dx is Tensor => dx !== null));
+      const more = body.outside.map((o) => o.argument).filter((v) => !stand.includes(v));
+      body.graph.arguments.push(...stand, ...more);
+      return found.flatMap((dx, i) => (dx === null ? [] : [i + 1]));
+    });
+    if (body.graph.assignments.length > 0)
+      throw new UnimplementedError(
+        'a gradient in a traced function cannot assign to variables',
+        'customGradient',
+      );
+    const given = new Set<unknown>(inputs);
+    const outside = body.outside.map((o) => o.from).filter((f) => !given.has(f));
+    const attrs: CustomGradientAttrs = { gradient: body.graph, places };
+    return execute(
+      customGradientOp,
+      [value, ...inputs, ...outside.map((f) => (f instanceof Variable ? f.taken() : f))],
+      attrs,
+    )[0] as Tensor;
+  }
+
+  constant(x: Tensor, draws = false): Tensor | null {
     if (hasUnknownSizes(x.shape)) return null;
     const values = new Map<GraphNode, readonly Tensor[] | null>();
-    const compute = ({ what, inputs, attrs, outputs }: GraphNode): readonly Tensor[] | null => {
+    const compute = (node: GraphNode): readonly Tensor[] | null => {
+      const { what, inputs, attrs, outputs } = node;
       if (what.kind === 'constant') return [what.tensor];
-      if (what.kind === 'argument') return this.#constantOutside(outputs);
-      if (what.kind !== 'op') return null;
+      if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
+      if (what.kind !== 'op' || (!draws && drawsNumbers(node))) return null;
       const given = inputs.map(valueAt);
       return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
     };
@@ -212,10 +246,10 @@ export class FunctionTracer implements Tracer, Sink {
     return lifted(() => valueAt(this.valueOf(x)));
   }
 
-  #constantOutside(argument: readonly GraphValue[]): readonly Tensor[] | null {
+  #constantOutside(argument: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {
     const from = [...this.#outside.values()].find((o) => o.argument === argument[0])?.from;
     if (from === undefined || from instanceof Variable) return null;
-    const known = from.backend === symbolic ? (this.#outer?.constant(from) ?? null) : from;
+    const known = from.backend === symbolic ? (this.#outer?.constant(from, draws) ?? null) : from;
     return known === null ? null : [known];
   }
 

@@ -1,7 +1,8 @@
 import { GradientTape } from '@eagre/autodiff';
-import { LateNumber, UnimplementedError } from '@eagre/backend';
+import { UnimplementedError } from '@eagre/backend';
 import { type Tensor, zeros } from '@eagre/core';
-import { inContext, isFloating, symbolically, symbolicTensor } from '@eagre/core/internal';
+import { isFloating } from '@eagre/core/internal';
+import { drawsNumbers } from '../draws.ts';
 import type { Graph, GraphNode, GraphValue } from '../graph.ts';
 import { GraphInterpreter } from '../interpret.ts';
 import { FunctionTracer } from '../tracer.ts';
@@ -93,7 +94,8 @@ export function onlyOnce(body: Graph): GraphValue[] {
   return body.liveNodes().flatMap((node) => (isOnlyOnce(node) ? node.outputs : []));
 }
 
-function isOnlyOnce({ what, inputs, attrs, name }: GraphNode): boolean {
+function isOnlyOnce(node: GraphNode): boolean {
+  const { what, attrs, name } = node;
   if (what.kind === 'host' || what.kind === 'update') return true;
   if (what.kind !== 'op') return false;
   if (what.op instanceof ControlOp) {
@@ -103,21 +105,7 @@ function isOnlyOnce({ what, inputs, attrs, name }: GraphNode): boolean {
       name,
     );
   }
-  let draws = false;
-  const watch = {
-    call: (_k: unknown, _i: unknown, _o: unknown, attrsOfCall: Readonly<Record<string, unknown>>): void => {
-      draws ||= Object.values(attrsOfCall).some((v) => v instanceof LateNumber);
-    },
-    capture: (x: Tensor): Tensor => symbolicTensor(x.dtype, x.shape, x.size),
-  };
-  inContext({ tapes: [], tracker: null }, () =>
-    symbolically(watch, () =>
-      what.op.evaluate(
-        inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape)),
-        attrs,
-      ),
-    ),
-  );
+  const draws = drawsNumbers(node);
   if (draws && what.op.grad !== undefined)
     throw new UnimplementedError('no gradient passes through an op that draws random numbers itself', name);
   return draws;

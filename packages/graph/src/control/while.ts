@@ -1,6 +1,6 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { type Tensor, zerosLike } from '@eagre/core';
+import { identity, type Tensor, zerosLike } from '@eagre/core';
 import {
   type Attrs,
   execute,
@@ -215,7 +215,10 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const { forward, carried, summed } = g.attrs as WhileGradAttrs;
   const count = forward.body.outputs.length;
   const seeds = g.inputs.slice(0, carried.length);
-  const inputs = g.inputs.slice(carried.length + summed.length);
+  // One tensor may be several inputs; each has a gradient of its own.
+  const inputs = g.inputs
+    .slice(carried.length + summed.length)
+    .map((x) => (isFloating(x.dtype) ? identity(x) : x));
   const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i] as Tensor));
   if (onlyOnce(forward.body).length > 0) {
     throw new UnimplementedError(
