@@ -253,6 +253,21 @@ describe('a loop', () => {
   });
 });
 
+it('gives a loop within a loop its first values in place only where it carries the same on', () => {
+  // Of x and n, the inner loop carries the first two on.
+  const inner = (carried: 1 | 2): Plan =>
+    body(3, (b, x, y) => [b.make(double, [y]), b.make(double, [x])].slice(0, carried));
+  const last = (turn: Plan): string | undefined => showLoop(2, turn).at(-2);
+  const sameWay = body(2, (b, x, n) => b.loop([x], [n, n], below(3), inner(1)));
+  expect(last(sameWay)).not.toMatch(/^Copy/);
+  const crossed = body(2, (b, x, n) => [b.loop([b.make(double, [n]), x], [n], below(3), inner(2))[0]]);
+  expect(last(crossed)).toMatch(/^Copy \d+ -> 2$/);
+  const constant = body(2, (b, x, n) => b.loop([b.make(double, [n])], [x, n], below(3), inner(1)));
+  expect(last(constant)).toMatch(/^Copy \d+ -> 2$/);
+  const twice = body(2, (b, x, n) => [b.loop([x, x], [n], below(3), inner(2))[0]]);
+  expect(last(twice)).toMatch(/^Copy \d+ -> 2$/);
+});
+
 it('keeps a state that a loop writes its result to as it is until then', () => {
   const w = new PlanWriter();
   const [n, state] = [w.input(), w.state({}, noMemory)];
