@@ -1,15 +1,11 @@
-// Elementwise and ElementwiseFlat: scalar programs mapped over tensors. A program runs one instruction at a time over tiles
-// whose values stay in the first-level cache.
+// Elementwise and ElementwiseFlat: scalar programs mapped over tensors, in tiles whose values stay in the first-level cache.
 #include <cstring>
 
 #include "program_tile.h"
-#include "rows.h"
 #include "stream.h"
 
 EAGRE_BEGIN
 namespace {
-
-Rows rows;
 
 constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
 constexpr int64_t kMaxTile = 1024, kMinTile = 256;
@@ -17,36 +13,6 @@ constexpr int64_t kMaxTile = 1024, kMinTile = 256;
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
-
-// One instruction that runs, with its operands' value numbers (an absent one repeats the first).
-struct Step {
-  RowFn fn;
-  int16_t a, b, c, result;
-};
-
-inline RowFn row_function(const Instr& in) {
-  if (in.op == static_cast<int>(Op::cast)) return rows.cast[static_cast<int>(in.arg_dtype)][static_cast<int>(in.dtype)];
-  return rows.op[in.op][static_cast<int>(in.arg_dtype)];
-}
-
-// Rough costs in tenths of a nanosecond an element, for choosing grains.
-inline int64_t cost_of(const Instr& in) {
-  Op op = static_cast<Op>(in.op);
-  bool wide = in.arg_dtype == DType::f64, integer = !wide && in.arg_dtype != DType::f32;
-  switch (op) {
-    case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf: case Op::sin: case Op::cos:
-      return wide ? 60 : 3;
-    case Op::expm1: case Op::log1p: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
-    case Op::asinh: case Op::acosh: case Op::atanh: case Op::softplus: case Op::erfc:
-      return wide ? 120 : 12;
-    case Op::pow: return wide ? 200 : integer ? 50 : 15;
-    case Op::div: case Op::floor_div: return integer ? 20 : 2;
-    case Op::mod: return integer ? 20 : 60;
-    case Op::sqrt: case Op::rsqrt: return 2;
-    case Op::erfinv: case Op::lgamma: case Op::digamma: case Op::atan2: return 150;
-    default: return 1;
-  }
-}
 
 inline int64_t grain_for(int64_t cost) {
   int64_t grain = (int64_t{1} << 17) / (3 + cost);
@@ -70,17 +36,6 @@ inline void splat_bytes(void* to, const void* value, size_t item, int64_t n) {
     std::memset(to, *static_cast<const unsigned char*>(value), static_cast<size_t>(n));
   }
 }
-inline void splat_constant(void* to, const Instr& in, int64_t n) {
-  switch (in.dtype) {
-    case DType::f32: splat(to, static_cast<float>(in.value), n); break;
-    case DType::f64: splat(to, in.value, n); break;
-    case DType::i32: splat(to, convert<int32_t, double>(in.value), n); break;
-    case DType::i64: splat(to, convert<int64_t, double>(in.value), n); break;
-    case DType::u8: splat(to, convert<uint8_t, double>(in.value), n); break;
-    case DType::boolean: splat(to, static_cast<uint8_t>(in.value != 0), n); break;
-  }
-}
-
 enum class Source {
   in_place,   // every element in order: read where it lies
   copied,     // the same, but an output writes over it: copied into a tile first
@@ -94,15 +49,15 @@ enum class Source {
 // A call, ready to run in chunks on any thread.
 struct Plan {
   const Program* program;
-  int steps;
-  Step step[kMaxProgramInstrs];
+  ProgramTile code;
   const char* in[kMaxProgramInputs];
   char* out[kMaxProgramOutputs];
   Source source[kMaxProgramInputs];
   int buffer[kMaxProgramInputs];       // the tile buffer of an input that is not read in place
   bool direct[kMaxProgramOutputs];     // its instruction writes straight into the output
-  bool streamed[kMaxProgramOutputs];   // large: leaves the tile by streaming stores
+  bool streamed[kMaxProgramOutputs];   // large: leaves by streaming stores
   bool streams;                        // any of them
+  unsigned may_stream;                 // those that need not go through the tile then
   int buffers;
   int64_t stride;                      // bytes between tile buffers
   int64_t tile;
@@ -113,27 +68,16 @@ struct Plan {
   int64_t dims[kMaxRank];
   int64_t strides[kMaxProgramInputs][kMaxRank];
   int64_t inner_stride[kMaxProgramInputs];
-  int64_t cost;
 
   size_t item(int value) const { return dtype_size(program->dtype_of(value)); }
 };
 
-void prepare_steps(Plan& p) {
+void prepare_code(Plan& p) {
   const Program& code = *p.program;
-  p.steps = 0;
-  p.cost = 0;
+  p.code.program = p.program;
+  prepare_tile(p.code);
+  p.may_stream = p.code.may_stream();
   p.streams = false;
-  for (int i = 0; i < code.instrs; i++) {
-    const Instr& in = code.code[i];
-    if (in.slot < 0 || in.op == static_cast<int>(Op::constant)) continue;
-    Step& s = p.step[p.steps++];
-    s.fn = row_function(in);
-    s.a = static_cast<int16_t>(in.args[0]);
-    s.b = static_cast<int16_t>(in.args[1] < 0 ? in.args[0] : in.args[1]);
-    s.c = static_cast<int16_t>(in.args[2] < 0 ? in.args[0] : in.args[2]);
-    s.result = static_cast<int16_t>(code.inputs + i);
-    p.cost += cost_of(in);
-  }
   for (int k = 0; k < code.outputs; k++) {
     int v = code.results[k];
     p.direct[k] = v >= code.inputs && code.code[v - code.inputs].op != static_cast<int>(Op::constant);
@@ -176,13 +120,6 @@ void prepare_buffers(Plan& p, bool short_rows) {
   p.stride = (p.tile * item / 64 | 1) * 64 + 128;
 }
 
-inline void run_steps(const Plan& p, const void** values, int64_t n) {
-  for (int i = 0; i < p.steps; i++) {
-    const Step& s = p.step[i];
-    s.fn(values[s.a], values[s.b], values[s.c], const_cast<void*>(values[s.result]), n);
-  }
-}
-
 // The addresses of values that stay the same for all tiles of a chunk; fills constants.
 void bind(const Plan& p, char* memory, const void** values) {
   const Program& code = *p.program;
@@ -191,7 +128,7 @@ void bind(const Plan& p, char* memory, const void** values) {
     if (in.slot < 0) continue;
     void* at = memory + in.slot * p.stride;
     values[code.inputs + i] = at;
-    if (in.op == static_cast<int>(Op::constant)) splat_constant(at, in, p.tile);
+    if (in.op == static_cast<int>(Op::constant)) fill_constant(at, in, p.tile);
   }
   for (int j = 0; j < code.inputs; j++) {
     if (p.source[j] != Source::in_place && p.source[j] != Source::row) values[j] = memory + p.buffer[j] * p.stride;
@@ -204,22 +141,36 @@ void bind(const Plan& p, char* memory, const void** values) {
   }
 }
 
-inline void bind_tile(const Plan& p, const void** values, int64_t at, int64_t n) {
+// The addresses that change from tile to tile. Returns the outputs that leave without going through the tile.
+inline unsigned bind_tile(const Plan& p, char* memory, const void** values, int64_t at, int64_t n) {
   const Program& code = *p.program;
   for (int j = 0; j < code.inputs; j++) {
     const char* from = p.in[j] + at * static_cast<int64_t>(p.item(j));
     if (p.source[j] == Source::in_place) values[j] = from;
     else if (p.source[j] == Source::copied) std::memcpy(const_cast<void*>(values[j]), from, static_cast<size_t>(n) * p.item(j));
   }
+  unsigned streamed = 0;
   for (int k = 0; k < code.outputs; k++) {
-    if (p.direct[k]) values[code.results[k]] = p.out[k] + at * static_cast<int64_t>(p.item(code.results[k]));
+    if (!p.direct[k] && !p.streamed[k]) continue;
+    const int v = code.results[k];
+    char* to = p.out[k] + at * static_cast<int64_t>(p.item(v));
+    if (p.direct[k]) {
+      values[v] = to;
+    } else if ((p.may_stream >> k & 1) && reinterpret_cast<uintptr_t>(to) % kVectorBytes == 0) {
+      values[v] = to;
+      streamed |= 1u << k;
+    } else {
+      values[v] = memory + code.code[v - code.inputs].slot * p.stride;
+    }
   }
+  return streamed;
 }
 
-inline void store_tile(const Plan& p, const void** values, int64_t at, int64_t n) {
+inline void run_tile(const Plan& p, const void** values, int64_t at, int64_t n, unsigned streamed) {
+  p.code.run(values, n, streamed);
   const Program& code = *p.program;
   for (int k = 0; k < code.outputs; k++) {
-    if (p.direct[k]) continue;
+    if (p.direct[k] || (streamed >> k & 1)) continue;
     size_t item = p.item(code.results[k]);
     char* to = p.out[k] + at * static_cast<int64_t>(item);
     const void* from = values[code.results[k]];
@@ -228,16 +179,27 @@ inline void store_tile(const Plan& p, const void** values, int64_t at, int64_t n
   }
 }
 
+// How many elements from `at` to the next tile, so that tiles begin where streaming stores may.
+inline int64_t first_tile(const Plan& p, int64_t at) {
+  for (int k = 0; k < p.program->outputs; k++) {
+    if (!p.streamed[k] || !(p.may_stream >> k & 1)) continue;
+    int64_t past = static_cast<int64_t>((reinterpret_cast<uintptr_t>(p.out[k]) / 4 + static_cast<uintptr_t>(at)) % kF32);
+    return p.tile - past;
+  }
+  return p.tile;
+}
+
 // All inputs have the outputs' size, or one element.
 void run_flat(const Plan& p) {
-  parallel_for(p.size, grain_for(p.cost), [&p](int64_t begin, int64_t end) {
+  int64_t grain = grain_for(p.code.cost);
+  parallel_for(p.size, p.streams ? grain * 4 : grain, [&p](int64_t begin, int64_t end) {
     const void* values[kMaxValues];
-    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
-    for (int64_t at = begin; at < end; at += p.tile) {
-      int64_t n = end - at < p.tile ? end - at : p.tile;
-      bind_tile(p, values, at, n);
-      run_steps(p, values, n);
-      store_tile(p, values, at, n);
+    char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
+    bind(p, memory, values);
+    for (int64_t at = begin, n = first_tile(p, begin); at < end; at += n, n = p.tile) {
+      if (n > end - at) n = end - at;
+      const unsigned streamed = bind_tile(p, memory, values, at, n);
+      run_tile(p, values, at, n, streamed);
     }
     if (p.streams) stream_end();
   });
@@ -297,20 +259,20 @@ template <class T> void gather_rows(const Plan& p, int input, int64_t row, int64
 void run_short_rows(const Plan& p) {
   const Program& code = *p.program;
   int64_t tile_rows = p.tile / p.inner, row_count = p.size / p.inner;
-  int64_t grain = grain_for(p.cost + 5) / p.inner / tile_rows * tile_rows;
+  int64_t grain = grain_for(p.code.cost + 5) / p.inner / tile_rows * tile_rows;
   parallel_for(row_count, grain < tile_rows ? tile_rows : grain, [&](int64_t begin, int64_t end) {
     const void* values[kMaxValues];
-    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
+    char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
+    bind(p, memory, values);
     for (int64_t row = begin; row < end; row += tile_rows) {
       int64_t count = end - row < tile_rows ? end - row : tile_rows, at = row * p.inner, n = count * p.inner;
-      bind_tile(p, values, at, n);
+      const unsigned streamed = bind_tile(p, memory, values, at, n);
       for (int j = 0; j < code.inputs; j++) {
         if (p.source[j] != Source::gathered) continue;
         visit_size(code.input_dtypes[j],
                    [&](auto tag) { gather_rows<decltype(tag)>(p, j, row, count, const_cast<void*>(values[j])); });
       }
-      run_steps(p, values, n);
-      store_tile(p, values, at, n);
+      run_tile(p, values, at, n, streamed);
     }
     if (p.streams) stream_end();
   });
@@ -319,11 +281,12 @@ void run_short_rows(const Plan& p) {
 void run_long_rows(const Plan& p) {
   const Program& code = *p.program;
   int64_t per_row = (p.inner + p.tile - 1) / p.tile;
-  int64_t grain = grain_for(p.cost) / (p.inner < p.tile ? p.inner : p.tile);
+  int64_t grain = grain_for(p.code.cost) / (p.inner < p.tile ? p.inner : p.tile);
   parallel_for(p.size / p.inner * per_row, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
     const void* values[kMaxValues];
     const char* row_start[kMaxProgramInputs];
-    bind(p, static_cast<char*>(scratch(0, p.buffers * p.stride)), values);
+    char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
+    bind(p, memory, values);
     int64_t last_row = -1;
     for (int64_t unit = begin; unit < end; unit++) {
       int64_t row = unit / per_row, column = unit % per_row * p.tile;
@@ -339,12 +302,11 @@ void run_long_rows(const Plan& p) {
         }
         last_row = row;
       }
-      bind_tile(p, values, at, n);
+      const unsigned streamed = bind_tile(p, memory, values, at, n);
       for (int j = 0; j < code.inputs; j++) {
         if (p.source[j] == Source::row) values[j] = row_start[j] + column * static_cast<int64_t>(p.item(j));
       }
-      run_steps(p, values, n);
-      store_tile(p, values, at, n);
+      run_tile(p, values, at, n, streamed);
     }
     if (p.streams) stream_end();
   });
@@ -421,7 +383,7 @@ void elementwise(Args& a) {
   }
   if (p.size == 0) return;
   collapse(p, inputs, outputs[0]);
-  prepare_steps(p);
+  prepare_code(p);
   bool short_rows = p.outer > 0 && p.inner < kShortRow;
   for (int j = 0; j < code.inputs; j++) {
     if (inputs[j].size == p.size) {
@@ -480,7 +442,7 @@ void elementwise_flat(Args& a) {
   for (int j = 0; j < n_in; j++) p.in[j] = static_cast<char*>(address(a));
   for (int k = 0; k < n_out; k++) p.out[k] = static_cast<char*>(address(a));
   if (size <= 0) return;
-  prepare_steps(p);
+  prepare_code(p);
   for (int j = 0; j < n_in; j++) {
     p.source[j] = overwritten(p, j, size * static_cast<int64_t>(p.item(j))) ? Source::copied : Source::in_place;
   }
@@ -490,24 +452,8 @@ void elementwise_flat(Args& a) {
 
 }  // namespace
 
-void prepare_tile(ProgramTile& p) {
-  p.steps = 0;
-  p.cost = 0;
-  for (int i = 0; i < p.program->instrs; i++) {
-    const Instr& in = p.program->code[i];
-    if (in.slot < 0 || in.op == static_cast<int>(Op::constant)) continue;
-    ProgramTile::Step& s = p.step[p.steps++];
-    s.fn = row_function(in);
-    for (int k = 0; k < 3; k++) s.args[k] = static_cast<int16_t>(in.args[k] < 0 ? in.args[0] : in.args[k]);
-    s.result = static_cast<int16_t>(p.program->inputs + i);
-    p.cost += cost_of(in);
-  }
-}
-
-void fill_constant(void* to, const Instr& in, int64_t n) { splat_constant(to, in, n); }
-
 void register_elementwise(Registry& r) {
-  fill_rows(rows);
+  fill_row_functions();
   r.add("Elementwise", elementwise);
   r.add("ElementwiseFlat", elementwise_flat);
 }

@@ -5,30 +5,30 @@
 
 EAGRE_BEGIN
 
-struct ProgramTile {
-  using Fn = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
-  // One instruction that runs, with its operands' value numbers (an absent one repeats the first).
-  struct Step {
-    Fn fn;
-    int16_t args[3], result;
-  };
+// out[i] = f(a[i], b[i], c[i]) over n elements.
+using RowFn = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
 
+struct ProgramTile {
   const Program* program;
-  int steps;
-  Step step[kMaxProgramInstrs];
+  const void* code;
   int64_t cost;  // of an element, in tenths of a nanosecond, about
 
-  // `values` are the addresses of n elements by value number: inputs, constants, and where results go.
-  void run(const void* const* values, int64_t n) const {
-    for (int i = 0; i < steps; i++) {
-      const Step& s = step[i];
-      s.fn(values[s.args[0]], values[s.args[1]], values[s.args[2]], const_cast<void*>(values[s.result]), n);
-    }
-  }
+  // `values` are the addresses of n elements by value number: inputs, constants, and where results go; only those with memory
+  // (`Instr::slot`) are looked at. A result in `streamed`, a set of bits by output, is stored past the caches; only for those that
+  // `may_stream` tells, at addresses that are multiples of kVectorBytes. Call `stream_end` before another thread may read them.
+  void run(const void* const* values, int64_t n, unsigned streamed = 0) const;
+  // Which outputs can leave so.
+  unsigned may_stream() const;
 };
 
 // Finds the functions of `p.program`.
 void prepare_tile(ProgramTile& p);
 // Writes a constant n times.
 void fill_constant(void* to, const Instr& in, int64_t n);
+// The function of an instruction that is no constant.
+RowFn row_function(const Instr& in);
+// Fills its table; once, before all else.
+void fill_row_functions();
+// Of one instruction, as `ProgramTile::cost`.
+int64_t cost_of(const Instr& in);
 EAGRE_END

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../runtime/programs.h"
-#include "isa.h"
+#include "program_tile.h"
 #include "special.h"
 #include "vecmath64.h"
 
@@ -17,8 +17,6 @@
 
 EAGRE_BEGIN
 namespace {
-
-using RowFn = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
 
 // Compile-time facts of the element types; bool is a byte here.
 template <class T> struct Type;

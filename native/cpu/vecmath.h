@@ -36,7 +36,8 @@ EAGRE_INLINE vf32 muladd(vf32 a, vf32 b, vf32 c) {
   return a * b + c;
 #endif
 }
-EAGRE_INLINE vf32 splat(float x) { return vf32{} + x; }
+// A difference: a sum would turn -0 into 0.
+EAGRE_INLINE vf32 splat(float x) { return x - vf32{}; }
 EAGRE_INLINE vf32 load(const float* p) { return *reinterpret_cast<const vf32u*>(p); }
 EAGRE_INLINE void store(float* p, vf32 v) { *reinterpret_cast<vf32u*>(p) = v; }
 // The first n < kF32 elements, the other lanes being `rest`; and the store that leaves memory behind them alone.

@@ -7,6 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
+
+#include "schedule.h"
 
 namespace eagre {
 namespace {
@@ -92,43 +95,31 @@ void decode(const double* code, size_t length, Program& p) {
   if (!r.done()) fail(Code::internal, "a scalar program with %zu numbers too many", length);
 }
 
-// Gives every result that is read a tile buffer. Constants are written once, before the first tile, so they keep theirs; other
-// buffers are free again after their last reader, but never for that reader's own result: a cast could then write what it has
-// not read yet.
-void allocate(Program& p) {
-  int last[kMaxProgramInputs + kMaxProgramInstrs];
-  for (int& l : last) l = -1;
-  for (int i = 0; i < p.instrs; i++) {
-    for (int v : p.code[i].args) {
-      if (v >= 0) last[v] = i;
-    }
-  }
-  for (int i = 0; i < p.outputs; i++) last[p.results[i]] = p.instrs;
-  bool used[kMaxProgramInstrs] = {};
-  p.slots = 0;
+// A program and what it points to.
+struct Compiled : Program {
+  std::vector<Instr> instructions;
+  Schedule scheduled;
+};
+
+void decode_and_schedule(const double* code, size_t length, Compiled& p) {
+  p.instructions.resize(kMaxProgramInstrs);
+  p.code = p.instructions.data();
+  decode(code, length, p);
+  p.instructions.resize(static_cast<size_t>(p.instrs));
+  p.instructions.shrink_to_fit();
+  p.code = p.instructions.data();
+  p.scheduled = schedule(p);
+  p.slots = p.scheduled.slots;
   p.slot_bytes = 1;
-  for (int pass = 0; pass < 2; pass++) {
-    for (int i = 0; i < p.instrs; i++) {
-      Instr& in = p.code[i];
-      bool constant = in.op == static_cast<int>(Op::constant);
-      if (constant != (pass == 0)) continue;
-      in.slot = -1;
-      if (last[p.inputs + i] >= 0) {
-        int s = 0;
-        while (used[s]) s++;
-        used[s] = true;
-        in.slot = s;
-        if (s >= p.slots) p.slots = s + 1;
-        int bytes = static_cast<int>(dtype_size(in.dtype));
-        if (bytes > p.slot_bytes) p.slot_bytes = bytes;
-      }
-      for (int v : in.args) {
-        if (v < p.inputs || last[v] != i) continue;
-        const Instr& from = p.code[v - p.inputs];
-        if (from.op != static_cast<int>(Op::constant)) used[from.slot] = false;
-      }
-    }
+  for (const Instr& in : p.instructions) {
+    const int bytes = static_cast<int>(dtype_size(in.dtype));
+    if (in.slot >= 0 && bytes > p.slot_bytes) p.slot_bytes = bytes;
   }
+  p.passes = static_cast<int>(p.scheduled.passes.size());
+  p.pass = p.scheduled.passes.data();
+  p.moves = static_cast<int>(p.scheduled.moves.size());
+  p.move = p.scheduled.moves.data();
+  p.ready = nullptr;
 }
 
 // Programs are never freed, so a reader needs no lock: the table is made of blocks whose addresses appear once.
@@ -155,9 +146,8 @@ int compile_program(const double* code, size_t length) {
   std::lock_guard<std::mutex> lock(k.mutex);
   auto found = k.ids.find(key);
   if (found != k.ids.end()) return found->second;
-  auto p = std::make_unique<Program>();
-  decode(code, length, *p);
-  allocate(*p);
+  auto p = std::make_unique<Compiled>();
+  decode_and_schedule(code, length, *p);
   int id = static_cast<int>(k.ids.size());
   if (id >= kBlock * kBlocks) fail(Code::resource_exhausted, "more than %d scalar programs", kBlock * kBlocks);
   if (id % kBlock == 0) blocks[id / kBlock].store(new Block(), std::memory_order_release);

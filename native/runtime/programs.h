@@ -33,22 +33,56 @@ constexpr int kMaxProgramInputs = 32;
 constexpr int kMaxProgramOutputs = 8;
 constexpr int kMaxProgramInstrs = 256;
 
+// A value of a program is in memory, in its tile buffer, or only in a chain's register.
 struct Instr {
   int32_t op;        // index into scalarOps
   DType dtype;       // of the result
   DType arg_dtype;   // of the operands (of the last one, for select)
   int32_t args[3];   // value numbers: inputs first, then instructions
   double value;      // of a const
-  int32_t slot;      // the tile buffer of the result, or -1 when nothing reads it
+  int32_t slot;      // the tile buffer of the result, or -1 when nothing reads it from memory
+};
+
+// What a chain does with one block of float32 after the other: a register takes values in, is worked on, and goes to memory. A second
+// register holds the truth of a comparison.
+enum class MoveKind : int16_t {
+  load,     // register = operand
+  store,    // value = register
+  apply,    // register = op(register, operand)
+  compare,  // truth = op(register, operand)
+  choose,   // register = truth ? register : operand
+  truth,    // register = truth ? 1 : 0
+  end,
+};
+// Where the operand is; in the reversed forms it comes first.
+enum class MoveForm : int16_t { none, memory, constant, self, memory_first, constant_first };
+struct Move {
+  MoveKind kind;
+  MoveForm form;
+  int16_t op;      // an Op
+  int16_t output;  // of a store: the result that it is, if nothing reads that from memory; or -1
+  int32_t value;   // in memory
+  float constant;
+};
+
+// One sweep over a tile: an instruction, or a chain.
+struct Pass {
+  int32_t instr;  // -1: a chain
+  int32_t move;   // its first move; `end` is the last one
 };
 
 struct Program {
   int inputs, instrs, outputs;
+  int passes, moves;
   int slots;       // tile buffers needed; a constant keeps its own, others are used again once their last reader has run
   int slot_bytes;  // the largest element among the instructions' results
   DType input_dtypes[kMaxProgramInputs];
-  Instr code[kMaxProgramInstrs];
+  Instr* code;
   int32_t results[kMaxProgramOutputs];
+  const Pass* pass;
+  const Move* move;
+  // What an instruction set made of it (cpu/program_tile.cc), at first use; malloc's memory.
+  mutable void* ready;
   const double* encoding;  // what it was compiled from
   size_t length;
   DType dtype_of(int value) const { return value < inputs ? input_dtypes[value] : code[value - inputs].dtype; }

@@ -1,4 +1,6 @@
 // Scalar programs: every opcode against its definition, broadcasting, aliasing, and errors.
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -367,6 +369,143 @@ void large() {
   CHECK(wrong == 0 && room[0] == -1 && room.back() == -1);
 }
 
+// Programs at random, among whose instructions are those that share registers, against their instructions one by one.
+void chains() {
+  Random random(11);
+  const Op unary[] = {Op::neg, Op::abs, Op::sqrt, Op::rsqrt, Op::floor, Op::exp};
+  const Op binary[] = {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max};
+  const Op compare[] = {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge};
+  const double constants[] = {0, -0.0, 1, 2, -1.5, 0.3, INFINITY, NAN};
+  const std::vector<float> special = values<float>();
+  auto pick = [&](const auto& list) { return list[static_cast<size_t>(random.below(static_cast<int64_t>(std::size(list))))]; };
+  for (int round = 0; round < 400; round++) {
+    const int inputs = 1 + static_cast<int>(random.below(3));
+    const int64_t n = pick(std::vector<int64_t>{1, 7, 16, 33, 127, 128, 300, 1000, 1024, 2500, 20000});
+    std::vector<Array<float>> floats;
+    std::vector<Array<bool>> truths;
+    // Of each value: its dtype and its place in one of the lists.
+    std::vector<std::pair<DType, size_t>> known;
+    Builder whole(std::vector<DType>(static_cast<size_t>(inputs), DType::f32));
+    for (int i = 0; i < inputs; i++) {
+      known.push_back({DType::f32, floats.size()});
+      floats.push_back(Array<float>::make({n}, [&](int64_t) {
+        return random.below(8) == 0 ? static_cast<double>(pick(special)) : random.uniform(-3, 3);
+      }));
+    }
+    auto any = [&](DType t) {
+      for (;;) {
+        // Mostly what was made last.
+        int64_t size = static_cast<int64_t>(known.size()), back = random.below(2) ? random.below(size) : random.below(size < 3 ? size : 3);
+        const int v = static_cast<int>(size - 1 - back);
+        if (known[static_cast<size_t>(v)].first == t) return v;
+        if (t == DType::boolean && truths.empty()) return -1;
+        if (t == DType::boolean && random.below(4) == 0) {
+          for (size_t w = 0; w < known.size(); w++) {
+            if (known[w].first == t) return static_cast<int>(w);
+          }
+        }
+      }
+    };
+    const int count = 1 + static_cast<int>(random.below(24));
+    for (int i = 0; i < count; i++) {
+      const int kind = static_cast<int>(random.below(10));
+      Op op = kind < 2 ? pick(unary) : kind < 6 ? pick(binary) : kind < 7 ? pick(compare) : kind < 8 ? Op::constant : Op::select;
+      if (kind == 9 && random.below(2)) op = Op::cast;
+      std::vector<int> args;
+      double value = 0;
+      DType result = kind == 6 ? DType::boolean : DType::f32;
+      if (op == Op::constant) value = pick(constants);
+      else if (op == Op::cast) args = {any(DType::boolean)};
+      else if (op == Op::select) args = {any(DType::boolean), any(DType::f32), any(DType::f32)};
+      else if (kind < 2) args = {any(DType::f32)};
+      else args = {any(DType::f32), any(DType::f32)};
+      if (!args.empty() && args[0] < 0) continue;
+      switch (args.size()) {
+        case 0: whole.op(op, result, {}, value); break;
+        case 1: whole.op(op, result, {args[0]}); break;
+        case 2: whole.op(op, result, {args[0], args[1]}); break;
+        default: whole.op(op, result, {args[0], args[1], args[2]});
+      }
+      // By itself.
+      std::vector<DType> types;
+      std::vector<const void*> from;
+      for (int v : args) {
+        const auto& k = known[static_cast<size_t>(v)];
+        types.push_back(k.first);
+        from.push_back(k.first == DType::f32 ? static_cast<const void*>(floats[k.second].data()) : truths[k.second].data());
+      }
+      Array<float> number({n}, static_cast<float>(value));
+      Array<bool> truth({n});
+      if (!args.empty()) {
+        void* to = result == DType::f32 ? static_cast<void*>(number.data()) : truth.data();
+        CHECK(flat(single(op, types, result), n, from, {to}) == Code::ok);
+      }
+      known.push_back({result, result == DType::f32 ? floats.size() : truths.size()});
+      if (result == DType::f32) floats.push_back(number);
+      else truths.push_back(truth);
+    }
+    // The last value, and sometimes others.
+    std::vector<int> results = {static_cast<int>(known.size()) - 1};
+    while (random.below(3) == 0 && results.size() < 4) results.push_back(static_cast<int>(random.below(static_cast<int64_t>(known.size()))));
+    const int id = results.size() == 1   ? whole.compile({results[0]})
+                   : results.size() == 2 ? whole.compile({results[0], results[1]})
+                   : results.size() == 3 ? whole.compile({results[0], results[1], results[2]})
+                                         : whole.compile({results[0], results[1], results[2], results[3]});
+    std::vector<Array<float>> numbers(results.size(), Array<float>({n}));
+    std::vector<Array<bool>> bools(results.size(), Array<bool>({n}));
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (int i = 0; i < inputs; i++) from.push_back(floats[static_cast<size_t>(i)].data());
+    // The first result over the first input.
+    const bool in_place = random.below(3) == 0 && known[static_cast<size_t>(results[0])].first == DType::f32;
+    Array<float> shared = floats[0];
+    for (size_t k = 0; k < results.size(); k++) {
+      const bool number = known[static_cast<size_t>(results[k])].first == DType::f32;
+      to.push_back(number ? static_cast<void*>(numbers[k].data()) : bools[k].data());
+    }
+    if (in_place) from[0] = to[0] = shared.data();
+    CHECK(flat(id, n, from, to) == Code::ok);
+    for (size_t k = 0; k < results.size(); k++) {
+      const auto& want = known[static_cast<size_t>(results[k])];
+      if (want.first != DType::f32) {
+        CHECK(same(bools[k], truths[want.second]));
+        continue;
+      }
+      const Array<float>& got = in_place && k == 0 ? shared : numbers[k];
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < n; i++) {
+        const float a = got[i], b = floats[want.second][i];
+        if (std::memcmp(&a, &b, 4) != 0 && !(a != a && b != b)) wrong++;
+      }
+      CHECK(wrong == 0 && got.intact());
+      if (wrong) std::printf("  program %d of %d instructions, %lld elements, result %zu\n", round, count, static_cast<long long>(n), k);
+    }
+  }
+}
+
+// What is stored past the caches straight from registers, from any address on.
+void streamed_chains() {
+  const int64_t n = (int64_t{4} << 20) + 1000;
+  Builder b({DType::f32, DType::f32});
+  const int two = b.op(Op::constant, DType::f32, {}, 2), zero = b.op(Op::constant, DType::f32, {}, 0);
+  const int sum = b.op(Op::add, DType::f32, {b.op(Op::mul, DType::f32, {0, two}), 1});
+  const int id = b.compile({b.op(Op::max, DType::f32, {sum, zero}), b.op(Op::sub, DType::f32, {sum, 0})});
+  std::vector<float> x(static_cast<size_t>(n)), y(x.size()), u(x.size() + 64), v(u.size());
+  for (size_t i = 0; i < x.size(); i++) x[i] = static_cast<float>(i % 1021) - 500, y[i] = static_cast<float>(i % 13);
+  for (size_t shift : {0, 1, 5, 16}) {
+    std::fill(u.begin(), u.end(), -7.0f);
+    std::fill(v.begin(), v.end(), -7.0f);
+    CHECK(flat(id, n, {x.data(), y.data()}, {u.data() + shift, v.data() + 2 * shift}) == Code::ok);
+    int64_t wrong = 0;
+    for (size_t i = 0; i < x.size(); i++) {
+      const float s = x[i] * 2 + y[i];
+      wrong += u[i + shift] != (s > 0 ? s : 0.0f) || v[i + 2 * shift] != s - x[i];
+    }
+    CHECK(wrong == 0 && u[x.size() + shift] == -7 && v[x.size() + 2 * shift] == -7);
+    CHECK(shift == 0 || (u[shift - 1] == -7 && v[2 * shift - 1] == -7));
+  }
+}
+
 void programs() {
   CHECK(refused({}));
   CHECK(refused({1}));
@@ -401,6 +540,8 @@ int main() {
   broadcasting();
   aliasing();
   buffers();
+  chains();
+  streamed_chains();
   large();
   return finish();
 }
