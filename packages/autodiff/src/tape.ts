@@ -8,7 +8,7 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { context, isFloating, sameShape, scoped, showShape, sizeOf } from '@eagre/core/internal';
+import { context, isFloating, knownSize, sameShape, scoped, showShape, sizeOf } from '@eagre/core/internal';
 import { backward } from './backward.ts';
 import { flatten, type GradientsOf, isSource, type Nested, rebuild, type Source } from './nest.ts';
 import { Recorder } from './recorder.ts';
@@ -136,7 +136,7 @@ export class GradientTape {
     this.#open();
     const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
-    const n = y.size;
+    const n = knownSize(y.size, 'jacobian');
     const rows = this.#ask(() =>
       Array.from({ length: n }, (_, i) => {
         const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
@@ -176,7 +176,7 @@ export class GradientTape {
       );
     }
     const inner = y.shape.slice(1);
-    const n = sizeOf(inner);
+    const n = knownSize(sizeOf(inner), 'batchJacobian');
     const rows = this.#ask(() =>
       Array.from({ length: n }, (_, i) => {
         const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype });

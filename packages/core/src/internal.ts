@@ -62,10 +62,10 @@ export {
 export {
   assumeSizes,
   differs,
+  guardedShape,
   guardSizes,
   hasUnknownSizes,
   isUnknownSize,
-  knownShape,
   knownSize,
   UNKNOWN_SIZE,
   type UnknownSizes,

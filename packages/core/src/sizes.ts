@@ -10,6 +10,8 @@ export interface UnknownSizes {
   has(size: number): boolean;
   /** Hides the unknown sizes of a tensor from code that is not the library's. */
   guard(tensor: Tensor): void;
+  /** A shape whose unknown sizes are hidden so. */
+  guarded<S extends PartialShape>(shape: S): S;
   /** What follows holds only where these shapes differ: to be checked for the sizes of each run. */
   differ(a: Shape, b: Shape): void;
   /** What follows holds only where no number of `a` is negative or above that of `b`. */
@@ -44,9 +46,9 @@ export function guardSizes(tensor: Tensor): void {
   if (current !== null) current.guard(tensor);
 }
 
-/** A shape as code of users may see it: null for what is not known. */
-export function knownShape(shape: Shape): PartialShape {
-  return current === null ? shape : shape.map((d) => (isUnknownSize(d) ? null : d));
+/** A shape for code of users, from which unknown sizes are hidden. */
+export function guardedShape<S extends PartialShape>(shape: S): S {
+  return current === null ? shape : current.guarded(shape);
 }
 
 /**

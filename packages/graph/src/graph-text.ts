@@ -2,6 +2,7 @@ import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
 const LONGEST = 8;
@@ -42,9 +43,10 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
   return `${result}${type}(${read.join(', ')})${attrs.length === 0 ? '' : ` {${attrs.join(', ')}}`}`;
 }
 
-/** `float32[2,3]` */
+/** `float32[2,3]`; `?` stands for any size. */
 export function showType({ dtype, shape }: Pick<GraphValue, 'dtype' | 'shape'>): string {
-  return `${dtype}[${shape.join(',')}]`;
+  const unknown = hasStandIns(shape);
+  return `${dtype}[${shape.map((d) => (unknown && d >= SMALLEST_STAND_IN ? '?' : d)).join(',')}]`;
 }
 
 function reference({ node, index }: GraphValue): string {
@@ -59,9 +61,12 @@ function definition(value: GraphValue): string {
 export class VariableLabels {
   readonly #labels = new Map<Variable, string>();
   readonly #taken = new Map<string, number>();
+  /** Whether numbers in the graph stand for unknown sizes. */
+  readonly sized: boolean;
 
   /** Variables are numbered in the order in which the graph reads them. */
   constructor(graph: Graph) {
+    this.sized = graph.arguments.some((value) => hasStandIns(value.shape));
     for (const { what } of graph.nodes) if (what.kind === 'variable') this.of(what.variable);
   }
 
@@ -79,7 +84,7 @@ export class VariableLabels {
 }
 
 function showAttr(value: unknown, labels: VariableLabels, depth: number): string {
-  if (typeof value === 'number') return showNumber(value);
+  if (typeof value === 'number') return labels.sized && looksUnknown(value) ? '?' : showNumber(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'function') return value.name === '' ? '<function>' : `<function ${value.name}>`;

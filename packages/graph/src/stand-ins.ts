@@ -29,9 +29,12 @@ export function hasStandIns(shape: Shape): boolean {
   return shapes.has(shape);
 }
 
-/** A shape with null for each number that stands for an unknown size. */
-export function withoutStandIns(shape: Shape): PartialShape {
-  return shapes.has(shape) ? shape.map((d) => (d >= SMALLEST_STAND_IN ? null : d)) : shape;
+/** Whether a number looks like one that was computed from an unknown size. */
+export function looksUnknown(n: number): boolean {
+  return primes.some((prime) => {
+    const times = Math.round(n / prime);
+    return times >= 1 && times <= 4096 && Math.abs(n - times * prime) <= 256;
+  });
 }
 
 /** The number that stands for the sizes of a class. */
@@ -66,24 +69,29 @@ export class StandIns implements UnknownSizes {
   guard(tensor: Tensor): void {
     const { shape, size } = tensor;
     if (!this.has(size) && !shape.some((d) => this.has(d))) return;
+    shapes.add(shape);
+    Object.defineProperty(tensor, 'shape', { value: this.guarded(shape) });
+    this.#hide(tensor, 'size', size);
+  }
+
+  guarded<S extends PartialShape>(shape: S): S {
+    if (!shape.some((d) => d !== null && this.has(d))) return shape;
     const guarded = [...shape];
-    const hide = (target: object, key: number | 'size', value: number): void => {
-      const get = (): number => {
-        if (!this.#over && !calledByLibrary(get)) this.#fail();
-        return value;
-      };
-      Object.defineProperty(target, key, { get, enumerable: true, configurable: true });
-    };
     shape.forEach((d, i) => {
-      if (this.has(d)) hide(guarded, i, d);
+      if (d !== null && this.has(d)) this.#hide(guarded, i, d);
     });
     Object.defineProperty(guarded, Symbol.for('nodejs.util.inspect.custom'), {
-      value: () => `[${shape.map((d) => (this.has(d) ? '?' : d)).join(', ')}]`,
+      value: () => `[${shape.map((d) => (d !== null && this.has(d) ? '?' : d)).join(', ')}]`,
     });
-    shapes.add(shape);
-    shapes.add(guarded);
-    Object.defineProperty(tensor, 'shape', { value: guarded });
-    hide(tensor, 'size', size);
+    return guarded as readonly (number | null)[] as S;
+  }
+
+  #hide(target: object, key: number | 'size', value: number): void {
+    const get = (): number => {
+      if (!this.#over && !calledByLibrary(get)) this.#fail();
+      return value;
+    };
+    Object.defineProperty(target, key, { get, enumerable: true, configurable: true });
   }
 
   /** From here on the numbers are no secret: nothing can be written down any more. */

@@ -15,6 +15,7 @@ import {
 import {
   callable,
   context,
+  guardedShape,
   isFloating,
   lifted,
   outsideScopes,
@@ -374,7 +375,8 @@ export class Layer extends Module {
     const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
     const before = state.weights.length;
     try {
-      outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape)));
+      const guarded = isShapes(shape) ? shape.map(guardedShape) : guardedShape(shape);
+      outsideScopes(() => withoutTapes(() => build.call(this, guarded as PartialShape)));
     } catch (error) {
       // Another attempt starts anew.
       state.weights.length = before;
