@@ -253,6 +253,27 @@ describe('a loop', () => {
   });
 });
 
+it('copies what a loop begins with if the loop has another use of it', () => {
+  const w = new PlanWriter();
+  const limit = w.input();
+  const turn = body(3, (b, x, n) => [b.make(add, [x, n])]);
+  const x = w.fill(1);
+  w.loop([x], [x, limit], below(3), turn);
+  const y = w.fill(1);
+  w.loop(
+    [y, y],
+    [limit],
+    below(3),
+    body(3, (b, p, q) => [b.make(double, [p]), b.make(double, [q])]),
+  );
+  const steps = showSteps(flat(w.plan()));
+  expect(steps.filter((step) => step.startsWith('Copy'))).toEqual([
+    'Copy 1 -> 2',
+    'Copy 3 -> 4',
+    'Copy 3 -> 5',
+  ]);
+});
+
 it('gives a loop within a loop its first values in place only where it carries the same on', () => {
   // Of x and n, the inner loop carries the first two on.
   const inner = (carried: 1 | 2): Plan =>
