@@ -16,6 +16,7 @@ export interface Entry {
  * gradient will need; `release` lets go.
  */
 export class Recorder implements TapeObserver {
+  readonly takesCalls = true;
   readonly entries: Entry[] = [];
   /** Ids of the tensors that depend on something watched. */
   readonly tracked: Set<number> = new Set();

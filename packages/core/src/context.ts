@@ -7,6 +7,8 @@ import type { Variable } from './variable.ts';
 
 /** Sees every op that runs while it is in `context.tapes`. Gradient tapes are such observers. */
 export interface TapeObserver {
+  /** Whether one op may stand for a whole call of a traced function. */
+  readonly takesCalls?: boolean;
   record(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void;
   /** A variable's value was taken as the input of an op or read by the user. */
   variableRead(variable: Variable, value: Tensor): void;

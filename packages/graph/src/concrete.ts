@@ -16,6 +16,7 @@ import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
 import { replace } from './structure.ts';
+import { TapedGraph } from './taped.ts';
 
 interface Prepared {
   /** What the executable runs. */
@@ -31,6 +32,7 @@ export class ConcreteFunction {
   readonly graph: Graph;
   readonly #structure: unknown;
   readonly #prepared = new Map<Backend, Prepared>();
+  #taped: TapedGraph | null | undefined;
 
   /** @param structure what the function returned, with anything in the places of its tensors. */
   constructor(graph: Graph, structure: unknown) {
@@ -41,14 +43,27 @@ export class ConcreteFunction {
   /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */
   call(inputs: readonly Tensor[]): unknown {
     graphRuns(this.graph);
-    // A tape outside, or another function that is being traced, has to see the ops.
-    const outputs =
-      context.tapes.length > 0 || context.tracer !== null
-        ? interpretFunction(this.graph, inputs)
-        : this.#run(inputs);
+    const outputs = this.run(inputs);
     if (this.#structure instanceof Tensor) return outputs[0];
     let next = 0;
     return replace(this.#structure, () => outputs[next++]);
+  }
+
+  /** Runs the graph on tensors for its arguments. @returns a tensor for each of its outputs. */
+  run(inputs: readonly Tensor[]): readonly Tensor[] {
+    const { tapes, tracer } = context;
+    if (tapes.length === 0 && tracer === null) return this.#run(inputs);
+    const [tape] = tapes;
+    if (tracer === null && tapes.length === 1 && tape?.takesCalls === true) {
+      if (this.#taped === undefined)
+        this.#taped = TapedGraph.of(this.graph, (graph) => {
+          const concrete = new ConcreteFunction(graph, null);
+          return (given) => concrete.run(given);
+        });
+      if (this.#taped !== null) return this.#taped.call(inputs);
+    }
+    // Other observers, several tapes, or another function that is being traced: they have to see the ops.
+    return interpretFunction(this.graph, inputs);
   }
 
   /**
