@@ -32,6 +32,29 @@ describe('simplifyCase', () => {
     ]);
   });
 
+  it('copies what no body changes', () => {
+    const b = new PlanBuilder();
+    const c = b.input('bool', [], [1]);
+    const x = b.input('float32', [2], counting([2]));
+    const y = b.input('float32', [2], counting([2]));
+    const copy = (s: PlanBuilder, t: PlanTensor): PlanTensor => s.kernel('Copy', [t], 'float32', [2]);
+    b.output(
+      ...b.branch(
+        c,
+        [x, y],
+        [(s, p, q) => [copy(s, p), copy(s, q)], (s, p, q) => [copy(s, p), s.map((t, v) => t.neg(v), [q])]],
+      ),
+    );
+    expect(simplified(b)).toEqual([
+      '%3 float32[2] = Copy(%1 float32[2])',
+      '%4 float32[2] = Case(%0 bool[], %2 float32[2])',
+      '  true: inputs %1; states none; outputs %3',
+      '    %3 float32[2] = Copy(%1 float32[2])',
+      '  false: inputs %1; states none; outputs %3',
+      '    %3 float32[2] = -%1',
+    ]);
+  });
+
   it('makes constants of inputs', () => {
     const b = new PlanBuilder();
     const c = b.input('int32', [], [1]);

@@ -4,7 +4,7 @@ import { readInputs, readingOnce, withConstants, withoutInputs, withoutOutputs }
 import { hasLateNumbers } from './tensors.ts';
 
 /**
- * Simplifies a Case and adds it to the plan. Where the selector is a constant, the calls of the body that it selects stand in its
+ * Simplifies a Case and adds it to the plan: what no body changes goes around it. Where the selector is a constant, the calls of the body that it selects stand in its
  * place; but not if they have late numbers, which a body asks for by itself.
  */
 export function simplifyCase(call: BodiesCall, around: Surroundings): void {
@@ -24,14 +24,40 @@ export function simplifyCase(call: BodiesCall, around: Surroundings): void {
       withConstants(readingOnce(withoutOutputs(body, dropped), given), given, around.constants),
     ),
   );
-  const read = bodies.map(readInputs);
+  const results = parts.results.filter((_, k) => !dropped.has(k));
+  const same = passedThrough(bodies, given, results);
+  for (const [k, i] of same) around.draft.calls.push(copy(given[i], results[k], parts.name));
+  const kept = bodies.map((body) => withoutOutputs(body, new Set(same.keys())));
+  const read = kept.map(readInputs);
   const unread = new Set(given.flatMap((_, i) => (read.some((places) => places.has(i)) ? [] : [i])));
   around.draft.nested({
     ...parts,
-    bodies: bodies.map((body) => withoutInputs(body, unread)),
+    bodies: kept.map((body) => withoutInputs(body, unread)),
     given: given.filter((_, i) => !unread.has(i)),
-    results: parts.results.filter((_, k) => !dropped.has(k)),
+    results: results.filter((_, k) => !same.has(k)),
   });
+}
+
+/** The outputs that every body copies from one input, and that input. */
+function passedThrough(
+  bodies: readonly Plan[],
+  given: readonly PlanTensor[],
+  results: readonly PlanTensor[],
+): Map<number, number> {
+  const found = new Map<number, number>();
+  const writers = bodies.map(
+    ({ calls }) => new Map(calls.flatMap((call) => call.outputs.map(({ value }) => [value, call]))),
+  );
+  bodies[0].outputs.forEach((_, k) => {
+    const from = bodies.map(({ outputs, inputs }, b) => {
+      const writer = writers[b].get(outputs[k]);
+      return writer?.kernel === 'Copy' ? inputs.indexOf(writer.inputs[0].value) : -1;
+    });
+    const [first] = from;
+    if (first < 0 || from.some((i) => i !== first)) return;
+    if (given[first].dtype === results[k].dtype && given[first].size === results[k].size) found.set(k, first);
+  });
+  return found;
 }
 
 function selected({ selector, bodies }: BodiesParts, { constants }: Surroundings): Plan | undefined {
@@ -73,13 +99,10 @@ export function inlineBody(draft: Draft, { given, results, name }: BodiesParts, 
 
 function copied(draft: Draft, tensor: PlanTensor, name: string): number {
   const value = draft.value(draft.bytesOf(tensor.value));
-  const copy: PlanCall = {
-    kernel: 'Copy',
-    inputs: [tensor],
-    outputs: [{ ...tensor, value }],
-    attrs: {},
-    name,
-  };
-  draft.calls.push(copy);
+  draft.calls.push(copy(tensor, { ...tensor, value }, name));
   return value;
+}
+
+function copy(from: PlanTensor, to: PlanTensor, name: string): PlanCall {
+  return { kernel: 'Copy', inputs: [from], outputs: [to], attrs: {}, name };
 }

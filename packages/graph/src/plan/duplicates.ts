@@ -41,7 +41,7 @@ export function repeatCheapCalls(plan: Plan): Plan {
 }
 
 /** The reader with its input computed by itself; undefined where shapes or limits forbid it. */
-function inlineCall(reader: ScalarCall, producer: ScalarCall): ScalarCall | undefined {
+export function inlineCall(reader: ScalarCall, producer: ScalarCall): ScalarCall | undefined {
   const [made] = producer.outputs;
   const writer = new ProgramWriter();
   const tensors: PlanTensor[] = [];

@@ -1,4 +1,5 @@
 import { LateNumber, type NumericDType, type PlanTensor } from '@eagre/backend';
+import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { counting, lines, PlanBuilder } from './fixture.ts';
 import { optimizePlan } from './optimize.ts';
@@ -126,6 +127,38 @@ describe('simplifyWhile', () => {
     const calls = optimizePlan(b.plan(), { passes }).calls;
     expect(calls).toHaveLength(1);
     expect(calls[0].bodies?.[1].calls).toHaveLength(11);
+  });
+
+  it('carries once what is always the same', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [2], counting([2]));
+    const i = b.input('int32', [], [0]);
+    // Both pairs are the same as long as the other is; the last one is not.
+    const [, turns, p, q, r] = b.loop([i, i, x, x, x], [], below(3), (s, j, k, u, v, w) => [
+      next(s, j),
+      next(s, k),
+      s.map((t, a, c) => t.add(a, t.cast(c, 'float32')), [u, k]),
+      s.map((t, a, c) => t.add(a, t.cast(c, 'float32')), [v, j]),
+      s.map((t, a, c) => t.sub(a, t.cast(c, 'float32')), [w, j]),
+    ]);
+    b.output(
+      b.map(
+        (s, v, w, u, n) => s.add(s.add(v, s.mul(w, 2)), s.add(u, s.cast(n, 'float32'))),
+        [p, q, r, turns],
+      ),
+    );
+    expect(simplified(b)).toEqual([
+      '%2 int32[], %3 float32[2], %4 float32[2] = While(%1 int32[], %0 float32[2], %0 float32[2])',
+      '  while: inputs %0, %1, %2; states none; outputs %3',
+      '    %3 bool[] = %0 < 3',
+      '  do: inputs %0, %1, %2; states none; outputs %3, %4, %5',
+      '    %3 int32[] = %0 + 1',
+      '    %4 float32[2] = %1 + float32(%0)',
+      '    %5 float32[2] = %2 - float32(%0)',
+      '%5 float32[2] = (%3 + (%3 * 2)) + (%4 + float32(%2))',
+    ]);
+    const plan = optimizePlan(b.plan());
+    expect(b.run(jsBackend, plan)).toEqual(b.run(jsBackend, b.plan()));
   });
 
   it('leaves out a loop that never runs', () => {

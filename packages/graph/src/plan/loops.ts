@@ -1,8 +1,16 @@
 import type { KernelName, Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { shareCommonCalls } from './common.ts';
 import { removeDeadCalls } from './dead.ts';
 import { type BodiesCall, type Draft, partsOf, type Surroundings } from './nested.ts';
 import { cheapInstrs } from './program.ts';
-import { readInputs, readingOnce, withConstants, withoutInputs, withoutOutputs } from './rewire.ts';
+import {
+  readInputs,
+  readingOnce,
+  withConstants,
+  withoutInputs,
+  withoutOutputs,
+  withReplaced,
+} from './rewire.ts';
 import { hasLateAttrs, isScalarCall, numberAttr, substitute } from './tensors.ts';
 import { Uses } from './uses.ts';
 
@@ -19,7 +27,7 @@ interface Loop {
 
 /**
  * Simplifies a While and adds it to the plan: values that nobody needs are not carried, those that never change become inputs that
- * stay the same, and what is computed from such inputs alone is computed once, ahead of the loop, unless it might fail: a loop may run
+ * stay the same, those that are always equal are carried once, and what is computed from such inputs alone is computed once, ahead of the loop, unless it might fail: a loop may run
  * no time. A loop whose condition does not hold at the start is left out.
  */
 export function simplifyWhile(call: BodiesCall, around: Surroundings): void {
@@ -37,7 +45,8 @@ export function simplifyWhile(call: BodiesCall, around: Surroundings): void {
     });
     return;
   }
-  loop = hoisted(loop, around.draft);
+  const [single, copies] = withoutTwins(loop, name);
+  loop = hoisted(single, around.draft);
   const { condition, body } = loop;
   const read = [readInputs(condition), readInputs(body)];
   const unread = new Set<number>();
@@ -51,6 +60,7 @@ export function simplifyWhile(call: BodiesCall, around: Surroundings): void {
     given: loop.given.filter((_, i) => !unread.has(i)),
     results: loop.results,
   });
+  around.draft.calls.push(...copies);
 }
 
 function copy(from: PlanTensor, to: PlanTensor, name: string): PlanCall {
@@ -111,6 +121,67 @@ function withInvariants(loop: Loop, { draft, needed }: Surroundings, name: strin
     given: moved(given),
     results: results.filter((_, k) => !same.has(k)),
   };
+}
+
+/**
+ * Carries once what several carried values are in every turn: those that start as the same value and are computed in the same way from
+ * values of which that is true.
+ * @returns the loop, and what copies the results that it no longer has from those that are the same.
+ */
+function withoutTwins(loop: Loop, name: string): [Loop, PlanCall[]] {
+  const { condition, body, given, results } = loop;
+  // By carried value: the first one that may be the same.
+  let twins = firstOf(results.map((_, k) => `${given[k].value} ${body.bytes[body.inputs[k]]}`));
+  for (;;) {
+    const made = outputNumbers(body, twins);
+    const finer = firstOf(twins.map((twin, k) => `${twin} ${made[k]}`));
+    if (finer.every((twin, k) => twin === twins[k])) break;
+    twins = finer;
+  }
+  const dropped = new Set(results.flatMap((_, k) => (twins[k] === k ? [] : [k])));
+  if (dropped.size === 0) return [loop, []];
+  const once = (plan: Plan): Plan => withReplaced(plan, twinInputs(plan, twins));
+  return [
+    {
+      condition: withoutInputs(once(condition), dropped),
+      body: withoutInputs(withoutOutputs(once(body), dropped), dropped),
+      given: given.filter((_, i) => !dropped.has(i)),
+      results: results.filter((_, k) => !dropped.has(k)),
+    },
+    [...dropped].map((k) => copy(results[twins[k]], results[k], name)),
+  ];
+}
+
+/** For each key the place of the first that is the same. */
+function firstOf(keys: readonly string[]): number[] {
+  const places = new Map<string, number>();
+  keys.forEach((key, i) => {
+    if (!places.has(key)) places.set(key, i);
+  });
+  return keys.map((key) => places.get(key) ?? -1);
+}
+
+function twinInputs({ inputs }: Plan, twins: readonly number[]): Map<number, number> {
+  return new Map(twins.flatMap((twin, k) => (twin === k ? [] : [[inputs[k], inputs[twin]]])));
+}
+
+/** Numbers for the outputs of a body, equal for those that are the same if twins among its inputs are. */
+function outputNumbers(body: Plan, twins: readonly number[]): number[] {
+  const tensors = new Map(
+    body.calls.flatMap(({ outputs }) => outputs.map((tensor) => [tensor.value, tensor])),
+  );
+  // What reads all outputs then reads one of those that are the same.
+  const reader: PlanCall = {
+    kernel: 'Host',
+    host: () => {},
+    inputs: body.outputs.flatMap((value) => tensors.get(value) ?? []),
+    outputs: [],
+    attrs: {},
+    name: 'outputs',
+  };
+  const { calls } = withReplaced(body, twinInputs(body, twins));
+  const shared = shareCommonCalls({ ...body, calls: [...calls, reader], outputs: [] });
+  return shared.calls[shared.calls.length - 1].inputs.map(({ value }) => value);
 }
 
 /** Whether the condition is known not to hold at the start, and does nothing else. */

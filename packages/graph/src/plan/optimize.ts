@@ -10,6 +10,7 @@ import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
 import { hasBodies, liftStates, mapBodies } from './nested.ts';
+import { recomputeCheapResults } from './recompute.ts';
 import { fuseReductions } from './reductions.ts';
 import { recogniseRows } from './rows.ts';
 import { removeDeadStacks } from './stacks.ts';
@@ -29,6 +30,7 @@ const passes = {
   stores: sinkStores,
   duplicates: repeatCheapCalls,
   fusion: fuseScalarCalls,
+  recompute: recomputeCheapResults,
   reductions: fuseReductions,
 } satisfies Record<string, Pass>;
 
@@ -52,6 +54,7 @@ const joining: readonly PassName[] = [
   'stores',
   'duplicates',
   'fusion',
+  'recompute',
   'reductions',
   'stores',
   'dead',

@@ -406,17 +406,16 @@ function check(
   const generator = new Generator(random, kinds);
   const plan = generator.make(5 + random(40));
   checkPlan(plan);
-  const about = (optimized?: Plan): string =>
-    `seed ${seed}\n${planToString(plan)}\n---\n${optimized === undefined ? '' : planToString(optimized)}`;
-  let optimized: Plan | undefined;
+  let optimized = plan;
   try {
     optimized = optimizePlan(plan, { passes });
     checkPlan(optimized);
+    const { builder } = generator;
+    expect(builder.run(backend, optimized)).toEqual(builder.run(backend, plan));
   } catch (cause) {
-    throw new Error(about(optimized), { cause });
+    const texts = [planToString(plan), planToString(optimized)];
+    throw new Error(`seed ${seed}\n${texts.join('\n---\n')}`, { cause });
   }
-  const { builder } = generator;
-  expect(builder.run(backend, optimized), about(optimized)).toEqual(builder.run(backend, plan));
   return [plan.calls.length, optimized.calls.length];
 }
 
@@ -438,7 +437,7 @@ describe('optimizePlan on random plans', () => {
   });
 
   it('changes no bit of branches, loops, stacks and what the host sees', () => {
-    for (let seed = 5000; seed < 5400; seed++) check(jsBackend, seed, nested);
+    for (let seed = 5000; seed < 5300; seed++) check(jsBackend, seed, nested);
   });
 
   it('changes no bit of float32 without epilogues', () => {

@@ -5,7 +5,6 @@ import {
   type Plan,
   type PlanCall,
   type PlanTensor,
-  sameShape,
   scalarProgramLimits,
 } from '@eagre/backend';
 import { isScalarCall, listAttr, type ScalarCall } from './tensors.ts';
@@ -110,7 +109,7 @@ class Reductions {
   #mayReduce({ inputs, outputs }: ScalarCall): boolean {
     return (
       outputs.every(({ value }) => inputs.every((input) => input.value !== value)) &&
-      inputs.every((input) => repeatedRun(input, outputs[0]) >= MIN_REPEATED)
+      inputs.every((input) => repeatsLong(input, outputs[0]))
     );
   }
 
@@ -162,10 +161,9 @@ export function widthOf({ inputs: [{ shape }], attrs }: PlanCall): number | unde
   return width;
 }
 
-/** How many elements in a row read one element, or neighbours, of an input. */
-function repeatedRun(input: PlanTensor, { shape, size }: PlanTensor): number {
-  if (input.size === size || input.size === 1 || sameShape(input.shape, shape))
-    return Number.POSITIVE_INFINITY;
+/** Whether a program that makes `made` finds inputs in long rows of one element, or of neighbours, each. */
+export function repeatsLong(input: PlanTensor, { shape, size }: PlanTensor): boolean {
+  if (input.size === size || input.size === 1) return true;
   const skipped = shape.length - input.shape.length;
   let run = 1;
   let repeated: boolean | undefined;
@@ -176,5 +174,5 @@ function repeatedRun(input: PlanTensor, { shape, size }: PlanTensor): number {
     repeated = here;
     run *= shape[axis];
   }
-  return run;
+  return run >= MIN_REPEATED;
 }
