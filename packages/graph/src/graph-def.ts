@@ -32,7 +32,7 @@ const types: Readonly<Record<DType, number>> = {
 };
 
 /**
- * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes, variables handles
+ * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes at the end, variables handles
  * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
  * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
  * @throws ResourceExhaustedError for more than 2 GiB.
@@ -368,6 +368,8 @@ function typedAttr(attr: TypedAttr): AttrValue {
   switch (attr.kind) {
     case 'type':
       return { type: types[attr.value] };
+    case 'types':
+      return { list: { type: attr.value.map((t) => types[t]) } };
     case 'int':
       return { i: attr.value };
     case 'ints':
@@ -376,6 +378,8 @@ function typedAttr(attr: TypedAttr): AttrValue {
       return { b: attr.value };
     case 'text':
       return { s: utf8(attr.value) };
+    case 'texts':
+      return { list: { s: attr.value.map(utf8) } };
   }
 }
 

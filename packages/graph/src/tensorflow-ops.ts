@@ -6,10 +6,12 @@ import type { GraphNode, GraphValue } from './graph.ts';
 /** An attribute with its type in TensorFlow. */
 export type TypedAttr =
   | { readonly kind: 'type'; readonly value: DType }
+  | { readonly kind: 'types'; readonly value: readonly DType[] }
   | { readonly kind: 'int'; readonly value: number }
   | { readonly kind: 'ints'; readonly value: readonly number[] }
   | { readonly kind: 'bool'; readonly value: boolean }
-  | { readonly kind: 'text'; readonly value: string };
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'texts'; readonly value: readonly string[] };
 
 /** An input of TensorFlow's op that is an attribute here. */
 export interface ConstantInput {
@@ -35,6 +37,12 @@ const int = (value: number): TypedAttr => ({ kind: 'int', value });
 const ints = (value: readonly number[]): TypedAttr => ({ kind: 'ints', value });
 const bool = (value: boolean): TypedAttr => ({ kind: 'bool', value });
 const text = (value: string): TypedAttr => ({ kind: 'text', value });
+/** What a product or convolution does to its results; null without a bias, which TensorFlow's ops insist on. */
+function fused({ inputs, attrs }: GraphNode): Readonly<Record<string, TypedAttr>> | null {
+  if (inputs.length < 3) return null;
+  const value = attrs['activation'] === 1 ? ['BiasAdd', 'Relu'] : ['BiasAdd'];
+  return { num_args: int(1), fused_ops: { kind: 'texts', value } };
+}
 const int32: TypedAttr = type('int32');
 
 const indices = (name: string, value: ConstantInput['value']): ConstantInput => ({
@@ -172,6 +180,22 @@ const translations: Readonly<Record<string, Translate>> = {
       inputs: [0, 1],
       attrs: { T, adj_x: bool(transposeA), adj_y: bool(transposeB) },
     };
+  },
+  _FusedMatMul: (node): TensorFlowOp | null => {
+    const { transposeA, transposeB } = node.attrs as { transposeA: boolean; transposeB: boolean };
+    const more = fused(node);
+    return more === null
+      ? null
+      : {
+          op: '_FusedMatMul',
+          inputs: all(node),
+          attrs: {
+            T: type(output(node).dtype),
+            transpose_a: bool(transposeA),
+            transpose_b: bool(transposeB),
+            ...more,
+          },
+        };
   },
   Reshape: reshape,
   ExpandDims: (node): TensorFlowOp | null => {
@@ -390,6 +414,13 @@ const translations: Readonly<Record<string, Translate>> = {
     attrs: { T: type(input(node).dtype), Tlabels: type(input(node, 1).dtype) },
   }),
   Conv2D: (node) => convolution(node, input(node).shape, input(node, 1).shape, [0, 1]),
+  _FusedConv2D: (node): TensorFlowOp | null => {
+    const more = fused(node);
+    if (more === null) return null;
+    const { op, inputs, attrs } = convolution(node, input(node).shape, input(node, 1).shape, all(node));
+    const TArgs: TypedAttr = { kind: 'types', value: [input(node, 2).dtype] };
+    return { op, inputs, attrs: { ...attrs, ...more, TArgs } };
+  },
   Conv2DBackpropInput: (node) => {
     const { shape } = output(node);
     return convolution(node, shape, input(node).shape, [indices('input_sizes', shape), 0, 1]);
@@ -411,6 +442,7 @@ export function tensorFlowOp(node: GraphNode): TensorFlowOp | null {
 
 const outputNames: Readonly<Record<string, string>> = {
   MatMul: 'product',
+  _FusedMatMul: 'product',
   Relu: 'activations',
   Relu6: 'activations',
   Elu: 'activations',

@@ -1,0 +1,118 @@
+"""Checks that the real TensorFlow parses the graphs that Eagre writes, and runs those of its own ops to the same results.
+
+    pnpm build
+    python tools/golden/verify_graphs.py
+"""
+
+import base64
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.framework import (attr_value_pb2, function_pb2, graph_pb2, node_def_pb2, op_def_pb2, tensor_pb2,
+                                       tensor_shape_pb2, versions_pb2)
+from tensorflow.core.protobuf import config_pb2
+
+HERE = pathlib.Path(__file__).parent
+MESSAGES = [attr_value_pb2, function_pb2, graph_pb2, node_def_pb2, op_def_pb2, tensor_pb2, tensor_shape_pb2, versions_pb2,
+            config_pb2]
+
+
+def array(value):
+    return np.array(value['values'], dtype=value['dtype']).reshape(value['shape'])
+
+
+def parse(program):
+    return tf.compat.v1.GraphDef.FromString(base64.b64decode(program['graph']))
+
+
+def check_fields(fields):
+    known = {name: descriptor for module in MESSAGES for name, descriptor in all_messages(module.DESCRIPTOR)}
+    for message, numbers in fields.items():
+        for field, number in numbers.items():
+            assert known[message].fields_by_name[field].number == number, (message, field)
+    return len(fields)
+
+
+def all_messages(parent, prefix=''):
+    types = parent.message_types_by_name if not prefix else parent.nested_types_by_name
+    for name, descriptor in types.items():
+        yield prefix + name, descriptor
+        yield from all_messages(descriptor, f'{prefix}{name}.')
+
+
+def check_names(name, graph):
+    names = [node.name for node in graph.node]
+    assert len(set(names)) == len(names), name
+    for node in graph.node:
+        assert re.fullmatch(r'[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*', node.name), (name, node.name)
+        for i in node.input:
+            assert re.sub(r':\d+$', '', i.lstrip('^')) in names, (name, node.name, i)
+
+
+def check_model(name, program):
+    """A training step has ops of Eagre's own, so it is parsed and looked at only."""
+    graph = parse(program)
+    check_names(name, graph)
+    nodes = {node.name: node for node in graph.node}
+    ops = {node.op for node in graph.node}
+    assert {'Placeholder', 'Const', 'VarHandleOp', 'ReadVariableOp', 'AssignVariableOp', 'Identity'} <= ops, ops
+    x = nodes['args_0']
+    assert x.attr['dtype'].type == tf.float32.as_datatype_enum
+    shape = [d.size for d in x.attr['shape'].shape.dim]
+    assert shape == program['args'][0]['shape'], shape
+    assert [d.size for d in x.attr['_output_shapes'].list.shape[0].dim] == shape
+    handles = {node.name: node for node in graph.node if node.op == 'VarHandleOp'}
+    assert {'dense/kernel' in n or 'kernel' in n for n in handles} >= {True}
+    for node in graph.node:
+        if node.op == 'ReadVariableOp':
+            assert node.input[0] in handles and node.attr['dtype'].type == handles[node.input[0]].attr['dtype'].type
+    assigned = {node.input[0] for node in graph.node if node.op == 'AssignVariableOp'}
+    assert assigned == set(program['after']), (assigned, set(program['after']))
+    scopes = {n.split('/')[0] for n in nodes}
+    assert {name, 'gradient_tape', 'adam', 'sparse_categorical_crossentropy'} <= scopes, scopes
+    result = nodes['Identity']
+    assert {f'^{n.name}' for n in graph.node if n.op == 'AssignVariableOp'} <= set(result.input)
+    return len(graph.node)
+
+
+def check_program(name, program):
+    """import_graph_def, and a session that runs it."""
+    graph_def = parse(program)
+    check_names(name, graph_def)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name='')
+        with tf.compat.v1.Session() as session:
+            for variable, value in program['variables'].items():
+                handle = graph.get_tensor_by_name(f'{variable}:0')
+                session.run(tf.raw_ops.AssignVariableOp(resource=handle, value=array(value)))
+            feed = {f'args_{i}:0': array(a) for i, a in enumerate(program['args'])}
+            # Results are the last nodes.
+            fetch = [f'{node.name}:0' for node in graph_def.node[-len(program['results']):]]
+            results = session.run(fetch, feed)
+            for i, (got, wanted) in enumerate(zip(results, program['results'])):
+                wanted = array(wanted)
+                assert got.dtype == wanted.dtype and got.shape == wanted.shape, (name, i, got.dtype, got.shape)
+                np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=1e-6, err_msg=f'{name} {i}')
+            for variable, value in program['after'].items():
+                handle = graph.get_tensor_by_name(f'{variable}:0')
+                got = session.run(tf.raw_ops.ReadVariableOp(resource=handle, dtype=value['dtype']))
+                np.testing.assert_allclose(got, array(value), err_msg=f'{name} {variable}')
+    return len(results)
+
+
+def main():
+    command = sys.argv[1:] or ['node', HERE / 'write-graphs.mjs']
+    written = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    messages = check_fields(written['fields'])
+    nodes = sum(check_model(name, program) for name, program in written['models'].items())
+    results = sum(check_program(name, program) for name, program in written['programs'].items())
+    print(f'{messages} messages, {nodes} nodes of training steps, {results} results of programs agree')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,177 @@
+// Graphs of traced functions as GraphDef bytes, with arguments and results; run by verify_graphs.py.
+import * as tf from '../../packages/eagre/dist/index.js';
+import { tensorflow } from '../../packages/formats/dist/index.js';
+
+const { layers } = tf;
+
+tf.random.setSeed(1);
+
+/** A tensor for Python. */
+function host(t) {
+  const values = t.dtype === 'int64' ? Array.from(t.data(), Number) : Array.from(t.data());
+  return { dtype: t.dtype, shape: t.shape, values };
+}
+
+/** The graph of a function with the variables' values before, arguments and results. */
+function program(fn, args) {
+  const f = tf.function(fn);
+  const concrete = f.getConcreteFunction(...args);
+  const variables = {};
+  for (const { what } of concrete.graph.nodes)
+    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+  const result = f(...args);
+  const after = {};
+  for (const { variable } of concrete.graph.assignments) after[variable.name] = host(variable.read());
+  return {
+    graph: Buffer.from(concrete.graph.toGraphDef()).toString('base64'),
+    args: args.map(host),
+    results: (Array.isArray(result) ? result : [result]).map(host),
+    variables,
+    after,
+  };
+}
+
+/** A training step of a classifier with ten classes. */
+function training(model, x) {
+  const labels = tf.constant(Int32Array.from({ length: x.shape[0] }, (_, i) => i % 10));
+  const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+  const optimizer = new tf.optimizers.Adam({ learningRate: 1e-3 });
+  model(x);
+  return program(
+    function train(images) {
+      const tape = new tf.GradientTape();
+      const loss = lossObject(labels, model(images, { training: true }));
+      optimizer.applyGradients(tape.gradient(loss, model.trainableVariables), model.trainableVariables);
+      return loss;
+    },
+    [x],
+  );
+}
+
+const w = new tf.Variable(tf.random.normal([3, 4]), { name: 'dense/kernel' });
+const count = new tf.Variable([0, 0], { name: 'count' });
+const image = tf.random.normal([2, 7, 6, 3]);
+const filter = tf.random.normal([3, 3, 3, 5]);
+const grouped = tf.random.normal([3, 3, 1, 6]);
+const classifier = new tf.Sequential(
+  [
+    new layers.Conv2D(4, 3, { activation: 'relu', inputShape: [7, 6, 3] }),
+    new layers.Flatten(),
+    new layers.Dense(8, { activation: 'relu' }),
+    new layers.Dense(2, { activation: 'softmax' }),
+  ],
+  { name: 'classifier' },
+);
+const square = tf.random.normal([4, 4]);
+const numbers = tf.constant([[3, -1, 2], [0, 5, -4]]);
+const bytes = tf.constant([[3, 1, 2], [0, 5, 4]], 'int32');
+
+console.log(
+  JSON.stringify({
+    fields: tensorflow.fieldNumbers(),
+    // Parsed and looked at.
+    models: {
+      mlp: training(
+        new tf.Sequential([new layers.Dense(16, { activation: 'relu' }), new layers.Dense(10)], { name: 'mlp' }),
+        tf.random.normal([4, 8]),
+      ),
+      cnn: training(
+        new tf.Sequential(
+          [
+            new layers.Conv2D(4, 3, { activation: 'relu' }),
+            new layers.MaxPooling2D(2),
+            new layers.Flatten(),
+            new layers.Dense(10),
+          ],
+          { name: 'cnn' },
+        ),
+        tf.random.normal([4, 8, 8, 1]),
+      ),
+    },
+    // Run by TensorFlow.
+    programs: {
+      dense: program((x) => tf.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),
+      classifier: program((x) => classifier(x), [image]),
+      assignments: program((x) => [count.assignAdd(x).read(), x.neg()], [tf.constant([1, 2])]),
+      elementwise: program(
+        (x, y) => [
+          x.add(y).sub(1).mul(y).div(2.5).square(),
+          x.sigmoid().tanh(),
+          x.abs().add(1).log().exp().sqrt().rsqrt(),
+          tf.maximum(x, y).minimum(0.5),
+          x.floor().add(x.ceil()).add(x.round()).add(x.sign()),
+          tf.where(x.greater(y), x, y),
+          tf.softmax(x),
+          tf.logSoftmax(x),
+          x.less(y).logicalAnd(x.notEqual(0)).logicalNot(),
+          x.cast('int32'),
+          x.floorDiv(y).add(x.mod(y)),
+          tf.erf(x).add(tf.lgamma(x.abs().add(1))),
+          tf.leakyRelu(x, { alpha: 1 }),
+          tf.atan2(x, y).add(tf.squaredDifference(x, y)),
+        ],
+        [square, square.transpose().add(0.1)],
+      ),
+      reductions: program(
+        (x) => [
+          x.sum(), x.mean(0), x.max([0, 1], { keepdims: true }), x.min(1), x.prod(0),
+          x.greater(0).any(1), x.greater(-9).all(), x.argMax(1), x.argMin(0), x.cumsum(1, { reverse: true }),
+          tf.cumprod(x, 0, { exclusive: true }),
+        ],
+        [square],
+      ),
+      products: program(
+        (a, b) => [
+          tf.matmul(a, b, { transposeB: true }),
+          tf.matmul(a.reshape([2, 2, 4]), b.reshape([2, 2, 4]), { transposeA: true }),
+          tf.einsum('ij,kj->ik', a, b),
+        ],
+        [square, square.mul(2)],
+      ),
+      movement: program(
+        (x) => [
+          x.reshape([3, 2]).transpose(), x.expandDims(1), x.expandDims([0, 3]), x.expandDims(0).squeeze(),
+          x.expandDims([0, 1]).squeeze(0), tf.concat([x, x.mul(2)], 1), tf.stack([x, x.neg()], 1),
+          ...tf.unstack(x, 1), ...tf.split(x, [1, 2], 1), tf.pad(x, [[1, 0], [0, 2]], { constantValues: 7 }),
+          tf.pad(x, [[1, 0], [0, 2]], { mode: 'REFLECT' }), tf.pad(x, [[1, 0], [0, 2]], { mode: 'SYMMETRIC' }),
+          tf.tile(x, [2, 1]), tf.broadcastTo(x, [2, 2, 3]), tf.reverse(x, 1), tf.slice(x, [0, 1], [2, 2]),
+          tf.stridedSlice(x, [1, 2], [0, 0], [-1, -2]), tf.shapeOf(x),
+        ],
+        [numbers],
+      ),
+      indices: program(
+        (x, i) => [
+          tf.gather(x, i, 1), tf.oneHot(i, 4), tf.oneHot(i, 3, { axis: 0, onValue: 5, offValue: 1 }),
+          tf.gatherNd(x, tf.stack([i.mul(0), i], 1)),
+          tf.unsortedSegmentSum(tf.stack([x.sum(0), x.max(0)], 0), tf.constant([1, 1], 'int32'), 3),
+          tf.topK(x, 2).values, tf.topK(x, 2).indices, tf.range(2, 9, 3), tf.range(0, 1, 0.1), tf.fill([2, 2], 3),
+        ],
+        [numbers, tf.constant([2, 0], 'int32')],
+      ),
+      integers: program((x) => [x.add(x).mul(3), x.floorDiv(2), x.sum(1)], [bytes]),
+      images: program(
+        (x) => [
+          tf.nn.conv2d(x, filter, { padding: 'SAME', strides: 2 }), tf.nn.conv2d(x, filter, { dilations: 2 }),
+          tf.nn.conv2d(x, filter, { padding: [[1, 0], [2, 1]] }),
+          tf.nn.conv2d(x, grouped, { groups: 3 }),
+          tf.nn.maxPool2d(x, 2), tf.nn.maxPool2d(x, 3, { strides: 2, padding: 'SAME' }),
+          tf.nn.avgPool2d(x, [2, 3], { padding: 'SAME' }),
+        ],
+        [image],
+      ),
+      gradients: program(
+        (x) => {
+          const tape = new tf.GradientTape();
+          tape.watch(x);
+          const y = tf.nn.conv2d(x, filter, { padding: 'SAME' }).relu().sigmoid().mean();
+          return tape.gradient(y, x);
+        },
+        [image],
+      ),
+      losses: program(
+        (x) => tf.nn.sparseSoftmaxCrossEntropyWithLogits({ labels: tf.constant([1, 2], 'int32'), logits: x }),
+        [numbers],
+      ),
+    },
+  }),
+);
