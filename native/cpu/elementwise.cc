@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
 constexpr int64_t kMaxTile = 1024, kMinTile = 256;
+constexpr int64_t kTileBytes = 16384;
 // Outputs from this many bytes on are stored past the caches, which could not hold them: without reading their lines first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // Below this many elements in a row, a tile takes whole rows.
@@ -113,7 +114,7 @@ void prepare_buffers(Plan& p, bool short_rows) {
     if (bytes > item) item = bytes;
   }
   p.tile = kMaxTile;
-  while (p.tile > kMinTile && p.tile * item * p.buffers > 16384) p.tile /= 2;
+  while (p.tile > kMinTile && p.tile * item * p.buffers > kTileBytes) p.tile /= 2;
   if (short_rows) p.tile = p.tile / p.inner * p.inner;
   if (p.tile > p.size) p.tile = p.size;
   // An odd number of lines apart, so that buffers do not share their cache sets.
@@ -411,6 +412,32 @@ bool single_step(const Program& code) {
   return code.code[0].op != static_cast<int>(Op::constant);
 }
 
+// One tile of a program of one output, on this thread: what a call of few elements costs is getting ready.
+bool run_small(const Program& code, Args& a, int64_t size) {
+  const int64_t stride = (size * code.slot_bytes + 63) / 64 * 64;
+  if (code.outputs != 1 || size > kMaxTile || stride * code.slots > kTileBytes) return false;
+  const void* values[kMaxValues];
+  for (int j = 0; j < code.inputs; j++) values[j] = address(a);
+  void* out = address(a);
+  char* memory = static_cast<char*>(scratch(0, stride * code.slots));
+  for (int i = 0; i < code.instrs; i++) {
+    const Instr& in = code.code[i];
+    if (in.slot < 0) continue;
+    void* at = memory + in.slot * stride;
+    values[code.inputs + i] = at;
+    if (in.op == static_cast<int>(Op::constant)) fill_constant(at, in, size);
+  }
+  const int v = code.results[0];
+  const bool made = v >= code.inputs && code.code[v - code.inputs].op != static_cast<int>(Op::constant);
+  if (made) values[v] = out;
+  ProgramTile tile;
+  tile.program = &code;
+  prepare_tile(tile);
+  tile.run(values, size);
+  if (!made) std::memmove(out, values[v], static_cast<size_t>(size) * dtype_size(code.dtype_of(v)));
+  return true;
+}
+
 void elementwise_flat(Args& a) {
   int n_in = a.inputs(), n_out = a.outputs();
   const Program& code = program(static_cast<int>(a.integer()));
@@ -436,6 +463,7 @@ void elementwise_flat(Args& a) {
     });
     return;
   }
+  if (run_small(code, a, size)) return;
   Plan p;
   p.program = &code;
   p.size = size;

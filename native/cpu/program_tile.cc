@@ -205,7 +205,7 @@ EAGRE_INLINE void stream_vector(float* p, vf32 x) {
   _mm512_stream_ps(p, (__m512)x);
 #elif defined(__AVX2__)
   _mm256_stream_ps(p, (__m256)x);
-#elif defined(__SSE2__)
+#elif defined(__SSE4_2__)
   _mm_stream_ps(p, (__m128)x);
 #else
   store(p, x);
