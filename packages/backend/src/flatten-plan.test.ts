@@ -285,6 +285,12 @@ it('gives a loop within a loop its first values in place only where it carries t
   expect(last(crossed)).toMatch(/^Copy \d+ -> 2$/);
   const constant = body(2, (b, x, n) => b.loop([b.make(double, [n])], [x, n], below(3), inner(1)));
   expect(last(constant)).toMatch(/^Copy \d+ -> 2$/);
+  // The inner loop's first value would be written before x is read for the last time.
+  const early = body(2, (b, x, n) => {
+    const first = b.fill(1);
+    return b.loop([first], [b.make(add, [x, n]), n], below(3), inner(1));
+  });
+  expect(last(early)).toMatch(/^Copy \d+ -> 2$/);
   const twice = body(2, (b, x, n) => [b.loop([x, x], [n], below(3), inner(2))[0]]);
   expect(last(twice)).toMatch(/^Copy \d+ -> 2$/);
 });

@@ -50,7 +50,7 @@ it.each(backends)(
         expect(look(results)).toEqual(expected[0]);
         executable.dispose();
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   },
 );

@@ -185,7 +185,7 @@ class Writer {
       (t) => sizeOf(t.shape) === sizeOf(shape) && !others.some((o) => o.value === t.value),
     );
     return fit.length > 0 && this.#world.choices.below(4) > 0
-      ? this.#world.choices.of(fit)
+      ? this.#world.choices.of(fit.slice(-3))
       : this.#make('Copy', [this.#read(shape)]);
   }
 
@@ -210,7 +210,7 @@ class Writer {
 
   #step(): void {
     const { choices } = this.#world;
-    switch (choices.below(this.#depth < 3 ? 16 : 11)) {
+    switch (choices.below(this.#depth < 3 ? 17 : 11)) {
       case 0:
       case 1: {
         const x = this.#read();
@@ -285,6 +285,9 @@ class Writer {
       case 13:
         this.#twins();
         break;
+      case 14:
+        this.#write();
+        break;
       default:
         this.#loop();
     }
@@ -311,8 +314,11 @@ class Writer {
     const { choices } = this.#world;
     const selector =
       choices.below(2) === 0 ? this.compare(this.#read([]), this.#read([])) : this.#int(this.#read([]));
-    const inputs = Array.from({ length: choices.below(4) }, () => this.#read());
-    const wanted = Array.from({ length: choices.below(3) }, () => choices.of(shapes));
+    const inputs = Array.from({ length: choices.below(5) }, () => this.#read());
+    const wanted = Array.from(
+      { length: choices.below(3) },
+      () => choices.of([...inputs, { shape: [] }]).shape,
+    );
     const bodies = Array.from({ length: selector.dtype === 'bool' ? 2 : 1 + choices.below(3) }, () =>
       this.#body(inputs, (body) => body.#finish(wanted)),
     );
@@ -323,7 +329,10 @@ class Writer {
   #loop(): void {
     const { choices } = this.#world;
     const carried = Array.from({ length: choices.below(4) }, () => this.#read());
-    const constant = Array.from({ length: choices.below(3) }, () => this.#read());
+    // What is carried may also stay the same.
+    const constant = Array.from({ length: choices.below(3) }, () =>
+      carried.length > 0 && choices.below(2) === 0 ? choices.of(carried) : this.#read(),
+    );
     const counter = this.fill(choices.below(2));
     const inputs = [counter, ...carried, ...constant];
     const wanted = [[], ...carried.map(({ shape }) => shape)];
