@@ -35,6 +35,23 @@ export function refusals(): string[] {
 }
 console.log(refusals());
 
+// ---- One trace serves all sizes that are null; a trace can be called by itself.
+
+for (const n of [1, 2, 5]) nextCollatz(tf.range(n, { dtype: 'int32' }));
+console.log(nextCollatz.experimentalGetTracingCount());
+
+export const power = tf.function((a: tf.Tensor, b: tf.Tensor | number) => a.pow(b));
+export const square = power.getConcreteFunction(new tf.TensorSpec([null]), 2);
+console.log(String(square(tf.constant([3, 4]))), String(square.graph));
+
+// ---- Without a signature: after a second size, one trace serves all.
+
+export const mean = tf.function((x: tf.Tensor) => x.sum().div(tf.shape(x).prod().cast('float32')), {
+  reduceRetracing: true,
+});
+export const means = [2, 3, 4, 5].map((n) => mean(tf.range(n).cast('float32')).item());
+console.log(means, mean.experimentalGetTracingCount());
+
 // ---- Variables of their own for each object, made in its first call.
 
 export class Dense extends tf.Module {

@@ -162,6 +162,11 @@ it('13: tf.function', async () => {
   ]);
   expect(e.double.experimentalGetTracingCount()).toBe(3);
   expect(e.nextCollatz(tf.constant([1, 2, 3, 10], 'int32')).array()).toEqual([4, 1, 10, 5]);
+  expect(e.nextCollatz.experimentalGetTracingCount()).toBe(1);
+  expect(e.square(tf.constant([5])).array()).toEqual([25]);
+  expect(String(e.square.graph)).toContain('%args_0: float32[?]');
+  expect(e.means).toEqual([0.5, 1, 1.5, 2]);
+  expect(e.mean.experimentalGetTracingCount()).toBe(2);
   const [shape, dtype] = e.refusals();
   expect(shape).toMatch(/shape \[1, 2\], expected \[null\]/);
   expect(dtype).toMatch(/is float32, expected int32/);
