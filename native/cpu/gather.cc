@@ -75,6 +75,11 @@ void gather(Args& a) {
       const T* from = params.as<T>();
       T* to = y.as<T>();
       const int64_t bytes = s.inner * static_cast<int64_t>(sizeof(T));
+      if (s.inner == y.size) {
+        // A single row.
+        copy_bytes(to, from + static_cast<int64_t>(*index) * s.inner, bytes);
+        return;
+      }
       parallel_for(s.batch * s.outer * s.count, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
         while (b < e) {
           // The rows of one plane of params.
