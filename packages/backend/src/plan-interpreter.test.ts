@@ -381,6 +381,7 @@ describe('asynchronous runs', () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     const running = executable.runAsync([store([60])], [output]);
+    expect(read(memory)).toEqual([0]);
     expect(() => executable.run([store([1])], [store([0])])).toThrow(/run while it runs/);
     await expect(executable.runAsync([store([1])], [store([0])])).rejects.toThrow(/run while it runs/);
     expect(() => executable.dispose()).toThrow(InternalError);

@@ -132,10 +132,9 @@ class Interpreter implements Executable {
       throwIfAborted(signal);
       this.#begin();
       this.#run.hold();
-      for (let at = 0; ; ) {
-        at = this.#advance(at, signal, performance.now() + SLICE);
-        if (at >= this.#steps.length) break;
+      for (let at = 0; at < this.#steps.length; ) {
         await nextTurn();
+        at = this.#advance(at, signal, performance.now() + SLICE);
       }
     } finally {
       this.#end();
