@@ -12,7 +12,7 @@ import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
 import { ProgramWriter, programKey } from './program.ts';
-import { isOfKind, type ScalarRule, scalarRules, type Term } from './rules.ts';
+import { isOfKind, variables as names, type ScalarRule, scalarRules, type Term } from './rules.ts';
 
 const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];
 const comparisons = new Set(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNaN', 'isInf', 'isFinite']);
@@ -37,7 +37,7 @@ const powers = [1, 2, -0.5, 8, 2 ** -20, 2 ** 60, -(2 ** 126), 2 ** -126];
 
 /** The names of a term's variables, each once. */
 function variablesOf(term: Term): string[] {
-  if ('variable' in term) return [term.variable];
+  if ('variable' in term) return [names[term.variable]];
   return 'op' in term ? [...new Set(term.args.flatMap(variablesOf))] : [];
 }
 
@@ -60,7 +60,7 @@ class Writer {
 
   dtypeOf(term: Term): NumericDType | undefined {
     if ('number' in term) return undefined;
-    if ('variable' in term) return term.variable === 'c' ? 'bool' : this.#dtype;
+    if ('variable' in term) return names[term.variable] === 'c' ? 'bool' : this.#dtype;
     return isTruth(term.op) ? 'bool' : this.#operand(term.op === 'select' ? term.args.slice(1) : term.args);
   }
 
@@ -71,10 +71,9 @@ class Writer {
   write(term: Term, wanted: NumericDType): number {
     if ('number' in term) return this.#constant(term.number, wanted);
     if ('variable' in term) {
-      const value = this.#given.get(term.variable);
-      return value === undefined
-        ? this.#variables.indexOf(term.variable)
-        : this.#constant(value, this.#dtype);
+      const name = names[term.variable];
+      const value = this.#given.get(name);
+      return value === undefined ? this.#variables.indexOf(name) : this.#constant(value, this.#dtype);
     }
     const inner = this.#operand(term.op === 'select' ? term.args.slice(1) : term.args);
     const args = term.args.map((arg, i) => this.write(arg, term.op === 'select' && i === 0 ? 'bool' : inner));
@@ -98,10 +97,10 @@ interface Case {
 
 /** Both sides as programs, for every choice of constants. */
 function casesOf({ from, to }: ScalarRule, dtype: NumericDType): Case[] {
-  const names = variablesOf(from);
-  const variables = names.filter((name) => !isConstant(name));
+  const all = variablesOf(from);
+  const variables = all.filter((name) => !isConstant(name));
   let choices: ReadonlyMap<string, number>[] = [new Map()];
-  for (const name of names.filter(isConstant)) {
+  for (const name of all.filter(isConstant)) {
     const values = name === 'P' ? powers : constants[dtype];
     choices = choices.flatMap((choice) => values.map((value) => new Map([...choice, [name, value]])));
   }

@@ -13,7 +13,19 @@ export interface ScalarRule {
 }
 
 /** A side of a rule. */
-export type Term = Application | { readonly variable: string } | { readonly number: number };
+export type Term = Application | Variable | { readonly number: number };
+
+export interface Variable {
+  /** Its place in `variables`. */
+  readonly variable: number;
+  /** Whether it stands for constants only. */
+  readonly constant: boolean;
+  /** Whether only for powers of two that have an inverse. */
+  readonly power: boolean;
+}
+
+/** The names that rules have for values. */
+export const variables: readonly string[] = ['x', 'y', 'z', 'c', 'A', 'B', 'P'];
 
 export interface Application {
   readonly op: ScalarOp;
@@ -214,48 +226,54 @@ export function rewritten(
   args: readonly number[],
 ): number | undefined {
   for (const rule of byOp.get(op) ?? []) {
-    const bound = new Map<string, number>();
-    if (!matchArgs(nodes, rule.from, args, bound)) continue;
-    const x = bound.get('x');
-    if (x === undefined || !isOfKind(rule.kind, nodes.at(x).dtype)) continue;
-    const node = build(nodes, rule.to, dtype, nodes.at(x).dtype, bound);
+    bound.fill(-1);
+    if (!matchArgs(nodes, rule.from, args)) continue;
+    const x = bound[X];
+    if (!isOfKind(rule.kind, nodes.at(x).dtype)) continue;
+    // Building applies rules in turn.
+    const node = build(nodes, rule.to, dtype, nodes.at(x).dtype, [...bound]);
     if (node !== undefined) return node;
   }
   return undefined;
 }
 
-type Bindings = Map<string, number>;
+const X = variables.indexOf('x');
+/** By variable: the node that the rule at hand has it stand for, or -1. */
+const bound: number[] = variables.map(() => -1);
 
-function matchArgs(
-  nodes: ProgramNodes,
-  { op, args: terms }: Application,
-  args: readonly number[],
-  bound: Bindings,
-): boolean {
-  const inOrder = (order: readonly number[]): boolean => {
-    const before = new Map(bound);
-    if (terms.every((term, i) => matches(nodes, term, order[i], bound))) return true;
-    bound.clear();
-    for (const [name, node] of before) bound.set(name, node);
-    return false;
-  };
-  return inOrder(args) || (commutative.has(op) && inOrder([args[1], args[0]]));
+function matchArgs(nodes: ProgramNodes, { op, args: terms }: Application, args: readonly number[]): boolean {
+  if (inOrder(nodes, terms, args)) return true;
+  return commutative.has(op) && inOrder(nodes, terms, [args[1], args[0]]);
 }
 
-function matches(nodes: ProgramNodes, term: Term, node: number, bound: Bindings): boolean {
+function inOrder(nodes: ProgramNodes, terms: readonly Term[], args: readonly number[]): boolean {
+  // Most rules fail here, before anything is bound.
+  if (!terms.every((term, i) => isLike(nodes, term, args[i]))) return false;
+  const before = [...bound];
+  if (terms.every((term, i) => matches(nodes, term, args[i]))) return true;
+  before.forEach((node, i) => {
+    bound[i] = node;
+  });
+  return false;
+}
+
+function isLike(nodes: ProgramNodes, term: Term, node: number): boolean {
   if ('number' in term) return isNumber(nodes.constantOf(node), term.number);
-  if ('op' in term) {
-    const { op, args } = nodes.at(node);
-    return op === term.op && matchArgs(nodes, term, args, bound);
-  }
-  const known = bound.get(term.variable);
-  if (known !== undefined) return known === node;
-  if (/[ABP]/.test(term.variable)) {
-    const number = nodes.constantOf(node);
-    if (number === undefined || (term.variable === 'P' && !isInvertible(nodes.at(node).dtype, number)))
-      return false;
-  }
-  bound.set(term.variable, node);
+  if ('op' in term) return nodes.at(node).op === term.op;
+  const { constant, variable } = term;
+  return (
+    (!constant || nodes.constantOf(node) !== undefined) && (bound[variable] < 0 || bound[variable] === node)
+  );
+}
+
+/** Whether a term that a node is like fits in all its parts. */
+function matches(nodes: ProgramNodes, term: Term, node: number): boolean {
+  if ('number' in term) return true;
+  if ('op' in term) return matchArgs(nodes, term, nodes.at(node).args);
+  const known = bound[term.variable];
+  if (known >= 0) return known === node;
+  if (term.power && !isInvertible(nodes.at(node).dtype, nodes.constantOf(node) ?? 0)) return false;
+  bound[term.variable] = node;
   return true;
 }
 
@@ -274,14 +292,14 @@ function build(
   term: Term,
   dtype: NumericDType,
   inner: NumericDType,
-  bound: Bindings,
+  given: readonly number[],
 ): number | undefined {
   if ('number' in term) return nodes.constant(dtype, term.number);
-  if ('variable' in term) return bound.get(term.variable);
+  if ('variable' in term) return given[term.variable];
   const args: number[] = [];
   for (const arg of term.args) {
     const compares = 'op' in arg && comparisons.has(arg.op);
-    const node = build(nodes, arg, compares ? 'bool' : inner, inner, bound);
+    const node = build(nodes, arg, compares ? 'bool' : inner, inner, given);
     if (node === undefined) return undefined;
     args.push(node);
   }
@@ -305,7 +323,11 @@ function parseTerm(text: string): Term {
     const token = tokens[at++] ?? '';
     if (/^-?\d/.test(token)) return { number: Number(token) };
     if (token === 'true' || token === 'false') return { number: token === 'true' ? 1 : 0 };
-    if (tokens[at] !== '(') return { variable: token };
+    if (tokens[at] !== '(') {
+      const variable = variables.indexOf(token);
+      if (variable < 0) throw new InternalError(`'${text}' has a variable ${token}`);
+      return { variable, constant: /[ABP]/.test(token), power: token === 'P' };
+    }
     const args: Term[] = [];
     do {
       at++;
