@@ -9,6 +9,7 @@ import {
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
+import { knownNumbers } from './sizes.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -238,6 +239,7 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
   }
   if (!Array.isArray(value) || value.length !== shape[axis])
     throw new InvalidArgumentError('nested arrays must be rectangular');
+  knownNumbers(value);
   for (const v of value) flatten(v, shape, axis + 1, out);
 }
 

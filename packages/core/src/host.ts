@@ -3,7 +3,7 @@ import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import { context } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkList, checkShape, type Shape, sameShape, showShape } from './shape.ts';
-import { knownSize } from './sizes.ts';
+import { knownNumbers } from './sizes.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -104,8 +104,7 @@ function isTensorList(value: unknown): value is readonly TensorLike[] {
  */
 export function print(...values: readonly unknown[]): void {
   const isValue = (v: unknown): v is Tensor | Variable => v instanceof Tensor || v instanceof Variable;
-  for (const v of values)
-    if (Array.isArray(v)) for (const d of v) if (typeof d === 'number') knownSize(d, 'print');
+  for (const v of values) if (Array.isArray(v)) knownNumbers(v);
   const tensors = values.filter(isValue).map((v) => toTensor(v));
   atRunTime(
     'PrintV2',

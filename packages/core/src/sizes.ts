@@ -12,6 +12,8 @@ export interface UnknownSizes {
   guard(tensor: Tensor): void;
   /** A shape whose unknown sizes are hidden so. */
   guarded<S extends PartialShape>(shape: S): S;
+  /** Whether a list is such a shape. */
+  hides(list: readonly unknown[]): boolean;
   /** What follows holds only where these shapes differ: to be checked for the sizes of each run. */
   differ(a: Shape, b: Shape): void;
   /** What follows holds only where no number of `a` is negative or above that of `b`. */
@@ -62,6 +64,14 @@ export function knownSize(size: number, op?: string): number {
 
 // Inside of ops everything is decided anew for each size.
 const deciding = (): UnknownSizes | null => (context.tracer === null ? null : current);
+
+/**
+ * A list that is taken for numbers, not for a shape.
+ * @throws FailedPreconditionError for a shape with sizes that are not known.
+ */
+export function knownNumbers(list: readonly unknown[]): void {
+  if (current?.hides(list) === true) throw new FailedPreconditionError(UNKNOWN_SIZE);
+}
 
 /** Whether two sizes differ, where code that is traced goes one way or another. */
 export function differs(a: number, b: number): boolean {

@@ -169,6 +169,29 @@ const each: Readonly<Record<string, [Fn, ...(readonly (number | string)[])[]]>> 
     },
     ['a', 3],
   ],
+  'a shape as a constant': [(x) => x.add(tf.constant([x.shape]).cast('float32').sum()), ['a', 3]],
+  'a shape as an argument': [
+    (x) =>
+      x
+        .mean(0)
+        .add(x.shape.length)
+        .mul(x.shape as never)
+        .sum(),
+    ['a', 2],
+  ],
+  'a branch on a gradient that depends on the size alone': [
+    (x) => {
+      const tape = new tf.GradientTape();
+      tape.watch(x);
+      const dx = tape.gradient(x.mean(), x) as tf.Tensor;
+      return tf.cond(
+        (dx.at(0) as tf.Tensor).greater(0.3),
+        () => x.mul(2),
+        () => x.neg(),
+      ) as tf.Tensor;
+    },
+    ['a'],
+  ],
   'code that iterates over sizes': [(x) => x.mul(x.shape.reduce((p, d) => p * d, 1)), ['a', 3]],
   'ranges that end inside': [(x) => x.at('0:3', ':').sum(1), ['a', 3]],
   'ranges from behind': [(x) => x.at('-3:', ':').sum(), ['a', 3]],

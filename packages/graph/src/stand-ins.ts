@@ -23,6 +23,7 @@ export interface Assumption {
 }
 
 const shapes = new WeakSet<Shape>();
+const hidden = new WeakSet<readonly unknown[]>();
 
 /** Whether numbers in a shape stand for unknown sizes. */
 export function hasStandIns(shape: Shape): boolean {
@@ -75,7 +76,7 @@ export class StandIns implements UnknownSizes {
   }
 
   guarded<S extends PartialShape>(shape: S): S {
-    if (!shape.some((d) => d !== null && this.has(d))) return shape;
+    if (hidden.has(shape) || !shape.some((d) => d !== null && this.has(d))) return shape;
     const guarded = [...shape];
     shape.forEach((d, i) => {
       if (d !== null && this.has(d)) this.#hide(guarded, i, d);
@@ -83,7 +84,12 @@ export class StandIns implements UnknownSizes {
     Object.defineProperty(guarded, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `[${shape.map((d) => (d !== null && this.has(d) ? '?' : d)).join(', ')}]`,
     });
+    hidden.add(guarded);
     return guarded as readonly (number | null)[] as S;
+  }
+
+  hides(list: readonly unknown[]): boolean {
+    return hidden.has(list);
   }
 
   #hide(target: object, key: number | 'size', value: number): void {

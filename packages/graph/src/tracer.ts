@@ -31,6 +31,7 @@ import {
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
 import { drawsNumbers } from './draws.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { dependsOnSizes } from './size-dependence.ts';
 
 // Nobody may give back what stands for an argument, a constant or a variable: they are used again and again.
 const FOR_EVER = 2 ** 30;
@@ -232,6 +233,7 @@ export class FunctionTracer implements Tracer, Sink {
     const values = new Map<GraphNode, readonly Tensor[] | null>();
     const compute = (node: GraphNode): readonly Tensor[] | null => {
       const { what, inputs, attrs, outputs } = node;
+      if (dependsOnSizes(node)) return null;
       if (what.kind === 'constant') return [what.tensor];
       if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
       if (what.kind !== 'op' || (!draws && drawsNumbers(node))) return null;
