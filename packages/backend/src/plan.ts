@@ -4,7 +4,11 @@ import { type AttrValue, type KernelName, kernelAttrs } from './kernels.ts';
 import type { ScalarProgram } from './scalar.ts';
 import type { Storage } from './storage.ts';
 
-/** Numbers that are asked for anew before each run of a plan: key and counter of a random draw, a learning rate. */
+/**
+ * Numbers that are asked for anew before each run of a plan: key and counter of a random draw, a learning rate. In a plan with a body
+ * that has some they are all asked for during the run, ahead of the first call that uses them in its plan or body, whenever that is
+ * run; memory of states must then stay where it is.
+ */
 export interface LateNumbers {
   next(): readonly number[];
 }
@@ -86,7 +90,7 @@ export interface PlanState {
  * kernel allows outputs to be inputs (scalar programs on tensors of the outputs' shape, optimizers, SetRow, states of Case and While).
  *
  * The plans in `PlanCall.bodies` number their values by themselves. A body's inputs are given by the call, its states by the plans
- * around it where those have one of the same source. Late numbers in a body are asked for whenever their call is about to run.
+ * around it where those have one of the same source. A state may be given to a body that writes it, as it is before the call.
  */
 export interface Plan {
   /** The size of each value in bytes. */
