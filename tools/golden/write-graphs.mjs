@@ -168,6 +168,17 @@ console.log(
         },
         [image],
       ),
+      branches: program(
+        (x) => [
+          tf.cond(x.sum().greater(0), () => x.mul(count), () => x.neg()),
+          tf.switchCase(tf.constant(1, 'int32'), [() => x, () => x.add(1)]),
+        ],
+        [tf.constant([3, -1])],
+      ),
+      loop: program(
+        (x, n) => tf.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x).add(count)], [tf.constant(0, 'int32'), x]),
+        [tf.constant([0.5, 2]), tf.constant(4, 'int32')],
+      ),
       losses: program(
         (x) => tf.nn.sparseSoftmaxCrossEntropyWithLogits({ labels: tf.constant([1, 2], 'int32'), logits: x }),
         [numbers],

@@ -2,6 +2,8 @@ import '@eagre/backend-js';
 import { cast, concat, constant, nn, pad, print, split, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { describe, expect, it } from 'vitest';
+import { cond } from './control/cond.ts';
+import { whileLoop } from './control/while-loop.ts';
 import { tfFunction } from './function.ts';
 import { Graph } from './graph.ts';
 
@@ -180,10 +182,10 @@ describe('toGraphDef', () => {
     if (a === undefined) throw new Error('no output');
     graph.arguments.push(a);
     const nothing = { kind: 'host', fn: () => undefined, results: [type] } as const;
-    const call = graph.add('Case', nothing, [a], { branches: [body, body], other: body }, [type]);
+    const call = graph.add('Switch', nothing, [a], { branches: [body, body], other: body }, [type]);
     graph.outputs = call.outputs;
     const { def, node } = decoded(graph);
-    expect(attrs(node('Case'))).toMatchObject({
+    expect(attrs(node('Switch'))).toMatchObject({
       branches: { list: { func: [{ name: 'body' }, { name: 'body' }] } },
       other: { func: { name: 'body' } },
     });
@@ -199,5 +201,43 @@ describe('toGraphDef', () => {
       },
       ret: new Map([['output', 'x']]),
     });
+  });
+
+  it('writes branches and loops as TensorFlow does', () => {
+    const v = new Variable([2, 2], { name: 'v' });
+    const f = tfFunction((x: Tensor, n: Tensor) => {
+      const [, y] = whileLoop(
+        (i) => i.less(n),
+        (i, z) => [i.add(1), z.mul(v)],
+        [constant(0, 'int32'), x] as [Tensor, Tensor],
+      ) as [Tensor, Tensor];
+      return cond(
+        y.sum().greater(0),
+        () => y,
+        () => y.neg(),
+      );
+    });
+    const { def, node } = decoded(f.getConcreteFunction(constant([1, 2]), constant(3, 'int32')).graph);
+    const loop = node('While');
+    const inputs = loop.input?.length as number;
+    expect(loop.attr?.get('T')?.list?.type).toHaveLength(inputs);
+    const functions = new Map(def.library?.function?.map((g) => [g.signature?.name, g.signature]));
+    const body = functions.get(loop.attr?.get('body')?.func?.name);
+    // TensorFlow's loops return all that goes into them.
+    expect(body?.input_arg).toHaveLength(inputs);
+    expect(body?.output_arg?.map((a) => a.type)).toEqual(loop.attr?.get('T')?.list?.type);
+    expect(functions.get(loop.attr?.get('cond')?.func?.name)?.output_arg).toEqual([
+      { name: 'output', type: DataType.DT_BOOL },
+    ]);
+    const branch = node('If');
+    expect(attrs(branch)).toMatchObject({
+      Tcond: { type: DataType.DT_BOOL },
+      Tout: { list: { type: [DataType.DT_FLOAT] } },
+    });
+    for (const key of ['then_branch', 'else_branch']) {
+      const signature = functions.get(branch.attr?.get(key)?.func?.name);
+      expect(signature?.input_arg).toHaveLength((branch.input?.length as number) - 1);
+      expect(signature?.output_arg).toHaveLength(1);
+    }
   });
 });

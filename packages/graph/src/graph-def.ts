@@ -75,22 +75,30 @@ class Library {
     return this.#functions;
   }
 
-  /** The name of a graph's function, which is added at its first use. */
-  nameOf(graph: Graph): string {
+  /**
+   * The name of a graph's function, which is added at its first use.
+   * @param more values that the function returns behind the graph's own results.
+   */
+  nameOf(graph: Graph, more: readonly GraphValue[] = []): string {
     let name = this.#names.get(graph);
     if (name === undefined) {
       name = this.#unique.take(graph.name);
       this.#names.set(graph, name);
-      this.#functions.push(functionDef(name, graph, this));
+      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], this));
     }
     return name;
   }
 }
 
-function functionDef(name: string, graph: Graph, library: Library): tensorflow.FunctionDef {
+function functionDef(
+  name: string,
+  graph: Graph,
+  results: readonly GraphValue[],
+  library: Library,
+): tensorflow.FunctionDef {
   const names = new Names();
   const args = graph.arguments.map((value) => names.take(value.node.name));
-  const outputs = graph.outputs.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
+  const outputs = results.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
   const writer = new Writer(graph, library, args);
   const node_def = writer.write();
   const arg = (argument: string, { dtype }: GraphValue) => ({ name: argument, type: types[dtype] });
@@ -98,11 +106,11 @@ function functionDef(name: string, graph: Graph, library: Library): tensorflow.F
     signature: {
       name,
       input_arg: graph.arguments.map((value, i) => arg(args[i] as string, value)),
-      output_arg: graph.outputs.map((value, i) => arg(outputs[i] as string, value)),
+      output_arg: results.map((value, i) => arg(outputs[i] as string, value)),
       ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
     },
     node_def,
-    ret: new Map(graph.outputs.map((value, i) => [outputs[i] as string, writer.reference(value)])),
+    ret: new Map(results.map((value, i) => [outputs[i] as string, writer.reference(value)])),
     ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
   };
 }
@@ -255,6 +263,10 @@ class Writer {
       });
       return;
     }
+    if (CONTROL.has(node.type)) {
+      this.#add(name, op, [...own, ...control], this.#controlAttrs(node));
+      return;
+    }
     this.#add(name, op, [...own, ...control], {
       ...this.#attrs(node),
       ...(node.what.kind === 'op' ? typeOf(node) : {}),
@@ -280,13 +292,38 @@ class Writer {
       const attr = this.#attr(value, key);
       if (attr !== null) attrs[key.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)] = attr;
     }
-    const branches = attrs['branches']?.list?.func;
-    if (node.type === 'If' && branches?.length === 2) {
-      delete attrs['branches'];
-      attrs['then_branch'] = { func: branches[0] as tensorflow.NameAttrList };
-      attrs['else_branch'] = { func: branches[1] as tensorflow.NameAttrList };
-    }
     return attrs;
+  }
+
+  /** Branches and loops; TensorFlow's loops return all that goes into them. */
+  #controlAttrs({ type, attrs, inputs, outputs }: GraphNode): Readonly<Record<string, AttrValue>> {
+    const library = this.#library;
+    const func = (graph: unknown, more?: readonly GraphValue[]): { func: tensorflow.NameAttrList } => ({
+      func: { name: library.nameOf(graph as Graph, more) },
+    });
+    const list = (values: readonly GraphValue[]): AttrValue => ({
+      list: { type: values.map((v) => types[v.dtype]) },
+    });
+    if (type === 'While') {
+      const body = attrs['body'] as Graph;
+      return {
+        T: list(inputs),
+        cond: func(attrs['condition']),
+        body: func(body, body.arguments.slice(body.outputs.length)),
+        ...outputShapes([...outputs, ...inputs.slice(outputs.length)]),
+      };
+    }
+    const branches = (attrs['branches'] as readonly Graph[]).map((graph) => func(graph).func);
+    const [first, second] = branches;
+    const named: Readonly<Record<string, AttrValue>> =
+      type === 'If' && first !== undefined && second !== undefined
+        ? {
+            Tcond: { type: types[(inputs[0] as GraphValue).dtype] },
+            then_branch: { func: first },
+            else_branch: { func: second },
+          }
+        : { branches: { list: { func: branches } } };
+    return { ...named, Tin: list(inputs.slice(1)), Tout: list(outputs), ...outputShapes(outputs) };
   }
 
   #attr(value: unknown, key: string): AttrValue | null {
@@ -338,6 +375,8 @@ class Writer {
       this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
   }
 }
+
+const CONTROL: ReadonlySet<string> = new Set(['If', 'Case', 'While']);
 
 // Attributes that are no integers even when their values are.
 const REALS: ReadonlySet<string> = new Set([

@@ -236,6 +236,7 @@ const translations: Readonly<Record<string, Translate>> = {
   LogicalAnd: untyped,
   LogicalOr: untyped,
   LogicalNot: untyped,
+  AssignedVariable: (node) => ({ op: 'Identity', inputs: [0], attrs: { T: type(input(node).dtype) } }),
   Cast: (node) => ({
     op: 'Cast',
     inputs: [0],
