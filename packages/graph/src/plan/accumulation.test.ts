@@ -46,8 +46,8 @@ describe('addRowsInPlace', () => {
     expect(kernels.calls.map(({ kernel }) => (typeof kernel === 'string' ? kernel : 'map'))).toEqual([
       'Gather',
       'map',
-      'map',
       'SetRow',
+      'map',
     ]);
     expect([...b.run(jsBackend, plan).outputs[0]]).toEqual([1, 4, 9, 16, 25, 36]);
   });

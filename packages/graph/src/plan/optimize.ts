@@ -10,6 +10,7 @@ import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
 import { foldMovement } from './movement.ts';
 import { hasBodies, liftStates, mapBodies } from './nested.ts';
+import { overwriteLast } from './overwrites.ts';
 import { recomputeCheapResults } from './recompute.ts';
 import { fuseReductions } from './reductions.ts';
 import { recogniseRows } from './rows.ts';
@@ -32,6 +33,7 @@ const passes = {
   fusion: fuseScalarCalls,
   recompute: recomputeCheapResults,
   reductions: fuseReductions,
+  overwrites: overwriteLast,
 } satisfies Record<string, Pass>;
 
 type PassName = keyof typeof passes;
@@ -58,6 +60,7 @@ const joining: readonly PassName[] = [
   'reductions',
   'stores',
   'dead',
+  'overwrites',
 ];
 
 /** The names of the passes that `optimizePlan` can run. */
