@@ -36,6 +36,11 @@ export interface GraphValue {
   readonly shape: readonly number[];
 }
 
+interface NodeOptions {
+  readonly traced?: Error | null;
+  readonly late?: GraphNode['late'];
+}
+
 /** An operation of a graph, under TensorFlow's names. */
 export class GraphNode {
   /** `MatMul`, `MatMul_1`: unique in the graph. */
@@ -48,6 +53,8 @@ export class GraphNode {
   readonly outputs: readonly GraphValue[];
   /** Where it was traced; its stack is only made when somebody reads it. */
   readonly traced: Error | null;
+  /** Whether it asks for numbers at each run: a random draw, or others, such as a learning rate. */
+  readonly late: 'draw' | 'number' | null;
 
   constructor(
     name: string,
@@ -56,7 +63,7 @@ export class GraphNode {
     inputs: readonly GraphValue[],
     attrs: GraphNode['attrs'],
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
-    traced: Error | null,
+    { traced, late }: NodeOptions,
   ) {
     this.name = name;
     this.type = type;
@@ -64,7 +71,8 @@ export class GraphNode {
     this.inputs = inputs;
     this.attrs = attrs;
     this.outputs = outputs.map(({ dtype, shape }, index) => ({ node: this, index, dtype, shape }));
-    this.traced = traced;
+    this.traced = traced ?? null;
+    this.late = late ?? null;
   }
 }
 
@@ -74,12 +82,12 @@ export interface Assignment {
   readonly value: GraphValue;
 }
 
-function callsHost({ what, attrs }: GraphNode): boolean {
-  if (what.kind === 'host') return true;
+function hasEffects({ what, attrs, late }: GraphNode): boolean {
+  if (what.kind === 'host' || late === 'draw') return true;
   return (
     what.kind === 'op' &&
     what.op instanceof ControlOp &&
-    what.op.bodies(attrs).some((body) => body.nodes.some(callsHost))
+    what.op.bodies(attrs).some((body) => body.nodes.some(hasEffects))
   );
 }
 
@@ -127,10 +135,10 @@ export class Graph {
     inputs: readonly GraphValue[],
     attrs: GraphNode['attrs'],
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
-    options: { readonly name?: string; readonly traced?: Error } = {},
+    options: NodeOptions & { readonly name?: string } = {},
   ): GraphNode {
     const name = this.#unique(options.name ?? this.nameScope + type);
-    const node = new GraphNode(name, type, what, inputs, attrs, outputs, options.traced ?? null);
+    const node = new GraphNode(name, type, what, inputs, attrs, outputs, options);
     this.nodes.push(node);
     return node;
   }
@@ -140,8 +148,8 @@ export class Graph {
     const live = new Set<GraphNode>();
     const visit = [
       ...[...this.outputs, ...this.assignments.map((a) => a.value), ...more].map((v) => v.node),
-      // Nobody may need what they return, but they are called for what they do.
-      ...this.nodes.filter(callsHost),
+      // Nobody may need what they return, but they are called for what they do, or for the draws behind them.
+      ...this.nodes.filter(hasEffects),
     ];
     const keeping = new Map<unknown, GraphNode>();
     for (const node of this.nodes)

@@ -2,6 +2,7 @@
 import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import { atRunTime, context, execute, hostBackend, inGraphScope, kernelFor } from '@eagre/core/internal';
+import { assignedOp } from './assigned.ts';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
 
@@ -55,7 +56,9 @@ export class GraphInterpreter implements Interpreter {
       case 'op': {
         const inputs = node.inputs.map(get);
         if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this);
-        return execute(what.op, inputs, node.attrs);
+        const outputs = execute(what.op, inputs, node.attrs);
+        if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0] as Tensor);
+        return outputs;
       }
       case 'host':
         return this.effects ? atRunTime(node.type, what.fn, node.inputs.map(get), what.results) : null;
@@ -76,6 +79,11 @@ function inScopeOf<T>({ name }: GraphNode, fn: () => T): T {
   return tracer === null
     ? fn()
     : inGraphScope(`${tracer.nameScope}${name.slice(0, name.lastIndexOf('/') + 1)}`, fn);
+}
+
+/** Tells tapes that a tensor is the value of a variable. */
+export function tellRead(variable: Variable, value: Tensor): void {
+  for (const tape of context.tapes) tape.variableRead(variable, value);
 }
 
 function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {

@@ -158,7 +158,8 @@ class Specializing {
     }
     const added = graph.add(node.type, what, inputs, attrs, outputs, {
       name: node.name,
-      ...(node.traced === null ? {} : { traced: node.traced }),
+      traced: node.traced,
+      late: node.late,
     });
     node.outputs.forEach((value, i) => {
       const now = added.outputs[i] as GraphValue;

@@ -167,10 +167,20 @@ function backwardGraph(
     graph.arguments.push(copy.outputs[0] as GraphValue);
     copies.set(value, copy.outputs[0] as GraphValue);
   }
-  const copyNode = ({ type, what, inputs, attrs, outputs: made, name: wanted, traced }: GraphNode): void => {
+  const copyNode = ({
+    type,
+    what,
+    inputs,
+    attrs,
+    outputs: made,
+    name: wanted,
+    traced,
+    late,
+  }: GraphNode): void => {
     const copy = graph.add(type, what, inputs.map(copied), attrs, made, {
       name: wanted,
-      ...(traced === null ? {} : { traced }),
+      traced,
+      late,
     });
     made.forEach((v, i) => copies.set(v, copy.outputs[i] as GraphValue));
   };

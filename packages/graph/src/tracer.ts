@@ -4,7 +4,7 @@ import {
   FailedPreconditionError,
   InvalidArgumentError,
   type KernelName,
-  type LateNumber,
+  LateNumber,
   type Storage,
   type TensorRef,
   UnimplementedError,
@@ -21,6 +21,7 @@ import {
   type Op,
   onBackend,
   type Sink,
+  type SymbolicAttrs,
   sameShape,
   symbolic,
   symbolically,
@@ -28,17 +29,34 @@ import {
   type Tracer,
   tell,
 } from '@eagre/core/internal';
+import { assignedOp } from './assigned.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
-import { drawsNumbers } from './draws.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { dependsOnSizes } from './size-dependence.ts';
+
+/** Looks at kernel calls for numbers that each run asks for. */
+class LateWatch implements Sink {
+  late: GraphNode['late'] = null;
+
+  call(kernel: unknown, _inputs: unknown, _outputs: unknown, attrs: SymbolicAttrs): void {
+    for (const name in attrs) {
+      if (!(attrs[name] instanceof LateNumber)) continue;
+      this.late = this.late === 'draw' || /Random|Normal/.test(String(kernel)) ? 'draw' : 'number';
+    }
+  }
+  capture(x: Tensor): Tensor {
+    return symbolicTensor(x.dtype, x.shape, x.size);
+  }
+}
 
 // Nobody may give back what stands for an argument, a constant or a variable: they are used again and again.
 const FOR_EVER = 2 ** 30;
 
 interface VariableValues {
   readonly initial: GraphValue;
-  current: Tensor;
+  value: GraphValue;
+  /** What reads get; null after an assignment until somebody reads. */
+  current: Tensor | null;
 }
 
 /** A value that the body of a branch or a loop takes from the function around it. */
@@ -82,7 +100,7 @@ export class FunctionTracer implements Tracer, Sink {
   /** The variables that were assigned to, in the order of first use, with the last value of each. */
   assigned(): Assignment[] {
     return [...this.#variables]
-      .map(([variable, { initial, current }]) => ({ variable, initial, value: this.valueOf(current) }))
+      .map(([variable, { initial, value }]) => ({ variable, initial, value }))
       .filter(({ initial, value }) => initial !== value);
   }
 
@@ -126,9 +144,10 @@ export class FunctionTracer implements Tracer, Sink {
     // Its parts come by themselves.
     if (op.transparent) return op.evaluate(local, attrs);
     let outputs: readonly Tensor[];
+    const watch = new LateWatch();
     try {
-      // Shapes are all that is wanted of the parts of a composite op.
-      outputs = symbolically(null, () => op.evaluate(local, attrs));
+      // Shapes are all that is wanted of the parts of a composite op, and whether they draw.
+      outputs = symbolically(watch, () => op.evaluate(local, attrs));
     } catch (error) {
       throw named(error, op);
     }
@@ -143,7 +162,7 @@ export class FunctionTracer implements Tracer, Sink {
       local.map((t) => this.valueOf(t)),
       attrs,
       outputs,
-      { traced: new Error() },
+      { traced: new Error(), late: watch.late },
     );
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
     tell(op, inputs, attrs, outputs);
@@ -151,14 +170,19 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   read(variable: Variable): Tensor {
-    return this.#valuesOf(variable).current;
+    const values = this.#valuesOf(variable);
+    if (values.current === null) {
+      const value = this.#lasting(values.value);
+      const [assigned] = this.execute(assignedOp, [value], { variable }) as readonly [Tensor];
+      values.current = this.#lasting(this.valueOf(assigned));
+    }
+    return values.current;
   }
 
   assign(variable: Variable, value: Tensor): void {
     const values = this.#valuesOf(variable);
-    const known = this.valueOf(value);
-    // A tensor of its own, for tapes tell the variable's value from what it was assigned.
-    values.current = this.#lasting(known);
+    values.value = this.valueOf(value);
+    values.current = null;
   }
 
   update(
@@ -177,7 +201,9 @@ export class FunctionTracer implements Tracer, Sink {
       { traced: new Error() },
     );
     written.forEach((variable, i) => {
-      this.#valuesOf(variable).current = this.#lasting(node.outputs[i] as GraphValue);
+      const values = this.#valuesOf(variable);
+      values.value = node.outputs[i] as GraphValue;
+      values.current = this.#lasting(values.value);
     });
   }
 
@@ -236,7 +262,7 @@ export class FunctionTracer implements Tracer, Sink {
       if (dependsOnSizes(node)) return null;
       if (what.kind === 'constant') return [what.tensor];
       if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
-      if (what.kind !== 'op' || (!draws && drawsNumbers(node))) return null;
+      if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
       const given = inputs.map(valueAt);
       return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
     };
@@ -334,7 +360,8 @@ export class FunctionTracer implements Tracer, Sink {
     let values = this.#variables.get(variable);
     if (values === undefined && this.#outer !== null) {
       const current = this.#fromOutside(variable);
-      values = { initial: this.valueOf(current), current };
+      const initial = this.valueOf(current);
+      values = { initial, value: initial, current };
       this.#variables.set(variable, values);
     }
     if (values === undefined) {
@@ -350,7 +377,7 @@ export class FunctionTracer implements Tracer, Sink {
         },
       );
       const initial = node.outputs[0] as GraphValue;
-      values = { initial, current: this.#lasting(initial) };
+      values = { initial, value: initial, current: this.#lasting(initial) };
       this.#variables.set(variable, values);
     }
     return values;

@@ -98,7 +98,7 @@ export const ifOp: ControlOp = new CaseOp('If', 'Runs one of two graphs.');
 export const caseOp: ControlOp = new CaseOp('Case', 'Runs one of several graphs.');
 
 function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | null)[]): (Tensor | null)[] {
-  const { branches, record, restored } = g.attrs as CaseAttrs;
+  const { branches, record, restored, written } = g.attrs as CaseAttrs;
   const [selector, ...inputs] = g.inputs as readonly [Tensor, ...Tensor[]];
   const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && isFloating(y.dtype));
   if (restored !== null)
@@ -107,7 +107,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
       op.name,
     );
   const wanted = inputs.map((x, i) => isFloating(x.dtype) && g.needs(i + 1));
-  const bodies = branches.map((branch) => gradientBody(branch, given, wanted));
+  const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => written[i]));
   const places = inputs.flatMap((_, i) => (bodies.some((b) => b.gradients[i] !== null) ? [i] : []));
   if (places.length === 0) return [];
   const saved = bodies.map((body) => {

@@ -1,10 +1,9 @@
 import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
-import { type Tensor, zeros } from '@eagre/core';
+import { type Tensor, type Variable, zeros } from '@eagre/core';
 import { isFloating } from '@eagre/core/internal';
-import { drawsNumbers } from '../draws.ts';
 import type { Graph, GraphNode, GraphValue } from '../graph.ts';
-import { GraphInterpreter } from '../interpret.ts';
+import { GraphInterpreter, tellRead } from '../interpret.ts';
 import { FunctionTracer } from '../tracer.ts';
 import { ControlOp } from './control-op.ts';
 
@@ -21,6 +20,28 @@ export interface GradientBody {
   readonly kept: ReadonlyMap<GraphValue, Tensor>;
 }
 
+/** For an argument of a body, the variable whose value it is and which the body changes; for others undefined. */
+export type ChangedVariable = (argument: number) => Variable | undefined;
+
+/**
+ * Lets a tape see the arguments of a body. @returns what to ask it for: a tensor, or a variable that the body changes, for which what
+ * the body reads after it has assigned to it counts as well.
+ */
+export function watchArguments(
+  tape: GradientTape,
+  args: readonly Tensor[],
+  wanted: readonly number[],
+  changed: ChangedVariable,
+): readonly (Tensor | Variable)[] {
+  const sources = wanted.map((i) => changed(i) ?? (args[i] as Tensor));
+  tape.watch(sources);
+  for (const i of wanted) {
+    const variable = changed(i);
+    if (variable !== undefined) tellRead(variable, args[i] as Tensor);
+  }
+  return sources;
+}
+
 /**
  * Traces the gradient of a body.
  * @param given which outputs have a gradient.
@@ -30,6 +51,7 @@ export function gradientBody(
   body: Graph,
   given: readonly boolean[],
   wanted: readonly boolean[],
+  changed: ChangedVariable,
 ): GradientBody {
   const tracer = new FunctionTracer(`${body.name}_grad`, false);
   const argument = ({ dtype, shape }: GraphValue, name: string): Tensor =>
@@ -41,8 +63,8 @@ export function gradientBody(
     );
     const kept = new Map(onlyOnce(body).map((v) => [v, argument(v, v.node.name)]));
     const tape = new GradientTape({ watchAccessedVariables: false });
-    const sources = args.filter((_, i) => wanted[i] === true);
-    tape.watch(sources);
+    const places = args.flatMap((_, i) => (wanted[i] === true ? [i] : []));
+    const sources = watchArguments(tape, args, places, changed);
     const outputs = new GraphInterpreter(false, kept).run(body, args);
     const targets = outputs.filter((_, i) => dys[i] !== null);
     const found = tape.gradient(targets, sources, {
@@ -105,8 +127,7 @@ function isOnlyOnce(node: GraphNode): boolean {
       name,
     );
   }
-  const draws = drawsNumbers(node);
-  if (draws && what.op.grad !== undefined)
+  if (node.late !== null && what.op.grad !== undefined)
     throw new UnimplementedError('no gradient passes through an op that draws random numbers itself', name);
-  return draws;
+  return node.late !== null;
 }

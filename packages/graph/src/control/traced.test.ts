@@ -232,3 +232,53 @@ describe('loops', () => {
     });
   });
 });
+
+describe('assignments cut gradients off', () => {
+  const eager = (v: Variable, code: (x: Tensor) => Tensor): (number | undefined)[] => {
+    const x = constant(0.5);
+    v.assign(2);
+    const tape = new GradientTape();
+    tape.watch(x);
+    return tape.gradient(code(x), [x, v]).map((t) => t?.item());
+  };
+  const traced = (v: Variable, code: (x: Tensor) => Tensor): (number | undefined)[] => {
+    v.assign(2);
+    const f = tfFunction((x: Tensor) => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      return tape.gradient(code(x), [x, v]);
+    });
+    return f(constant(0.5)).map((t) => t?.item());
+  };
+
+  test('in straight code, in branches and in loops, and what is read later counts for the variable', () => {
+    const v = new Variable(2);
+    const turn = (x: Tensor): Tensor => {
+      const before = x.mul(v);
+      v.assign(x.tanh());
+      return before.add(x.mul(v).mul(v));
+    };
+    expect(traced(v, turn)).toEqual(eager(v, turn));
+    const branch = (x: Tensor): Tensor =>
+      cond(
+        x.greater(0),
+        () => turn(x),
+        () => x,
+      );
+    expect(traced(v, branch)).toEqual(eager(v, turn));
+    const loop = (x: Tensor): Tensor =>
+      tracedWhile(
+        ([i]) => less(i as Tensor, 3),
+        ([i, y]) => [(i as Tensor).add(1), turn(y as Tensor)],
+        [constant(0), x],
+      )[1] as Tensor;
+    const expected = eager(v, (x) => turn(turn(turn(x))));
+    traced(v, loop).forEach((g, i) => {
+      expect(g).toBeCloseTo(expected[i] as number, 5);
+    });
+    const f = tfFunction(loop);
+    eager(v, f).forEach((g, i) => {
+      expect(g).toBeCloseTo(expected[i] as number, 5);
+    });
+  });
+});

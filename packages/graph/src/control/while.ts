@@ -29,7 +29,14 @@ import {
   type Saved,
   type Written,
 } from './control-op.ts';
-import { finishBody, gradientBody, onlyOnce, orZeros } from './gradient-body.ts';
+import {
+  type ChangedVariable,
+  finishBody,
+  gradientBody,
+  onlyOnce,
+  orZeros,
+  watchArguments,
+} from './gradient-body.ts';
 
 /**
  * Inputs: the loop variables, the values of `written`, and what else the graphs use; all are the arguments of both graphs. Outputs: the
@@ -147,18 +154,26 @@ class WhileGradOp extends ControlOp {
   }
 }
 
+function changedBy({ body, written }: WhileAttrs): ChangedVariable {
+  return (argument) => written[argument - (body.outputs.length - written.length)];
+}
+
 export const whileOp: ControlOp = new WhileOp();
 export const whileGradOp: ControlOp = new WhileGradOp();
 
 function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): (Tensor | null)[] {
   const forward = g.attrs as WhileAttrs;
-  const { body, record } = forward;
+  const { body, record, written } = forward;
   const count = body.outputs.length;
+  const variables = count - written.length;
   const floating = g.inputs.map((x) => isFloating(x.dtype));
-  const carried = g.inputs.flatMap((_, i) => (i < count && floating[i] === true ? [i] : []));
-  const summed = g.inputs.flatMap((_, i) => (i >= count && floating[i] === true && g.needs(i) ? [i] : []));
+  const carried = g.inputs.flatMap((_, i) => (i < variables && floating[i] === true ? [i] : []));
+  // No gradient passes through an assignment, so that what each turn reads of a variable adds up.
+  const summed = g.inputs.flatMap((_, i) =>
+    i >= variables && floating[i] === true && g.needs(i) ? [i] : [],
+  );
   const wanted = g.inputs.map((_, i) => carried.includes(i) || summed.includes(i));
-  const traced = gradientBody(body, floating.slice(0, count), wanted);
+  const traced = gradientBody(body, floating.slice(0, variables), wanted, changedBy(forward));
   const { tracer } = traced;
   const stand = traced.arguments;
   const { sums, results } = tracer.run(() => {
@@ -258,10 +273,11 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
 
 /** A loop with the tangents of `carried` behind its variables, and those of `summed` behind what stays the same. */
 function tangentLoop(
-  { condition, body }: WhileAttrs,
+  forward: WhileAttrs,
   carried: readonly number[],
   summed: readonly number[],
 ): { readonly condition: Graph; readonly body: Graph } {
+  const { condition, body } = forward;
   const count = body.outputs.length;
   const trace = (
     graph: Graph,
@@ -286,8 +302,7 @@ function tangentLoop(
     body: trace(body, (_, args, tangents) => {
       const inner = new GradientTape({ watchAccessedVariables: false });
       const outer = new GradientTape({ watchAccessedVariables: false });
-      const sources = [...carried, ...summed].map((i) => args[i] as Tensor);
-      inner.watch(sources);
+      const sources = watchArguments(inner, args, [...carried, ...summed], changedBy(forward));
       const outputs = new GraphInterpreter(false).run(body, args);
       const targets = carried.map((i) => outputs[i] as Tensor);
       // vᵀJ is linear in v: whatever v is, its gradient along the tangents is J times them.
