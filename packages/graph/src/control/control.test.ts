@@ -378,7 +378,7 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
       ]);
     });
 
-    test.skip('reads and assigns variables', () => {
+    test('reads and assigns variables', () => {
       const total = variable(0);
       const f = (x: Tensor) => {
         total.assign(0);
@@ -659,6 +659,29 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
         },
         constant(1.5, 'float64'),
       ],
+      'through a loop in a branch in a loop': [
+        (x) => {
+          const [, y] = whileLoop(
+            (i) => i.less(3),
+            (i, y) => [
+              i.add(1),
+              cond(
+                y.greater(2),
+                () =>
+                  whileLoop(
+                    (z) => z.greater(1),
+                    (z) => z.mul(0.4).mul(x.add(0.2)),
+                    y,
+                  ),
+                () => y.add(x.square()),
+              ),
+            ],
+            [int(0), x],
+          );
+          return y;
+        },
+        constant(1.2, 'float64'),
+      ],
       'through map, scan and folds': [
         (x) => {
           const squares = mapFn((e) => e.mul(e).mul(x.sum()), x);
@@ -668,6 +691,17 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
           );
         },
         constant([0.5, -0.25, 0.75], 'float64'),
+      ],
+      'by a custom gradient in the body': [
+        (x) => {
+          const clipped = customGradient((v: Tensor) => [v.square(), (dy) => dy.mul(v).mul(3)] as const);
+          return whileLoop(
+            (y) => y.less(50),
+            (y) => clipped(y),
+            x,
+          );
+        },
+        constant(2, 'float64'),
       ],
     };
     test.each(Object.entries(cases))('%s', (__, [f, x]) => {
@@ -685,7 +719,7 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
       expect(got).toEqual(close(expected));
     });
 
-    test.skip('of a function from outside of it', () => {
+    test('of a function from outside of it', () => {
       const f = wrap((x: Tensor): Tensor => {
         const [y] = whileLoop(
           (y) => y.sum().less(100),
@@ -818,7 +852,7 @@ describe('while tracing', () => {
     expect(f.getConcreteFunction(constant(1)).graph.toString()).not.toMatch(/If|Case/);
   });
 
-  test.skip('a predicate that is drawn is not known', () => {
+  test('a predicate that is drawn is not known', () => {
     random.setSeed(3);
     const f = tfFunction((x: Tensor) =>
       cond(
