@@ -67,6 +67,30 @@ describe('Module', () => {
     expect(tree.submodules.map((m) => m.name)).toEqual(['outer', 'b.x.1', 'm', 'inner', 'inner', 'inner']);
   });
 
+  it('asks classes that know better for their lists, also in a circle', () => {
+    class Hidden extends Module {
+      other: Module | undefined;
+      readonly first: Variable;
+      readonly second: Variable;
+      constructor() {
+        super();
+        const list = [new Variable(0, { name: 'second' }), new Variable(0, { name: 'first' })] as const;
+        [this.second, this.first] = list;
+      }
+      override get variables(): Variable[] {
+        return [...new Set([this.second, this.first, ...super.variables])];
+      }
+    }
+    const [a, b] = [new Hidden(), new Hidden()];
+    a.other = b;
+    b.other = a;
+    const m = new Module() as Module & { a: Module; v: Variable };
+    m.a = a;
+    m.v = new Variable(0, { name: 'own' });
+    expect(m.variables.map((v) => v.name)).toEqual(['own', 'second', 'first', 'second', 'first']);
+    expect(m.submodules).toEqual([a, b]);
+  });
+
   it('names variables made in its scope, whichever scopes are open', () => {
     const m = new Module({ name: 'demo' });
     expect(m.nameScope(() => new Variable(1, { name: 'x' })).name).toBe('demo/x');

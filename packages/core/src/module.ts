@@ -48,7 +48,7 @@ export class Module {
    * in TensorFlow.
    */
   get variables(): Variable[] {
-    return leaves(this, (v): v is Variable => v instanceof Variable);
+    return leaves(this, 'variables', (v): v is Variable => v instanceof Variable);
   }
   get trainableVariables(): Variable[] {
     return this.variables.filter((v) => v.trainable);
@@ -58,7 +58,7 @@ export class Module {
   }
   /** Every module inside, at any depth, in the order of `variables`. */
   get submodules(): Module[] {
-    return leaves(this, (v): v is Module => v instanceof Module);
+    return leaves(this, 'submodules', (v): v is Module => v instanceof Module);
   }
 
   /**
@@ -88,9 +88,15 @@ showFields(Module.prototype, (module) => ({ ...module, name: module.name }));
 
 /**
  * What is wanted among the attributes of a module and of those inside, in TensorFlow's order: a module's own first, by the names of
- * attributes, arrays from front to back, maps and objects by key; then module after module. `root` itself does not count.
+ * attributes, arrays from front to back, maps and objects by key; then module after module. `root` itself does not count. A class that
+ * has a `list` of its own, as layers have, is asked for that.
  */
-function leaves<T>(root: Module, wanted: (value: unknown) => value is T): T[] {
+function leaves<L extends 'variables' | 'submodules'>(
+  root: Module,
+  list: L,
+  wanted: (value: unknown) => value is Module[L][number],
+): Module[L][number][] {
+  type T = Module[L][number];
   const found: T[] = [];
   const seen = new Set<unknown>([root]);
   let modules: Module[] = [];
@@ -110,10 +116,37 @@ function leaves<T>(root: Module, wanted: (value: unknown) => value is T): T[] {
   const walk = (module: Module): void => {
     modules = [];
     inside(module);
-    for (const inner of modules) walk(inner);
+    for (const inner of modules) {
+      if (getterOf(inner, list) === getterOf(Module.prototype, list)) walk(inner);
+      else if (!asked.has(inner)) {
+        const own: readonly T[] = inner[list];
+        for (const item of own) {
+          if (seen.has(item)) continue;
+          seen.add(item);
+          found.push(item);
+        }
+      }
+    }
   };
-  walk(root);
+  const outermost = !asked.has(root);
+  asked.add(root);
+  try {
+    walk(root);
+  } finally {
+    if (outermost) asked.delete(root);
+  }
   return found;
+}
+
+// Modules that are being asked, so that those in a circle are not asked again.
+const asked = new Set<Module>();
+
+function getterOf(object: object, key: string): (() => unknown) | undefined {
+  for (let o: object | null = object; o !== null; o = Object.getPrototypeOf(o) as object | null) {
+    const property = Object.getOwnPropertyDescriptor(o, key);
+    if (property !== undefined) return property.get;
+  }
+  return undefined;
 }
 
 /** By key if all keys are strings, otherwise as they are. */
