@@ -62,8 +62,9 @@ struct Runs::Run final : Task {
 Runs::Runs(napi_env env) : env_(env) {
   napi_value name;
   napi_create_string_utf8(env, "eagre", NAPI_AUTO_LENGTH, &name);
-  if (napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, this, settle_finished, &wake_) != napi_ok)
-    fail(Code::resource_exhausted, "no handle to wake the event loop");
+  const napi_status made =
+      napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, this, settle_finished, &wake_);
+  if (made != napi_ok) fail(Code::resource_exhausted, "no handle to wake the event loop");
   napi_unref_threadsafe_function(env, wake_);
   // Hooks run last to first, so this one before that of the handle.
   napi_add_env_cleanup_hook(env, end_all, this);
@@ -120,7 +121,8 @@ void Runs::settle_finished(napi_env env, napi_value, void* data, void*) {
   std::vector<std::unique_ptr<Run>> finished;
   {
     std::lock_guard<std::mutex> lock(shared().mutex);
-    const auto first = std::stable_partition(self->all_.begin(), self->all_.end(), [](const auto& run) { return !run->finished; });
+    const auto first =
+        std::stable_partition(self->all_.begin(), self->all_.end(), [](const auto& run) { return !run->finished; });
     std::move(first, self->all_.end(), std::back_inserter(finished));
     self->all_.erase(first, self->all_.end());
   }

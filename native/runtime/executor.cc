@@ -128,10 +128,10 @@ void Executor::check_targets() const {
   for (size_t number = 0; number < steps_.size(); number++) {
     const Step& step = steps_[number];
     if (step.fn || (step.control != Control::jump && step.control != Control::choose)) continue;
+    const double* given = step.end - step.count;
     for (size_t i = 0; i < step.count; i++) {
       if (targets_[step.first + i] > steps_.size())
-        fail(Code::internal, "step %zu of a plan goes to %g of %zu", number, step.end[static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(step.count)],
-             steps_.size());
+        fail(Code::internal, "step %zu of a plan goes to %g of %zu", number, given[i], steps_.size());
     }
   }
 }

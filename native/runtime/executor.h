@@ -12,7 +12,8 @@ namespace eagre {
 // What a step is that calls no kernel, with its arguments. Steps are meant by their numbers; one behind the last ends the run.
 enum class Control {
   jump = -1,    // [to]
-  choose = -2,  // [address, dtype, to...]: to[0] if a bool is true and to[1] if not; to[i] for an int32 i, the last if out of range
+  // [address, dtype, to...]: to[0] if a bool is true and to[1] if not; to[i] for an int32 i, the last if out of range
+  choose = -2,
   push = -3,    // [address, bytes, stack]: puts a copy of so many bytes on a stack
   pop = -4,     // [address, bytes, stack]: takes them off
   stop = -5,    // []: hands over to JavaScript, which goes on with a run from the next step
@@ -44,8 +45,8 @@ class Stack {
 class Executor {
  public:
   // The block is [code, owner, length, arguments...] for each step: `code` is a kernel's number or a Control, `length` counts the
-  // arguments (of a kernel: tensor.h, Args), `owner` is what the step's time is added to. The block stays where it is; of its contents
-  // only addresses and a kernel's arguments may change. Throws KernelError unless the steps fill it exactly and make sense.
+  // arguments (of a kernel: tensor.h, Args), `owner` is what the step's time is added to. The block stays where it is; of its
+  // contents only addresses and a kernel's arguments may change. Throws KernelError unless the steps fill it exactly and make sense.
   Executor(const double* block, size_t length);
 
   size_t size() const { return steps_.size(); }
@@ -54,8 +55,9 @@ class Executor {
 
   enum class Outcome { ended, stopped, cancelled };
 
-  // Runs steps from `at` on, a new run if that is 0. `at` becomes the step that stopped it, was next when `cancel` was seen, or threw
-  // (a KernelError or another exception). Adds the time of each step to seconds[owner], if given. Stacks are empty when it ends.
+  // Runs steps from `at` on, a new run if that is 0. `at` becomes the step that stopped it, that was next when `cancel` was seen, or
+  // that threw (a KernelError or another exception). Adds the time of each step to seconds[owner], if given. Stacks are empty when
+  // it ends.
   Outcome run(size_t& at, double* seconds, const std::atomic<bool>& cancel);
 
  private:

@@ -1,4 +1,5 @@
-// Plans: steps packed in one block run in order, jump and keep what they put on stacks; errors say where, malformed blocks are refused.
+// Plans: steps packed in one block run in order, jump and keep what they put on stacks; errors say where they arose, and malformed
+// blocks are refused.
 #include "../runtime/executor.h"
 
 #include <chrono>
@@ -205,8 +206,8 @@ void stacks(int64_t n, int64_t elements) {
   Scalars::flat(block, up.less, &i, &holds, 0);                  // 9
   append(block, Control::choose, {address(&holds), 5, 11, 15});
   append(block, Control::pop, {address(value.data()), bytes, 1});
-  append(block, "SetRow", {3, 1, address(sum.data()), 2, 2, static_cast<double>(n), size, address(&i), 2, 0, address(value.data()), 2, 1, size,
-                           address(sum.data()), 2, 2, static_cast<double>(n), size, 0});
+  const double rows = static_cast<double>(n), all = address(sum.data());
+  append(block, "SetRow", {3, 1, all, 2, 2, rows, size, address(&i), 2, 0, address(value.data()), 2, 1, size, all, 2, 2, rows, size, 0});
   Scalars::flat(block, up.plus, &i, &i, 0);
   append(block, Control::jump, {9});
   // The program of step 4 is x + y.
