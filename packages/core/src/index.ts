@@ -1,5 +1,6 @@
 /** Tensors, variables, modules and the op catalogue. */
 export {
+  CancelledError,
   DataLossError,
   type DType,
   EagreError,

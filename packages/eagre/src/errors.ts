@@ -1,5 +1,6 @@
 /** `tf.errors`: every error that Eagre throws on purpose. */
 export {
+  CancelledError,
   DataLossError,
   EagreError,
   type ErrorCode,

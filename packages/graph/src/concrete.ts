@@ -3,11 +3,13 @@ import {
   EagreError,
   type Executable,
   errorFromCode,
+  FailedPreconditionError,
   type Plan,
   type Storage,
 } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
 import { context, emptyTensor, hostBackend, transfer } from '@eagre/core/internal';
+import { BackgroundPlan } from './background.ts';
 import type { Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
 import { interpretFunction } from './interpret.ts';
@@ -19,6 +21,7 @@ import { replace } from './structure.ts';
 import { TapedGraph } from './taped.ts';
 
 interface Prepared {
+  background: BackgroundPlan | null;
   /** What the executable runs. */
   readonly plan: Plan;
   readonly executable: Executable;
@@ -44,6 +47,39 @@ export class ConcreteFunction {
   call(inputs: readonly Tensor[]): unknown {
     graphRuns(this.graph);
     const outputs = this.run(inputs);
+    return this.#structured(outputs);
+  }
+
+  /**
+   * Runs the graph on another thread.
+   * @throws (the promise) FailedPreconditionError under a tape and while a function is traced; CancelledError after `signal` was aborted.
+   */
+  async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
+    graphRuns(this.graph);
+    if (context.tapes.length > 0 || context.tracer !== null) {
+      throw new FailedPreconditionError(
+        'runAsync cannot be followed by a gradient tape or be part of another traced function',
+        this.graph.name,
+      );
+    }
+    const backend = hostBackend();
+    const prepared = this.#preparedFor(backend);
+    prepared.background ??= new BackgroundPlan(
+      backend,
+      prepared.plan,
+      this.graph.assignments.map((a) => a.variable),
+    );
+    const { memory, written, results } = this.#memory(backend, prepared, inputs);
+    try {
+      await prepared.background.run(memory, written, signal);
+    } catch (error) {
+      for (const t of results) t.dispose();
+      throw this.#located(error);
+    }
+    return this.#structured(prepared.places.map((p) => results[p] as Tensor));
+  }
+
+  #structured(outputs: readonly Tensor[]): unknown {
     if (this.#structure instanceof Tensor) return outputs[0];
     let next = 0;
     return replace(this.#structure, () => outputs[next++]);
@@ -93,7 +129,10 @@ export class ConcreteFunction {
 
   /** Gives back what is kept for runs; another run makes it anew. */
   dispose(): void {
-    for (const { executable } of this.#prepared.values()) executable.dispose();
+    for (const { executable, background } of this.#prepared.values()) {
+      executable.dispose();
+      background?.dispose();
+    }
     this.#prepared.clear();
   }
 
@@ -107,12 +146,27 @@ export class ConcreteFunction {
   #run(inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
     const backend = hostBackend();
     const prepared = this.#preparedFor(backend);
+    const { memory, written, results } = this.#memory(backend, prepared, inputs);
+    try {
+      prepared.executable.run(memory, written, times);
+    } catch (error) {
+      throw this.#located(error);
+    }
+    const { places } = prepared;
+    if (places.length === results.length) return results;
+    return places.map((p) => results[p] as Tensor);
+  }
+
+  #memory(
+    backend: Backend,
+    { outputs }: Prepared,
+    inputs: readonly Tensor[],
+  ): { memory: Storage[]; written: Storage[]; results: Tensor[] } {
     const memory = new Array<Storage>(inputs.length);
     for (let i = 0; i < inputs.length; i++) {
       const input = inputs[i] as Tensor;
       memory[i] = (input.backend === backend ? input : transfer(input, backend)).storage;
     }
-    const { outputs, places } = prepared;
     const results = new Array<Tensor>(outputs.length);
     const written = new Array<Storage>(outputs.length);
     for (let i = 0; i < outputs.length; i++) {
@@ -121,13 +175,7 @@ export class ConcreteFunction {
       results[i] = tensor;
       written[i] = tensor.storage;
     }
-    try {
-      prepared.executable.run(memory, written, times);
-    } catch (error) {
-      throw this.#located(error);
-    }
-    if (places.length === results.length) return results;
-    return places.map((p) => results[p] as Tensor);
+    return { memory, written, results };
   }
 
   #prepare(backend: Backend): Prepared {
@@ -136,6 +184,7 @@ export class ConcreteFunction {
     return {
       plan: optimized,
       executable: backend.prepare(optimized),
+      background: null,
       places,
       outputs: plan.outputs.map((_, at) => this.graph.outputs[places.indexOf(at)] as GraphValue),
     };

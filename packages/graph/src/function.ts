@@ -37,6 +37,16 @@ export type TracedFunction<F extends AnyFunction> = F & {
    */
   getConcreteFunction(...args: Parameters<F>): ConcreteCall;
   getConcreteFunction(...args: readonly (Parameters<F>[number] | Signature)[]): ConcreteCall;
+  /**
+   * Runs on another thread, so that this one stays free for others; an `AbortSignal` behind the arguments cancels the run between two
+   * ops. Variables change all at once when the run has ended; a run that fails or is cancelled changes none.
+   *
+   *     const y = await f.runAsync(x, AbortSignal.timeout(1000));
+   *
+   * @throws (the promise) CancelledError after an abort; FailedPreconditionError under a tape and inside of another traced function.
+   */
+  runAsync(...args: Parameters<F>): Promise<ReturnType<F>>;
+  runAsync(...args: [...Parameters<F>, AbortSignal]): Promise<ReturnType<F>>;
   /** How often the function has been traced. */
   experimentalGetTracingCount(): number;
   /** The function as it was given. */
@@ -153,6 +163,7 @@ class Polymorphic {
     const call = (...args: unknown[]): unknown => this.#call(self, args);
     return Object.assign(call as AnyFunction, {
       getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
+      runAsync: (...args: unknown[]) => this.#callAsync(self, args),
       experimentalGetTracingCount: () => this.#count,
       hostFunction: this.#fn,
     });
@@ -163,6 +174,25 @@ class Polymorphic {
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
     const last = this.#last;
     if (last !== undefined && same(args, last.args)) return last.concrete.call(args.filter(isTensor));
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.call(tensors);
+  }
+
+  async #callAsync(self: unknown, given: readonly unknown[]): Promise<unknown> {
+    const last = given.at(-1);
+    const signal = last instanceof AbortSignal ? last : undefined;
+    const own = signal === undefined ? given : given.slice(0, -1);
+    if (eagerly) return this.#fn.apply(self, own as never[]);
+    const args = this.#signature === undefined ? own : conform(own, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.callAsync(tensors, signal);
+  }
+
+  /** The trace for these arguments, which is then tried first for the next ones. */
+  #traceFor(
+    self: unknown,
+    args: readonly unknown[],
+  ): { readonly concrete: ConcreteFunction; readonly tensors: readonly Tensor[] } {
     const { tensors, key } = flatten(args);
     const concrete = this.#concrete(
       self,
@@ -176,7 +206,7 @@ class Polymorphic {
       plain && unknownSizes() === null
         ? { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete }
         : undefined;
-    return concrete.call(tensors);
+    return { concrete, tensors };
   }
 
   #concrete(

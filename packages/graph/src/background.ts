@@ -1,0 +1,88 @@
+// Runs of a graph on another thread.
+import type { Backend, Executable, Plan, Storage } from '@eagre/backend';
+import type { Tensor } from '@eagre/core';
+import { Variable } from '@eagre/core';
+import { copyBytes, emptyTensor, outsideScopes } from '@eagre/core/internal';
+
+// The last run that changes a variable; the next one waits for it.
+const pending = new WeakMap<Variable, Promise<unknown>>();
+
+/**
+ * A plan for runs on another thread. The variables that it changes are copied at the start and changed all at once at the end, so that
+ * others see the old values meanwhile, and a run that fails or is cancelled changes nothing. Runs that change the same variable
+ * follow one another; others may run at the same time, each with memory of its own.
+ */
+export class BackgroundPlan {
+  readonly #backend: Backend;
+  readonly #plan: Plan;
+  readonly #written: readonly Variable[];
+  readonly #idle: Slot[] = [];
+
+  constructor(backend: Backend, plan: Plan, written: readonly Variable[]) {
+    this.#backend = backend;
+    this.#plan = plan;
+    this.#written = written;
+  }
+
+  /** @throws as `Executable.runAsync`. */
+  async run(
+    inputs: readonly Storage[],
+    outputs: readonly Storage[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const before = this.#written.map((v) => pending.get(v));
+    const result = this.#after(before, () => this.#now(inputs, outputs, signal));
+    const settled = result.catch(() => undefined);
+    for (const variable of this.#written) pending.set(variable, settled);
+    return result;
+  }
+
+  dispose(): void {
+    for (const { executable } of this.#idle.splice(0)) executable.dispose();
+  }
+
+  async #after(before: readonly (Promise<unknown> | undefined)[], run: () => Promise<void>): Promise<void> {
+    if (before.some((b) => b !== undefined)) await Promise.all(before);
+    return run();
+  }
+
+  async #now(
+    inputs: readonly Storage[],
+    outputs: readonly Storage[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const slot = this.#idle.pop() ?? this.#prepare();
+    for (const variable of this.#written) slot.copies.set(variable, copied(variable, this.#backend));
+    try {
+      await slot.executable.runAsync(inputs, outputs, signal);
+      for (const [variable, copy] of slot.copies) variable.assign(copy);
+    } finally {
+      for (const copy of slot.copies.values()) copy.dispose();
+      slot.copies.clear();
+      this.#idle.push(slot);
+    }
+  }
+
+  #prepare(): Slot {
+    const copies = new Map<Variable, Tensor>();
+    const states = this.#plan.states.map((state) => {
+      const { source } = state;
+      if (!(source instanceof Variable) || !this.#written.includes(source)) return state;
+      return { ...state, memory: () => (copies.get(source) as Tensor).storage };
+    });
+    return { executable: this.#backend.prepare({ ...this.#plan, states }), copies };
+  }
+}
+
+interface Slot {
+  readonly executable: Executable;
+  readonly copies: Map<Variable, Tensor>;
+}
+
+function copied(variable: Variable, backend: Backend): Tensor {
+  return outsideScopes(() => {
+    const copy = emptyTensor(variable.dtype, variable.shape, undefined, backend);
+    copyBytes(variable.storage, copy.storage);
+    return copy;
+  });
+}
