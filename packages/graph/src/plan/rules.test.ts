@@ -175,6 +175,22 @@ describe('scalarRules', () => {
   });
 });
 
+it.each([
+  [1, 0],
+  [0, 1],
+])('a choice of the numbers %d and %d is no truth', (yes, no) => {
+  const program: ScalarProgram = {
+    inputs: ['bool'],
+    instrs: [
+      { op: 'const', dtype: 'float32', args: [], value: yes },
+      { op: 'const', dtype: 'float32', args: [], value: no },
+      { op: 'select', dtype: 'float32', args: [0, 1, 2], value: 0 },
+    ],
+    outputs: [3],
+  };
+  expect(simplified(program)).toBe(programKey(program));
+});
+
 describe('casts', () => {
   it.each(dtypes.flatMap((a) => dtypes.flatMap((b) => dtypes.map((c) => [a, b, c] as const))))(
     'of %s over %s to %s keep every value',

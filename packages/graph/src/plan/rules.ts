@@ -230,6 +230,8 @@ export function rewritten(
     if (!matchArgs(nodes, rule.from, args)) continue;
     const x = bound[X];
     if (!isOfKind(rule.kind, nodes.at(x).dtype)) continue;
+    // `select(x, true, false)` chooses truths, and not the numbers 1 and 0.
+    if (rule.kind === 'bool' && dtype !== 'bool') continue;
     // Building applies rules in turn.
     const node = build(nodes, rule.to, dtype, nodes.at(x).dtype, [...bound]);
     if (node !== undefined) return node;
