@@ -190,23 +190,6 @@ describe('variables', () => {
     const f = tf.function((x: tf.Tensor) => new tf.Variable(tf.ones([2])).add(x));
     expect(() => f(tf.constant([1, 2]))).toThrow('first call only');
   });
-
-  test('of each object, by the decorator', () => {
-    class Counter {
-      value: tf.Variable | undefined;
-      count(by: tf.Tensor): tf.Tensor {
-        this.value ??= new tf.Variable(0);
-        return this.value.assignAdd(by).read();
-      }
-    }
-    Counter.prototype.count = tf.function(Counter.prototype.count, {
-      kind: 'method',
-    } as ClassMethodDecoratorContext) as Counter['count'];
-    const [a, b] = [new Counter(), new Counter()];
-    a.count(tf.constant(1));
-    expect(a.count(tf.constant(2)).item()).toBe(3);
-    expect(b.count(tf.constant(5)).item()).toBe(5);
-  });
 });
 
 describe('signatures', () => {
