@@ -181,6 +181,25 @@ describe.each(planBackends(jsBackend))('asynchronous runs on %s', (name, backend
     expect(read(output, 2)).toEqual([4, 8]);
   });
 
+  it('end early when they are told to before the first call', async () => {
+    const controller = new AbortController();
+    const numbers = {
+      next: () => {
+        controller.abort();
+        return [5];
+      },
+    };
+    const b = new Builder();
+    const y = b.value([2]);
+    b.call('Fill', [], [y], { value: new LateNumber(numbers, 0) });
+    const executable = prepare(b.plan([y]));
+    const output = store(backend, f32, [1, 2]);
+    expect(await errorOf(executable.runAsync([], [output], controller.signal))).toBeInstanceOf(
+      CancelledError,
+    );
+    expect(read(output, 2)).toEqual([1, 2]);
+  });
+
   it('keep their memory, whatever is given back meanwhile', async () => {
     const n = 5000;
     let variable = store(backend, f32, Array(n).fill(0));

@@ -135,6 +135,8 @@ export class NativeExecutable implements Executable {
       this.#begin();
       this.#run.hold();
       signal?.addEventListener('abort', cancel);
+      // What was asked for late numbers may have aborted it.
+      checkSignal(signal);
       for (;;) {
         at = await this.#startNative(at);
         if (at >= end) break;
