@@ -1,4 +1,4 @@
-// The host language's control flow works on the values of tensors.
+// The host language's control flow works on the values of tensors; in tf.function, tf.cond and tf.whileLoop do.
 import * as tf from 'eagre';
 
 /** fizzbuzz with tensors as numbers. */
@@ -69,3 +69,77 @@ export function gradientThroughLoop(start: number): number {
 }
 // 3 → 9 → 81 → 6561 = x⁸, so the derivative is 8x⁷.
 console.log(gradientThroughLoop(3));
+
+// ---- The same in tf.function: tf.cond and tf.whileLoop become branches and loops of the graph.
+
+/** fizzbuzz: the branches print at each run. */
+export const fizzbuzzFunction = tf.function((maxNum: tf.Tensor) => {
+  const [counter] = tf.whileLoop(
+    (i) => i.lessEqual(maxNum),
+    (i) => {
+      const [by3, by5] = [i.mod(3).equal(0), i.mod(5).equal(0)];
+      tf.case(
+        [
+          [by3.logicalAnd(by5), () => tf.print('FizzBuzz')],
+          [by3, () => tf.print('Fizz')],
+          [by5, () => tf.print('Buzz')],
+        ],
+        { default: () => tf.print(i) },
+      );
+      return [i.add(1)];
+    },
+    [tf.constant(1, 'int32')],
+  );
+  return counter.sub(1);
+});
+console.log(`${fizzbuzzFunction(tf.constant(15, 'int32'))} numbers`);
+
+/** The Collatz sequence, in an array that has room for the longest one, and its length. */
+export const collatzFunction = tf.function((start: tf.Tensor) => {
+  const [, length, seen] = tf.whileLoop(
+    (a, i) => a.notEqual(1).logicalAnd(i.less(200)),
+    (a, i, seen) => {
+      const next = tf.cond(
+        a.mod(2).equal(0),
+        () => a.floorDiv(2),
+        () => a.mul(3).add(1),
+      );
+      return [next, i.add(1), seen.write(i, next)];
+    },
+    [start, tf.constant(1, 'int32'), new tf.TensorArray('int32', { size: 200 }).write(0, start)],
+  );
+  return { length, seen: seen.stack() };
+});
+const { length, seen } = collatzFunction(tf.constant(12, 'int32'));
+console.log(seen.slice([0], [length.item()]));
+
+/** The line search: how often the step is halved depends on values, in one call of the graph. */
+export const lineSearchFunction = tf.function((initX: tf.Tensor, rate: tf.Tensor) => {
+  const tape = new tf.GradientTape();
+  tape.watch(initX);
+  const initValue = bowl(initX);
+  const grad = tape.gradient(initValue, initX, { unconnectedGradients: 'zero' });
+  const gradNorm = grad.square().sum();
+  return tf.whileLoop(
+    ({ value, step }) => value.greater(initValue.sub(gradNorm.mul(step))),
+    ({ step, tries }) => {
+      const x = initX.sub(grad.mul(step));
+      return { x, value: bowl(x), step: step.div(2), tries: tries.add(1) };
+    },
+    { x: initX, value: initValue, step: rate, tries: tf.constant(0, 'int32') },
+  );
+});
+console.log(lineSearchFunction(tf.constant([3, -4]), tf.constant(1)));
+
+/** The gradient through a loop, with a tape inside of the function. */
+export const gradientThroughLoopFunction = tf.function((x: tf.Tensor) => {
+  const tape = new tf.GradientTape();
+  tape.watch(x);
+  const y = tf.whileLoop(
+    (y) => y.less(100),
+    (y) => y.mul(y),
+    x,
+  );
+  return tape.gradient(y, x, { unconnectedGradients: 'zero' });
+});
+console.log(gradientThroughLoopFunction(tf.constant(3)));

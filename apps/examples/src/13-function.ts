@@ -93,3 +93,27 @@ export const shout = tf.function((x: tf.Tensor) => {
 });
 shout(tf.constant(1));
 shout(tf.constant(2));
+
+// ---- Loops of the graph that collect: the states of a recurrent cell; sums along rows.
+
+export const dynamicRnn = tf.function((sequence: tf.Tensor, initial: tf.Tensor) => {
+  const steps = sequence.shape[0] as number;
+  const [, state, outputs] = tf.whileLoop(
+    (t) => t.less(steps),
+    (t, state, outputs) => {
+      const next = sequence.gather(t).add(state).tanh();
+      return [t.add(1), next, outputs.write(t, next)];
+    },
+    [tf.constant(0, 'int32'), initial, new tf.TensorArray('float32', { size: steps })],
+  );
+  return { outputs: outputs.stack(), state };
+});
+export const rnn = dynamicRnn(tf.ones([3, 2]), tf.zeros([2]));
+console.log(rnn);
+
+export const running = tf.function((x: tf.Tensor) => ({
+  sums: tf.scan((total, v) => total.add(v), x),
+  squares: tf.mapFn((v) => v.square(), x),
+  product: tf.foldl((product, v) => product.mul(v), x),
+}))(tf.constant([1, 2, 3, 4]));
+console.log(running);

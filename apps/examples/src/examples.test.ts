@@ -40,12 +40,25 @@ it('02: host arrays', async () => {
 });
 
 it('03: dynamic control flow', async () => {
-  const { fizzbuzz, collatz, search, gradientThroughLoop } = await import('./03-dynamic-control-flow.ts');
+  const log = vi.mocked(console.log);
+  const e = await import('./03-dynamic-control-flow.ts');
+  const { fizzbuzz, collatz, search, gradientThroughLoop } = e;
   expect(fizzbuzz(15).join(' ')).toBe('1 2 Fizz 4 Buzz Fizz 7 8 Fizz Buzz 11 Fizz 13 14 FizzBuzz 15 numbers');
   expect(collatz(12)).toEqual([12, 6, 3, 10, 5, 16, 8, 4, 2, 1]);
   expect(search.value.item()).toBeLessThan(25);
   expect(search.tries).toBeGreaterThan(0);
   expect(gradientThroughLoop(3)).toBe(8 * 3 ** 7);
+
+  log.mockClear();
+  expect(e.fizzbuzzFunction(tf.constant(15, 'int32')).item()).toBe(15);
+  expect(log.mock.calls.map((c) => c[0])).toEqual(fizzbuzz(15).slice(0, 15));
+  const { length, seen } = e.collatzFunction(tf.constant(27, 'int32'));
+  expect(Array.from(seen.data(), Number).slice(0, length.item())).toEqual(collatz(27));
+  const found = e.lineSearchFunction(tf.constant([3, -4]), tf.constant(1));
+  expect(found.tries.item()).toBe(search.tries);
+  expect(found.x.array()).toEqual(search.x.array());
+  expect(e.gradientThroughLoopFunction(tf.constant(3)).item()).toBe(8 * 3 ** 7);
+  expect(e.collatzFunction.experimentalGetTracingCount()).toBe(1);
 });
 
 it('04: gradient tape', async () => {
@@ -176,7 +189,18 @@ it('13: tf.function', async () => {
   ]);
   expect(e.narrow?.variables).toHaveLength(1);
   expect(e.madeAnew()).toMatch(/first call only/);
-  expect(log.mock.calls.slice(-3).map((c) => c.join(' '))).toEqual([
+  const states = [1, 2, 3].reduce<number[]>((all) => [...all, Math.tanh(1 + (all.at(-1) ?? 0))], []);
+  expect(e.rnn.outputs.array()).toEqual(states.map((s) => [expect.closeTo(s, 6), expect.closeTo(s, 6)]));
+  expect(e.rnn.state.array()).toEqual([
+    expect.closeTo(states[2] as number, 6),
+    expect.closeTo(states[2] as number, 6),
+  ]);
+  expect([e.running.sums, e.running.squares, e.running.product].map((t) => t.array())).toEqual([
+    [1, 3, 6, 10],
+    [1, 4, 9, 16],
+    24,
+  ]);
+  expect(log.mock.calls.slice(-5, -2).map((c) => c.join(' '))).toEqual([
     'traced',
     'running with 1.',
     'running with 2.',
