@@ -13,8 +13,8 @@ function host(t) {
 }
 
 /** The graph of a function with the variables' values before, arguments and results. */
-function program(fn, args) {
-  const f = tf.function(fn);
+function program(fn, args, inputSignature) {
+  const f = tf.function(fn, inputSignature === undefined ? {} : { inputSignature });
   const concrete = f.getConcreteFunction(...args);
   const variables = {};
   for (const { what } of concrete.graph.nodes)
@@ -178,6 +178,11 @@ console.log(
       loop: program(
         (x, n) => tf.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x).add(count)], [tf.constant(0, 'int32'), x]),
         [tf.constant([0.5, 2]), tf.constant(4, 'int32')],
+      ),
+      anySize: program(
+        (x) => [x.reshape([-1]).add(1), x.matmul(w), x.sum(1)],
+        [tf.random.normal([5, 3])],
+        [new tf.TensorSpec([null, 3])],
       ),
       losses: program(
         (x) => tf.nn.sparseSoftmaxCrossEntropyWithLogits({ labels: tf.constant([1, 2], 'int32'), logits: x }),

@@ -6,6 +6,7 @@ import { cond } from './control/cond.ts';
 import { whileLoop } from './control/while-loop.ts';
 import { tfFunction } from './function.ts';
 import { Graph } from './graph.ts';
+import { TensorSpec } from './tensor-spec.ts';
 
 const { DataType } = tensorflow;
 type NodeDef = tensorflow.NodeDef;
@@ -201,6 +202,16 @@ describe('toGraphDef', () => {
       },
       ret: new Map([['output', 'x']]),
     });
+  });
+
+  it('writes -1 for sizes that may be any', () => {
+    const f = tfFunction((x: Tensor) => x.reshape([-1]).add(1), {
+      inputSignature: [new TensorSpec([null, 3])],
+    });
+    const { node } = decoded(f.getConcreteFunction().graph);
+    expect(attrs(node('args_0'))['shape']).toEqual({ shape: { dim: [{ size: -1 }, { size: 3 }] } });
+    expect(ints(node('Reshape/shape'))).toEqual([-1]);
+    expect(node('AddV2').attr?.get('_output_shapes')).toEqual({ list: { shape: [{ dim: [{ size: -1 }] }] } });
   });
 
   it('writes branches and loops as TensorFlow does', () => {

@@ -3,6 +3,7 @@ import { Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 
 type AttrValue = tensorflow.AttrValue;
@@ -35,6 +36,7 @@ const types: Readonly<Record<DType, number>> = {
  * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes at the end, variables handles
  * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
  * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
+ * A size that may be any is -1.
  * @throws ResourceExhaustedError for more than 2 GiB.
  */
 export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
@@ -136,6 +138,8 @@ class Writer {
   readonly #library: Library;
   /** The names of the arguments of a function; null for a graph on its own. */
   readonly #args: readonly string[] | null;
+  /** Whether sizes may be any. */
+  readonly #sized: boolean;
   readonly #names = new Names();
   readonly #nodes: NodeDef[] = [];
   readonly #written = new Map<GraphNode, { readonly name: string; readonly op: string }>();
@@ -145,6 +149,7 @@ class Writer {
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
+    this.#sized = graph.arguments.some((value) => hasStandIns(value.shape));
     for (const name of args ?? []) this.#names.take(name);
   }
 
@@ -276,7 +281,7 @@ class Writer {
 
   #constantInput(owner: string, { name: last, dtype, value }: ConstantInput): string {
     const name = this.#names.take(`${owner}/${last}`);
-    const tensor = hostTensor(dtype, value);
+    const tensor = hostTensor(dtype, value, (n) => (this.#sized && looksUnknown(n) ? -1 : n));
     this.#add(name, 'Const', [], {
       dtype: { type: types[dtype] },
       value: { tensor },
@@ -330,6 +335,7 @@ class Writer {
     if (value instanceof Graph) return { func: { name: this.#library.nameOf(value) } };
     if (typeof value === 'boolean') return { b: value };
     if (typeof value === 'bigint') return { i: value };
+    if (typeof value === 'number' && this.#sized && looksUnknown(value)) return { i: -1 };
     if (typeof value === 'number')
       return Number.isSafeInteger(value) && !REALS.has(key) ? { i: value } : { f: value };
     if (typeof value === 'string')
@@ -426,7 +432,8 @@ const encoder = new TextEncoder();
 const utf8 = (value: string): Uint8Array => encoder.encode(value);
 
 function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
-  return { dim: shape.map((size) => ({ size })) };
+  const unknown = hasStandIns(shape);
+  return { dim: shape.map((size) => ({ size: unknown && size >= SMALLEST_STAND_IN ? -1 : size })) };
 }
 
 /** The attribute that TensorBoard takes shapes from. */
@@ -446,7 +453,11 @@ function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number
   return tensor_content?.length ?? string_val?.reduce((sum, s) => sum + s.length, 0) ?? 0;
 }
 
-function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.TensorProto {
+function hostTensor(
+  dtype: DType,
+  value: ConstantInput['value'],
+  size: (n: number) => number,
+): tensorflow.TensorProto {
   const rows = typeof value === 'number' ? null : value;
   const first = rows?.[0];
   const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
@@ -462,6 +473,6 @@ function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.Ten
     case 'bool':
       return { ...head, bool_val: flat.map((n) => n !== 0) };
     default:
-      return { ...head, int_val: flat };
+      return { ...head, int_val: flat.map(size) };
   }
 }
