@@ -123,6 +123,7 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
   if (wanted.includes('stacks')) {
     // What is no longer pushed may show others that nobody needs.
     for (let next = removeDeadStacks(simple); next !== simple; next = removeDeadStacks(simple)) {
+      dump('stacks', next);
       simple = simplify(next, dump);
     }
   }
