@@ -1,0 +1,136 @@
+import { expect, test, vi } from 'vitest';
+import * as tf from './index.ts';
+
+/** Numbers in 0 … n − 1, the same for a seed. */
+function generator(seed: number): (n: number) => number {
+  let state = seed * 2654435761 + 12345;
+  return (n) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
+    return ((state ^ (state >>> 13)) >>> 0) % n;
+  };
+}
+
+type Step = (x: tf.Tensor, w: tf.Tensor) => tf.Tensor;
+
+// Each takes a matrix of any size and gives one. What they do to sizes differs; many are not for all sizes.
+const steps: readonly ((pick: (n: number) => number) => Step)[] = [
+  () => (x) => x.sub(x.mean(0, { keepdims: true })),
+  () => (x) => x.div(x.abs().sum().add(1)),
+  () => (x) => x.softmax(0),
+  () => (x) => x.transpose(),
+  () => (x) => x.matmul(x, { transposeB: true }),
+  () => (x) => x.matmul(x, { transposeA: true }),
+  () => (x) => tf.concat([x, x], 0),
+  (pick) => {
+    const axis = pick(2);
+    return (x) => tf.concat([x, x.neg(), x], axis);
+  },
+  (pick) => {
+    const [a, b] = [pick(3), pick(3)];
+    return (x) =>
+      tf.pad(x, [
+        [a, b],
+        [b, 0],
+      ]);
+  },
+  (pick) => {
+    const n = pick(4);
+    return (x) => x.at(`${n}:`, ':');
+  },
+  (pick) => {
+    const n = 1 + pick(4);
+    return (x) => x.at(`:-${n}`, ':');
+  },
+  (pick) => {
+    const n = 1 + pick(4);
+    return (x) => x.at(`-${n}:`, ':');
+  },
+  (pick) => {
+    const n = 1 + pick(5);
+    return (x) => x.at(`:${n}`, ':');
+  },
+  (pick) => {
+    const n = 2 + pick(2);
+    return (x) => x.at(`::${n}`, ':');
+  },
+  () => (x) => x.at('::-1', ':'),
+  () => (x) => x.reshape([-1, 1]).mul(2),
+  () => (x) => x.reshape([1, -1]),
+  () => (x) => x.reshape([-1, 2]),
+  () => (x) => x.expandDims(1).squeeze(1),
+  () => (x) => x.squeeze().reshape([-1, 1]),
+  () => (x) => x.tile([2, 1]),
+  () => (x) => x.sum(1, { keepdims: true }).mul(x),
+  () => (x) => x.max(0, { keepdims: true }).add(x),
+  () => (x) => x.add(tf.shape(x).prod().cast('float32').rsqrt()),
+  () => (x) => x.add(tf.zerosLike(x)).mul(tf.ones(x.shape)),
+  () => (x) => x.cumsum(0).mul(0.1),
+  () => (x) => x.sort(0),
+  (pick) => {
+    const k = 1 + pick(3);
+    return (x) => tf.topK(x, k).values;
+  },
+  () => (x) => tf.gather(x, x.sum(1).argMax(0, { dtype: 'int32' }).reshape([1])),
+  () => (x) => tf.nn.avgPool2d(x.reshape([1, -1, 1, 1]), [2, 1], { strides: [2, 1] }).reshape([-1, 1]),
+  () => (x) => tf.nn.maxPool2d(x.expandDims([0, -1]), 2, { strides: 1, padding: 'SAME' }).squeeze([0, -1]),
+  () => (x) => tf.nn.conv2d(x.expandDims([0, -1]), tf.ones([2, 2, 1, 1]), { strides: 2 }).squeeze([0, -1]),
+  () => (x) => tf.stack(tf.split(x, 2, 1), 0).reshape([2, -1]),
+  () => (x, w) => x.mul(w),
+  () => (x, w) => x.add(w.mean(0)),
+  () => (x, w) => tf.concat([x, w], 0),
+  () => (x, w) => tf.losses.meanSquaredError(x, w).reshape([-1, 1]),
+  () => (x) => x.variance(0, { keepdims: true }).add(x.std()),
+  () => (x) => (x.rank === 2 && x.shape.length === 2 ? x.square() : x),
+];
+
+const values = (list: readonly tf.Tensor[]): unknown[] =>
+  list.flatMap((t) => [`[${t.shape}]`, ...Array.from(t.data() as Float32Array)]);
+
+const PROGRAMS = 120;
+const SIZES = [
+  [3, 4],
+  [2, 2],
+  [1, 3],
+  [5, 1],
+  [1, 1],
+  [6, 7],
+  [8, 2],
+  [4, 4],
+];
+
+test(`${PROGRAMS} random functions and their gradients: one trace for all sizes gives what each size gives`, () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  let once = 0;
+  for (let seed = 0; seed < PROGRAMS; seed++) {
+    const pick = generator(seed);
+    const program = Array.from({ length: 1 + pick(4) }, () =>
+      (steps[pick(steps.length)] as (typeof steps)[number])(pick),
+    );
+    const fn = (x: tf.Tensor, w: tf.Tensor): tf.Tensor[] => {
+      const tape = new tf.GradientTape();
+      tape.watch([x, w]);
+      const y = program.reduce((t, step) => step(t, w), x);
+      const [dx, dw] = tape.gradient(y.square().mean(), [x, w]);
+      return [y, dx ?? tf.zeros([]), dw ?? tf.zeros([])];
+    };
+    const any = new tf.TensorSpec([null, null]);
+    const sized = tf.function({ inputSignature: [any, any] })(fn);
+    const each = tf.function(fn);
+    for (const [a, b] of SIZES) {
+      tf.random.setSeed(seed);
+      const x = tf.random.uniform([a as number, b as number], { minval: -1, maxval: 1 });
+      const w = tf.random.uniform([a as number, b as number], { minval: 0, maxval: 1 });
+      const attempt = (f: typeof fn): unknown => {
+        try {
+          return values(f(x, w));
+        } catch (error) {
+          return (error as Error).constructor.name;
+        }
+      };
+      expect([seed, a, b, attempt(sized)]).toEqual([seed, a, b, attempt(each)]);
+    }
+    if (sized.experimentalGetTracingCount() <= 2) once++;
+  }
+  // So that it does not pass because nothing is traced once.
+  expect(once).toBeGreaterThan(PROGRAMS / 4);
+}, 120_000);
