@@ -8,10 +8,13 @@ import {
   symbolically,
   symbolicTensor,
 } from '@eagre/core/internal';
-import type { Graph } from './graph.ts';
+import { bodiesOf, type Graph, type GraphNode } from './graph.ts';
 import { productOperations } from './kernel-work.ts';
 
-/** What a graph consists of and how much work one run of it is. Nodes that no result needs count as `unused` only. */
+/**
+ * What a graph consists of and how much work one run of it is. Nodes that no result needs count as `unused` only, those in the bodies of
+ * branches and loops once.
+ */
 export interface GraphStatistics {
   /** Nodes that run: ops, updates of variables, arguments, constants and reads of variables. */
   readonly nodes: number;
@@ -39,7 +42,7 @@ export interface GraphStatistics {
 
 /** Counts the nodes of a graph and the work of the kernels that they are made of. Nothing is computed. */
 export function graphStatistics(graph: Graph): GraphStatistics {
-  const nodes = graph.liveNodes();
+  const nodes = allNodes(graph);
   const byType = new Map<string, number>();
   const variables = new Set<Variable>();
   let constants = 0;
@@ -54,7 +57,7 @@ export function graphStatistics(graph: Graph): GraphStatistics {
   const work = workOf(graph);
   return {
     nodes: nodes.length,
-    unused: graph.nodes.length - nodes.length,
+    unused: graph.nodes.length - graph.liveNodes().length,
     nodesByType: Object.fromEntries(
       [...byType].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : a > b ? 1 : 0)),
     ),
@@ -69,6 +72,12 @@ export function graphStatistics(graph: Graph): GraphStatistics {
   };
 }
 
+/** The nodes that run, and those in their bodies but for the arguments. */
+function allNodes(graph: Graph): GraphNode[] {
+  const inside = (body: Graph): GraphNode[] => allNodes(body).filter((n) => n.what.kind !== 'argument');
+  return graph.liveNodes().flatMap((node) => [node, ...bodiesOf(node).flatMap(inside)]);
+}
+
 function bytesOf({ dtype, size }: Pick<TensorRef, 'dtype' | 'size'>): number {
   return dtype === 'string' ? 0 : size * dtypeTraits[dtype].bytes;
 }
@@ -76,7 +85,9 @@ function bytesOf({ dtype, size }: Pick<TensorRef, 'dtype' | 'size'>): number {
 function workOf(graph: Graph): Counter {
   const counter = new Counter();
   const count = (): void => {
-    for (const { what, inputs, outputs, attrs } of graph.liveNodes()) {
+    for (const node of allNodes(graph)) {
+      const { what, inputs, outputs, attrs } = node;
+      if (bodiesOf(node).length > 0) continue;
       if (what.kind === 'op') {
         const given = inputs.map((v) => symbolicTensor(v.dtype, v.shape));
         what.op.evaluate(given, attrs);

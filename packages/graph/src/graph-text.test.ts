@@ -3,7 +3,7 @@ import { LateNumber } from '@eagre/backend';
 import { constant, random, relu, type Tensor, topK, Variable } from '@eagre/core';
 import { context, defineOp, execute1, lateScalar } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
-import { tfFunction } from './index.ts';
+import { cond, tfFunction } from './index.ts';
 
 const spied = defineOp({
   name: 'TextTest',
@@ -137,4 +137,36 @@ describe('the text of a graph', () => {
     const f = tfFunction(function nothing() {});
     expect(f.getConcreteFunction().graph.toString()).toBe('nothing() {\n  return\n}');
   });
+});
+
+test('the bodies of branches and loops stand behind their nodes', () => {
+  const v = new Variable(1, { name: 'v' });
+  const f = tfFunction((x: Tensor) =>
+    cond(
+      x.greater(0),
+      () => v.assignAdd(x).read(),
+      () => x.neg(),
+    ),
+  );
+  const { graph } = f.getConcreteFunction(constant(2));
+  expect(String(graph)).toMatchInlineSnapshot(`
+    "function(%args_0: float32[]) {
+      %Const: float32[] = Const() {value: 0}
+      %Greater: bool[] = Greater(%args_0, %Const)
+      %v/Read: float32[] = ReadVariableOp('v')
+      %If:0: float32[], %If:1: float32[] = If(%Greater, %v/Read, %args_0) {written: ['v']}
+        if_branch_0(%v: float32[], %outside: float32[]) {
+          %AddV2: float32[] = AddV2(%v, %outside)
+          %AssignedVariable: float32[] = AssignedVariable(%AddV2) {variable: 'v'}
+          return %AssignedVariable, %AssignedVariable
+        }
+        if_branch_1(%v: float32[], %outside: float32[]) {
+          %Neg: float32[] = Neg(%outside)
+          return %Neg, %v
+        }
+      AssignVariableOp('v', %If:1)
+      return %If:0
+    }"
+  `);
+  expect(graph.statistics().nodesByType).toMatchObject({ If: 1, Neg: 1, AddV2: 1 });
 });

@@ -1,7 +1,7 @@
 import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
-import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { bodiesOf, type Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
@@ -12,19 +12,25 @@ const DEEPEST = 3;
  * A graph for people, the same for the same graph: its arguments, a line for each other node in the order of the trace
  * (`%name: dtype[shape] = Type(inputs…) {attribute: value, …}`), the assignments of variables, and what it returns. `%name:1` is
  * the second output of a node with several, `<late>` a number that is asked for before each run. What no result needs, and so never
- * runs, is marked `# unused`.
+ * runs, is marked `# unused`. The bodies of branches and loops follow their node, indented.
  */
 export function graphToString(graph: Graph): string {
   const labels = new VariableLabels(graph);
   const live = new Set(graph.liveNodes());
   const lines = graph.nodes
     .filter(({ what }) => what.kind !== 'argument')
-    .map((node) => nodeToString(node, labels) + (live.has(node) ? '' : '  # unused'));
+    .flatMap((node) => [
+      nodeToString(node, labels) + (live.has(node) ? '' : '  # unused'),
+      ...bodiesOf(node).map((body) => `  ${graphToString(body).replaceAll('\n', '\n    ')}`),
+    ]);
   for (const { variable, value } of graph.assignments)
     lines.push(`AssignVariableOp(${labels.of(variable)}, ${reference(value)})`);
   lines.push(`return${graph.outputs.map((value, i) => `${i > 0 ? ',' : ''} ${reference(value)}`).join('')}`);
   return `${graph.name}(${graph.arguments.map(definition).join(', ')}) {\n  ${lines.join('\n  ')}\n}`;
 }
+
+// The bodies themselves are shown, what ties gradients to them is not.
+const showsOfControl: ReadonlySet<string> = new Set(['written']);
 
 /** The line of one node. */
 export function nodeToString(node: GraphNode, labels: VariableLabels): string {
@@ -38,7 +44,8 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
   // Those of arguments, constants and variables are the type that stands before them.
   if (what.kind === 'op' || what.kind === 'update') {
     for (const [name, value] of Object.entries(node.attrs))
-      if (value !== undefined) attrs.push(`${name}: ${showAttr(value, labels, 0)}`);
+      if (value !== undefined && (bodiesOf(node).length === 0 || showsOfControl.has(name)))
+        attrs.push(`${name}: ${showAttr(value, labels, 0)}`);
   }
   return `${result}${type}(${read.join(', ')})${attrs.length === 0 ? '' : ` {${attrs.join(', ')}}`}`;
 }

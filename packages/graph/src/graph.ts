@@ -82,13 +82,14 @@ export interface Assignment {
   readonly value: GraphValue;
 }
 
-function hasEffects({ what, attrs, late }: GraphNode): boolean {
-  if (what.kind === 'host' || late === 'draw') return true;
-  return (
-    what.kind === 'op' &&
-    what.op instanceof ControlOp &&
-    what.op.bodies(attrs).some((body) => body.nodes.some(hasEffects))
-  );
+/** The graphs inside of a node: those of a branch or a loop. */
+export function bodiesOf({ what, attrs }: GraphNode): readonly Graph[] {
+  return what.kind === 'op' && what.op instanceof ControlOp ? what.op.bodies(attrs) : [];
+}
+
+function hasEffects(node: GraphNode): boolean {
+  if (node.what.kind === 'host' || node.late === 'draw') return true;
+  return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
 }
 
 /** A traced function: nodes in the order in which they were called, each after those that it needs. */
@@ -152,9 +153,7 @@ export class Graph {
       ...this.nodes.filter(hasEffects),
     ];
     const keeping = new Map<unknown, GraphNode>();
-    for (const node of this.nodes)
-      if (node.what.kind === 'op' && node.what.op instanceof ControlOp)
-        keeping.set(node.attrs['record'], node);
+    for (const node of this.nodes) if (bodiesOf(node).length > 0) keeping.set(node.attrs['record'], node);
     for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
       if (live.has(node)) continue;
       live.add(node);
