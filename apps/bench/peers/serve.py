@@ -85,6 +85,12 @@ def class_labels(n):
     return (np.arange(n) * 7 % 10).astype(np.int64)
 
 
+def whole_numbers(n):
+    import numpy as np
+
+    return (np.arange(n) * 7 % 1001).astype(np.int32)
+
+
 def serve(load):
     """`load(threads)` imports the library and returns its version and {workload: () -> Case or [Case…]}."""
     parser = argparse.ArgumentParser()

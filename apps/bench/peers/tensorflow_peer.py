@@ -2,7 +2,7 @@
 
 import os
 
-from serve import Case, class_labels, serve, values
+from serve import Case, class_labels, serve, values, whole_numbers
 
 
 def load(threads):
@@ -206,6 +206,49 @@ def load(threads):
 
         return traced
 
+    def while_sum_even():
+        x = tf.constant(whole_numbers(1000))
+
+        def body(i, total):
+            n = tf.gather(x, i)
+            return i + 1, tf.cond(n % 2 == 0, lambda: total + n, lambda: total)
+
+        def run():
+            zero = tf.constant(0)
+            return tf.while_loop(lambda i, total: i < 1000, body, [zero, zero])[1]
+
+        return Case(run, check=run)
+
+    def while_sum_even_function():
+        run = tf.function(while_sum_even().run)
+        return Case(run, check=run)
+
+    def adam_by_hand():
+        gradient, weights = tensor([1_000_000]), tf.Variable(tensor([1_000_000], 1))
+        mean, square, steps = tf.Variable(tf.zeros([1_000_000])), tf.Variable(tf.zeros([1_000_000])), tf.Variable(0.0)
+
+        def run():
+            steps.assign_add(1)
+            mean.assign(mean * 0.9 + gradient * 0.1)
+            square.assign(square * 0.999 + tf.square(gradient) * 0.001)
+            scale = tf.sqrt(square / (1 - 0.999**steps)) + 1e-7
+            weights.assign_sub(mean / (1 - 0.9**steps) / scale * 1e-3)
+
+        return Case(run)
+
+    def adam_by_hand_function():
+        run = adam_by_hand().run
+        return [Case(tf.function(run), variant="graph"), Case(tf.function(run, jit_compile=True), variant="XLA")]
+
+    def trace_cnn():
+        step = mnist_cnn_step().run
+        step()
+
+        def run():
+            tf.function(lambda: step())()
+
+        return Case(run)
+
     def add10_function():
         a, b = tensor([10]), tensor([10], 1)
         add = tf.function(lambda x, y: x + y)
@@ -260,6 +303,11 @@ def load(threads):
         "lstm_step_function": function(lstm_step),
         "transformer_step_function": function(transformer_step),
         "elementwise_chain_10m_function": function(elementwise_chain(10_000_000), jit_compile=True),
+        "while_sum_even": while_sum_even,
+        "while_sum_even_function": while_sum_even_function,
+        "adam_by_hand": adam_by_hand,
+        "adam_by_hand_function": adam_by_hand_function,
+        "trace_cnn": trace_cnn,
         "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,

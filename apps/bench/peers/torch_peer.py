@@ -1,6 +1,6 @@
 """PyTorch's side of the workloads; see serve.py for the protocol."""
 
-from serve import Case, class_labels, serve, values
+from serve import Case, class_labels, serve, values, whole_numbers
 
 
 def load(threads):
@@ -213,6 +213,43 @@ def load(threads):
 
         return [variant("no_grad", torch.no_grad), variant("inference_mode", torch.inference_mode)]
 
+    def while_sum_even():
+        x = torch.from_numpy(whole_numbers(1000))
+
+        def run():
+            total = torch.zeros([], dtype=torch.int32)
+            for n in x:
+                if n % 2 == 0:
+                    total = total + n
+            return total
+
+        return Case(run, check=run)
+
+    def adam_by_hand():
+        def variant(name):
+            gradient, weights = tensor([1_000_000]), tensor([1_000_000], 1)
+            mean, square = torch.zeros([1_000_000]), torch.zeros([1_000_000])
+            steps = 0
+
+            def in_place():
+                nonlocal steps
+                steps += 1
+                mean.mul_(0.9).add_(gradient, alpha=0.1)
+                square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+                scale = (square / (1 - 0.999**steps)).sqrt_().add_(1e-7)
+                weights.addcdiv_(mean, scale, value=-1e-3 / (1 - 0.9**steps))
+
+            def as_written():
+                nonlocal steps, mean, square, weights
+                steps += 1
+                mean = mean * 0.9 + gradient * 0.1
+                square = square * 0.999 + gradient**2 * 0.001
+                weights = weights - mean / (1 - 0.9**steps) / ((square / (1 - 0.999**steps)).sqrt() + 1e-7) * 1e-3
+
+            return Case(in_place if name == "in place" else as_written, variant=name)
+
+        return [variant("in place"), variant("as written")]
+
     return torch.__version__, {
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
@@ -245,6 +282,10 @@ def load(threads):
         "lstm_step_function": lstm_step,
         "transformer_step_function": transformer_step,
         "elementwise_chain_10m_function": elementwise_chain(10_000_000),
+        "while_sum_even": while_sum_even,
+        "while_sum_even_function": while_sum_even,
+        "adam_by_hand": adam_by_hand,
+        "adam_by_hand_function": adam_by_hand,
         "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,

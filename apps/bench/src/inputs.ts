@@ -9,6 +9,11 @@ export function classLabels(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, i) => (i * 7) % 10);
 }
 
+/** Integers from 0 to 1000. */
+export function wholeNumbers(n: number): Int32Array {
+  return Int32Array.from({ length: n }, (_, i) => (i * 7) % 1001);
+}
+
 /** The number that libraries are compared by. */
 export function meanSquare(data: ArrayLike<number>): number {
   let sum = 0;

@@ -9,12 +9,22 @@ import {
   sum10m,
   transpose,
 } from './arrays.ts';
+import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
 import { importTime, rssCnn, rssTensors, rssTraining } from './probes.ts';
 import { lstmCell, lstmCellFunction, lstmFunction, lstmStep } from './recurrent.ts';
 import { add10, add10Function, add10Tape, adds1000 } from './small.ts';
-import { mlpFunction, mlpStep, mlpStep256, mnistCnnFunction, mnistCnnStep } from './steps.ts';
+import {
+  adamByHand,
+  adamByHandFunction,
+  mlpFunction,
+  mlpStep,
+  mlpStep256,
+  mnistCnnFunction,
+  mnistCnnStep,
+  traceCnn,
+} from './steps.ts';
 import { layerNorm, transformerFunction, transformerStep } from './transformer.ts';
 
 /** In the order of the table. */
@@ -37,6 +47,8 @@ export const workloads: readonly Workload[] = [
   lstmStep,
   lstmCell,
   transformerStep,
+  adamByHand,
+  whileSumEven,
   elementwiseChain10k,
   elementwiseChain1m,
   elementwiseChain10m,
@@ -52,6 +64,9 @@ export const workloads: readonly Workload[] = [
   lstmFunction,
   transformerFunction,
   elementwiseChainFunction,
+  adamByHandFunction,
+  whileSumEvenFunction,
+  traceCnn,
   importTime,
   rssTensors,
   rssTraining,
