@@ -335,6 +335,10 @@ class Generator {
     const b = this.builder;
     const y = this.#any((t) => t.dtype === x.dtype && broadcast(t.shape, x.shape) !== undefined) ?? x;
     if (broadcast(x.shape, y.shape) === undefined) return;
+    if (this.#random(4) === 0) {
+      this.#withConstants(x);
+      return;
+    }
     if (x.dtype === 'bool') {
       this.#add(b.map((s, p, q) => this.#pick([s.and, s.or, s.xor])(s.not(p), q), [x, y]));
       return;
@@ -356,6 +360,24 @@ class Generator {
         this.#add(b.map((s, p, v, w) => s.select(p, v, w), [c, x, y]));
       } else this.#add(b.map((s, v, w) => this.#pick([s.add, s.sub, s.mul, s.max, s.lt])(v, w), [x, y]));
     }
+  }
+
+  /** Programs that rules apply to. */
+  #withConstants(x: PlanTensor): void {
+    const [p, q] = [this.#pick([0, 1]), this.#pick([0, 1, 2, -1])];
+    const dtype = x.dtype as NumericDType;
+    if (dtype === 'bool') {
+      const to = this.#pick(dtypes);
+      const one = to === 'bool' || to === 'uint8' ? p : q;
+      this.#add(this.builder.map((s, v) => s.select(v, s.constant(one, to), s.constant(1 - p, to)), [x]));
+      this.#add(this.builder.map((s, v) => this.#pick([s.and, s.or, s.xor])(s.not(v), p), [x]));
+      return;
+    }
+    const value = dtype === 'uint8' ? Math.abs(q) : q;
+    const operand = this.#pick(['add', 'sub', 'mul', 'min', 'max', 'eq', 'lt', 'pow'] as const);
+    if (operand === 'pow' && value < 0) return;
+    this.#add(this.builder.map((s, v) => s[operand](this.#pick([s.neg, s.abs])(v), value), [x]));
+    if (floating(dtype)) this.#add(this.builder.map((s, v) => s.div(v, this.#pick([1, 2, -4, 3])), [x]));
   }
 
   #product(): void {

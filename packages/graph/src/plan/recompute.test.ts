@@ -36,6 +36,15 @@ class Rows extends PlanBuilder {
 }
 
 describe('recomputeCheapResults', () => {
+  it('computes over fewer axes than a number that is repeated has', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [24], counting([24]));
+    const number = b.input('float32', [1, 1], [3]);
+    const double = b.map((s, v) => s.mul(v, 2), [x]);
+    b.output(b.map((s, v, w) => s.add(v, w), [double, number]));
+    expect(recomputed(b).calls).toHaveLength(1);
+  });
+
   it('computes a cheap result of a program in its readers, also those of another shape', () => {
     const b = new Rows();
     const [d, e] = b.centred();

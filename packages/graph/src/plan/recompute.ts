@@ -76,8 +76,9 @@ function computing(reader: ScalarCall, part: ScalarCall): ScalarCall | undefined
   if (part.inputs.some((input) => reader.outputs.some(({ value }) => value === input.value)))
     return undefined;
   const flat = reader.inputs.every((input) => input.size === size || input.size === 1);
+  // What is repeated may have more axes than that shape.
   const over = (tensor: PlanTensor): PlanTensor =>
-    flat && tensor.size === size ? reshaped(tensor, shape) : tensor;
+    flat ? reshaped(tensor, tensor.size === size ? shape : []) : tensor;
   return inlineCall({ ...reader, inputs: reader.inputs.map(over), outputs: reader.outputs.map(over) }, part);
 }
 
