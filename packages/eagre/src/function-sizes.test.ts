@@ -163,6 +163,8 @@ describe('getConcreteFunction', () => {
     const any = power.getConcreteFunction(spec(null), spec());
     expect(() => any.planText()).toThrow('plan for each size');
     expect(any.planText(tf.ones([3]), tf.constant(1))).toContain('[3]');
+    expect(() => any.graph.statistics()).toThrow('specialize(x)');
+    expect(any.specialize(tf.ones([3]), tf.constant(1)).graph.statistics().elementsWritten).toBe(3);
   });
 
   test('serves calls of the function that it fits', () => {

@@ -50,6 +50,14 @@ export class ConcreteCall extends Callable {
     return this.#sized === null ? this.#resolve([]).graph : this.#sized.graph();
   }
 
+  /**
+   * The trace for tensors of known sizes: `concrete.specialize(x).graph.statistics()`.
+   * @param inputs tensors of the sizes that are meant.
+   */
+  specialize(...inputs: readonly Tensor[]): ConcreteFunction {
+    return this.#resolve(this.#fitting(inputs, inputs));
+  }
+
   /** What it takes: the arguments, with a spec in the place of each tensor. */
   get structuredInputSignature(): readonly unknown[] {
     return this.#args;

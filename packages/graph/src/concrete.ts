@@ -17,6 +17,7 @@ import { lower } from './lower.ts';
 import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
+import { userLine } from './source-lines.ts';
 import { replace } from './structure.ts';
 import { TapedGraph } from './taped.ts';
 
@@ -195,13 +196,8 @@ export class ConcreteFunction {
     if (!(error instanceof EagreError) || error.op === undefined) return error;
     const name = error.op;
     const node = this.graph.nodes.find((n) => n.name === name);
-    const line = node?.traced?.stack?.split('\n').find((l) => /^\s+at /.test(l) && !isOwn(l));
+    const line = userLine(node?.traced?.stack);
     if (node === undefined || line === undefined) return error;
-    return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line.trim()}`, node.type);
+    return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line}`, node.type);
   }
-}
-
-// The files of the library itself are not where the user's mistake is.
-function isOwn(line: string): boolean {
-  return /[\\/]@eagre[\\/]|[\\/]packages[\\/][\w-]+[\\/](src|dist)[\\/](?!.*\.test\.)/.test(line);
 }

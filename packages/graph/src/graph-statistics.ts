@@ -1,4 +1,10 @@
-import { dtypeTraits, type KernelName, type ScalarProgram, type TensorRef } from '@eagre/backend';
+import {
+  dtypeTraits,
+  FailedPreconditionError,
+  type KernelName,
+  type ScalarProgram,
+  type TensorRef,
+} from '@eagre/backend';
 import type { Variable } from '@eagre/core';
 import {
   inContext,
@@ -10,6 +16,7 @@ import {
 } from '@eagre/core/internal';
 import { bodiesOf, type Graph, type GraphNode } from './graph.ts';
 import { productOperations } from './kernel-work.ts';
+import { hasStandIns } from './stand-ins.ts';
 
 /**
  * What a graph consists of and how much work one run of it is. Nodes that no result needs count as `unused` only, those in the bodies of
@@ -40,8 +47,17 @@ export interface GraphStatistics {
   readonly elementsWritten: number;
 }
 
-/** Counts the nodes of a graph and the work of the kernels that they are made of. Nothing is computed. */
+/**
+ * Counts the nodes of a graph and the work of the kernels that they are made of. Nothing is computed.
+ * @throws FailedPreconditionError for a graph in which sizes may be any.
+ */
 export function graphStatistics(graph: Graph): GraphStatistics {
+  if (graph.arguments.some((value) => hasStandIns(value.shape))) {
+    throw new FailedPreconditionError(
+      'the work depends on sizes that may be any: concrete.specialize(x).graph.statistics() counts it for those of x',
+      graph.name,
+    );
+  }
   const nodes = allNodes(graph);
   const byType = new Map<string, number>();
   const variables = new Set<Variable>();

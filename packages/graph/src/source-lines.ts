@@ -1,7 +1,7 @@
 // Where code is: the library's or its users'.
 
-/** Whether a line of a stack is the library's own: not where a user's mistake is. */
-export function isOwnLine(line: string): boolean {
+// The library's own lines are not where a user's mistake is.
+function isOwnLine(line: string): boolean {
   return /[\\/]@eagre[\\/]|[\\/]packages[\\/][\w-]+[\\/](src|dist)[\\/](?!.*\.test\.)/.test(line);
 }
 
