@@ -17,6 +17,7 @@ import {
 } from '@eagre/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { tfFunction } from '../function.ts';
+import { TensorSpec } from '../tensor-spec.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
 import { TensorArray } from './tensor-array.ts';
@@ -878,6 +879,41 @@ describe('while tracing', () => {
       new TensorArray('float32', { size: constant(2, 'int32').add(1), elementShape: [] }).write(1, x).stack(),
     );
     expect(values(sized(constant(5)))).toEqual([0, 5, 0]);
+  });
+
+  test('one trace serves arguments of all sizes, but for what counts elements', () => {
+    const signature = { inputSignature: [new TensorSpec([null], 'float32')] };
+    const inputs = [[1, 2, 3], [4, 5], [-1]];
+    const loops = (x: Tensor): unknown => {
+      const [, last, all] = whileLoop(
+        (i) => i.less(2),
+        (i, y, all) => [
+          i.add(1),
+          cond(
+            y.sum().greater(0),
+            () => y.add(x),
+            () => x.neg(),
+          ),
+          all.write(i, y),
+        ],
+        [int(0), x, new TensorArray('float32', { size: 2 })],
+      );
+      return [last, all.stack()];
+    };
+    const f = tfFunction(signature)(loops);
+    for (const x of inputs) expect(values(f(constant(x)))).toEqual(values(loops(constant(x))));
+    expect(f.experimentalGetTracingCount()).toBe(1);
+
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const counts = (x: Tensor): unknown => [
+      mapFn((e) => e.mul(2), x),
+      scan((a, e) => a.add(e), x),
+      foldr((a, e) => a.sub(e), x),
+      new TensorArray('float32', { size: 3 }).unstack(x).stack(),
+    ];
+    const g = tfFunction(signature)(counts);
+    for (const x of inputs) expect(values(g(constant(x)))).toEqual(values(counts(constant(x))));
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('each size'));
   });
 
   test('a loop of the graph is traced once, whatever the number of turns', () => {

@@ -1,7 +1,7 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, stack, sub, Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
-import { context, getRow, isCompatible, showShape, toOwnTensor } from '@eagre/core/internal';
+import { context, getRow, isCompatible, knownSize, showShape, toOwnTensor } from '@eagre/core/internal';
 import { isPlain } from '../structure.ts';
 import { TensorSpec } from '../tensor-spec.ts';
 import { FunctionTracer } from '../tracer.ts';
@@ -47,7 +47,8 @@ class Elements {
     if (counts.length === 0) throw new InvalidArgumentError('elems must hold at least one tensor', op);
     if (counts.some((n) => n !== counts[0]))
       throw new InvalidArgumentError(`elems must have one first dimension, got [${counts}]`, op);
-    this.count = counts[0] as number;
+    // A loop over them is traced for each number of elements.
+    this.count = knownSize(counts[0] as number, op);
     this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
   }
 

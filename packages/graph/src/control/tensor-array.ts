@@ -25,6 +25,7 @@ import {
   context,
   getRow,
   isCompatible,
+  knownSize,
   sameShape,
   setRow,
   showShape,
@@ -197,7 +198,7 @@ export class TensorArray {
   /** The array whose elements are the slices of `value` [n, ...]. @throws InvalidArgumentError if there are more than fit. */
   unstack(value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'unstack');
-    const n = rows.shape[0] as number;
+    const n = knownSize(rows.shape[0] as number, OP);
     if (n > this.#size && !this.dynamicSize)
       throw new InvalidArgumentError(
         `cannot unstack ${n} tensors into a TensorArray of static size ${this.#size}`,
@@ -427,7 +428,7 @@ function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number 
       OP,
     );
   }
-  const [n] = known;
+  const [n] = known.map((v) => knownSize(v, OP));
   if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
     throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
   return n;
