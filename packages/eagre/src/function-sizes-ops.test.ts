@@ -101,6 +101,13 @@ const once: Readonly<Record<string, [Fn, ...(readonly (number | string)[])[]]>> 
     (x) => tf.stack([x.mean(), x.sum(), x.std(), x.variance(), x.max(), x.min(), x.logSumExp()]),
     ['a', 'b'],
   ],
+  'counts beyond 2^53': [
+    (x) => {
+      const column = x.reshape([-1, 1]);
+      return column.matmul(column, { transposeB: true }).square().mean();
+    },
+    ['a', 'b'],
+  ],
   'moments over several axes': [
     (x) => [...(Object.values(tf.nn.moments(x, [0, 1])) as tf.Tensor[])],
     ['a', 'b', 3],

@@ -8,6 +8,9 @@ export class CannotSpecialize extends Error {}
 // A number next to a multiple of a size is taken for computed from it: begin and end of slices, sizes of transposed convolutions.
 const MOST_TIMES = 1024;
 const MOST_MORE = 256;
+// What people write. Of the float32 next to random numbers, one in thousands looks so.
+const MOST_DIGITS = 4;
+const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 // Constants are more often numbers of their own.
 const MOST_MORE_OF_VALUES = 4;
 
@@ -62,7 +65,8 @@ export class Substitution {
         before *= traced[i] as number;
         after *= now[i] as number;
       }
-      if (before >= SMALLEST_STAND_IN && Number.isSafeInteger(before)) this.#put(before, after);
+      // Beyond 2^53 still the same double as in the trace, which multiplies in this order.
+      if (before >= SMALLEST_STAND_IN) this.#put(before, after);
     }
   }
 
@@ -134,13 +138,13 @@ export class Substitution {
 
 /** Whether people write a number like that: few digits, or next to a power of two. */
 function isRound(v: number, single: boolean): boolean {
-  for (let digits = 1; digits <= 6; digits++) {
+  for (let digits = 1; digits <= MOST_DIGITS; digits++) {
     const short = Number(v.toPrecision(digits));
     if (short === v || (single && float32(short) === v)) return true;
   }
   const n = Math.abs(v);
-  const power = Math.log2(n);
-  return [-1, 0, 1].some((d) => n + d === 2 ** Math.round(power)) || n >= 2 ** 53;
+  const power = 2 ** Math.round(Math.log2(n));
+  return [-1, 0, 1].some((d) => n + d === power) || n === LARGEST || n === Number.MAX_VALUE;
 }
 
 function subsets(rank: number): number[][] {
