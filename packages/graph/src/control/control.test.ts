@@ -510,6 +510,21 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
       ]);
     });
 
+    test('refuse arrays where results are stacked', () => {
+      const array = (): TensorArray => new TensorArray('float32', { size: 1 }).write(0, 1);
+      expect(() => run((x: Tensor) => mapFn(array, x), [matrix])).toThrow(/cannot be stacked/);
+      expect(() => run((x: Tensor) => scan((a) => a, x, { initializer: array() }), [matrix])).toThrow(
+        /cannot be stacked/,
+      );
+      expect(
+        run(
+          (x: Tensor) =>
+            foldl((a, e) => a.write(0, a.read(0).add(e.sum())), x, { initializer: array() }).stack(),
+          [matrix],
+        ),
+      ).toEqual([[22]]);
+    });
+
     test('map to a signature', () => {
       const f = (x: Tensor) => mapFn(() => [1, true], x, { fnOutputSignature: ['int32', 'bool'] });
       expect(run(f, [matrix])).toEqual([
@@ -881,7 +896,7 @@ describe('while tracing', () => {
     expect(values(sized(constant(5)))).toEqual([0, 5, 0]);
   });
 
-  test('one trace serves arguments of all sizes, but for what counts elements', () => {
+  test('one trace serves arguments of all sizes', () => {
     const signature = { inputSignature: [new TensorSpec([null], 'float32')] };
     const inputs = [[1, 2, 3], [4, 5], [-1]];
     const loops = (x: Tensor): unknown => {
@@ -904,15 +919,22 @@ describe('while tracing', () => {
     for (const x of inputs) expect(values(f(constant(x)))).toEqual(values(loops(constant(x))));
     expect(f.experimentalGetTracingCount()).toBe(1);
 
-    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-    const counts = (x: Tensor): unknown => [
-      mapFn((e) => e.mul(2), x),
+    const elements = (x: Tensor): unknown => [
+      mapFn((e) => ({ double: e.mul(2), row: x.add(e) }), x),
+      mapFn((e) => e.sum(), x.mul(constant([[1], [2]])).transpose()),
       scan((a, e) => a.add(e), x),
+      scan((a, e) => a.mul(e), x, { reverse: true, initializer: 1 }),
       foldr((a, e) => a.sub(e), x),
-      new TensorArray('float32', { size: 3 }).unstack(x).stack(),
     ];
-    const g = tfFunction(signature)(counts);
-    for (const x of inputs) expect(values(g(constant(x)))).toEqual(values(counts(constant(x))));
+    const g = tfFunction(signature)(elements);
+    for (const x of inputs) expect(values(g(constant(x)))).toEqual(values(elements(constant(x))));
+    expect(g.experimentalGetTracingCount()).toBe(1);
+
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const h = tfFunction(signature)((x: Tensor) =>
+      new TensorArray('float32', { size: 3 }).unstack(x).stack(),
+    );
+    for (const x of inputs) expect(values(h(constant(x)))).toEqual(x);
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('each size'));
   });
 

@@ -1,7 +1,7 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, stack, sub, Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
-import { context, getRow, isCompatible, knownSize, showShape, toOwnTensor } from '@eagre/core/internal';
+import { constant, shapeOf, stack, type Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
+import { context, getRow, isCompatible, isUnknownSize, showShape, toOwnTensor } from '@eagre/core/internal';
 import { isPlain } from '../structure.ts';
 import { TensorSpec } from '../tensor-spec.ts';
 import { FunctionTracer } from '../tracer.ts';
@@ -47,9 +47,13 @@ class Elements {
     if (counts.length === 0) throw new InvalidArgumentError('elems must hold at least one tensor', op);
     if (counts.some((n) => n !== counts[0]))
       throw new InvalidArgumentError(`elems must have one first dimension, got [${counts}]`, op);
-    // A loop over them is traced for each number of elements.
-    this.count = knownSize(counts[0] as number, op);
+    this.count = counts[0] as number;
     this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
+  }
+
+  /** How many there are at a run. */
+  get limit(): number | Tensor {
+    return isUnknownSize(this.count) ? shapeOf(this.#tensors[0] as Tensor).gather(0) : this.count;
   }
 
   /** The element of a number (int32 []), in the structure of all. */
@@ -97,10 +101,7 @@ export function mapFn<E, R>(fn: (elem: Tensors<E>) => R, elems: E, options: MapO
   const { fnOutputSignature: signature } = options;
   const call = (elem: unknown): Nest => {
     const result: unknown = fn(elem as Tensors<E>);
-    const nest = flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
-    if (nest.leaves.some((leaf) => leaf instanceof TensorArray))
-      throw new InvalidArgumentError('fn returned a TensorArray, expected tensors', op);
-    return nest;
+    return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
   };
   return (context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op)) as Tensors<R>;
 }
@@ -112,33 +113,11 @@ export function vectorizedMap<E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tens
 
 function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
   const { count } = elements;
-  if (count === 0) {
-    const one = elements.resultOf(call);
-    return pack(
-      one,
-      one.leaves.map((t) => zeros([0, ...(t as Tensor).shape], { dtype: t.dtype })),
-    );
-  }
   const results = Array.from({ length: count }, (_, i) => call(elements.at(constant(i, 'int32'))));
-  const [model] = results as [Nest, ...Nest[]];
+  const model = results[0] ?? elements.resultOf(call);
   for (const result of results) checkSame(model, result, 'for all elements', op);
-  return pack(
-    model,
-    model.leaves.map((_, k) => stack(results.map((r) => r.leaves[k] as Tensor))),
-  );
-}
-
-function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
-  const { count } = elements;
-  const model = elements.resultOf(call);
-  const [, stacks] = whileLoop(
-    (i) => i.less(count),
-    (i, arrays) => {
-      const result = call(elements.at(i));
-      checkSame(model, result, 'for all elements', op);
-      return [i.add(1), arrays.map((array, k) => array.write(i, result.leaves[k] as Tensor))];
-    },
-    [constant(0, 'int32'), arraysLike(model, count)],
+  const stacks = arraysLike(model, count, op).map((array, k) =>
+    results.reduce((all, { leaves }, i) => all.write(i, leaves[k] as Tensor), array),
   );
   return pack(
     model,
@@ -146,11 +125,34 @@ function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string
   );
 }
 
-/** For each tensor of a structure, an array of `size` such tensors. */
-function arraysLike({ leaves }: Nest, size: number): TensorArray[] {
-  return leaves.map(
-    (t) => new TensorArray(t.dtype, { size, elementShape: t instanceof Tensor ? t.shape : null }),
+function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
+  const { count, limit } = elements;
+  const model = elements.resultOf(call);
+  const [, stacks] = whileLoop(
+    (i) => i.less(limit),
+    (i, arrays) => {
+      const result = call(elements.at(i));
+      checkSame(model, result, 'for all elements', op);
+      return [i.add(1), arrays.map((array, k) => array.write(i, result.leaves[k] as Tensor))];
+    },
+    [constant(0, 'int32'), arraysLike(model, count, op)],
   );
+  return pack(
+    model,
+    stacks.map((array) => array.stack()),
+  );
+}
+
+/** For each tensor of a structure, an array of `size` such tensors. @throws InvalidArgumentError for arrays in it. */
+function arraysLike({ leaves }: Nest, size: number, op: string): TensorArray[] {
+  return leaves.map((leaf) => {
+    if (leaf instanceof TensorArray)
+      throw new InvalidArgumentError('a TensorArray cannot be stacked: return its stack()', op);
+    const { dtype, shape } = leaf;
+    if (!isUnknownSize(size)) return new TensorArray(dtype, { size, elementShape: shape });
+    const none = new TensorArray(dtype, { size: 0, elementShape: shape });
+    return none.withRows(zeros([size, ...shape], { dtype }));
+  });
 }
 
 function checkSame(expected: Nest, got: Nest, when: string, op: string): void {
@@ -205,20 +207,21 @@ function fold(
   op: string,
 ): unknown {
   const elements = new Elements(fn, elems, op);
-  const { count } = elements;
-  const place = (i: Tensor): Tensor => (reverse ? sub(constant(count - 1, 'int32'), i) : i);
+  const { count, limit } = elements;
+  const last = typeof limit === 'number' ? constant(limit - 1, 'int32') : limit.sub(1);
+  const place = (i: Tensor): Tensor => (reverse ? last.sub(i) : i);
   const start = constant(0, 'int32');
   const fromFirst = initializer === undefined;
   if (fromFirst && count === 0)
     throw new InvalidArgumentError('there are no elements, so that an initializer is needed', op);
   const initial = flatten(fromFirst ? elements.at(place(start)) : initializer, op);
-  let arrays = keep ? arraysLike(initial, count) : [];
+  let arrays = keep ? arraysLike(initial, count, op) : [];
   const written = (i: Tensor, states: readonly (Tensor | TensorArray)[]): void => {
     arrays = arrays.map((array, k) => array.write(place(i), states[k] as Tensor));
   };
   if (fromFirst) written(start, initial.leaves);
-  const [, last, stacks] = whileLoop(
-    (i) => i.less(count),
+  const [, state, stacks] = whileLoop(
+    (i) => i.less(limit),
     (i, states, before) => {
       const result = flatten(fn(pack(initial, states), elements.at(place(i))), op, states);
       checkSame({ tree: initial.tree, leaves: states }, result, 'as the state', op);
@@ -233,7 +236,7 @@ function fold(
         initial,
         stacks.map((array) => array.stack()),
       )
-    : pack(initial, last);
+    : pack(initial, state);
 }
 
 /**
