@@ -199,6 +199,10 @@ const each: Readonly<Record<string, [Fn, ...(readonly (number | string)[])[]]>> 
     },
     ['a'],
   ],
+  'attention over features of any size': [
+    (x) => tf.nn.scaledDotProductAttention(x, x, x) as tf.Tensor,
+    ['a', 'b', 2, 'c'],
+  ],
   'code that iterates over sizes': [(x) => x.mul(x.shape.reduce((p, d) => p * d, 1)), ['a', 3]],
   'ranges that end inside': [(x) => x.at('0:3', ':').sum(1), ['a', 3]],
   'ranges from behind': [(x) => x.at('-3:', ':').sum(), ['a', 3]],

@@ -114,9 +114,14 @@ export class Substitution {
   value(v: number, single: boolean): number {
     const n = Math.abs(v);
     const small = 1 / SMALLEST_STAND_IN;
-    if (n === 0 || !Number.isFinite(v) || (n > small && n < SMALLEST_STAND_IN)) return v;
-    const inverse = n <= small;
+    if (n === 0 || !Number.isFinite(v)) return v;
     const shown = single ? float32 : (x: number): number => x;
+    if (n > small && n < SMALLEST_STAND_IN) {
+      if (!Number.isInteger(n) && this.#isFunctionOfSize(n, shown))
+        throw new CannotSpecialize(`the number ${v} may be computed from an unknown size`);
+      return v;
+    }
+    const inverse = n <= small;
     const found = new Set<number>();
     for (const [traced, now] of this.#numbers) {
       if (inverse) {
@@ -128,6 +133,15 @@ export class Substitution {
     if (found.size > 0) return Math.sign(v) * this.#one(found, v);
     if (isRound(v, single)) return v;
     throw new CannotSpecialize(`the number ${v} may depend on an unknown size`);
+  }
+
+  /** Whether it is what libraries compute from counts beside 1 / n: roots and logarithms. */
+  #isFunctionOfSize(v: number, shown: (x: number) => number): boolean {
+    for (const n of this.#numbers.keys()) {
+      const root = Math.sqrt(n);
+      if ([root, 1 / root, Math.log(n)].some((x) => shown(x) === v)) return true;
+    }
+    return false;
   }
 
   /** Whether a number could be explained by unknown sizes. */

@@ -5,6 +5,7 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, pair, sumTo } from '../op.ts';
 import { uniform, values } from '../samples.ts';
 import { type Shape, showShape } from '../shape.ts';
+import { knownSize } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, transpose } from './array.ts';
 import { range } from './creation.ts';
@@ -238,7 +239,7 @@ export function scaledDotProductAttention(
       op,
     );
   }
-  const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, q.shape[3] as number));
+  const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownSize(q.shape[3] as number)));
   if (typeof scale !== 'number' || !Number.isFinite(scale))
     throw new InvalidArgumentError(`scale is ${String(scale)}, expected a finite number`, op);
   const inputs = [q, k, v];
