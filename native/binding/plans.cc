@@ -1,17 +1,34 @@
 #include "plans.h"
 
 #include "../runtime/executor.h"
+#include "../runtime/programs.h"
 #include "environment.h"
 #include "runs.h"
 
+#include <vector>
+
 namespace eagre {
 namespace {
+
+// The scalar programs that a plan calls.
+struct Programs {
+  Programs() = default;
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+  ~Programs() { release(); }
+  void release() {
+    for (const int id : ids) release_program(id);
+    ids.clear();
+  }
+  std::vector<int> ids;
+};
 
 // A plan and the array whose memory it reads, owned by an External: freed when that is collected or its environment ends.
 struct Prepared {
   explicit Prepared(Napi::Float64Array block)
       : block(Napi::Persistent(block)), executor(std::make_unique<Executor>(block.Data(), block.ElementLength())) {}
   Napi::Reference<Napi::Float64Array> block;
+  Programs programs;
   // Null once dropped.
   std::unique_ptr<Executor> executor;
   // Its run in the background.
@@ -51,6 +68,11 @@ Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
     throw Napi::TypeError::New(info.Env(), "a plan is a Float64Array");
   if (guarded(env->message, [&] { prepared = std::make_unique<Prepared>(info[0].As<Napi::Float64Array>()); }) != 0)
     throw Napi::Error::New(info.Env(), env->message);
+  if (info[1].IsArray()) {
+    const Napi::Array programs = info[1].As<Napi::Array>();
+    for (uint32_t i = 0; i < programs.Length(); i++)
+      prepared->programs.ids.push_back(static_cast<Napi::Value>(programs[i]).As<Napi::Number>().Int32Value());
+  }
   auto handle = Napi::External<Prepared>::New(info.Env(), prepared.get(), [](Napi::Env, Prepared* p) { delete p; });
   prepared.release();
   handle.TypeTag(&kPrepared);
@@ -111,6 +133,7 @@ void drop_plan(const Napi::CallbackInfo& info) {
   if (!prepared) return;
   if (prepared->run) throw Napi::Error::New(info.Env(), "a plan was dropped while it runs");
   prepared->executor.reset();
+  prepared->programs.release();
   prepared->block.Reset();
 }
 

@@ -4,7 +4,8 @@
 
 namespace eagre {
 
-// preparePlan(Float64Array): a handle for the rest. The array is kept as long as the handle lives and must not be detached.
+// preparePlan(Float64Array, number[] | undefined): a handle for the rest. The array is kept as long as the handle lives and must not be
+// detached. The numbers are those of scalar programs, one reference each, which are given back with what the handle holds.
 Napi::Value prepare_plan(const Napi::CallbackInfo& info);
 
 // runPlan(handle, Float64Array | undefined, first): runs steps from `first` on. undefined at the end; -1 where a step hands over, which

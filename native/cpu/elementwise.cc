@@ -190,16 +190,28 @@ inline int64_t first_tile(const Plan& p, int64_t at) {
   return p.tile;
 }
 
+// Asks for what the tile at `at` reads: the processor would only ask once the tile before is done.
+inline void prefetch_tile(const Plan& p, int64_t at, int64_t end) {
+  const int64_t n = end - at < p.tile ? end - at : p.tile;
+  for (int j = 0; j < p.program->inputs; j++) {
+    if (p.source[j] != Source::in_place) continue;
+    const int64_t item = static_cast<int64_t>(p.item(j));
+    const char* from = p.in[j] + at * item;
+    for (int64_t b = 0; b < n * item; b += 64) __builtin_prefetch(from + b);
+  }
+}
+
 // All inputs have the outputs' size, or one element.
 void run_flat(const Plan& p) {
   int64_t grain = grain_for(p.code.cost);
-  parallel_for(p.size, p.streams ? grain * 4 : grain, [&p](int64_t begin, int64_t end) {
+  parallel_for(p.size, p.streams ? grain * 8 : grain, [&p](int64_t begin, int64_t end) {
     const void* values[kMaxValues];
     char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
     bind(p, memory, values);
     for (int64_t at = begin, n = first_tile(p, begin); at < end; at += n, n = p.tile) {
       if (n > end - at) n = end - at;
       const unsigned streamed = bind_tile(p, memory, values, at, n);
+      if (p.streams) prefetch_tile(p, at + n, end);
       run_tile(p, values, at, n, streamed);
     }
     if (p.streams) stream_end();

@@ -210,7 +210,7 @@ EAGRE_INLINE vf32 tanh(vf32 x) {
     r = a - n * 0.346679688f;
     r = r + n * 1.06097221e-4f;
   }
-  vf32 power = from_bits((vi32)((vu32)bits(t) << 23) + 0x3f800000);
+  vf32 power = from_bits((vi32)(((vu32)bits(t) << 23) + 0x3f800000u));
   vf32 z = r * r;
   vf32 low = muladd(r, splat(6.666609645e-01f), splat(1.000000119e+00f));
   vf32 high = muladd(r, splat(1.338938922e-01f), splat(3.333265483e-01f));

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -122,16 +123,23 @@ void decode_and_schedule(const double* code, size_t length, Compiled& p) {
   p.ready = nullptr;
 }
 
-// Programs are never freed, so a reader needs no lock: the table is made of blocks whose addresses appear once.
+// Who uses a program holds a reference, so a reader needs no lock: the table is made of blocks whose addresses appear once.
 constexpr int kBlock = 256, kBlocks = 4096;
 struct Block {
   std::atomic<const Program*> programs[kBlock];
 };
 std::atomic<Block*> blocks[kBlocks];
 
+struct Entry {
+  int id;
+  int64_t references;
+};
 struct Known {
   std::mutex mutex;
-  std::map<std::string, int> ids;
+  std::map<std::string, Entry> entries;
+  // Of programs that were freed.
+  std::vector<int> free;
+  int next = 0;
 };
 Known& known() {
   static Known* k = new Known();
@@ -144,19 +152,41 @@ int compile_program(const double* code, size_t length) {
   std::string key(reinterpret_cast<const char*>(code), length * sizeof(double));
   Known& k = known();
   std::lock_guard<std::mutex> lock(k.mutex);
-  auto found = k.ids.find(key);
-  if (found != k.ids.end()) return found->second;
+  auto found = k.entries.find(key);
+  if (found != k.entries.end()) {
+    found->second.references++;
+    return found->second.id;
+  }
   auto p = std::make_unique<Compiled>();
   decode_and_schedule(code, length, *p);
-  int id = static_cast<int>(k.ids.size());
-  if (id >= kBlock * kBlocks) fail(Code::resource_exhausted, "more than %d scalar programs", kBlock * kBlocks);
-  if (id % kBlock == 0) blocks[id / kBlock].store(new Block(), std::memory_order_release);
+  int id = k.next;
+  if (!k.free.empty()) {
+    id = k.free.back();
+    k.free.pop_back();
+  } else {
+    if (id >= kBlock * kBlocks) fail(Code::resource_exhausted, "more than %d scalar programs", kBlock * kBlocks);
+    if (id % kBlock == 0) blocks[id / kBlock].store(new Block(), std::memory_order_release);
+    k.next++;
+  }
   // Keys stay where they are.
-  const std::string& kept = k.ids.emplace(std::move(key), id).first->first;
+  const std::string& kept = k.entries.emplace(std::move(key), Entry{id, 1}).first->first;
   p->encoding = reinterpret_cast<const double*>(kept.data());
   p->length = length;
   blocks[id / kBlock].load(std::memory_order_relaxed)->programs[id % kBlock].store(p.release(), std::memory_order_release);
   return id;
+}
+
+void release_program(int id) {
+  const Program& p = program(id);
+  Known& k = known();
+  std::lock_guard<std::mutex> lock(k.mutex);
+  const auto found = k.entries.find(std::string(reinterpret_cast<const char*>(p.encoding), p.length * sizeof(double)));
+  if (--found->second.references > 0) return;
+  blocks[id / kBlock].load(std::memory_order_relaxed)->programs[id % kBlock].store(nullptr, std::memory_order_release);
+  std::free(p.ready);
+  delete static_cast<const Compiled*>(&p);
+  k.entries.erase(found);
+  k.free.push_back(id);
 }
 
 const Program& program(int id) {
@@ -169,7 +199,7 @@ const Program& program(int id) {
 }
 
 const Program& program(const double* code, size_t length) {
-  // By address; two that share a place take turns.
+  // By address; two that share a place take turns. What is asked for here is never freed.
   static std::atomic<const Program*> recent[1024];
   std::atomic<const Program*>& place = recent[reinterpret_cast<uintptr_t>(code) * 0x9E3779B97F4A7C15u >> 54];
   const Program* known = place.load(std::memory_order_acquire);

@@ -90,9 +90,11 @@ struct Program {
 
 // The encoding: [inputs, dtypes..., instrs, (op, dtype, a, b, c, value)..., outputs, values...]; an absent operand is -1.
 // Checks everything (so that the interpreter need not) and throws KernelError. Returns the program's number; equal encodings
-// share one.
+// share one. Each call is a reference to it.
 int compile_program(const double* code, size_t length);
-// Throws KernelError for a number that was never given out.
+// Gives a reference back; the last one frees the program.
+void release_program(int id);
+// Throws KernelError for a number that is no program's.
 const Program& program(int id);
 // The program of an encoding; fast for one that was asked for before and still lies where it lay.
 const Program& program(const double* code, size_t length);

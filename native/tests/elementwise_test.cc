@@ -521,6 +521,20 @@ void programs() {
   int id = single(Op::add, {DType::f32, DType::f32}, DType::f32);
   CHECK(id == single(Op::add, {DType::f32, DType::f32}, DType::f32));
   CHECK(flat(1 << 20, 1, {}, {}) == Code::internal && flat(-1, 1, {}, {}) == Code::internal);
+  // References: one for each time that it was asked for.
+  auto scaled = [](double by) {
+    Builder b({DType::f32});
+    return b.compile({b.op(Op::mul, DType::f32, {0, b.op(Op::constant, DType::f32, {}, by)})});
+  };
+  float x = 3, y = 0;
+  const int first = scaled(1.25);
+  CHECK(scaled(1.25) == first);
+  release_program(first);
+  CHECK(flat(first, 1, {&x}, {&y}) == Code::ok && y == 3.75f);
+  release_program(first);
+  CHECK(flat(first, 1, {&x}, {&y}) == Code::internal);
+  CHECK(scaled(2.5) == first);
+  CHECK(flat(first, 1, {&x}, {&y}) == Code::ok && y == 7.5f);
 }
 
 }  // namespace

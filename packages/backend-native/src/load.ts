@@ -11,10 +11,11 @@ export interface Addon extends Watcher {
   run(kernel: number): number | undefined;
   lastError(): string;
   /**
-   * Takes steps packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move.
+   * Takes steps packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move, and takes over the
+   * references to the scalar programs that the steps call.
    * @throws Error where they do not fill the block, or make no sense.
    */
-  preparePlan(block: Float64Array): object;
+  preparePlan(block: Float64Array, programs?: readonly number[]): object;
   /**
    * Runs the steps of a handle from `first` on. undefined at the end, `STOPPED` at a step that is JavaScript's, or the number of an error;
    * `lastStep` tells where. `times` gets the seconds of each step added to its owner's.
@@ -39,6 +40,7 @@ export interface Addon extends Watcher {
   /** The number of the step at which `runPlan` stopped or failed. */
   lastStep(): number;
   addressOf(buffer: ArrayBuffer): number;
+  /** The number of a scalar program, and a reference to it: one that no plan takes over keeps it for ever. */
   compileProgram(code: Float64Array): number;
   threads(count?: number): number;
   /** How many jobs threads have shared since the start, modulo 2³². */

@@ -352,6 +352,29 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     expect(allocator.info().bytesTaken - before).toBeLessThan(100 << 20);
   });
 
+  it('give back their scalar programs, but not those that somebody else uses', () => {
+    const { addon } = loadAddon();
+    if (addon === undefined) throw new Error('no addon');
+    const times = (factor: number) => buildScalarProgram([f32], (s, x) => s.mul(x, factor));
+    const prepare = (factor: number) => {
+      const b = new Builder();
+      return nativeBackend!.prepare(b.plan([b.scalar(times(factor), [b.input([2])], [2])]));
+    };
+    // Programs of which there are no others have numbers that were free.
+    const numberOf = (code: number) =>
+      addon.compileProgram(Float64Array.of(1, 0, 1, 0, 0, -1, -1, -1, code, 1, 1));
+    const before = numberOf(8191);
+    for (let i = 0; i < 300; i++) prepare(4096 + i).dispose();
+    expect(numberOf(8192)).toBeLessThan(before + 20);
+
+    const triple = nativeBackend!.elementwise(times(3.125));
+    prepare(3.125).dispose();
+    const [x, y] = [store(nativeBackend!, f32, [1, 2]), nativeBackend!.allocator.allocate(8)];
+    const ref = (storage: Storage) => ({ storage, dtype: f32, shape: [2], size: 2 }) as const;
+    triple([ref(x)], [ref(y)], {});
+    expect(read(y, 2)).toEqual([3.125, 6.25]);
+  });
+
   it('are refused by the addon where they are malformed, dropped, or something else', () => {
     const { addon } = loadAddon();
     if (addon === undefined) throw new Error('no addon');

@@ -34,7 +34,7 @@ export interface PlanHost {
   /** The number of a kernel of the addon, if there is one of that name. */
   idOf(kernel: string): number | undefined;
   /**
-   * The number of a scalar program.
+   * The number of a scalar program, and a reference to it.
    * @throws InternalError, of `op`, where the addon refuses it.
    */
   compile(program: ScalarProgram, op: string): number;
@@ -100,7 +100,7 @@ export class NativeExecutable implements Executable {
       this.#place(value, this.#arena.address + offset);
       if (this.#memory !== undefined) this.#memory[value] = partOf(this.#arena, offset, flat.bytes[value]);
     });
-    this.#handle = host.addon.preparePlan(this.#block);
+    this.#handle = host.addon.preparePlan(this.#block, packer.programs);
     this.arenaBytes = bytes;
   }
 
@@ -326,6 +326,11 @@ class Packer {
       throw new UnimplementedError(`the native backend has no ${wanted} of ${dtypes}`, name);
     }
     return id;
+  }
+
+  /** The numbers of its scalar programs: the references that it holds. */
+  get programs(): readonly number[] {
+    return [...this.#programs.values()];
   }
 
   #program(program: ScalarProgram, { name }: PlanCall): number {
