@@ -1,6 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, type TypedArray, Variable } from '@eagre/core';
+import { TensorArray } from './control/tensor-array.ts';
 import { TensorSpec } from './tensor-spec.ts';
 
 /** Arguments taken apart. */
@@ -112,9 +113,18 @@ export function describeArguments(values: readonly unknown[]): Map<string, strin
   return found;
 }
 
+/** A TensorArray among results: one tensor in the graph. */
+class ReturnedArray {
+  readonly array: TensorArray;
+  constructor(array: TensorArray) {
+    this.array = array;
+  }
+}
+
 /** The same structure with the next of `leaves` in the place of each tensor (spec, typed array). */
 export function replace(value: unknown, next: () => unknown): unknown {
   if (value instanceof Tensor || value instanceof TensorSpec || isTypedArray(value)) return next();
+  if (value instanceof ReturnedArray) return value.array.withRows(next() as Tensor);
   if (Array.isArray(value)) return value.map((v) => replace(v, next));
   if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, replace(v, next)]));
   if (typeof value === 'object' && value !== null && isPlain(value))
@@ -136,6 +146,12 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
       const t = v instanceof Variable ? v.read() : v;
       tensors.push(t);
       return t;
+    }
+    if (v instanceof TensorArray) {
+      const rows = v.dense();
+      if (rows === null) return v;
+      tensors.push(rows);
+      return new ReturnedArray(v);
     }
     if (Array.isArray(v)) return v.map(visit);
     if (v instanceof Map) return new Map([...v].map(([k, item]) => [k, visit(item)]));

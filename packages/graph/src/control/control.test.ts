@@ -938,6 +938,39 @@ describe('while tracing', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('each size'));
   });
 
+  test('functions return arrays, and take them', () => {
+    const fill = tfFunction((x: Tensor) => {
+      const [, squares] = whileLoop(
+        (i) => i.less(3),
+        (i, a) => [i.add(1), a.write(i, x.mul(i.cast('float32')))],
+        [int(0), new TensorArray('float32', { size: 3 })],
+      );
+      return { squares, unused: new TensorArray('int32', { size: 1 }) };
+    });
+    const { squares, unused } = fill(constant([1, 2]));
+    expect(values([squares.stack(), squares.read(2), squares.write(0, [9, 9]).stack()])).toEqual([
+      [
+        [0, 0],
+        [1, 2],
+        [2, 4],
+      ],
+      [2, 4],
+      [
+        [9, 9],
+        [1, 2],
+        [2, 4],
+      ],
+    ]);
+    expect(unused.write(0, int(1)).stack().array()).toEqual([1]);
+    const total = tfFunction((array: TensorArray) => array.stack().sum().add(array.read(1).sum()));
+    expect(total(squares).item()).toBe(12);
+    expect(total(squares.write(1, [5, 5])).item()).toBe(26);
+    const x = constant([1, 2]);
+    using tape = new GradientTape();
+    tape.watch(x);
+    expect((tape.gradient(fill(x).squares.stack().sum(), x) as Tensor).array()).toEqual([3, 3]);
+  });
+
   test('a loop of the graph is traced once, whatever the number of turns', () => {
     const f = tfFunction((n: Tensor) =>
       whileLoop(

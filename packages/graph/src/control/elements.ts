@@ -1,6 +1,6 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, shapeOf, stack, type Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
+import { constant, shapeOf, type Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
 import { context, getRow, isCompatible, isUnknownSize, showShape, toOwnTensor } from '@eagre/core/internal';
 import { isPlain } from '../structure.ts';
 import { TensorSpec } from '../tensor-spec.ts';
