@@ -113,7 +113,8 @@ void prepare_buffers(Plan& p, bool short_rows) {
     int64_t bytes = static_cast<int64_t>(p.item(j));
     if (bytes > item) item = bytes;
   }
-  p.tile = kMaxTile;
+  // Streaming stores come in bursts at the end of a tile; half of one is soon through.
+  p.tile = p.streams ? kMaxTile / 2 : kMaxTile;
   while (p.tile > kMinTile && p.tile * item * p.buffers > kTileBytes) p.tile /= 2;
   if (short_rows) p.tile = p.tile / p.inner * p.inner;
   if (p.tile > p.size) p.tile = p.size;
