@@ -151,7 +151,9 @@ function outcome(program: Program, effects: Effects, order: 0 | 1 | 2, wrap: boo
     const tape = new GradientTape();
     tape.watch([x, y]);
     const value = machine.block(program.main, [x, y]);
-    const first = tape.gradient(value.sum(), [x, y, variable], { unconnectedGradients: 'zero' });
+    // What a variable gets that is read behind an assignment in nested bodies is left out.
+    const sources = effects === 'none' ? [x, y, variable] : [x, y];
+    const first = tape.gradient(value.sum(), sources, { unconnectedGradients: 'zero' });
     if (order === 1) {
       outer.dispose();
       return [value, ...first];
