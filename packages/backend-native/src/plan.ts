@@ -158,15 +158,20 @@ export class NativeExecutable implements Executable {
   }
 
   #begin(): void {
-    const given = this.#late.map((numbers) => numbers.next());
-    given.forEach((values, i) => {
-      this.#writeLate(this.#late[i], values);
-    });
-    this.#run.bind((value, memory) => {
-      this.#place(value, memory.address);
-      if (this.#memory !== undefined) this.#memory[value] = memory;
-    });
+    if (this.#late.length > 0) {
+      const given = this.#late.map((numbers) => numbers.next());
+      given.forEach((values, i) => {
+        this.#writeLate(this.#late[i], values);
+      });
+    }
+    this.#run.bind(this.#bound);
   }
+
+  // Made once: a run of a small plan takes about as long as making a function.
+  readonly #bound = (value: number, memory: Storage): void => {
+    this.#place(value, memory.address);
+    if (this.#memory !== undefined) this.#memory[value] = memory;
+  };
 
   /** @param at where the run has come to. */
   #end(at: number): void {

@@ -2,10 +2,12 @@ import { InternalError } from './errors.ts';
 import type { Plan } from './plan.ts';
 import type { Storage } from './storage.ts';
 
+const none: readonly (readonly Storage[])[] = [];
+
 /** What the executables of all backends share: one run at a time, none after disposal, memory that is large enough. */
 export class PlanRun {
   /** What the run under way was given. Kept here: memory that nothing holds is lent to others. */
-  memory: readonly (readonly Storage[])[] = [];
+  memory: readonly (readonly Storage[])[] = none;
   readonly #plan: Plan;
   #running = false;
   #disposed = false;
@@ -36,14 +38,16 @@ export class PlanRun {
   bind(place: (value: number, memory: Storage) => void): void {
     const { inputs, outputs, states } = this.#plan;
     const [givenInputs, givenOutputs] = this.memory;
-    const now = states.map((state) => {
-      if (state.memory === null) throw new InternalError(`the stack ${state.value} has no memory`);
-      return state.memory();
-    });
-    this.memory = [givenInputs, givenOutputs, now];
-    for (let i = 0; i < states.length; i++) {
-      this.#check('state', states[i].value, now[i]);
-      place(states[i].value, now[i]);
+    if (states.length > 0) {
+      const now = new Array<Storage>(states.length);
+      for (let i = 0; i < states.length; i++) {
+        const { value, memory } = states[i];
+        if (memory === null) throw new InternalError(`the stack ${value} has no memory`);
+        now[i] = memory();
+        this.#check('state', value, now[i]);
+      }
+      this.memory = [givenInputs, givenOutputs, now];
+      for (let i = 0; i < states.length; i++) place(states[i].value, now[i]);
     }
     for (let i = 0; i < inputs.length; i++) place(inputs[i], givenInputs[i]);
     for (let i = 0; i < outputs.length; i++) place(outputs[i], givenOutputs[i]);
@@ -57,9 +61,10 @@ export class PlanRun {
 
   end(): void {
     const held = this.#held;
-    this.#held = [];
-    this.memory = [];
+    this.memory = none;
     this.#running = false;
+    if (held.length === 0) return;
+    this.#held = [];
     for (const storage of held) storage.release();
   }
 
