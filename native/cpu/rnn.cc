@@ -2,7 +2,8 @@
 //
 // What does not depend on the step before is one product over all steps: x · kernel before the loop, the gradients of weights and
 // x after it. The loop itself runs for a few examples of the batch at a time, independently of the others: the recurrent product
-// from a packed matrix into a small buffer, then the gates in vectors while that buffer is in cache.
+// from a packed matrix into a small buffer, then the gates in vectors while that buffer is in cache. A small cell has so little to do
+// that buffers and packing would cost as much: there the sums stay in registers.
 #include <cmath>
 #include <cstring>
 
@@ -18,6 +19,13 @@ constexpr int64_t kManyRows = 16;                // so many where the recurrent 
 constexpr int64_t kLargeMatrix = 1 << 19;        // bytes
 constexpr int64_t kWork = 1 << 21;               // multiply-adds that are worth a chunk of their own
 constexpr int64_t kPackRows = 24;                // rows in all steps together that make packing pay
+constexpr int64_t kSmallMatrix = 1 << 13;        // numbers of a matrix that stay in L1 beside the rest
+constexpr int kSmallRows = kWideRows > 3 ? kWideRows : 3;  // examples whose sums of four gates fit the registers
+#if defined(__AVX2__)
+constexpr bool kMasks = true;
+#else
+constexpr bool kMasks = false;  // parts of vectors go number by number
+#endif
 
 // ---- vectors of either dtype
 
@@ -39,8 +47,13 @@ struct One64 {
   V get(const double* p) const { return p[j]; }
   void put(double* p, V v) const { p[j] = v; }
 };
+// A gate's sigmoid, in fewer steps than the library's: what exp rounds shows fully in e / (e + 1) only where e is small.
+EAGRE_INLINE vf32 gate(vf32 x) {
+  vf32 e = exp(at_most(x, 88.0f));
+  return e / (e + 1.0f);
+}
 // The library's function for doubles is a scalar one.
-inline double sigmoid(double x) {
+inline double gate(double x) {
   double e = std::exp(-std::fabs(x));
   return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
@@ -169,12 +182,171 @@ template <class T> void sum_chunks(const T* partial, int64_t chunks, int64_t n, 
   }
 }
 
+// ---- small cells: a vector of units for a few examples at a time, all the gates' sums in registers, the weights read in place
+
+// a · b for the columns of every gate, which lie `units` apart in b.
+struct Factor {
+  const float* a;
+  int64_t a_row, k;
+  const float* b;
+};
+struct Step {
+  const float* start;  // what the sums begin with: biases (start_row 0), or a row for each example
+  int64_t start_row;
+  const float* inner;  // GRU's biases of the recurrent product
+  int64_t units;
+  Factor x, h;
+};
+
+// N gates; the third one's sum goes to `kThird`.
+template <int R, int N, int kThird, class Get>
+EAGRE_INLINE void add_product(const Factor& p, int64_t units, int64_t j, Get get, vf32 (&acc)[R][4]) {
+  const float *a = p.a, *b = p.b + j;
+  for (int64_t k = p.k; k > 0; k--, a++, b += N * units) {
+    vf32 w[N];
+#pragma GCC unroll 4
+    for (int g = 0; g < N; g++) w[g] = get(b + g * units);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) {
+      const vf32 v = broadcast(a[r * p.a_row]);
+#pragma GCC unroll 4
+      for (int g = 0; g < N; g++) acc[r][g == 2 ? kThird : g] = fma(v, w[g], acc[r][g == 2 ? kThird : g]);
+    }
+  }
+}
+
+// For every example four sums of the units from j on, a vector each: of i, f, g, o, or of GRU's z, r, g and q.
+template <int R, int N, class Get> EAGRE_INLINE void add_up(const Step& s, int64_t j, Get get, float* out) {
+  vf32 acc[R][4];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; r++) {
+    const float* start = s.start + r * s.start_row + j;
+#pragma GCC unroll 4
+    for (int g = 0; g < N; g++) acc[r][g] = get(start + g * s.units);
+    if constexpr (N == 3) {
+      acc[r][0] += get(s.inner + j);
+      acc[r][1] += get(s.inner + j + s.units);
+      acc[r][3] = get(s.inner + j + 2 * s.units);
+    }
+  }
+  add_product<R, N, 2>(s.x, s.units, j, get, acc);
+  add_product<R, N, N == 3 ? 3 : 2>(s.h, s.units, j, get, acc);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; r++) {
+#pragma GCC unroll 4
+    for (int g = 0; g < 4; g++) store<float>(out + (r * 4 + g) * kF32, acc[r][g]);
+  }
+}
+template <int R, int N> void sums(const Step& s, int64_t j, float* out) {
+  if (s.units - j >= kF32) {
+    add_up<R, N>(s, j, [](const float* p) __attribute__((always_inline)) { return load<float>(p); }, out);
+  } else {
+    const Part<float> part(s.units - j);
+    add_up<R, N>(s, j, [&](const float* p) __attribute__((always_inline)) { return part.load(p); }, out);
+  }
+}
+template <int N, int R = kSmallRows> auto pick_sums(int64_t rows) -> void (*)(const Step&, int64_t, float*) {
+  if constexpr (R > 1) {
+    if (rows < R) return pick_sums<N, R - 1>(rows);
+  }
+  return sums<R, N>;
+}
+
+// carry: LSTM's cell, GRU's state.
+struct SmallCell {
+  const float *x, *h0, *carry0, *kernel, *recurrent, *bias;
+  float *h, *h_last, *carry_last, *reserve;
+  int64_t row;  // of the reserve
+};
+inline bool is_small(const Sizes& s, int64_t gates) {
+  return s.time > 0 && s.units > 0 && gates * s.units * s.units <= kSmallMatrix && (kMasks || s.units % kF32 == 0);
+}
+
+// `cell` takes four sums and the carry before to the carry after, and puts the gates and y.
+template <int N, class Cell> void small_cell(const Sizes& s, const SmallCell& p, Cell cell) {
+  const int64_t u = s.units, ld = ceil_div(u, kF32) * kF32;
+  const bool inputs = N * u * s.features <= kSmallMatrix;
+  if (!inputs) {
+    gemm(Gemm<float>{s.batch * s.time, N * u, s.features, p.x, s.features, 1, p.kernel, N * u, 1, p.reserve, p.row, p.bias, false});
+  }
+  const int64_t chunks = ceil_div(s.batch, kSmallRows);
+  const int64_t work = kSmallRows * s.time * N * u * (u + (inputs ? s.features : 0));
+  parallel_for(chunks, max64(kWork / work, 1), [=](int64_t first, int64_t last) {
+    // Rows of whole vectors: what is stored in part cannot be read at once.
+    float* states = slot<float>(3, 3 * kSmallRows * ld);
+    float* carries = states + 2 * kSmallRows * ld;
+    alignas(kVectorBytes) float z[kSmallRows * 4 * kF32];
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = part_begin(s.batch, chunks, chunk), rows = part_begin(s.batch, chunks, chunk + 1) - b0;
+      const auto add_up = pick_sums<N>(rows);
+      for (int64_t t = 0; t < s.time; t++) {
+        const int64_t at = b0 * s.time + t;
+        float *before = states + t % 2 * kSmallRows * ld, *after = states + (t + 1) % 2 * kSmallRows * ld;
+        const Factor by_kernel{p.x + at * s.features, s.time * s.features, s.features, p.kernel};
+        Step step{p.bias, 0, p.bias + N * u, u, by_kernel, {before, ld, u, p.recurrent}};
+        if (!inputs) {
+          step.start = p.reserve + at * p.row;
+          step.start_row = s.time * p.row;
+          step.x.k = 0;
+        }
+        if (t == 0) {
+          step.h.a = p.h0 + b0 * u;
+          step.h.a_row = u;
+        }
+        for (int64_t j = 0; j < u; j += kF32) {
+          add_up(step, j, z);
+          auto finish = [=, &z](auto lanes) __attribute__((always_inline)) {
+            for (int64_t r = 0; r < rows; r++) {
+              const float* from = z + r * 4 * kF32;
+              float* carry = carries + r * ld + j;
+              vf32 y;
+              vf32 old = t > 0 ? load<float>(carry) : lanes.get(p.carry0 + (b0 + r) * u);
+              auto sum = [=](int g) __attribute__((always_inline)) { return load<float>(from + g * kF32); };
+              vf32 now = cell(lanes, sum(0), sum(1), sum(2), sum(3), old, p.reserve + (at + r * s.time) * p.row, u, y);
+              store<float>(carry, now);
+              store<float>(after + r * ld + j, y);
+              lanes.put(p.h + (at + r * s.time) * u, y);
+              if (t + 1 < s.time) continue;
+              lanes.put(p.h_last + (b0 + r) * u, y);
+              if (p.carry_last) lanes.put(p.carry_last + (b0 + r) * u, now);
+            }
+          };
+          if (u - j >= kF32) finish(Full32{j});
+          else finish(Part32{j, u - j});
+        }
+      }
+    }
+  });
+}
+
 // ---- LSTM. A row of the reserve: i, f, g (the candidate), o, c, tanh(c).
+
+// From the gates' sums and the cell before to the cell after and y, for one vector.
+struct LstmCell {
+  template <class L, class V, class T>
+  EAGRE_INLINE V operator()(L lanes, V zi, V zf, V zg, V zo, V before, T* gates, int64_t u, V& y) const {
+    V i = gate(zi), f = gate(zf), g = tanh(zg), o = gate(zo);
+    V c = f * before + i * g;
+    V squashed = tanh(c);
+    y = o * squashed;
+    lanes.put(gates, i);
+    lanes.put(gates + u, f);
+    lanes.put(gates + 2 * u, g);
+    lanes.put(gates + 3 * u, o);
+    lanes.put(gates + 4 * u, c);
+    lanes.put(gates + 5 * u, squashed);
+    return c;
+  }
+};
 
 template <class T>
 void lstm(const Sizes& s, const T* x, const T* h0, const T* c0, const T* kernel, const T* recurrent, const T* bias, T* h, T* h_last,
           T* c_last, T* reserve) {
   const int64_t u = s.units, row = 6 * u;
+  if constexpr (sizeof(T) == 4) {
+    const SmallCell small{x, h0, c0, kernel, recurrent, bias, h, h_last, c_last, reserve, row};
+    if (is_small(s, 4)) return small_cell<4>(s, small, LstmCell{});
+  }
   gemm(Gemm<T>{s.batch * s.time, 4 * u, s.features, x, s.features, 1, kernel, 4 * u, 1, reserve, row, bias, false});
   const Cut cut(s.batch, s.time, 4 * u * u, sizeof(T));
   const Panels<T> panels(recurrent, 4 * u, 1, u, 4 * u, cut, s.batch * s.time);
@@ -192,19 +364,9 @@ void lstm(const Sizes& s, const T* x, const T* h0, const T* c0, const T* kernel,
           T *gates = reserve + at * row, *out = h + at * u, *next = state + r * ldh;
           const T *from = z + r * ldz, *before = t > 0 ? gates - row + 4 * u : c0 + (b0 + r) * u;
           each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
-            auto i = sigmoid(lanes.get(gates) + lanes.get(from));
-            auto f = sigmoid(lanes.get(gates + u) + lanes.get(from + u));
-            auto g = tanh(lanes.get(gates + 2 * u) + lanes.get(from + 2 * u));
-            auto o = sigmoid(lanes.get(gates + 3 * u) + lanes.get(from + 3 * u));
-            auto c = f * lanes.get(before) + i * g;
-            auto squashed = tanh(c);
-            auto y = o * squashed;
-            lanes.put(gates, i);
-            lanes.put(gates + u, f);
-            lanes.put(gates + 2 * u, g);
-            lanes.put(gates + 3 * u, o);
-            lanes.put(gates + 4 * u, c);
-            lanes.put(gates + 5 * u, squashed);
+            auto sum = [=](int64_t k) __attribute__((always_inline)) { return lanes.get(gates + k) + lanes.get(from + k); };
+            typename decltype(lanes)::V y;
+            LstmCell()(lanes, sum(0), sum(u), sum(2 * u), sum(3 * u), lanes.get(before), gates, u, y);
             lanes.put(next, y);
             lanes.put(out, y);
           });
@@ -282,9 +444,27 @@ void lstm_grad(const Sizes& s, const T* x, const T* h0, const T* c0, const T* ke
 // ---- GRU with the reset gate after the recurrent product. A row of the reserve: z, r, g (the candidate), and q, the candidate's
 // recurrent product with its bias, which r scales.
 
+// From the sums and the state before to the state after, which is y too.
+struct GruCell {
+  template <class L, class V, class T>
+  EAGRE_INLINE V operator()(L lanes, V zz, V zr, V zg, V q, V before, T* gates, int64_t u, V& y) const {
+    V z = gate(zz), r = gate(zr), g = tanh(zg + r * q);
+    y = z * before + (1 - z) * g;
+    lanes.put(gates, z);
+    lanes.put(gates + u, r);
+    lanes.put(gates + 2 * u, g);
+    lanes.put(gates + 3 * u, q);
+    return y;
+  }
+};
+
 template <class T>
 void gru(const Sizes& s, const T* x, const T* h0, const T* kernel, const T* recurrent, const T* bias, T* h, T* h_last, T* reserve) {
   const int64_t u = s.units, row = 4 * u, width = 3 * u;
+  if constexpr (sizeof(T) == 4) {
+    const SmallCell small{x, h0, h0, kernel, recurrent, bias, h, h_last, nullptr, reserve, row};
+    if (is_small(s, 3)) return small_cell<3>(s, small, GruCell{});
+  }
   gemm(Gemm<T>{s.batch * s.time, width, s.features, x, s.features, 1, kernel, width, 1, reserve, row, bias, false});
   const Cut cut(s.batch, s.time, 3 * u * u, sizeof(T));
   const Panels<T> panels(recurrent, width, 1, u, width, cut, s.batch * s.time);
@@ -302,15 +482,9 @@ void gru(const Sizes& s, const T* x, const T* h0, const T* kernel, const T* recu
           T *gates = reserve + at * row, *out = h + at * u, *next = state + b * ldh;
           const T* from = inner + b * ldz;
           each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
-            auto z = sigmoid(lanes.get(gates) + lanes.get(from));
-            auto r = sigmoid(lanes.get(gates + u) + lanes.get(from + u));
-            auto q = lanes.get(from + 2 * u);
-            auto g = tanh(lanes.get(gates + 2 * u) + r * q);
-            auto y = z * lanes.get(next) + (1 - z) * g;
-            lanes.put(gates, z);
-            lanes.put(gates + u, r);
-            lanes.put(gates + 2 * u, g);
-            lanes.put(gates + 3 * u, q);
+            auto sum = [=](int64_t k) __attribute__((always_inline)) { return lanes.get(gates + k) + lanes.get(from + k); };
+            typename decltype(lanes)::V y;
+            GruCell()(lanes, sum(0), sum(u), lanes.get(gates + 2 * u), lanes.get(from + 2 * u), lanes.get(next), gates, u, y);
             lanes.put(next, y);
             lanes.put(out, y);
           });

@@ -19,8 +19,10 @@ struct Problem {
   // The upstream gradients: of h, last h, [last c].
   std::vector<Array<double>> up;
 
+  Problem(bool is_gru, int64_t batch, int64_t time, int64_t features, int64_t units)
+      : gru(is_gru), b(batch), t(time), f(features), u(units) {}
   Problem(Random& random, bool is_gru, int64_t batch, int64_t time, int64_t features, int64_t units)
-      : gru(is_gru), b(batch), t(time), f(features), u(units) {
+      : Problem(is_gru, batch, time, features, units) {
     auto make = [&](Dims d, double scale) { return Array<double>::make(std::move(d), [&](int64_t) { return random.uniform(-scale, scale); }); };
     // float32's values, so that both dtypes compute the same thing
     auto add = [&](std::vector<Array<double>>& to, Dims d, double scale) { to.push_back(cast<double>(cast<float>(make(std::move(d), scale)))); };
@@ -163,6 +165,25 @@ void check(Random& random, bool gru, int64_t b, int64_t t, int64_t f, int64_t u)
   }
 }
 
+// Gates far out are 0 and 1, never infinities over each other.
+template <class T> void saturate(int64_t u, double sign) {
+  const int64_t b = 3;
+  auto filled = [](Dims d, double v) { return Array<T>(std::move(d), T(v)); };
+  Arrays<T> in = {filled({b, 1, 2}, 0.5),  filled({b, u}, 0.25),    filled({b, u}, 0.75),
+                  filled({2, 4 * u}, 0), filled({u, 4 * u}, 0), filled({4 * u}, sign * 500)};
+  const Problem lstm(false, b, 1, 2, u), gru(true, b, 1, 2, u);
+  const double open = sign > 0 ? 1 : 0, cell = sign > 0 ? 1.75 : 0;
+  Arrays<T> out = forward(lstm, in);
+  CHECK(close(out[2], filled({b, u}, cell), 1e-6, 1e-6));
+  CHECK(close(out[0], filled({b, 1, u}, open * std::tanh(cell)), 1e-6, 1e-6));
+  in.erase(in.begin() + 2);
+  in[2] = filled({2, 3 * u}, 0);
+  in[3] = filled({u, 3 * u}, 0);
+  in[4] = filled({2, 3 * u}, sign * 500);
+  out = forward(gru, in);
+  CHECK(close(out[0], filled({b, 1, u}, sign > 0 ? 0.25 : -1), 1e-6, 1e-6));
+}
+
 }  // namespace
 
 int main() {
@@ -173,10 +194,19 @@ int main() {
         for (int64_t t : {1, 4}) check(random, gru, b, t, 3, u);
       }
     }
+    // A small cell whose kernel is not small, and one with several vectors of units.
+    check(random, gru, 7, 3, 700, 12);
+    check(random, gru, 13, 5, 20, 40);
     check(random, gru, 37, 6, 20, 64);
     check(random, gru, 8, 2, 9, 190);
     check(random, gru, 0, 3, 2, 4);
     check(random, gru, 2, 0, 2, 4);
+  }
+  for (int64_t u : {1, 10, 16, 64}) {
+    for (double sign : {-1.0, 1.0}) {
+      saturate<float>(u, sign);
+      saturate<double>(u, sign);
+    }
   }
   return finish();
 }
