@@ -28,7 +28,10 @@ import { finishBody, gradientBody, orZeros } from './gradient-body.ts';
  */
 export interface CaseAttrs extends Attrs {
   readonly branches: readonly Graph[];
+  /** The variables that change; none in a gradient, which computes with values alone. */
   readonly written: Written;
+  /** By argument: the variable whose value it is, if a branch changes that. */
+  readonly variables: ReadonlyArray<Variable | undefined>;
   readonly record: ForwardRecord;
   /** For a gradient: what it takes over from the branch that was taken. */
   readonly restored: Saved | null;
@@ -79,12 +82,12 @@ class CaseOp extends ControlOp {
   }
 
   protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
-    const { branches, written, record, restored } = attrs as CaseAttrs;
+    const { record, restored } = attrs as CaseAttrs;
     const own = new ForwardRecord();
     interpreter.histories.set(record, own);
     const copy: CaseAttrs = {
-      branches,
-      written: interpreter.effects ? written : [],
+      ...(attrs as CaseAttrs),
+      ...(interpreter.effects ? {} : { written: [] }),
       record: own,
       restored: restored === null ? null : copiedSaved(restored, interpreter),
     };
@@ -98,7 +101,7 @@ export const ifOp: ControlOp = new CaseOp('If', 'Runs one of two graphs.');
 export const caseOp: ControlOp = new CaseOp('Case', 'Runs one of several graphs.');
 
 function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | null)[]): (Tensor | null)[] {
-  const { branches, record, restored, written } = g.attrs as CaseAttrs;
+  const { branches, record, restored, variables } = g.attrs as CaseAttrs;
   const [selector, ...inputs] = g.inputs as readonly [Tensor, ...Tensor[]];
   const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && isFloating(y.dtype));
   if (restored !== null)
@@ -107,7 +110,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
       op.name,
     );
   const wanted = inputs.map((x, i) => isFloating(x.dtype) && g.needs(i + 1));
-  const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => written[i]));
+  const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => variables[i]));
   const places = inputs.flatMap((_, i) => (bodies.some((b) => b.gradients[i] !== null) ? [i] : []));
   if (places.length === 0) return [];
   const saved = bodies.map((body) => {
@@ -126,6 +129,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
   const attrs: CaseAttrs = {
     branches: bodies.map((b) => b.tracer.graph),
     written: [],
+    variables,
     record: new ForwardRecord(),
     restored: saved.every((values) => values.length === 0) ? null : restoring(record, saved, op.name),
   };
@@ -260,6 +264,7 @@ export function tracedCase(
   const attrs: CaseAttrs = {
     branches: bodies.map((b) => b.tracer.graph),
     written,
+    variables: written,
     record: new ForwardRecord(),
     restored: null,
   };

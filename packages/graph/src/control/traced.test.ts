@@ -272,9 +272,31 @@ describe('assignments cut gradients off', () => {
         ([i, y]) => [(i as Tensor).add(1), turn(y as Tensor)],
         [constant(0), x],
       )[1] as Tensor;
+    const nested = (x: Tensor): Tensor =>
+      cond(
+        x.greater(-1),
+        () => branch(x),
+        () => x,
+      );
+    expect(traced(v, nested)).toEqual(eager(v, turn));
     const expected = eager(v, (x) => turn(turn(turn(x))));
     traced(v, loop).forEach((g, i) => {
       expect(g).toBeCloseTo(expected[i] as number, 5);
+    });
+    const slope = (code: (x: Tensor) => Tensor): ((x: Tensor) => Tensor) => {
+      return (x) => {
+        const tape = new GradientTape();
+        tape.watch(x);
+        const [dx, dv] = tape.gradient(code(x), [x, v], { unconnectedGradients: 'zero' }) as [Tensor, Tensor];
+        return dx.add(dv.mul(2));
+      };
+    };
+    const second = eager(
+      v,
+      slope((x) => turn(turn(turn(x)))),
+    );
+    traced(v, slope(loop)).forEach((g, i) => {
+      expect(g).toBeCloseTo(second[i] as number, 4);
     });
     const f = tfFunction(loop);
     eager(v, f).forEach((g, i) => {

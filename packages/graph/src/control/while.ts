@@ -1,6 +1,6 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { identity, type Tensor, zerosLike } from '@eagre/core';
+import { identity, type Tensor, type Variable, zerosLike } from '@eagre/core';
 import {
   type Attrs,
   execute,
@@ -45,7 +45,10 @@ import {
 export interface WhileAttrs extends Attrs {
   readonly condition: Graph;
   readonly body: Graph;
+  /** The variables that change; none in a gradient, which computes with values alone. */
   readonly written: Written;
+  /** By argument: the variable whose value it is, if the body changes that. */
+  readonly variables: ReadonlyArray<Variable | undefined>;
   readonly record: ForwardRecord;
 }
 
@@ -108,10 +111,14 @@ class WhileOp extends ControlOp {
   }
 
   protected override copied(attrs: Attrs, { effects, histories }: Interpreter): Attrs {
-    const { condition, body, written, record } = attrs as WhileAttrs;
+    const { record } = attrs as WhileAttrs;
     const own = new ForwardRecord();
     histories.set(record, own);
-    const copy: WhileAttrs = { condition, body, written: effects ? written : [], record: own };
+    const copy: WhileAttrs = {
+      ...(attrs as WhileAttrs),
+      ...(effects ? {} : { written: [] }),
+      record: own,
+    };
     return copy;
   }
 }
@@ -154,8 +161,8 @@ class WhileGradOp extends ControlOp {
   }
 }
 
-function changedBy({ body, written }: WhileAttrs): ChangedVariable {
-  return (argument) => written[argument - (body.outputs.length - written.length)];
+function changedBy({ variables }: WhileAttrs): ChangedVariable {
+  return (argument) => variables[argument];
 }
 
 export const whileOp: ControlOp = new WhileOp();
@@ -163,17 +170,16 @@ export const whileGradOp: ControlOp = new WhileGradOp();
 
 function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): (Tensor | null)[] {
   const forward = g.attrs as WhileAttrs;
-  const { body, record, written } = forward;
+  const { body, record, variables } = forward;
   const count = body.outputs.length;
-  const variables = count - written.length;
   const floating = g.inputs.map((x) => isFloating(x.dtype));
-  const carried = g.inputs.flatMap((_, i) => (i < variables && floating[i] === true ? [i] : []));
+  const passes = (i: number): boolean => i < count && variables[i] === undefined;
+  const carried = g.inputs.flatMap((_, i) => (passes(i) && floating[i] === true ? [i] : []));
   // No gradient passes through an assignment, so that what each turn reads of a variable adds up.
-  const summed = g.inputs.flatMap((_, i) =>
-    i >= variables && floating[i] === true && g.needs(i) ? [i] : [],
-  );
+  const summed = g.inputs.flatMap((_, i) => (!passes(i) && floating[i] === true && g.needs(i) ? [i] : []));
   const wanted = g.inputs.map((_, i) => carried.includes(i) || summed.includes(i));
-  const traced = gradientBody(body, floating.slice(0, variables), wanted, changedBy(forward));
+  const given = body.outputs.map((_, i) => passes(i) && floating[i] === true);
+  const traced = gradientBody(body, given, wanted, changedBy(forward));
   const { tracer } = traced;
   const stand = traced.arguments;
   const { sums, results } = tracer.run(() => {
@@ -247,7 +253,17 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const wanted = inputs.flatMap((x, i) => (isFloating(x.dtype) ? [i] : []));
   const tape = new GradientTape({ watchAccessedVariables: false });
   tape.watch(wanted.map((i) => inputs[i] as Tensor));
-  const attrs: WhileAttrs = { condition, body, written: [], record: new ForwardRecord() };
+  const attrs: WhileAttrs = {
+    condition,
+    body,
+    written: [],
+    variables: [
+      ...forward.variables.slice(0, count),
+      ...moving.map(() => undefined),
+      ...forward.variables.slice(count),
+    ],
+    record: new ForwardRecord(),
+  };
   const outputs = execute(
     whileOp,
     [...inputs.slice(0, count), ...moving, ...inputs.slice(count), ...staying],
@@ -364,6 +380,7 @@ export function tracedWhile(
     condition: test.tracer.graph,
     body: turn.tracer.graph,
     written,
+    variables: [...initial.map(() => undefined), ...written],
     record: new ForwardRecord(),
   };
   const results = execute(whileOp, [...initial, ...takenFromOutside(from)], attrs);
