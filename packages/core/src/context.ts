@@ -31,8 +31,8 @@ export interface Tracer {
   execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
   /** The symbolic value of a variable at this place of the function. */
   read(variable: Variable): Tensor;
-  /** What the variable will be from here on. */
-  assign(variable: Variable, value: Tensor): void;
+  /** What the variable will be from here on. @returns what the caller gets: the variable, or what stands for it after this assignment. */
+  assign(variable: Variable, value: Tensor): Variable;
   /** A kernel that changes variables in place; `written[i]` is the variable whose value is `inputs[at[i]]`. */
   update(
     kernel: KernelName,

@@ -62,6 +62,7 @@ export {
 export {
   assumeSizes,
   differs,
+  enterUnknownSizes,
   guardedShape,
   guardSizes,
   hasUnknownSizes,
@@ -81,4 +82,4 @@ export {
   symbolicTensor,
 } from './symbolic.ts';
 export { aliasTensor, emptyTensor, UNKNOWN_VALUE, viewOf } from './tensor.ts';
-export { copyBytes } from './variable.ts';
+export { copyBytes, own } from './variable.ts';

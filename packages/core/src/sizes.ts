@@ -22,14 +22,22 @@ export interface UnknownSizes {
 
 let current: UnknownSizes | null = null;
 
-/** Runs `fn` while some numbers stand for unknown sizes. */
-export function withUnknownSizes<T>(sizes: UnknownSizes | null, fn: () => T): T {
+/** From here on some numbers stand for unknown sizes. @returns what ends it. */
+export function enterUnknownSizes(sizes: UnknownSizes | null): () => void {
   const outer = current;
   current = sizes;
+  return () => {
+    current = outer;
+  };
+}
+
+/** Runs `fn` while some numbers stand for unknown sizes. */
+export function withUnknownSizes<T>(sizes: UnknownSizes | null, fn: () => T): T {
+  const leave = enterUnknownSizes(sizes);
   try {
     return fn();
   } finally {
-    current = outer;
+    leave();
   }
 }
 

@@ -83,8 +83,7 @@ export class Variable {
         'assign',
       );
     }
-    this.#store(next);
-    return this;
+    return this.#store(next);
   }
   /** Adds to the value. */
   assignAdd(delta: TensorLike): this {
@@ -146,6 +145,16 @@ export class Variable {
     return this.#value;
   }
 
+  /**
+   * @internal Holds another tensor as its value from now on, of its own dtype and shape, that nobody else holds.
+   * @returns the one before, which is the caller's now.
+   */
+  exchange(value: Tensor): Tensor {
+    const before = this.#value;
+    this.#value = value;
+    return before;
+  }
+
   /** Gives the memory back; the variable cannot be used afterwards. */
   dispose(): void {
     this.#value.dispose();
@@ -174,18 +183,19 @@ export class Variable {
         op,
       );
     }
-    this.#store(sum);
+    const result = this.#store(sum);
     sum.dispose();
-    return this;
+    return result;
   }
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */
-  #store(next: Tensor): void {
+  #store(next: Tensor): this {
     const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
-    if (tracer !== null) tracer.assign(this, next);
-    else if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
+    if (tracer !== null) return tracer.assign(this, next) as this;
+    if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
     else copyBytes(next.storage, storage);
+    return this;
   }
 
   #replace(value: Tensor): void {
@@ -208,8 +218,8 @@ function first(value: Tensor): Tensor {
   );
 }
 
-/** A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
-function own(source: Tensor): Tensor {
+/** @internal A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
+export function own(source: Tensor): Tensor {
   const { allocator } = source.backend;
   if (source.dtype === 'string') {
     source.storage.refs++;

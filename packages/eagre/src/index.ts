@@ -19,6 +19,7 @@ export {
   ConcreteCall,
   ConcreteFunction,
   caseOf as case,
+  compat,
   cond,
   type FunctionOptions,
   foldl,

@@ -143,7 +143,9 @@ class Writer {
   readonly #names = new Names();
   readonly #nodes: NodeDef[] = [];
   readonly #written = new Map<GraphNode, { readonly name: string; readonly op: string }>();
-  readonly #handles = new Map<Variable, { readonly handle: string; readonly read: string }>();
+  readonly #handles = new Map<Variable, { readonly handle: string; readonly read: string | null }>();
+  /** Assignments that are nodes, for which TensorFlow has no results. */
+  readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
 
   constructor(graph: Graph, library: Library, args: readonly string[] | null) {
     this.#graph = graph;
@@ -167,8 +169,11 @@ class Writer {
       else if (what.kind === 'variable') this.#variable(node, name, what.variable);
       else {
         // What the host does keeps its order.
-        const control: readonly string[] = what.kind === 'host' && host !== null ? [`^${host}`] : [];
-        this.#op(node, name, control);
+        const control = this.#control(node);
+        if (what.kind === 'host' && host !== null) control.push(`^${host}`);
+        const assigned = node.type === 'AssignVariableOp' ? node.attrs['variable'] : null;
+        if (assigned instanceof Variable) this.#assign(node, name, assigned, control);
+        else this.#op(node, name, control);
         if (what.kind === 'host') host = name;
       }
     }
@@ -180,10 +185,19 @@ class Writer {
 
   /** How other nodes name a value. */
   reference({ node, index }: GraphValue): string {
-    const written = this.#written.get(node);
+    const written = this.#written.get(node) ?? this.#readAfter(node);
     if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
     if (this.#args === null) return index === 0 ? written.name : `${written.name}:${index}`;
     return node.what.kind === 'argument' ? written.name : `${written.name}:${outputName(written.op, index)}`;
+  }
+
+  /** What a node runs after beside its inputs. */
+  #control(node: GraphNode): string[] {
+    return this.#graph.controlInputs(node).map((other) => {
+      const name = this.#assigning.get(other)?.name ?? this.#written.get(other)?.name;
+      if (name === undefined) throw new FailedPreconditionError(`${other.name} is not part of the graph`);
+      return `^${name}`;
+    });
   }
 
   #add(name: string, op: string, input: readonly string[], attrs: Readonly<Record<string, AttrValue>>): void {
@@ -215,13 +229,39 @@ class Writer {
   }
 
   #variable(node: GraphNode, read: string, variable: Variable): void {
-    const handle = this.#handle(variable);
+    const handle = this.#handles.get(variable)?.handle ?? this.#handle(variable);
     this.#handles.set(variable, { handle, read });
-    this.#written.set(node, { name: read, op: 'ReadVariableOp' });
-    this.#add(read, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`], {
-      dtype: { type: types[variable.dtype] },
+    this.#read(node, read, handle, this.#control(node));
+  }
+
+  #read(node: GraphNode, name: string, handle: string, control: readonly string[]): void {
+    const [{ dtype }] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: 'ReadVariableOp' });
+    this.#add(name, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`, ...control], {
+      dtype: { type: types[dtype] },
       ...outputShapes(node.outputs),
     });
+  }
+
+  #assign(node: GraphNode, name: string, variable: Variable, control: readonly string[]): void {
+    const known = this.#handles.get(variable);
+    const handle = known?.handle ?? this.#handle(variable);
+    if (known === undefined) this.#handles.set(variable, { handle, read: null });
+    this.#assigning.set(node, { name, variable });
+    const [value] = node.inputs as readonly [GraphValue];
+    this.#add(name, 'AssignVariableOp', [handle, this.reference(value), ...control], {
+      dtype: { type: types[variable.dtype] },
+      validate_shape: { b: false },
+    });
+  }
+
+  /** The result of an assignment is read after it. */
+  #readAfter(node: GraphNode): { readonly name: string; readonly op: string } | undefined {
+    const assigning = this.#assigning.get(node);
+    if (assigning === undefined) return undefined;
+    const { handle } = this.#handles.get(assigning.variable) as { readonly handle: string };
+    this.#read(node, this.#names.take(`${assigning.name}/Read`), handle, [`^${assigning.name}`]);
+    return this.#written.get(node);
   }
 
   #assignment(variable: Variable, value: GraphValue): string {
@@ -233,7 +273,7 @@ class Writer {
     this.#add(
       name,
       'AssignVariableOp',
-      [resource, this.reference(value), ...(known === undefined ? [] : [`^${known.read}`])],
+      [resource, this.reference(value), ...(typeof known?.read === 'string' ? [`^${known.read}`] : [])],
       { dtype: { type: types[variable.dtype] }, validate_shape: { b: false } },
     );
     return name;

@@ -129,7 +129,10 @@ export class Graph {
     return name;
   }
 
-  /** Appends a node under a name of its own, in the current scope unless `options.name` says it. */
+  /**
+   * Appends a node under a name of its own, in the current scope unless `options.name` says it: one that ends in '/' is the name of an
+   * open scope, for the one node that stands for all in it.
+   */
   add(
     type: string,
     what: NodeKind,
@@ -138,10 +141,16 @@ export class Graph {
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
     options: NodeOptions & { readonly name?: string } = {},
   ): GraphNode {
-    const name = this.#unique(options.name ?? this.nameScope + type);
+    const wanted = options.name ?? this.nameScope + type;
+    const name = wanted.endsWith('/') ? wanted.slice(0, -1) : this.#unique(wanted);
     const node = new GraphNode(name, type, what, inputs, attrs, outputs, options);
     this.nodes.push(node);
     return node;
+  }
+
+  /** What a node runs after, beside those that give its inputs. */
+  controlInputs(_node: GraphNode): readonly GraphNode[] {
+    return [];
   }
 
   /** The nodes that an output, a variable's new value, code of the host or one of `more` depends on, in order. */

@@ -84,9 +84,12 @@ export class FunctionTracer implements Tracer, Sink {
   // Tensors with smaller numbers were made before the body.
   readonly #firstId: number;
 
-  /** @param outer the tracer of the function in which this one's graph will be a body. */
-  constructor(name: string, mayCreate: boolean, outer: FunctionTracer | null = null) {
-    this.graph = new Graph(name);
+  /**
+   * @param graph what is written, or its name.
+   * @param outer the tracer of the function in which this one's graph will be a body.
+   */
+  constructor(graph: string | Graph, mayCreate: boolean, outer: FunctionTracer | null = null) {
+    this.graph = typeof graph === 'string' ? new Graph(graph) : graph;
     this.#mayCreate = mayCreate;
     this.#outer = outer;
     this.#firstId = outer === null ? 0 : symbolicTensor('bool', []).id;
@@ -130,7 +133,7 @@ export class FunctionTracer implements Tracer, Sink {
     );
     const value = node.outputs[0] as GraphValue;
     this.graph.arguments.push(value);
-    return this.#lasting(value);
+    return this.lasting(value);
   }
 
   /** Ends the trace: what the function returned, and what its variables are now. */
@@ -172,17 +175,18 @@ export class FunctionTracer implements Tracer, Sink {
   read(variable: Variable): Tensor {
     const values = this.#valuesOf(variable);
     if (values.current === null) {
-      const value = this.#lasting(values.value);
+      const value = this.lasting(values.value);
       const [assigned] = this.execute(assignedOp, [value], { variable }) as readonly [Tensor];
-      values.current = this.#lasting(this.valueOf(assigned));
+      values.current = this.lasting(this.valueOf(assigned));
     }
     return values.current;
   }
 
-  assign(variable: Variable, value: Tensor): void {
+  assign(variable: Variable, value: Tensor): Variable {
     const values = this.#valuesOf(variable);
     values.value = this.valueOf(value);
     values.current = null;
+    return variable;
   }
 
   update(
@@ -203,7 +207,7 @@ export class FunctionTracer implements Tracer, Sink {
     written.forEach((variable, i) => {
       const values = this.#valuesOf(variable);
       values.value = node.outputs[i] as GraphValue;
-      values.current = this.#lasting(values.value);
+      values.current = this.lasting(values.value);
     });
   }
 
@@ -221,7 +225,7 @@ export class FunctionTracer implements Tracer, Sink {
       outputs,
       { traced: new Error() },
     );
-    return node.outputs.map((v) => this.#lasting(v));
+    return node.outputs.map((v) => this.lasting(v));
   }
 
   withGradient(
@@ -308,7 +312,7 @@ export class FunctionTracer implements Tracer, Sink {
       // Held by the graph from now on.
       x.storage.refs++;
       const node = this.graph.add('Const', { kind: 'constant', tensor: x }, [], { dtype: x.dtype }, [x]);
-      tensor = this.#lasting(node.outputs[0] as GraphValue);
+      tensor = this.lasting(node.outputs[0] as GraphValue);
       this.#captured.set(x, tensor);
     }
     return tensor;
@@ -350,7 +354,7 @@ export class FunctionTracer implements Tracer, Sink {
         name,
       });
       const argument = node.outputs[0] as GraphValue;
-      outside = { from, argument, tensor: this.#lasting(argument) };
+      outside = { from, argument, tensor: this.lasting(argument) };
       this.#outside.set(from, outside);
     }
     return outside.tensor;
@@ -377,13 +381,14 @@ export class FunctionTracer implements Tracer, Sink {
         },
       );
       const initial = node.outputs[0] as GraphValue;
-      values = { initial, value: initial, current: this.#lasting(initial) };
+      values = { initial, value: initial, current: this.lasting(initial) };
       this.#variables.set(variable, values);
     }
     return values;
   }
 
-  #lasting(value: GraphValue): Tensor {
+  /** A tensor that stands for a value as long as the graph lives. */
+  protected lasting(value: GraphValue): Tensor {
     const tensor = symbolicTensor(value.dtype, value.shape);
     tensor.storage.refs = FOR_EVER;
     this.#know(tensor, value);

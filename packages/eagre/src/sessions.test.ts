@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import * as tf from './index.ts';
+
+const v1 = tf.compat.v1;
+
+describe('Session.run', () => {
+  it('computes what is fetched from what is fed', () => {
+    const graph = new v1.Graph();
+    const { x, y, z } = graph.asDefault(() => {
+      const x = v1.placeholder('float32', []);
+      const y = tf.square(x);
+      return { x, y, z: tf.add(x, y) };
+    });
+    using session = new v1.Session({ graph });
+    expect(session.run([z], { feed: new Map([[x, 2]]) })[0].item()).toBe(6);
+    const feed = new Map([
+      [x, 2],
+      [y, 2],
+    ]);
+    expect(session.run([z], { feed })[0].item()).toBe(4);
+  });
+
+  it('takes any size that is null, and refuses what is missing or does not fit', () => {
+    using _ = new v1.Graph().asDefault();
+    expect(tf.executingEagerly()).toBe(false);
+    const x = v1.placeholder('float32', [null, 3], { name: 'x' });
+    const w = tf.constant([[1], [2], [3]]);
+    const y = x.matmul(w).mean();
+    using session = new v1.Session();
+    expect(() => session.run(y)).toThrow(
+      "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]",
+    );
+    expect(session.run(y, { feed: new Map([[x, [[1, 1, 1]]]]) }).item()).toBe(6);
+    const two = Float64Array.of(1, 1, 1, 2, 2, 2);
+    expect(session.run(y, { feed: new Map([[x, { data: two, shape: [2, 3] }]]) }).item()).toBe(9);
+    expect(() => session.run(y, { feed: new Map([[x, [1, 2]]]) })).toThrow(
+      "Cannot feed value of shape [2] for Tensor 'x:0', which has shape [null, 3]",
+    );
+  });
+
+  it('keeps values of variables for each session', () => {
+    const graph = new v1.Graph();
+    const { w, double, init } = graph.asDefault(() => {
+      const w = new tf.Variable([1, 2], { name: 'w' });
+      return { w, double: w.assign(w.mul(2)), init: v1.globalVariablesInitializer() };
+    });
+    using a = new v1.Session({ graph });
+    using b = new v1.Session({ graph });
+    expect(() => a.run(w)).toThrow('Attempting to use uninitialized value w');
+    a.run(init);
+    b.run(init);
+    expect(a.run(double).array()).toEqual([2, 4]);
+    expect(a.run([w, double]).map((t) => t.array())).toEqual([
+      [2, 4],
+      [4, 8],
+    ]);
+    expect(b.run(w).array()).toEqual([1, 2]);
+    a.run(init);
+    expect(a.run(w).array()).toEqual([1, 2]);
+  });
+
+  it('trains', () => {
+    const graph = new v1.Graph();
+    using _ = graph.asDefault();
+    const x = v1.placeholder('float32', [null, 1], { name: 'x' });
+    const y = v1.placeholder('float32', [null, 1], { name: 'y' });
+    const w = new tf.Variable([[0]], { name: 'w' });
+    const b = new tf.Variable([0], { name: 'b' });
+    const loss = x.matmul(w).add(b).sub(y).square().mean();
+    const step = new v1.train.GradientDescentOptimizer(0.1).minimize(loss);
+    const adam = new v1.train.AdamOptimizer(0.1).minimize(loss);
+    using session = new v1.Session();
+    session.run(v1.globalVariablesInitializer());
+    const feed = new Map([
+      [x, [[0], [1], [2]]],
+      [y, [[1], [3], [5]]],
+    ]);
+    const first = session.run([step, loss], { feed });
+    expect(first[0]).toBeNull();
+    expect(first[1].item()).toBeCloseTo(35 / 3, 5);
+    for (let i = 0; i < 200; i++) session.run(step, { feed });
+    expect(session.run(w).item()).toBeCloseTo(2, 3);
+    session.run(adam, { feed });
+    expect(graph.asGraphDef().length).toBeGreaterThan(100);
+  });
+});

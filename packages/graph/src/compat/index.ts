@@ -1,0 +1,2 @@
+/** `tf.compat`. */
+export * as v1 from './v1.ts';

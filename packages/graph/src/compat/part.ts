@@ -1,0 +1,212 @@
+// The part of a graph that a run needs, as a function of what is fed.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { Shape, Variable } from '@eagre/core';
+import { ConcreteFunction } from '../concrete.ts';
+import type { Saved } from '../control/control-op.ts';
+import { bodiesOf, Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
+import { showType } from '../graph-text.ts';
+import { specialize } from '../specialize.ts';
+import { hasStandIns } from '../stand-ins.ts';
+import { CannotSpecialize } from '../substitution.ts';
+import type { GraphBody } from './graph-body.ts';
+import { assignOp, noOp } from './session-tracer.ts';
+
+// Plans that are kept for one part.
+const PLANS = 16;
+
+/** What a run is asked for. */
+export interface Wanted {
+  readonly values: readonly (GraphValue | Variable)[];
+  /** Nodes that run for what they do. */
+  readonly nodes: readonly GraphNode[];
+  /** Values that are given. */
+  readonly fed: readonly GraphValue[];
+}
+
+/** The nodes that these need, in the order in which they were written. */
+export function neededNodes(
+  body: GraphBody,
+  wanted: readonly GraphNode[],
+  fed: ReadonlySet<GraphValue> = new Set(),
+): GraphNode[] {
+  const needed = new Set<GraphNode>();
+  const keeping = new Map<unknown, GraphNode>();
+  for (const node of body.nodes) if (bodiesOf(node).length > 0) keeping.set(node.attrs['record'], node);
+  const visit = [...wanted];
+  for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
+    if (needed.has(node)) continue;
+    needed.add(node);
+    for (const input of node.inputs) if (!fed.has(input)) visit.push(input.node);
+    visit.push(...body.controlInputs(node), ...body.followers(node));
+    // The gradient of a loop needs that the loop runs.
+    const kept = keeping.get((node.attrs['restored'] as Saved | null | undefined)?.of);
+    if (kept !== undefined) visit.push(kept);
+  }
+  return body.nodes.filter((node) => needed.has(node));
+}
+
+/** A part of a graph that can run: its nodes in the order in which they were written. */
+export class Part {
+  /** The variables whose values from before the run are needed. */
+  readonly read: readonly Variable[];
+  /** The variables that it uses in any way. */
+  readonly variables: readonly Variable[];
+  readonly #graph: Graph;
+  readonly #body: GraphBody;
+  readonly #nodes: readonly GraphNode[];
+  readonly #plans = new Map<string, ConcreteFunction>();
+
+  constructor(body: GraphBody, { values, nodes, fed }: Wanted) {
+    const given = new Set(fed);
+    const wanted = values.flatMap((v) => ('node' in v && !given.has(v) ? [v.node] : []));
+    this.#body = body;
+    this.#nodes = neededNodes(body, [...wanted, ...nodes], given);
+    const building = new Building(body.name, fed);
+    const before = values.map((v) => ('node' in v ? null : building.value(v)));
+    for (const node of this.#nodes) building.node(node);
+    this.#graph = building.finish(values.map((v, i) => before[i] ?? building.get(v as GraphValue)));
+    this.read = this.#graph.nodes.flatMap(({ what }) => (what.kind === 'variable' ? [what.variable] : []));
+    this.variables = [...new Set([...this.read, ...this.#graph.assignments.map((a) => a.variable)])];
+  }
+
+  /** What runs for fed tensors of these shapes. @throws InvalidArgumentError for sizes that the graph was not written for. */
+  concrete(shapes: readonly Shape[]): ConcreteFunction {
+    const sized = this.#graph.arguments.some(({ shape }) => hasStandIns(shape));
+    const key = sized ? shapes.join(';') : '';
+    let plan = this.#plans.get(key);
+    if (plan !== undefined) this.#plans.delete(key);
+    else plan = new ConcreteFunction(sized ? this.#specialized(shapes) : this.#graph, null);
+    this.#plans.set(key, plan);
+    const [oldest] = this.#plans;
+    if (this.#plans.size > PLANS && oldest !== undefined) {
+      this.#plans.delete(oldest[0]);
+      oldest[1].dispose();
+    }
+    return plan;
+  }
+
+  #specialized(shapes: readonly Shape[]): Graph {
+    try {
+      return specialize(this.#graph, shapes, this.#body.assumptions(this.#nodes)).graph;
+    } catch (error) {
+      if (!(error instanceof CannotSpecialize)) throw error;
+      const fed = this.#graph.arguments.map((v, i) => `${v.node.name} ${showType(v)} is [${shapes[i]}]`);
+      throw new InvalidArgumentError(
+        `the graph cannot run for these sizes: ${error.message} (${fed.join('; ')}). Unknown sizes along one axis of several ` +
+          "placeholders are one size, unless they have names: placeholder('float32', ['rows', 3])",
+        'Session.run',
+      );
+    }
+  }
+}
+
+/** Writes down what a run does, with the values of variables from node to node. */
+class Building {
+  readonly #graph: Graph;
+  readonly #values = new Map<GraphValue, GraphValue>();
+  readonly #variables = new Map<Variable, { readonly initial: GraphValue | null; value: GraphValue }>();
+
+  constructor(name: string, fed: readonly GraphValue[]) {
+    this.#graph = new Graph(name);
+    for (const value of fed) {
+      const { dtype, node } = value;
+      const added = this.#graph.add(
+        'Placeholder',
+        { kind: 'argument' },
+        [],
+        { dtype, shape: value.shape },
+        [value],
+        {
+          name: node.name,
+        },
+      );
+      const argument = added.outputs[0] as GraphValue;
+      this.#graph.arguments.push(argument);
+      this.#values.set(value, argument);
+    }
+  }
+
+  get(value: GraphValue): GraphValue {
+    return this.#values.get(value) as GraphValue;
+  }
+
+  /** What a variable is at this place. */
+  value(variable: Variable): GraphValue {
+    let known = this.#variables.get(variable);
+    if (known === undefined) {
+      const { name, dtype } = variable;
+      const what: NodeKind = { kind: 'variable', variable };
+      const read = this.#graph.add('ReadVariableOp', what, [], { dtype }, [variable], {
+        name: `${name}/Read`,
+      });
+      const initial = read.outputs[0] as GraphValue;
+      known = { initial, value: initial };
+      this.#variables.set(variable, known);
+    }
+    return known.value;
+  }
+
+  #assign(variable: Variable, value: GraphValue): void {
+    const known = this.#variables.get(variable);
+    if (known === undefined) this.#variables.set(variable, { initial: null, value });
+    else known.value = value;
+  }
+
+  node(node: GraphNode): void {
+    const { what, outputs, type, attrs, name, traced, late } = node;
+    if (what.kind === 'argument') {
+      const [value] = outputs as readonly [GraphValue];
+      if (!this.#values.has(value)) throw unfed(value);
+      return;
+    }
+    if (what.kind === 'variable') {
+      this.#know(outputs, [this.value(what.variable)]);
+      return;
+    }
+    const inputs = node.inputs.map((v) => this.get(v));
+    if (what.kind === 'op' && what.op === noOp) return;
+    if (what.kind === 'op' && what.op === assignOp) {
+      this.#assign(attrs['variable'] as Variable, inputs[0] as GraphValue);
+      this.#know(outputs, inputs);
+      return;
+    }
+    if (what.kind === 'update')
+      what.written.forEach((variable, i) => {
+        inputs[what.at[i] as number] = this.value(variable);
+      });
+    const added = this.#graph.add(type, what, inputs, attrs, outputs, { name, traced, late });
+    this.#know(outputs, added.outputs);
+    if (what.kind === 'update')
+      what.written.forEach((variable, i) => {
+        this.#assign(variable, added.outputs[i] as GraphValue);
+      });
+  }
+
+  /** Values that are fed stay what they are. */
+  #know(values: readonly GraphValue[], now: readonly GraphValue[]): void {
+    values.forEach((value, i) => {
+      if (!this.#values.has(value)) this.#values.set(value, now[i] as GraphValue);
+    });
+  }
+
+  finish(outputs: readonly GraphValue[]): Graph {
+    this.#graph.outputs = outputs;
+    this.#graph.assignments = [...this.#variables]
+      .filter(([, { initial, value }]) => initial !== value)
+      .map(([variable, { value }]) => ({ variable, value }));
+    return this.#graph;
+  }
+}
+
+function unfed(value: GraphValue): InvalidArgumentError {
+  const { dtype, node } = value;
+  const shape = showType(value).slice(dtype.length);
+  return new InvalidArgumentError(
+    `You must feed a value for placeholder tensor '${node.name}' with dtype ${tensorFlowName(dtype)} and shape ${shape}`,
+    'Session.run',
+  );
+}
+
+function tensorFlowName(dtype: GraphValue['dtype']): string {
+  return dtype === 'float32' ? 'float' : dtype === 'float64' ? 'double' : dtype;
+}

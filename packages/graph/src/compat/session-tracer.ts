@@ -1,0 +1,159 @@
+import { FailedPreconditionError } from '@eagre/backend';
+import { type Tensor, Variable } from '@eagre/core';
+import { aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
+import type { GraphNode, GraphValue } from '../graph.ts';
+import { FunctionTracer } from '../tracer.ts';
+import type { GraphBody } from './graph-body.ts';
+
+/** Gives a variable, its attribute `variable`, the value that it is given. */
+export const assignOp: Op = new Op(
+  {
+    name: 'AssignVariableOp',
+    doc: 'Assigns to a variable when it runs in a session; its result is the new value.',
+    samples: () => [],
+    notDifferentiable: 'assigning to a variable cuts it off from what the value was computed from',
+  },
+  ([value]) => [aliasTensor(value as Tensor, (value as Tensor).shape)],
+);
+
+/** Does nothing, after all that it depends on. */
+export const noOp: Op = new Op(
+  { name: 'NoOp', doc: 'Does nothing.', samples: () => [], notDifferentiable: 'it has no result' },
+  () => [],
+);
+
+/** Runs `fn` outside of all graphs and tapes. */
+export function eagerly<T>(fn: () => T): T {
+  const backend = context.host ?? context.backend;
+  return withUnknownSizes(null, () =>
+    inContext({ tracer: null, lifting: null, tapes: [], backend, host: null }, fn),
+  );
+}
+
+/**
+ * Writes ops into a graph for sessions. Reads and assignments of variables are nodes of their own, for each run decides anew which of
+ * them run.
+ */
+export class SessionTracer extends FunctionTracer {
+  readonly body: GraphBody;
+  /** What reads of variables get until somebody assigns. */
+  readonly #reads = new Map<Variable, Tensor>();
+  readonly #tensors = new Map<GraphValue, Tensor>();
+
+  constructor(body: GraphBody) {
+    super(body, true);
+    this.body = body;
+  }
+
+  /** The tensor that stands for a value; the same each time. */
+  tensorOf(value: GraphValue): Tensor {
+    let tensor = this.#tensors.get(value);
+    if (tensor === undefined) this.#tensors.set(value, (tensor = this.lasting(value)));
+    return tensor;
+  }
+
+  /** What nodes from here on read of variables are reads of their own. */
+  forgetReads(): void {
+    this.#reads.clear();
+  }
+
+  override read(variable: Variable): Tensor {
+    let value = this.#reads.get(variable);
+    if (value === undefined) {
+      const { name, dtype } = variable;
+      const what = { kind: 'variable', variable } as const;
+      const node = this.body.add('ReadVariableOp', what, [], { dtype }, [variable], { name: `${name}/Read` });
+      value = this.tensorOf(node.outputs[0] as GraphValue);
+      this.#reads.set(variable, value);
+    }
+    return value;
+  }
+
+  override assign(variable: Variable, value: Tensor): Variable {
+    const given = this.valueOf(value);
+    const node = this.body.add('AssignVariableOp', { kind: 'op', op: assignOp }, [given], { variable }, [
+      variable,
+    ]);
+    // A branch or a loop that changes a variable does so whenever it runs.
+    const written = given.node.attrs['written'] as readonly Variable[] | undefined;
+    if (Array.isArray(written) && written.includes(variable)) this.body.follow(given.node, node);
+    this.#reads.delete(variable);
+    return eagerly(() => new AssignedVariable(variable, this, node));
+  }
+
+  override update(...args: Parameters<FunctionTracer['update']>): void {
+    const [kernel, inputs, written, at, attrs] = args;
+    this.body.add(
+      `Resource${kernel}`,
+      { kind: 'update', kernel, written, at },
+      inputs.map((t) => this.valueOf(t)),
+      attrs,
+      written,
+      { traced: new Error() },
+    );
+    for (const variable of written) this.#reads.delete(variable);
+  }
+}
+
+const inSessions = 'what an assignment in a graph gives has a value in sessions only: session.run(it)';
+
+/** What `variable.assign(…)` gives in a graph: the variable as it is after that assignment, which runs when this is used or fetched. */
+export class AssignedVariable extends Variable {
+  readonly target: Variable;
+  readonly node: GraphNode;
+  readonly #tracer: SessionTracer;
+
+  constructor(target: Variable, tracer: SessionTracer, node: GraphNode) {
+    super(0, { trainable: target.trainable });
+    const { id, name, dtype, shape } = target;
+    for (const [key, value] of Object.entries({ id, name, dtype, shape }))
+      Object.defineProperty(this, key, { value, enumerable: true });
+    this.target = target;
+    this.#tracer = tracer;
+    this.node = node;
+  }
+
+  override get size(): number {
+    return this.target.size;
+  }
+  override taken(): Tensor {
+    const value = this.#tracer.tensorOf(this.node.outputs[0] as GraphValue);
+    for (const tape of context.tapes) tape.variableRead(this.target, value);
+    return value;
+  }
+  override read(): Tensor {
+    return this.taken();
+  }
+  override assign(...args: Parameters<Variable['assign']>): this {
+    return this.target.assign(...args) as this;
+  }
+  override assignAdd(...args: Parameters<Variable['assignAdd']>): this {
+    return this.target.assignAdd(...args) as this;
+  }
+  override assignSub(...args: Parameters<Variable['assignSub']>): this {
+    return this.target.assignSub(...args) as this;
+  }
+  override data(): never {
+    throw new FailedPreconditionError(inSessions);
+  }
+  override ndarray(): never {
+    throw new FailedPreconditionError(inSessions);
+  }
+  override array(): never {
+    throw new FailedPreconditionError(inSessions);
+  }
+  override item(): never {
+    throw new FailedPreconditionError(inSessions);
+  }
+  override describe(): string {
+    return `tf.Variable '${this.name}' after ${this.node.name}`;
+  }
+  override toString(): string {
+    return this.describe();
+  }
+}
+
+/** A variable's value now, in memory of its own. */
+export function valueOfItsOwn(variable: Variable): Tensor {
+  return eagerly(() => own(variable.taken()));
+}

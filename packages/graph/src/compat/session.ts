@@ -1,0 +1,249 @@
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { Tensor, type TensorLike, Variable } from '@eagre/core';
+import { isCompatible, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
+import type { GraphNode, GraphValue } from '../graph.ts';
+import { graphRuns } from '../graph-trace.ts';
+import { hasStandIns, SMALLEST_STAND_IN } from '../stand-ins.ts';
+import { type Graph, getDefaultGraph, Operation } from './graph.ts';
+import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
+
+/** What a session is asked for: `'add:0'` is a tensor by its name, `'init'` an operation. */
+export type Fetch = Tensor | Variable | Operation | string;
+/** Fetches in arrays, maps and objects. */
+export type Fetches =
+  | Fetch
+  | readonly Fetches[]
+  | ReadonlyMap<unknown, Fetches>
+  | { readonly [key: string]: Fetches };
+
+/** What comes back: a tensor for each tensor and variable, null for an operation. */
+export type Fetched<F> = F extends Tensor | Variable
+  ? Tensor
+  : F extends Operation
+    ? null
+    : F extends string
+      ? Tensor | null
+      : F extends ReadonlyMap<infer K, infer V>
+        ? Map<K, Fetched<V>>
+        : { -readonly [K in keyof F]: Fetched<F[K]> };
+
+/** Values for placeholders, or for any other tensor in its place. Keys may be names: `'x:0'`. */
+export type Feed = ReadonlyMap<Tensor | string, TensorLike>;
+
+/** What is collected from fetches in any structure. */
+interface Collected {
+  readonly values: (GraphValue | Variable)[];
+  readonly nodes: GraphNode[];
+}
+
+/**
+ * Runs parts of a graph. Each session has values of its own for the variables that were made in the graph; variables from elsewhere
+ * are what they are.
+ *
+ *     using session = new tf.compat.v1.Session({ graph });
+ *     session.run(init);
+ *     const [, value] = session.run([trainStep, loss], { feed: new Map([[x, batch]]) });
+ */
+export class Session {
+  readonly graph: Graph;
+  readonly #values = new Map<Variable, Tensor>();
+  #closed = false;
+
+  /** @param options.graph the default graph unless given. */
+  constructor(options: { readonly graph?: Graph } = {}) {
+    this.graph = options.graph ?? getDefaultGraph();
+  }
+
+  /**
+   * Computes what is fetched, with all that it needs and nothing else: an assignment that nobody fetches, or names as a control
+   * dependency of something fetched, does not happen. What runs runs in the order in which it was written; a variable that is fetched
+   * itself is as it was before.
+   * @returns eager tensors in the structure of the fetches; null for operations.
+   * @throws InvalidArgumentError for a placeholder without a value, values of another dtype or shape, and what is not in the graph;
+   * FailedPreconditionError for variables without a value, and when the session is closed.
+   */
+  run<const F extends Fetches>(fetches: F, options: { readonly feed?: Feed } = {}): Fetched<F> {
+    if (this.#closed) throw new FailedPreconditionError('Attempted to use a closed Session.', 'Session.run');
+    const { values, nodes }: Collected = { values: [], nodes: [] };
+    const fill = this.#collect(fetches, { values, nodes });
+    const feeds = [...(options.feed ?? [])].map(([key, value]) => this.#fed(key, value));
+    const part = this.graph.part({ values, nodes, fed: feeds.map((f) => f.value) });
+    const inputs = feeds.map((f) => f.tensor);
+    const concrete = part.concrete(inputs.map((t) => t.shape));
+    const results = this.#withValues(part.read, part.variables, () => {
+      graphRuns(concrete.graph);
+      return concrete.run(inputs);
+    });
+    return fill(results) as Fetched<F>;
+  }
+
+  /** Makes this the default session for `fn`, or with `using _ = session.asDefault()` until the block ends. */
+  asDefault<T>(fn: () => T): T;
+  asDefault(): Disposable;
+  asDefault<T>(fn?: () => T): T | Disposable {
+    return scoped(() => enterSession(this), 'Session.asDefault', fn);
+  }
+
+  /** Whether the session has a value for a variable of its graph. */
+  isInitialized(variable: Variable): boolean {
+    return this.#values.has(variable) || !this.graph.tracer.made.includes(variable);
+  }
+
+  /** Gives variables of the graph values, as their initializers would. @throws InvalidArgumentError for values that do not fit. */
+  load(values: ReadonlyMap<Variable, TensorLike>): void {
+    for (const [variable, value] of values) {
+      this.graph.initializerOf(variable);
+      this.#withValues([], [variable], () => variable.assign(value));
+    }
+  }
+
+  /** Ends the session and gives back the values of its variables. */
+  close(): void {
+    this.#closed = true;
+    for (const value of this.#values.values()) value.dispose();
+    this.#values.clear();
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** Runs `fn` outside of the graph, while variables have this session's values. */
+  #withValues<T>(read: readonly Variable[], used: readonly Variable[], fn: () => T): T {
+    for (const variable of read)
+      if (!this.isInitialized(variable))
+        throw new FailedPreconditionError(
+          `Attempting to use uninitialized value ${variable.name}`,
+          'Session.run',
+        );
+    const own = used.filter((v) => this.graph.tracer.made.includes(v));
+    // One without a value is about to be assigned to, and needs memory only.
+    const outside = own.map((v) => v.exchange(this.#values.get(v) ?? valueOfItsOwn(v)));
+    const inside = (): Tensor[] => own.map((v, i) => v.exchange(outside[i] as Tensor));
+    let result: T;
+    try {
+      result = eagerly(fn);
+    } catch (error) {
+      inside().forEach((value, i) => {
+        const variable = own[i] as Variable;
+        if (this.#values.has(variable)) this.#values.set(variable, value);
+        else value.dispose();
+      });
+      throw error;
+    }
+    inside().forEach((value, i) => {
+      this.#values.set(own[i] as Variable, value);
+    });
+    return result;
+  }
+
+  /** Adds fetches to what is wanted. @returns what puts the results in their places. */
+  #collect(fetches: Fetches, to: Collected): (results: readonly Tensor[]) => unknown {
+    const { graph } = this;
+    const value = (v: GraphValue | Variable): ((results: readonly Tensor[]) => unknown) => {
+      const at = to.values.push(v) - 1;
+      return (results) => results[at];
+    };
+    if (fetches instanceof AssignedVariable) {
+      const node = graph.own(fetches.node);
+      return value(node.outputs[0] as GraphValue);
+    }
+    if (fetches instanceof Variable) return value(fetches);
+    if (fetches instanceof Tensor) return value(graph.valueOf(fetches));
+    if (typeof fetches === 'string')
+      return this.#collect(
+        /:\d+$/.test(fetches) ? graph.getTensorByName(fetches) : graph.getOperationByName(fetches),
+        to,
+      );
+    if (fetches instanceof Operation) {
+      to.nodes.push(graph.nodeOf(fetches));
+      return () => null;
+    }
+    if (Array.isArray(fetches)) {
+      const items = (fetches as readonly Fetches[]).map((f) => this.#collect(f, to));
+      return (results) => items.map((fill) => fill(results));
+    }
+    if (fetches instanceof Map) {
+      const items = [...(fetches as ReadonlyMap<unknown, Fetches>)].map(
+        ([key, f]) => [key, this.#collect(f, to)] as const,
+      );
+      return (results) => new Map(items.map(([key, fill]) => [key, fill(results)]));
+    }
+    const prototype: unknown =
+      typeof fetches === 'object' && fetches !== null ? Object.getPrototypeOf(fetches) : undefined;
+    if (prototype !== Object.prototype && prototype !== null)
+      throw new InvalidArgumentError(
+        `a session fetches tensors, variables, operations and their names, not ${String(fetches)}`,
+        'Session.run',
+      );
+    const items = Object.entries(fetches as { readonly [key: string]: Fetches }).map(
+      ([key, f]) => [key, this.#collect(f, to)] as const,
+    );
+    return (results) => Object.fromEntries(items.map(([key, fill]) => [key, fill(results)]));
+  }
+
+  #fed(key: Tensor | string, given: TensorLike): { readonly value: GraphValue; readonly tensor: Tensor } {
+    const element = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
+    if (element.backend !== symbolic)
+      throw new InvalidArgumentError('a constant cannot be fed: use a placeholder', 'Session.run');
+    const value = this.graph.valueOf(element);
+    const { dtype, shape, node } = value;
+    const tensor = eagerly(() =>
+      toTensor(given, dtype, !(given instanceof Tensor || given instanceof Variable)),
+    );
+    if (tensor.backend === symbolic)
+      throw new InvalidArgumentError(`the value for '${node.name}' is a tensor of a graph`, 'Session.run');
+    if (tensor.dtype !== dtype)
+      throw new InvalidArgumentError(
+        `Cannot feed value of dtype ${tensor.dtype} for Tensor '${node.name}:${value.index}', which is ${dtype}`,
+        'Session.run',
+      );
+    const sized = hasStandIns(shape);
+    const partial = shape.map((d) => (sized && d >= SMALLEST_STAND_IN ? null : d));
+    if (!isCompatible(tensor.shape, partial))
+      throw new InvalidArgumentError(
+        `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${node.name}:${value.index}', which has shape ${showShape(partial)}`,
+        'Session.run',
+      );
+    return { value, tensor };
+  }
+}
+
+const sessions: Session[] = [];
+
+function enterSession(session: Session): () => void {
+  sessions.push(session);
+  return () => {
+    sessions.splice(sessions.lastIndexOf(session), 1);
+  };
+}
+
+/** The innermost session of `asDefault`; null where there is none. */
+export function getDefaultSession(): Session | null {
+  return sessions.at(-1) ?? null;
+}
+
+/** `getDefaultSession().run(…)`. @throws FailedPreconditionError without a default session. */
+export function evaluate<const F extends Fetches>(
+  fetches: F,
+  options: { readonly feed?: Feed; readonly session?: Session } = {},
+): Fetched<F> {
+  const session = options.session ?? getDefaultSession();
+  if (session === null)
+    throw new FailedPreconditionError('there is no default session: use session.asDefault()', 'evaluate');
+  return session.run(fetches, options);
+}
+
+/** A session that is the default one, with its graph, until it is closed: for `evaluate` without naming it. */
+export class InteractiveSession extends Session {
+  #leave: Disposable[] = [];
+
+  constructor(options: { readonly graph?: Graph } = {}) {
+    super(options);
+    this.#leave = [this.graph.asDefault(), this.asDefault()];
+  }
+
+  override close(): void {
+    for (const scope of this.#leave.splice(0).reverse()) scope[Symbol.dispose]();
+    super.close();
+  }
+}

@@ -1,0 +1,259 @@
+// TensorFlow 1's optimizers: operations that are run, with TensorFlow's names for what they remember.
+import { InvalidArgumentError } from '@eagre/backend';
+import { constant, type Tensor, Variable, zeros } from '@eagre/core';
+import { inContext, inGraphScope, lifted, outsideScopes } from '@eagre/core/internal';
+import { currentGraph, type Operation } from './graph.ts';
+import { globalVariables, gradients, trainableVariables } from './ops.ts';
+
+/** A number, or a scalar tensor of the graph, such as a placeholder. */
+export type Rate = number | Tensor;
+export type GradientAndVariable = readonly [gradient: Tensor | null, variable: Variable];
+
+export interface MinimizeOptions {
+  /** All trainable variables of the graph unless given. */
+  readonly varList?: readonly Variable[];
+  /** Counts the steps. */
+  readonly globalStep?: Variable;
+  readonly name?: string;
+}
+
+/** Base of the optimizers for graphs. */
+export abstract class Optimizer {
+  readonly name: string;
+  readonly #slots = new Map<string, Map<Variable, Variable>>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** An operation that takes one step: the gradients of the loss, and the variables changed by them. */
+  minimize(loss: Tensor, options: MinimizeOptions = {}): Operation {
+    return this.applyGradients(this.computeGradients(loss, options), options);
+  }
+
+  /** The gradients of the loss; null for variables that it does not depend on. */
+  computeGradients(loss: Tensor, options: Pick<MinimizeOptions, 'varList'> = {}): GradientAndVariable[] {
+    const variables = options.varList ?? trainableVariables();
+    const found = gradients(loss, variables);
+    return variables.map((variable, i) => [found[i] ?? null, variable]);
+  }
+
+  /** @throws InvalidArgumentError where there is no gradient at all. */
+  applyGradients(
+    pairs: readonly GradientAndVariable[],
+    options: Pick<MinimizeOptions, 'globalStep' | 'name'> = {},
+  ): Operation {
+    const graph = currentGraph('Optimizer.applyGradients()');
+    const updates = pairs.flatMap(([gradient, variable]) =>
+      gradient === null ? [] : [[gradient, variable] as const],
+    );
+    if (updates.length === 0) {
+      const names = pairs.map(([, variable]) => variable.name);
+      throw new InvalidArgumentError(
+        `No gradients provided for any variable: ${names.join(', ')}`,
+        this.name,
+      );
+    }
+    this.createSlots(updates.map(([, variable]) => variable));
+    return inGraphScope(options.name ?? this.name, () => {
+      const done = [
+        ...updates.flatMap(([gradient, variable]) => this.update(gradient, variable)),
+        ...this.finish(),
+      ];
+      if (options.globalStep !== undefined) done.push(options.globalStep.assignAdd(1));
+      return graph.group(
+        done.map((assigned) => graph.nodeOf(assigned)),
+        null,
+      );
+    });
+  }
+
+  /** What the optimizer remembers of a variable, under TensorFlow's name of it: `momentum`, `m`; undefined where there is nothing. */
+  getSlot(variable: Variable, name: string): Variable | undefined {
+    return this.#slots.get(name)?.get(variable);
+  }
+  getSlotNames(): string[] {
+    return [...this.#slots.keys()];
+  }
+
+  protected createSlots(_variables: readonly Variable[]): void {}
+  /** The assignments that change one variable. */
+  protected abstract update(gradient: Tensor, variable: Variable): readonly Variable[];
+  /** The assignments behind those of all variables. */
+  protected finish(): readonly Variable[] {
+    return [];
+  }
+
+  protected slot(variable: Variable, name: string): Variable {
+    return this.getSlot(variable, name) as Variable;
+  }
+  /** Makes a slot, whose name as a variable is that of the variable and of the optimizer, as in TensorFlow's checkpoints. */
+  protected makeSlots(variables: readonly Variable[], name: string, initial = 0): void {
+    let slots = this.#slots.get(name);
+    if (slots === undefined) this.#slots.set(name, (slots = new Map()));
+    const taken = new Set(globalVariables().map((v) => v.name));
+    for (const variable of variables) {
+      if (slots.has(variable)) continue;
+      let full = `${variable.name}/${this.name}`;
+      for (let i = 1; taken.has(full); i++) full = `${variable.name}/${this.name}_${i}`;
+      const { shape, dtype } = variable;
+      slots.set(
+        variable,
+        state(full, () => (initial === 0 ? zeros(shape, { dtype }) : constant(initial, dtype, { shape }))),
+      );
+    }
+  }
+}
+
+/** A variable that is not trained. */
+function state(name: string, initial: () => Tensor): Variable {
+  return inContext({ nameScope: '' }, () =>
+    outsideScopes(() => new Variable(lifted(initial), { name, trainable: false })),
+  );
+}
+
+/** `variable -= rate · gradient`. */
+export class GradientDescentOptimizer extends Optimizer {
+  readonly #rate: Rate;
+  constructor(learningRate: Rate, options: { readonly name?: string } = {}) {
+    super(options.name ?? 'GradientDescent');
+    this.#rate = learningRate;
+  }
+  protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
+    return [variable.assignSub(gradient.mul(this.#rate))];
+  }
+}
+
+/** `a = momentum · a + gradient; variable -= rate · a`; Nesterov's form looks ahead. */
+export class MomentumOptimizer extends Optimizer {
+  readonly #rate: Rate;
+  readonly #momentum: Rate;
+  readonly #nesterov: boolean;
+  constructor(
+    learningRate: Rate,
+    momentum: Rate,
+    options: { readonly useNesterov?: boolean; readonly name?: string } = {},
+  ) {
+    super(options.name ?? 'Momentum');
+    this.#rate = learningRate;
+    this.#momentum = momentum;
+    this.#nesterov = options.useNesterov ?? false;
+  }
+  protected override createSlots(variables: readonly Variable[]): void {
+    this.makeSlots(variables, 'momentum');
+  }
+  protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
+    const slot = this.slot(variable, 'momentum');
+    const next = slot.mul(this.#momentum).add(gradient);
+    const step = this.#nesterov ? next.mul(this.#momentum).add(gradient) : next;
+    return [slot.assign(next), variable.assignSub(step.mul(this.#rate))];
+  }
+}
+
+/** Adagrad: each element's rate falls with the squares of its gradients. */
+export class AdagradOptimizer extends Optimizer {
+  readonly #rate: Rate;
+  readonly #initial: number;
+  constructor(
+    learningRate: Rate,
+    options: { readonly initialAccumulatorValue?: number; readonly name?: string } = {},
+  ) {
+    super(options.name ?? 'Adagrad');
+    this.#rate = learningRate;
+    this.#initial = options.initialAccumulatorValue ?? 0.1;
+  }
+  protected override createSlots(variables: readonly Variable[]): void {
+    this.makeSlots(variables, 'accumulator', this.#initial);
+  }
+  protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
+    const slot = this.slot(variable, 'accumulator');
+    const next = slot.add(gradient.square());
+    return [slot.assign(next), variable.assignSub(gradient.mul(this.#rate).div(next.sqrt()))];
+  }
+}
+
+/** RMSProp, with TensorFlow 1's place of epsilon and first mean square 1. */
+export class RMSPropOptimizer extends Optimizer {
+  readonly #rate: Rate;
+  readonly #options: { readonly decay: number; readonly momentum: number; readonly epsilon: number };
+  constructor(
+    learningRate: Rate,
+    options: {
+      readonly decay?: number;
+      readonly momentum?: number;
+      readonly epsilon?: number;
+      readonly name?: string;
+    } = {},
+  ) {
+    super(options.name ?? 'RMSProp');
+    const { decay = 0.9, momentum = 0, epsilon = 1e-10 } = options;
+    this.#rate = learningRate;
+    this.#options = { decay, momentum, epsilon };
+  }
+  protected override createSlots(variables: readonly Variable[]): void {
+    this.makeSlots(variables, 'rms', 1);
+    this.makeSlots(variables, 'momentum');
+  }
+  protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
+    const { decay, momentum, epsilon } = this.#options;
+    const rms = this.slot(variable, 'rms');
+    const slot = this.slot(variable, 'momentum');
+    const square = rms.mul(decay).add(gradient.square().mul(1 - decay));
+    const step = slot.mul(momentum).add(gradient.mul(this.#rate).div(square.add(epsilon).sqrt()));
+    return [rms.assign(square), slot.assign(step), variable.assignSub(step)];
+  }
+}
+
+/** Adam, with epsilon outside of the correction, as TensorFlow 1 has it. */
+export class AdamOptimizer extends Optimizer {
+  readonly #rate: Rate;
+  readonly #options: { readonly beta1: number; readonly beta2: number; readonly epsilon: number };
+  #powers: readonly [Variable, Variable] | null = null;
+  constructor(
+    learningRate: Rate = 0.001,
+    options: {
+      readonly beta1?: number;
+      readonly beta2?: number;
+      readonly epsilon?: number;
+      readonly name?: string;
+    } = {},
+  ) {
+    super(options.name ?? 'Adam');
+    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
+    this.#rate = learningRate;
+    this.#options = { beta1, beta2, epsilon };
+  }
+  protected override createSlots(variables: readonly Variable[]): void {
+    const { beta1, beta2 } = this.#options;
+    this.#powers ??= [
+      state('beta1_power', () => constant(beta1)),
+      state('beta2_power', () => constant(beta2)),
+    ];
+    this.makeSlots(variables, 'm');
+    this.makeSlots(variables, 'v');
+  }
+  protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
+    const { beta1, beta2, epsilon } = this.#options;
+    const [power1, power2] = this.#powers as readonly [Variable, Variable];
+    const { dtype } = variable;
+    const one = constant(1);
+    const rate = one.sub(power2).sqrt().div(one.sub(power1)).mul(this.#rate).cast(dtype);
+    const m = this.slot(variable, 'm');
+    const v = this.slot(variable, 'v');
+    const mean = m.mul(beta1).add(gradient.mul(1 - beta1));
+    const square = v.mul(beta2).add(gradient.square().mul(1 - beta2));
+    const step = mean.mul(rate).div(square.sqrt().add(epsilon));
+    return [m.assign(mean), v.assign(square), variable.assignSub(step)];
+  }
+  protected override finish(): readonly Variable[] {
+    const { beta1, beta2 } = this.#options;
+    const [power1, power2] = this.#powers as readonly [Variable, Variable];
+    return [power1.assign(power1.mul(beta1)), power2.assign(power2.mul(beta2))];
+  }
+}
+
+/** The variable `global_step` of the graph, int64; made at the first call. */
+export function getOrCreateGlobalStep(): Variable {
+  const known = currentGraph('tf.train.getOrCreateGlobalStep()').variablesByName().get('global_step');
+  return known ?? state('global_step', () => constant(0, 'int64'));
+}
