@@ -151,8 +151,7 @@ function outcome(program: Program, effects: Effects, order: 0 | 1 | 2, wrap: boo
     const tape = new GradientTape();
     tape.watch([x, y]);
     const value = machine.block(program.main, [x, y]);
-    // What a variable gets that is read behind an assignment in nested bodies is left out.
-    const sources = effects === 'none' ? [x, y, variable] : [x, y];
+    const sources = [x, y, variable];
     const first = tape.gradient(value.sum(), sources, { unconnectedGradients: 'zero' });
     if (order === 1) {
       outer.dispose();
