@@ -563,14 +563,14 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
     });
 
     test('scan from both ends', () => {
+      const fibonacci = (v: Tensor): [Tensor, Tensor] =>
+        scan(([a, b]) => [b, a.add(b)], v, { initializer: [0, 1] as const });
       const x = constant([1, 2, 3, 4]);
       expect(run((v: Tensor) => scan((a, e) => a.add(e), v), [x])).toEqual([[1, 3, 6, 10]]);
       expect(run((v: Tensor) => scan((a, e) => a.add(e), v, { reverse: true }), [x])).toEqual([
         [10, 9, 7, 4],
       ]);
-      expect(
-        run((v: Tensor) => scan(([a, b]) => [b, a.add(b)], v, { initializer: [0, 1] as const }), [x]),
-      ).toEqual([
+      expect(run(fibonacci, [x])).toEqual([
         [
           [1, 1, 2, 3],
           [1, 2, 3, 5],

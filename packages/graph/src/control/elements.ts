@@ -245,7 +245,7 @@ function fold(
  * @param options.initializer the first state, in any structure; without it the first element is, and `fn` is not called for that one.
  * @throws InvalidArgumentError for a state that changes its structure, dtypes or shapes, and for no elements without an initializer.
  */
-export function foldl<E, I>(
+export function foldl<E, const I>(
   fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
   elems: E,
   options: { readonly initializer: I },
@@ -264,7 +264,7 @@ export function foldl(
 }
 
 /** As `tf.foldl`, from the last element to the first. */
-export function foldr<E, I>(
+export function foldr<E, const I>(
   fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
   elems: E,
   options: { readonly initializer: I },
@@ -288,7 +288,7 @@ export function foldr(
  * @param options.reverse from the last element to the first; the states stay in the places of the elements.
  * @throws InvalidArgumentError as `tf.foldl`.
  */
-export function scan<E, I>(
+export function scan<E, const I>(
   fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
   elems: E,
   options: { readonly initializer: I; readonly reverse?: boolean },
