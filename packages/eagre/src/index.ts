@@ -24,6 +24,8 @@ export {
   type FunctionOptions,
   foldl,
   foldr,
+  type GraphCallable,
+  graphCallable,
   mapFn,
   scan,
   switchCase,

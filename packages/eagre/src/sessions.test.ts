@@ -7,7 +7,7 @@ describe('Session.run', () => {
   it('computes what is fetched from what is fed', () => {
     const graph = new v1.Graph();
     const { x, y, z } = graph.asDefault(() => {
-      const x = v1.placeholder('float32', []);
+      const x = v1.placeholder('float32');
       const y = tf.square(x);
       return { x, y, z: tf.add(x, y) };
     });
@@ -18,6 +18,50 @@ describe('Session.run', () => {
       [y, 2],
     ]);
     expect(session.run([z], { feed })[0].item()).toBe(4);
+  });
+
+  it('takes any rank where ops are element-wise', () => {
+    using _ = new v1.Graph().asDefault();
+    const x = v1.placeholder('float32');
+    const rows = v1.placeholder('float32', [null, 2]);
+    const y = x.mul(2).add([1, 2]).add(rows);
+    using session = new v1.Session();
+    const run = (a: tf.TensorLike, b: tf.TensorLike): unknown =>
+      session
+        .run(y, {
+          feed: new Map([
+            [x, a],
+            [rows, b],
+          ]),
+        })
+        .array();
+    expect(run(1, [[0, 0]])).toEqual([[3, 4]]);
+    expect(run([[1], [2]], [[0, 1]])).toEqual([
+      [3, 5],
+      [5, 7],
+    ]);
+    expect(() => run([1, 2, 3], [[0, 0]])).toThrow(/broadcast|shapes/);
+    for (const op of [
+      () => x.sum(),
+      () => x.mean(),
+      () => x.mul(2).reshape([-1]),
+      () => x.matmul(x),
+      () => x.transpose(),
+      () => tf.stack([x, x]),
+      () => x.shape,
+      () => v1.gradients(x.mul(x), x),
+      () => tf.softmax(x),
+      () => tf.zerosLike(x),
+      () => tf.concat([x, x], 0),
+      () => tf.where(x.greater(0), x, 0).max(),
+      () => x.squeeze(),
+      () => x.expandDims(0),
+      () => tf.shape(x),
+      () => x.cumsum(),
+      () => x.gather(0),
+    ])
+      expect(op, String(op)).toThrow(/the rank of this value is not known/);
+    expect(tf.where(x.greater(0), x, 0)).toBeDefined();
   });
 
   it('takes any size that is null, and refuses what is missing or does not fit', () => {
@@ -82,5 +126,39 @@ describe('Session.run', () => {
     expect(session.run(w).item()).toBeCloseTo(2, 3);
     session.run(adam, { feed });
     expect(graph.asGraphDef().length).toBeGreaterThan(100);
+  });
+});
+
+describe('graphCallable', () => {
+  it('runs a graph as a function, with variables and gradients', () => {
+    let runs = 0;
+    const model = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => {
+      runs++;
+      const w = new tf.Variable([[1], [2]], { name: 'w' });
+      const calls = new tf.Variable(0, { name: 'calls', trainable: false });
+      calls.assignAdd(1);
+      return { y: x.matmul(w) };
+    });
+    expect(model(tf.constant([[1, 1]])).y.array()).toEqual([[3]]);
+    const x = tf.constant([
+      [1, 0],
+      [0, 1],
+    ]);
+    const tape = new tf.GradientTape();
+    const { y } = model(x);
+    expect(y.array()).toEqual([[1], [2]]);
+    const [w, calls] = model.variables as [tf.Variable, tf.Variable];
+    expect(tape.gradient(y, w)?.array()).toEqual([[1], [1]]);
+    expect(calls.item()).toBe(2);
+    w.assign([[0], [0]]);
+    expect(
+      tf
+        .function((a: tf.Tensor) => model(a).y.add(1))(x)
+        .array(),
+    ).toEqual([[1], [1]]);
+    expect(calls.item()).toBe(3);
+    expect(model.trainableVariables).toEqual([w]);
+    expect(() => model(tf.constant([1, 2]))).toThrow(/do not fit/);
+    expect(runs).toBe(1);
   });
 });

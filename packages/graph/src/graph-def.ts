@@ -3,6 +3,7 @@ import { Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { isRankless } from './rankless.ts';
 import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 
@@ -206,12 +207,12 @@ class Writer {
   }
 
   #argument(node: GraphNode, name: string): void {
-    const [{ dtype, shape }] = node.outputs as readonly [GraphValue];
+    const [value] = node.outputs as readonly [GraphValue];
     this.#written.set(node, { name, op: 'Placeholder' });
     if (this.#args !== null) return;
     this.#add(name, 'Placeholder', [], {
-      dtype: { type: types[dtype] },
-      shape: { shape: shapeProto(shape) },
+      dtype: { type: types[value.dtype] },
+      shape: { shape: valueShape(value) },
       _user_specified_name: { s: utf8(node.name) },
       ...outputShapes(node.outputs),
     });
@@ -476,9 +477,13 @@ function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
   return { dim: shape.map((size) => ({ size: unknown && size >= SMALLEST_STAND_IN ? -1 : size })) };
 }
 
+function valueShape(value: Pick<GraphValue, 'shape'>): tensorflow.TensorShapeProto {
+  return isRankless(value) ? { unknown_rank: true } : shapeProto(value.shape);
+}
+
 /** The attribute that TensorBoard takes shapes from. */
 function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<Record<string, AttrValue>> {
-  return { _output_shapes: { list: { shape: outputs.map(({ shape }) => shapeProto(shape)) } } };
+  return { _output_shapes: { list: { shape: outputs.map(valueShape) } } };
 }
 
 function tensorProto(tensor: Tensor): tensorflow.TensorProto {

@@ -2,6 +2,7 @@ import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import { bodiesOf, type Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { isRankless } from './rankless.ts';
 import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
@@ -50,8 +51,10 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
   return `${result}${type}(${read.join(', ')})${attrs.length === 0 ? '' : ` {${attrs.join(', ')}}`}`;
 }
 
-/** `float32[2,3]`; `?` stands for any size. */
-export function showType({ dtype, shape }: Pick<GraphValue, 'dtype' | 'shape'>): string {
+/** `float32[2,3]`; `?` stands for any size, `float32<unknown>` has any rank. */
+export function showType(value: Pick<GraphValue, 'dtype' | 'shape'>): string {
+  const { dtype, shape } = value;
+  if (isRankless(value)) return `${dtype}<unknown>`;
   const unknown = hasStandIns(shape);
   return `${dtype}[${shape.map((d) => (unknown && d >= SMALLEST_STAND_IN ? '?' : d)).join(',')}]`;
 }

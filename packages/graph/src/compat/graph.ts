@@ -266,23 +266,21 @@ export function currentGraph(what: string): Graph {
 /**
  * A tensor that every run is given: `session.run(y, { feed: new Map([[x, value]]) })`.
  * @param shape its sizes, null where they may be any. Unknown sizes along one axis of several placeholders are the same size (that of
- * a batch); names instead of null tell them apart: `['rows', 3]`.
+ * a batch); names instead of null tell them apart: `['rows', 3]`. Without a
+ * shape it may be any, but only element-wise ops can take what depends on it.
  * @throws FailedPreconditionError in eager mode.
  */
 export function placeholder(
   dtype: DType,
-  shape: PlaceholderShape,
+  shape: PlaceholderShape | null = null,
   options: { readonly name?: string } = {},
 ): Tensor {
   const { body, tracer } = currentGraph('tf.placeholder()');
-  if (!Array.isArray(shape))
-    throw new InvalidArgumentError(
-      'a placeholder has a shape: [] for a number, null for sizes that may be any',
-      'placeholder',
-    );
-  for (const size of shape as PlaceholderShape)
+  const name = body.nameScope + (options.name ?? 'Placeholder');
+  if (shape === null) return tracer.ranklessArgument(dtype, name);
+  for (const size of shape)
     if (typeof size === 'number' && (!Number.isInteger(size) || size < 0))
       throw new InvalidArgumentError(`${size} is no size`, 'placeholder');
-  const traced: Shape = body.traced(shape as PlaceholderShape);
-  return tracer.argument(dtype, traced, body.nameScope + (options.name ?? 'Placeholder'));
+  const traced: Shape = body.traced(shape);
+  return tracer.argument(dtype, traced, name);
 }

@@ -1,18 +1,25 @@
 // The part of a graph that a run needs, as a function of what is fed.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Shape, Variable } from '@eagre/core';
+import { assumeSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
 import { bodiesOf, Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
 import { showType } from '../graph-text.ts';
-import { specialize } from '../specialize.ts';
-import { hasStandIns } from '../stand-ins.ts';
+import { isRankless, withRanks } from '../rankless.ts';
+import { type Specialized, specialize } from '../specialize.ts';
+import { type Assumption, hasStandIns } from '../stand-ins.ts';
 import { CannotSpecialize } from '../substitution.ts';
 import type { GraphBody } from './graph-body.ts';
 import { assignOp, noOp } from './session-tracer.ts';
 
 // Plans that are kept for one part.
 const PLANS = 16;
+
+interface Plan {
+  readonly concrete: ConcreteFunction;
+  readonly assumptions: readonly Assumption[];
+}
 
 /** What a run is asked for. */
 export interface Wanted {
@@ -54,7 +61,9 @@ export class Part {
   readonly #graph: Graph;
   readonly #body: GraphBody;
   readonly #nodes: readonly GraphNode[];
-  readonly #plans = new Map<string, ConcreteFunction>();
+  readonly #plans = new Map<string, Plan>();
+  /** The nodes whose results have no rank before something is fed. */
+  readonly #rankless: ReadonlySet<string>;
 
   constructor(body: GraphBody, { values, nodes, fed }: Wanted) {
     const given = new Set(fed);
@@ -65,6 +74,11 @@ export class Part {
     const before = values.map((v) => ('node' in v ? null : building.value(v)));
     for (const node of this.#nodes) building.node(node);
     this.#graph = building.finish(values.map((v, i) => before[i] ?? building.get(v as GraphValue)));
+    this.#rankless = new Set(
+      [...fed.map((v) => v.node), ...this.#nodes]
+        .filter((n) => n.outputs.some(isRankless))
+        .map((n) => n.name),
+    );
     this.read = this.#graph.nodes.flatMap(({ what }) => (what.kind === 'variable' ? [what.variable] : []));
     this.variables = [...new Set([...this.read, ...this.#graph.assignments.map((a) => a.variable)])];
   }
@@ -72,22 +86,34 @@ export class Part {
   /** What runs for fed tensors of these shapes. @throws InvalidArgumentError for sizes that the graph was not written for. */
   concrete(shapes: readonly Shape[]): ConcreteFunction {
     const sized = this.#graph.arguments.some(({ shape }) => hasStandIns(shape));
-    const key = sized ? shapes.join(';') : '';
+    const ranked = this.#rankless.size > 0;
+    const key = sized || ranked ? shapes.join(';') : '';
     let plan = this.#plans.get(key);
     if (plan !== undefined) this.#plans.delete(key);
-    else plan = new ConcreteFunction(sized ? this.#specialized(shapes) : this.#graph, null);
+    else {
+      const { graph, assumptions }: Specialized = sized
+        ? this.#specialized(shapes)
+        : { graph: this.#graph, assumptions: [] };
+      const known = ranked ? withRanks(graph, this.#rankless, shapes) : graph;
+      plan = { concrete: new ConcreteFunction(known, null), assumptions };
+    }
     this.#plans.set(key, plan);
     const [oldest] = this.#plans;
     if (this.#plans.size > PLANS && oldest !== undefined) {
       this.#plans.delete(oldest[0]);
-      oldest[1].dispose();
+      oldest[1].concrete.dispose();
     }
-    return plan;
+    for (const { kind, a, b } of plan.assumptions) assumeSizes(kind, a, b);
+    return plan.concrete;
   }
 
-  #specialized(shapes: readonly Shape[]): Graph {
+  #specialized(given: readonly Shape[]): Specialized {
+    const { arguments: args } = this.#graph;
+    const shapes = given.map((shape, i) =>
+      this.#rankless.has((args[i] as GraphValue).node.name) ? (args[i] as GraphValue).shape : shape,
+    );
     try {
-      return specialize(this.#graph, shapes, this.#body.assumptions(this.#nodes)).graph;
+      return specialize(this.#graph, shapes, this.#body.assumptions(this.#nodes));
     } catch (error) {
       if (!(error instanceof CannotSpecialize)) throw error;
       const fed = this.#graph.arguments.map((v, i) => `${v.node.name} ${showType(v)} is [${shapes[i]}]`);

@@ -1,7 +1,15 @@
-import { FailedPreconditionError } from '@eagre/backend';
+import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
-import { aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
+import { type Attrs, aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
+import {
+  hideRank,
+  isRankless,
+  isRanklessTensor,
+  markRankless,
+  permittingRanks,
+  requireElementwise,
+} from '../rankless.ts';
 import { FunctionTracer } from '../tracer.ts';
 import type { GraphBody } from './graph-body.ts';
 
@@ -50,6 +58,41 @@ export class SessionTracer extends FunctionTracer {
     let tensor = this.#tensors.get(value);
     if (tensor === undefined) this.#tensors.set(value, (tensor = this.lasting(value)));
     return tensor;
+  }
+
+  /** An argument of any rank. */
+  ranklessArgument(dtype: DType, name: string): Tensor {
+    const tensor = this.argument(dtype, [], name);
+    markRankless(this.valueOf(tensor));
+    hideRank(tensor);
+    return tensor;
+  }
+
+  protected override lasting(value: GraphValue): Tensor {
+    const tensor = super.lasting(value);
+    if (isRankless(value)) hideRank(tensor);
+    return tensor;
+  }
+
+  override execute(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    if (op.transparent || !inputs.some(isRanklessTensor)) return super.execute(op, inputs, attrs);
+    requireElementwise(op, inputs, attrs);
+    return permittingRanks(() => {
+      const outputs = super.execute(op, inputs, attrs);
+      for (const output of outputs) {
+        markRankless(this.valueOf(output));
+        hideRank(output);
+      }
+      return outputs;
+    });
+  }
+
+  override valueOf(x: Tensor): GraphValue {
+    return permittingRanks(() => super.valueOf(x));
+  }
+
+  override knows(x: Tensor): boolean {
+    return permittingRanks(() => super.knows(x));
   }
 
   /** What nodes from here on read of variables are reads of their own. */

@@ -3,6 +3,7 @@ import { Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isCompatible, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
+import { isRankless } from '../rankless.ts';
 import { hasStandIns, SMALLEST_STAND_IN } from '../stand-ins.ts';
 import { type Graph, getDefaultGraph, Operation } from './graph.ts';
 import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
@@ -199,7 +200,7 @@ export class Session {
       );
     const sized = hasStandIns(shape);
     const partial = shape.map((d) => (sized && d >= SMALLEST_STAND_IN ? null : d));
-    if (!isCompatible(tensor.shape, partial))
+    if (!isRankless(value) && !isCompatible(tensor.shape, partial))
       throw new InvalidArgumentError(
         `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${node.name}:${value.index}', which has shape ${showShape(partial)}`,
         'Session.run',

@@ -1,0 +1,122 @@
+// Values of which not even the rank is known. While a graph is written they pass as scalars whose shape nobody may ask for.
+import { UnimplementedError } from '@eagre/backend';
+import type { Shape, Tensor } from '@eagre/core';
+import {
+  type Attrs,
+  inContext,
+  named,
+  type Op,
+  sameShape,
+  symbolically,
+  symbolicTensor,
+  withUnknownSizes,
+} from '@eagre/core/internal';
+import { Graph, type GraphValue } from './graph.ts';
+
+const values = new WeakSet<GraphValue>();
+const tensors = new WeakSet<Tensor>();
+let permitted = false;
+
+const NO_RANK =
+  'the rank of this value is not known while the graph is written, so only element-wise ops can take it: give its placeholder a shape, with null for sizes that may be any';
+
+/** Whether the rank of a value is not known. */
+export function isRankless(value: object): boolean {
+  return values.has(value as GraphValue);
+}
+
+/** Whether a tensor stands for such a value. */
+export function isRanklessTensor(tensor: Tensor): boolean {
+  return tensors.has(tensor);
+}
+
+/** Says that the rank of a value is not known. */
+export function markRankless(value: GraphValue): void {
+  values.add(value);
+}
+
+/** Hides the shape of a tensor that stands for such a value. */
+export function hideRank(tensor: Tensor): void {
+  if (tensors.has(tensor)) return;
+  tensors.add(tensor);
+  const { shape } = tensor;
+  Object.defineProperty(tensor, 'shape', {
+    get: (): Shape => {
+      if (!permitted) throw new UnimplementedError(NO_RANK);
+      return shape;
+    },
+    enumerable: true,
+  });
+}
+
+/** Runs `fn`, which may ask for hidden shapes. */
+export function permittingRanks<T>(fn: () => T): T {
+  const before = permitted;
+  permitted = true;
+  try {
+    return fn();
+  } finally {
+    permitted = before;
+  }
+}
+
+// Of other sizes than anything that an op could do with it, such as a sum, would leave.
+const PROBE: Shape = [2, 3, 5];
+
+/** @throws UnimplementedError unless the op does the same to each element of its inputs, whatever their rank. */
+export function requireElementwise(op: Op, inputs: readonly Tensor[], attrs: Attrs): void {
+  let programs = 0;
+  let others = 0;
+  const sink = {
+    call: (kernel: unknown): void => {
+      if (typeof kernel === 'string') others++;
+      else programs++;
+    },
+    capture: (x: Tensor): Tensor => symbolicTensor(x.dtype, x.shape, x.size),
+  };
+  const probes = inputs.map((x) => symbolicTensor(x.dtype, tensors.has(x) ? PROBE : []));
+  let fits: boolean;
+  try {
+    const outputs = withUnknownSizes(null, () => symbolically(sink, () => op.evaluate(probes, attrs)));
+    fits = programs > 0 && others === 0 && outputs.every((y) => sameShape(y.shape, PROBE));
+  } catch {
+    fits = false;
+  }
+  if (!fits) throw new UnimplementedError(NO_RANK, op.name);
+}
+
+/**
+ * A graph with values of unknown rank, for arguments of certain shapes.
+ * @param names the nodes whose results have no rank.
+ */
+export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: readonly Shape[]): Graph {
+  const graph = new Graph(traced.name);
+  const now = new Map<GraphValue, GraphValue>();
+  const get = (value: GraphValue): GraphValue => now.get(value) as GraphValue;
+  for (const node of traced.nodes) {
+    const { what, type, attrs, name, traced: at, late } = node;
+    const inputs = node.inputs.map(get);
+    let outputs: readonly Pick<GraphValue, 'dtype' | 'shape'>[] = node.outputs;
+    if (what.kind === 'argument') {
+      const index = traced.arguments.findIndex((a) => a.node === node);
+      outputs = node.outputs.map(({ dtype }) => ({ dtype, shape: shapes[index] as Shape }));
+    } else if (what.kind === 'op' && names.has(name)) {
+      const given = inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+      try {
+        outputs = inContext({ tapes: [], tracker: null }, () =>
+          symbolically(null, () => what.op.evaluate(given, attrs)),
+        );
+      } catch (error) {
+        throw named(error, what.op);
+      }
+    }
+    const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, late });
+    node.outputs.forEach((value, i) => {
+      now.set(value, added.outputs[i] as GraphValue);
+    });
+  }
+  graph.arguments.push(...traced.arguments.map(get));
+  graph.outputs = traced.outputs.map(get);
+  graph.assignments = traced.assignments.map(({ variable, value }) => ({ variable, value: get(value) }));
+  return graph;
+}
