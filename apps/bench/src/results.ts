@@ -107,12 +107,15 @@ export interface Verdict {
   readonly target: string;
 }
 
-/** Whether the targets of a workload are met; nothing where there is no figure to tell. */
-export function verdicts(result: WorkloadResult): Verdict[] {
-  return result.targets.flatMap((target) => judge(result, target));
+/**
+ * Whether the targets of a workload are met; nothing where there is no figure to tell.
+ * @param all the workloads of the run, for targets that compare two.
+ */
+export function verdicts(result: WorkloadResult, all: readonly WorkloadResult[] = []): Verdict[] {
+  return result.targets.flatMap((target) => judge(result, target, all));
 }
 
-function judge(result: WorkloadResult, target: Target): Verdict[] {
+function judge(result: WorkloadResult, target: Target, all: readonly WorkloadResult[]): Verdict[] {
   const threads = 'best';
   switch (target.kind) {
     case 'limit':
@@ -139,6 +142,16 @@ function judge(result: WorkloadResult, target: Target): Verdict[] {
       const text = `${times(value)} as fast on ${most.threads} threads as on ${one.threads}`;
       const wanted = `≥ ${times(target.atLeast)} by threads`;
       return [{ text, met: value >= target.atLeast, threads: most.threads, target: wanted }];
+    }
+    case 'against': {
+      const other = all.find((w) => w.name === target.workload);
+      const theirs = other && seriesOf(other, 'eagre', threads);
+      const own = seriesOf(result, 'eagre', threads);
+      if (theirs === undefined || own === undefined) return [];
+      const value = theirs.summary.median / own.summary.median;
+      const text = `${times(value)} as fast as ${target.workload}`;
+      const wanted = `≥ ${times(target.atLeast)} ${target.workload}`;
+      return [{ text, met: value >= target.atLeast, threads, target: wanted }];
     }
     case 'ratio': {
       const ratio = ratioTo(result, target.peer, threads);

@@ -70,6 +70,14 @@ test('verdicts', () => {
   expect(verdicts(scaling)).toMatchObject([{ met: true, threads: 2 }]);
   expect(verdicts({ ...scaling, series: scaling.series.slice(0, 1) })).toEqual([]);
   expect(verdicts({ ...gemm, series: [] })).toEqual([]);
+  const other: WorkloadResult = { ...gemm, targets: [{ kind: 'against', workload: 'slow', atLeast: 2 }] };
+  const slow: WorkloadResult = {
+    ...gemm,
+    name: 'slow',
+    series: gemm.series.map((s) => ({ ...s, summary: { ...s.summary, median: 3 * s.summary.median } })),
+  };
+  expect(verdicts(other, [other, slow])).toMatchObject([{ met: true, target: '≥ 2.00× slow' }]);
+  expect(verdicts(other, [other])).toEqual([]);
 });
 
 test('numbers have three digits and a fitting unit', () => {

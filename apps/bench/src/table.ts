@@ -54,6 +54,7 @@ export function report(run: RunResult): string {
       run.workloads.flatMap((w) =>
         rows(
           w,
+          run.workloads,
           run.threads,
           peers.map((p) => p.id),
         ),
@@ -61,7 +62,9 @@ export function report(run: RunResult): string {
     ),
     `A peer's cell ends with its time ÷ Eagre's: above 1×, Eagre is faster. \`best\` compares each library's better number of threads.`,
   );
-  const judged = run.workloads.flatMap((w) => verdicts(w).map((v) => ({ name: w.name, ...v })));
+  const judged = run.workloads.flatMap((w) =>
+    verdicts(w, run.workloads).map((v) => ({ name: w.name, ...v })),
+  );
   if (judged.length > 0) {
     parts.push(
       [
@@ -83,13 +86,18 @@ const limitNames: Readonly<Record<string, string>> = {
   read: 'reading 10 million floats',
 };
 
-function rows(result: WorkloadResult, threads: readonly number[], peers: readonly string[]): string[][] {
+function rows(
+  result: WorkloadResult,
+  all: readonly WorkloadResult[],
+  threads: readonly number[],
+  peers: readonly string[],
+): string[][] {
   const counts: (number | 'best')[] = !result.threaded
     ? ['best']
     : threads.length > 1
       ? [...threads, 'best']
       : [...threads];
-  const judged = verdicts(result);
+  const judged = verdicts(result, all);
   return counts.map((count, i) => {
     const own = seriesOf(result, 'eagre', count);
     const rate = own && rateOf(result, own);

@@ -7,6 +7,8 @@ export type Target =
   | { readonly kind: 'limit'; readonly fractions: Readonly<Record<number, number>> }
   /** Times as fast as a peer, both at their better number of threads. */
   | { readonly kind: 'ratio'; readonly peer: string; readonly atLeast: number }
+  /** Times as fast as another workload of the same run, both at their better number of threads. */
+  | { readonly kind: 'against'; readonly workload: string; readonly atLeast: number }
   /** Times as fast with the most threads as with one. */
   | { readonly kind: 'scaling'; readonly atLeast: number }
   | { readonly kind: 'atMost'; readonly value: number };
@@ -45,6 +47,11 @@ export type Workload = TimedWorkload | ProbeWorkload;
 /** At least that many times as fast as the peer. */
 export function ratio(peer: string, atLeast: number): Target {
   return { kind: 'ratio', peer, atLeast };
+}
+
+/** At least that many times as fast as another workload. */
+export function against(workload: string, atLeast: number): Target {
+  return { kind: 'against', workload, atLeast };
 }
 
 /**

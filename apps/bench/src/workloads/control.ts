@@ -1,7 +1,7 @@
 // Loops and branches over values.
 import type * as Eagre from 'eagre';
 import { wholeNumbers } from '../inputs.ts';
-import { inFunction, ratio, type Target, type TimedWorkload } from '../workload.ts';
+import { against, inFunction, ratio, type Target, type TimedWorkload } from '../workload.ts';
 
 function sumEven(name: string, traced: boolean, targets: readonly Target[]): TimedWorkload {
   return {
@@ -34,8 +34,8 @@ function sumEven(name: string, traced: boolean, targets: readonly Target[]): Tim
   };
 }
 
-export const whileSumEven: TimedWorkload = sumEven('while_sum_even', false, [ratio('torch', 1)]);
+export const whileSumEven: TimedWorkload = sumEven('while_sum_even', false, []);
 export const whileSumEvenFunction: TimedWorkload = sumEven('while_sum_even_function', true, [
-  ratio('torch', 10),
-  ratio('tensorflow', 5),
+  against('while_sum_even', 20),
+  ratio('tensorflow', 1),
 ]);

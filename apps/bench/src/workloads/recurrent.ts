@@ -1,6 +1,13 @@
 import type * as Eagre from 'eagre';
 import { meanSquare, values } from '../inputs.ts';
-import { inFunction, stepTargets, type Target, type TimedWorkload, usualTargets } from '../workload.ts';
+import {
+  against,
+  inFunction,
+  stepTargets,
+  type Target,
+  type TimedWorkload,
+  usualTargets,
+} from '../workload.ts';
 
 function lstm(name: string, traced: boolean, targets: readonly Target[]): TimedWorkload {
   return {
@@ -60,4 +67,7 @@ function cell(name: string, traced: boolean, targets: readonly Target[]): TimedW
 }
 
 export const lstmCell: TimedWorkload = cell('lstm_cell', false, usualTargets(1));
-export const lstmCellFunction: TimedWorkload = cell('lstm_cell_function', true, usualTargets(5));
+export const lstmCellFunction: TimedWorkload = cell('lstm_cell_function', true, [
+  ...usualTargets(5),
+  against('lstm_cell', 5),
+]);
