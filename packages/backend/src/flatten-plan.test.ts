@@ -131,6 +131,31 @@ describe('a loop', () => {
     ]);
   });
 
+  it('goes on by a flag that its condition only passes on, with one program for all next values', () => {
+    const inputs = (w: PlanWriter): [PlanTensor, PlanTensor, PlanTensor] => [
+      w.input([], 'bool'),
+      w.input(),
+      w.input(),
+    ];
+    const condition = new PlanWriter();
+    const [flag] = inputs(condition);
+    const turn = new PlanWriter();
+    const [, x, limit] = inputs(turn);
+    const next = [turn.value([], 'bool'), turn.value([])];
+    const program = buildScalarProgram(['float32', 'float32'], (s, v, n) => [s.lt(v, n), s.add(v, n)]);
+    turn.call(program, [x, limit], next);
+    const w = new PlanWriter();
+    const [first, y, n] = inputs(w);
+    w.loop([first, y], [n], condition.plan([condition.make('Copy', [flag])]), turn.plan(next));
+    expect(showSteps(flat(w.plan()))).toEqual([
+      'Copy 0 -> 3',
+      'Copy 1 -> 4',
+      'switch 3: 3 5',
+      'map 4 2 -> 3 4',
+      'switch 3: 3 5',
+    ]);
+  });
+
   it('copies at the end what is read after its successor is written', () => {
     const swap = body(2, (b, x, y) => [b.make('Copy', [y]), b.make('Copy', [x])]);
     expect(showLoop(2, swap).slice(4)).toEqual(['Copy 3 -> 5', 'Copy 2 -> 3', 'Copy 5 -> 2', 'jump 2']);

@@ -8,7 +8,8 @@ import { mayOverwrite } from './plan-overwrite.ts';
  * follow; of a plan without bodies each call is one step.
  *
  * A loop's carried values lie in its call's outputs: the first ones are copied there unless their writer can write there at once,
- * and so are those of each turn. Late numbers are asked for before the run; but if a body has some, each of the whole plan is asked
+ * and so are those of each turn. A condition that is a Copy of one input takes no step but the switch by it, in front of the body and
+ * behind it. Late numbers are asked for before the run; but if a body has some, each of the whole plan is asked
  * for by a step ahead of the first call that uses it in its plan or body, so that draws come in the order of the program.
  *
  * @param plan one that `checkPlan` accepts.
@@ -164,14 +165,16 @@ class Flattening {
       this.#copy(call, tensor, places[call.inputs[k].value], given[k]);
     });
     const start = this.#steps.length;
-    const holds = this.#body(condition, given, [-1])[0];
+    const flag = passedOn(condition);
+    const holds = flag < 0 ? this.#body(condition, given, [-1])[0] : given[flag];
     const to: number[] = [this.#steps.length + 1];
-    this.#steps.push({
+    const test: FlatStep = {
       kind: 'switch',
       selector: { value: holds, dtype: 'bool', shape: [], size: 1 },
       to,
       owner: this.#owner,
-    });
+    };
+    this.#steps.push(test);
     const wanted = body.outputs.map((output, k) =>
       this.#fits(body, output, new Set([body.inputs[k]])) ? given[k] : -1,
     );
@@ -179,7 +182,9 @@ class Flattening {
     carried.forEach((tensor, k) => {
       this.#copy(call, tensor, next[k], given[k]);
     });
-    this.#jump().to = start;
+    // What only looks at a flag does so again at once, without a jump back to it.
+    if (flag < 0) this.#jump().to = start;
+    else this.#steps.push(test);
     to.push(this.#steps.length);
   }
 
@@ -259,6 +264,12 @@ class Flattening {
     if (uses === undefined) this.#uses.set(plan, (uses = findUses(plan)));
     return uses;
   }
+}
+
+/** The place of the input that a condition only passes on, which so can be read where it lies; -1 if it does more. */
+function passedOn({ inputs, calls: [call, ...rest] }: Plan): number {
+  if (call?.kernel !== 'Copy' || rest.length > 0 || call.inputs[0].dtype !== 'bool') return -1;
+  return inputs.indexOf(call.inputs[0].value);
 }
 
 /** Where a plan's calls use its values. */

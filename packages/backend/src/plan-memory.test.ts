@@ -263,6 +263,26 @@ it('keeps what was made before a loop to its end, and what one turn makes no lon
   for (const value of inTurn) for (const held of [kept.value, y.value]) expect(of(value)).not.toBe(of(held));
 });
 
+it('keeps what was made before a loop that a flag ends', () => {
+  const w = new PlanWriter();
+  const [holds, first] = [w.input([], 'bool'), w.input([1000])];
+  const kept = w.make('Copy', [first]);
+  const condition = new PlanWriter();
+  const flag = condition.input([], 'bool');
+  condition.input([1000]);
+  condition.input([1000]);
+  const turn = new PlanWriter();
+  const [b, x, k] = [turn.input([], 'bool'), turn.input([1000]), turn.input([1000])];
+  const late = turn.make('Copy', [turn.make('Copy', [turn.make('Copy', [k])])]);
+  const next = turn.plan([turn.make('Copy', [b]), turn.make(sum, [x, late])]);
+  const [, y] = w.loop([holds, first], [kept], condition.plan([condition.make('Copy', [flag])]), next);
+  const flat = flattenPlan(w.plan([w.make(sum, [y, y])]));
+  const memory = planMemory(flat);
+  const inTurn = [...placesUsed(flat, memory).keys()].filter((value) => value >= w.plan().bytes.length);
+  expect(inTurn.length).toBeGreaterThan(2);
+  for (const value of inTurn) expect(memory.offsets[value]).not.toBe(memory.offsets[kept.value]);
+});
+
 it('lets SetRow write over what it changes, if that dies, and not over the row', () => {
   const w = new PlanWriter();
   const index = w.input([], 'int32');

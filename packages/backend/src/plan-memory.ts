@@ -147,7 +147,7 @@ function findLives({ bytes, steps }: FlatPlan): Lives {
   return { firstWrite, lastUse };
 }
 
-/** The steps of a loop, from its first to the jump back. */
+/** The steps of a loop, from its first to the jump or switch back. */
 interface Loop {
   readonly first: number;
   readonly last: number;
@@ -161,9 +161,10 @@ function findLoops(steps: readonly FlatStep[]): { loopOf: Int32Array; loops: Loo
   const loops: Loop[] = [];
   // Inner loops end before those around them.
   steps.forEach((step, last) => {
-    if (step.kind !== 'jump' || step.to > last) return;
+    const first = targetOf(step, last);
+    if (first > last) return;
     const number = loops.length;
-    for (let at = step.to; at <= last; at++) {
+    for (let at = first; at <= last; at++) {
       if (loopOf[at] < 0) {
         loopOf[at] = number;
         continue;
@@ -173,9 +174,15 @@ function findLoops(steps: readonly FlatStep[]): { loopOf: Int32Array; loops: Loo
       inner.parent = number;
       at = inner.last;
     }
-    loops.push({ first: step.to, last, parent: -1 });
+    loops.push({ first, last, parent: -1 });
   });
   return { loopOf, loops };
+}
+
+/** The first of the steps that the one at `at` may go on with. */
+function targetOf(step: FlatStep, at: number): number {
+  if (step.kind === 'jump') return step.to;
+  return step.kind === 'switch' ? Math.min(...step.to) : at + 1;
 }
 
 const none: readonly PlanTensor[] = [];

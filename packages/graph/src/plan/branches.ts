@@ -10,7 +10,7 @@ import { hasLateNumbers } from './tensors.ts';
 export function simplifyCase(call: BodiesCall, around: Surroundings): void {
   const parts = partsOf(call);
   const taken = selected(parts, around);
-  if (taken !== undefined && !taken.calls.some(hasLateNumbers) && mayInline(parts, around)) {
+  if (taken !== undefined && !taken.calls.some(hasLateNumbers) && mayInline(parts, around.draft.plan)) {
     inlineBody(around.draft, parts, around.simplify(withConstants(taken, parts.given, around.constants)));
     return;
   }
@@ -68,10 +68,10 @@ function selected({ selector, bodies }: BodiesParts, { constants }: Surroundings
   return bodies[value >= 0 && value < bodies.length ? value : bodies.length - 1];
 }
 
-/** A result that was moved to a state already could be read there by the body. */
-function mayInline({ results }: BodiesParts, { draft }: Surroundings): boolean {
-  const states = new Set(draft.plan.states.map(({ value }) => value));
-  return results.every(({ value }) => !states.has(value));
+/** Whether no result lies in a state of the plan around: one that was moved there already could be read there by the body. */
+export function mayInline({ results }: BodiesParts, { states }: Plan): boolean {
+  const touched = new Set(states.map(({ value }) => value));
+  return results.every(({ value }) => !touched.has(value));
 }
 
 /** Adds a body's calls with the values of the plan around it in the place of its own. */

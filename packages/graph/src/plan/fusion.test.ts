@@ -36,6 +36,16 @@ describe('fuseScalarCalls', () => {
     expect(fused(b)).toEqual(['%4 float32[4,3] = -(%0 + %1) * %1']);
   });
 
+  it('leaves apart what would make several numbers', () => {
+    const b = new PlanBuilder();
+    const x = b.input('int32', [], [1]);
+    const next = b.map((s, v) => s.add(v, 1), [x]);
+    const more = b.map((s, v) => s.lt(v, 3), [next]);
+    b.output(next, more);
+    b.output(b.map((s, p, v, w) => s.select(p, v, w), [b.map((s, v) => s.lt(v, 0), [x]), x, x]));
+    expect(fused(b)).toEqual(['%1 int32[] = %0 + 1', '%2 bool[] = %1 < 3', '%4 int32[] = %0']);
+  });
+
   it('does not mix shapes that inputs repeat over', () => {
     const b = new PlanBuilder();
     const x = b.input('float32', [4, 3], counting([4, 3]));

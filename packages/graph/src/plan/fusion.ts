@@ -230,7 +230,8 @@ class Fusion {
     const following = this.#schedule.between(first, second);
     if (following === undefined) return false;
     const call = this.#fuse(members);
-    if (call === undefined) return false;
+    // To get a program of several outputs ready takes longer than two that make a number each.
+    if (call === undefined || (size === 1 && call.outputs.length > 1)) return false;
     this.#schedule.join(first, second, following);
     this.#fused.set(second, call);
     return true;

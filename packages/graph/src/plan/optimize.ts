@@ -8,12 +8,14 @@ import { removeDeadCalls } from './dead.ts';
 import { repeatCheapCalls } from './duplicates.ts';
 import { fuseEpilogues } from './epilogues.ts';
 import { fuseScalarCalls } from './fusion.ts';
+import { carryConditions } from './inversion.ts';
 import { foldMovement } from './movement.ts';
 import { hasBodies, liftStates, mapBodies } from './nested.ts';
 import { overwriteLast } from './overwrites.ts';
 import { recomputeCheapResults } from './recompute.ts';
 import { fuseReductions } from './reductions.ts';
 import { recogniseRows } from './rows.ts';
+import { selectResults } from './selections.ts';
 import { removeDeadStacks } from './stacks.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
@@ -64,7 +66,13 @@ const joining: readonly PassName[] = [
 ];
 
 /** The names of the passes that `optimizePlan` can run. */
-export const planPasses: readonly string[] = [...Object.keys(passes), 'bodies', 'stacks'];
+export const planPasses: readonly string[] = [
+  ...Object.keys(passes),
+  'bodies',
+  'selections',
+  'stacks',
+  'inversion',
+];
 
 /** Options of `optimizePlan`. */
 export interface OptimizeOptions {
@@ -104,9 +112,15 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
   const simplify = (plan: Plan, show: typeof dump = () => {}): Plan => {
     const once = run(plan, simplifying, show);
     if (!once.calls.some(hasBodies)) return once;
-    if (!wanted.includes('bodies')) return mapBodies(once, (body) => simplify(body));
-    const bodies = simplifyBodies(once, (body) => simplify(body));
-    show('bodies', bodies);
+    let bodies = once;
+    if (wanted.includes('bodies')) {
+      bodies = simplifyBodies(bodies, (body) => simplify(body));
+      show('bodies', bodies);
+    } else bodies = mapBodies(bodies, (body) => simplify(body));
+    if (wanted.includes('selections')) {
+      bodies = selectResults(bodies);
+      show('selections', bodies);
+    }
     // What came out of the bodies, and what they no longer need.
     return run(bodies, simplifying, show);
   };
@@ -126,6 +140,10 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
       dump('stacks', next);
       simple = simplify(next, dump);
     }
+  }
+  if (wanted.includes('inversion')) {
+    simple = carryConditions(simple);
+    dump('inversion', simple);
   }
   const result = join(simple, dump);
   dump('result', result);
