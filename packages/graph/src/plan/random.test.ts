@@ -119,6 +119,55 @@ class Generator {
     for (const result of b.branch(selector, given, bodies)) this.#add(result);
   }
 
+  /** Two cheap bodies over tiny tensors. */
+  #choice(): void {
+    const b = this.builder;
+    const x = this.#any(({ dtype, size }) => dtype !== 'bool' && size <= 16);
+    if (x === undefined) return;
+    const zero = b.kernel('Fill', [], x.dtype as NumericDType, [], { value: 0 });
+    const y = this.#any(({ dtype, shape }) => dtype === x.dtype && broadcast(x.shape, shape) !== undefined);
+    const given = y !== undefined && sizeOf(broadcast(x.shape, y.shape) ?? []) === x.size ? y : zero;
+    const any = this.#pool.find(({ dtype, size }) => dtype === 'bool' && size === 1);
+    const selector = any === undefined ? b.kernel('Fill', [], 'bool', [], { value: 1 }) : view(any, []);
+    const body = (inner: PlanBuilder, p: PlanTensor, q: PlanTensor): PlanTensor[] => {
+      const op = this.#pick(['add', 'mul', 'max'] as const);
+      const copied = inner.kernel('Copy', [p], x.dtype as NumericDType, x.shape);
+      const made = inner.map((s, v, w) => s[op](v, w), [p, q]);
+      const [kept, other] = this.#random(2) === 0 ? [copied, made] : [made, copied];
+      return [view(kept, x.shape), inner.map((s, v, w) => s.lt(v, w), [view(other, x.shape), p])];
+    };
+    if (broadcast(x.shape, given.shape)?.length !== x.shape.length) return;
+    for (const result of b.branch(selector, [x, given], [body, body])) this.#add(result);
+  }
+
+  /** A loop over some numbers, with a condition of several calls. */
+  #count(times: number): void {
+    const b = this.builder;
+    const numbers = this.#pool.filter(({ dtype, size }) => dtype === 'int32' && size === 1).slice(-3);
+    const carried = numbers.map((tensor) => view(tensor, []));
+    const start = b.kernel('Fill', [], 'int32', [], { value: 0 });
+    const results = b.loop(
+      [start, ...carried],
+      [],
+      (inner, i, ...inputs) => {
+        const sum = inputs.reduce((a, v) => inner.map((s, p, q) => s.bitOr(p, q), [a, v]), i);
+        const low = inner.map((s, v) => s.ne(s.bitAnd(v, 15), 15), [sum]);
+        return inner.map((s, v, w) => s.and(s.lt(v, times), w), [i, low]);
+      },
+      (inner, i, ...inputs) => {
+        const all = [i, ...inputs];
+        const next = inputs.map(() => {
+          const [x, y] = [this.#pick(all), this.#pick(all)];
+          if (this.#random(3) === 0) return inner.kernel('Copy', [x], 'int32', []);
+          const op = this.#pick(['add', 'sub', 'mul', 'max'] as const);
+          return inner.map((s, v, w) => s[op](v, w), [x, y]);
+        });
+        return [inner.map((s, v) => s.add(v, 1), [i]), ...next];
+      },
+    );
+    for (const result of results) this.#add(result);
+  }
+
   /** @param times how often a loop runs that ends by nothing else. */
   #loop(
     times: number,
@@ -235,7 +284,7 @@ class Generator {
     const b = this.builder;
     const x = this.#any();
     if (x === undefined) return;
-    switch (this.#random(this.#kinds.depth > 0 ? 24 : 20)) {
+    switch (this.#random(this.#kinds.depth > 0 ? 26 : 20)) {
       case 0: {
         const dtype = this.#pick(dtypes);
         const value = this.#pick([0, 1, -0, 0.5, 2, 3]);
@@ -325,6 +374,12 @@ class Generator {
         return;
       case 23:
         this.#add(b.logged(x));
+        return;
+      case 24:
+        this.#choice();
+        return;
+      case 25:
+        this.#count(this.#random(4));
         return;
       default:
         this.#elementwise(x);
