@@ -2,8 +2,8 @@
 //
 // What does not depend on the step before is one product over all steps: x · kernel before the loop, the gradients of weights and
 // x after it. The loop itself runs for a few examples of the batch at a time, independently of the others: the recurrent product
-// from a packed matrix into a small buffer, then the gates in vectors while that buffer is in cache. A small cell has so little to do
-// that buffers and packing would cost as much: there the sums stay in registers.
+// from a packed matrix into a small buffer, then the gates in vectors while that buffer is in cache. A small cell has so little to
+// do that buffers and packing would cost as much: there the sums stay in registers.
 #include <cmath>
 #include <cstring>
 
@@ -303,12 +303,14 @@ template <int N, class Cell> void small_cell(const Sizes& s, const SmallCell& p,
               vf32 old = t > 0 ? load<float>(carry) : lanes.get(p.carry0 + (b0 + r) * u);
               auto sum = [=](int g) __attribute__((always_inline)) { return load<float>(from + g * kF32); };
               vf32 now = cell(lanes, sum(0), sum(1), sum(2), sum(3), old, p.reserve + (at + r * s.time) * p.row, u, y);
-              store<float>(carry, now);
-              store<float>(after + r * ld + j, y);
               lanes.put(p.h + (at + r * s.time) * u, y);
-              if (t + 1 < s.time) continue;
-              lanes.put(p.h_last + (b0 + r) * u, y);
-              if (p.carry_last) lanes.put(p.carry_last + (b0 + r) * u, now);
+              if (t + 1 < s.time) {
+                store<float>(carry, now);
+                store<float>(after + r * ld + j, y);
+              } else {
+                lanes.put(p.h_last + (b0 + r) * u, y);
+                if (p.carry_last) lanes.put(p.carry_last + (b0 + r) * u, now);
+              }
             }
           };
           if (u - j >= kF32) finish(Full32{j});
