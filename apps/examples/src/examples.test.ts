@@ -232,6 +232,27 @@ it('16: modules', async () => {
   expect(e.model.submodules).toEqual(e.model.layers);
 });
 
+it('15: graphs and sessions', async () => {
+  const e = await import('./15-sessions.ts');
+  expect(e.unfed).toMatch(
+    /You must feed a value for placeholder tensor 'x' with dtype float and shape \[1024,1024\]/,
+  );
+  expect(e.product.shape).toEqual([1024, 1024]);
+  expect(e.product.mean().item()).toBeCloseTo(256, -1);
+  expect(e.eager).toBe('tf.placeholder() is not compatible with eager execution.');
+  expect([e.z0.item(), e.z1.item()]).toEqual([6, 4]);
+  expect(e.graphResults.map((t) => t.item())).toEqual([81, -9]);
+  expect(e.uninitialized).toMatch(/Attempting to use uninitialized value w/);
+  expect(e.lossBefore).toBeGreaterThan(50);
+  expect(e.lossAfter).toBeLessThan(1.5);
+  expect(e.w).toBeCloseTo(3, 0);
+  expect(e.b).toBeCloseTo(2, 0);
+  expect(e.definition.length).toBeGreaterThan(1000);
+  expect(e.text).toContain('%inputs: float32[?]');
+  expect(e.called.array()).toEqual([[3], [3], [3]]);
+  expect(e.slopes.map(([g]) => g.array())).toEqual([[[3], [3]]]);
+});
+
 it('17: a layer of one’s own', async () => {
   const e = await import('./17-custom-layer.ts');
   expect(e.before).toBe(0);

@@ -129,6 +129,31 @@ describe('Session.run', () => {
   });
 });
 
+it('layers are trained in sessions', () => {
+  using _ = new v1.Graph().asDefault();
+  const x = v1.placeholder('float32', [null, 2]);
+  const y = v1.placeholder('float32', [null, 1]);
+  const hidden = new tf.layers.Dense(8, { activation: 'tanh' });
+  const out = new tf.layers.Dense(1);
+  const loss = out(hidden(x)).sub(y).square().mean();
+  const train = new v1.train.AdamOptimizer(0.05).minimize(loss);
+  expect(v1.trainableVariables()).toEqual([...hidden.trainableVariables, ...out.trainableVariables]);
+  using session = new v1.Session();
+  session.run(v1.globalVariablesInitializer());
+  const xor = [
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+  ];
+  const feed = new Map([
+    [x, xor],
+    [y, [[0], [1], [1], [0]]],
+  ]);
+  for (let i = 0; i < 300; i++) session.run(train, { feed });
+  expect(session.run(loss, { feed }).item()).toBeLessThan(0.01);
+});
+
 describe('graphCallable', () => {
   it('runs a graph as a function, with variables and gradients', () => {
     let runs = 0;

@@ -194,6 +194,10 @@ export class AssignedVariable extends Variable {
   override toString(): string {
     return this.describe();
   }
+  override [Symbol.toPrimitive](hint: string): string {
+    if (hint === 'number') throw new FailedPreconditionError(inSessions);
+    return this.describe();
+  }
 }
 
 /** A variable's value now, in memory of its own. */

@@ -73,7 +73,7 @@ export abstract class Optimizer {
     return this.#slots.get(name)?.get(variable);
   }
   getSlotNames(): string[] {
-    return [...this.#slots.keys()];
+    return [...this.#slots.keys()].sort();
   }
 
   protected createSlots(_variables: readonly Variable[]): void {}
