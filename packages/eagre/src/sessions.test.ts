@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as tf from './index.ts';
 
 const v1 = tf.compat.v1;
@@ -152,6 +152,74 @@ it('layers are trained in sessions', () => {
   ]);
   for (let i = 0; i < 300; i++) session.run(train, { feed });
   expect(session.run(loss, { feed }).item()).toBeLessThan(0.01);
+});
+
+describe('effectsOf', () => {
+  const batches = [
+    [[1, 2]],
+    [
+      [0, 1],
+      [3, -1],
+    ],
+    [[1, 1]],
+  ] as number[][][];
+
+  /** Three steps of Adam with a falling rate, run by `each`. */
+  function trained(run: (step: (x: tf.Tensor) => void, w: tf.Variable) => number[][]): number[][] {
+    const w = new tf.Variable([[0.5], [-0.25]]);
+    const optimizer = new tf.optimizers.Adam((step: number) => 0.1 / (1 + step));
+    const step = (x: tf.Tensor): void => {
+      optimizer.minimize(() => x.matmul(w).sub(1).square().mean(), [w]);
+    };
+    return run(step, w);
+  }
+
+  it('makes an operation of updates by optimizers', () => {
+    const expected = trained((step, w) => {
+      for (const batch of batches) step(tf.constant(batch));
+      return w.array() as number[][];
+    });
+    using _ = new v1.Graph().asDefault();
+    const [first, second] = trained((step, w) => {
+      const x = v1.placeholder('float32', [null, 2]);
+      const train = v1.effectsOf(() => step(x));
+      using session = new v1.Session();
+      const results = [0, 1].map(() => {
+        session.run(v1.globalVariablesInitializer());
+        for (const batch of batches) session.run(train, { feed: new Map([[x, batch]]) });
+        return session.run(w).array() as unknown as number[];
+      });
+      return results;
+    });
+    expect(first).toEqual(expected.map((row) => row.map((v) => expect.closeTo(v, 5))));
+    expect(second).toEqual(first);
+  });
+
+  it('and of prints', () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    using _ = new v1.Graph().asDefault();
+    const x = v1.placeholder('float32', []);
+    const shown = v1.effectsOf(() => tf.print('x is', x));
+    const y = v1.controlDependencies([shown], () => x.mul(2));
+    const z = x.mul(3);
+    using session = new v1.Session();
+    const feed = new Map([[x, 2]]);
+    expect(session.run(z, { feed }).item()).toBe(6);
+    expect(log).not.toHaveBeenCalled();
+    expect(session.run(y, { feed }).item()).toBe(4);
+    expect(log.mock.calls.map((c) => c.join(' '))).toEqual(['x is 2.']);
+    log.mockRestore();
+  });
+});
+
+it('batches may be empty', () => {
+  using _ = new v1.Graph().asDefault();
+  const x = v1.placeholder('float32', [null, 2]);
+  const y = x.matmul([[1], [2]]);
+  using session = new v1.Session();
+  const feed = new Map([[x, { data: new Float32Array(0), shape: [0, 2] }]]);
+  const [rows, sum, mean] = session.run([y, y.sum(), y.mean()], { feed });
+  expect([rows.shape, sum.item(), mean.item()]).toEqual([[0, 1], 0, Number.NaN]);
 });
 
 describe('graphCallable', () => {

@@ -1,10 +1,9 @@
 import type { Tensor, Variable } from '@eagre/core';
-import type { GraphNode } from '../graph.ts';
 import { conform } from '../signature.ts';
 import { replace, results } from '../structure.ts';
 import type { TensorSpec } from '../tensor-spec.ts';
 import { Graph, placeholder } from './graph.ts';
-import { assignOp } from './session-tracer.ts';
+import { hasEffect } from './session-tracer.ts';
 
 /** A graph that is called like a function of tensors. */
 export type GraphCallable<F extends (...args: never[]) => unknown> = F & {
@@ -51,8 +50,4 @@ export function graphCallable(
       trainableVariables: graph.trainableVariables(),
     });
   };
-}
-
-function hasEffect({ what }: GraphNode): boolean {
-  return what.kind === 'host' || what.kind === 'update' || (what.kind === 'op' && what.op === assignOp);
 }

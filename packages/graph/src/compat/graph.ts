@@ -75,7 +75,7 @@ export class Graph {
 
   /** All variables that were made in the graph, in their order. */
   globalVariables(): Variable[] {
-    return [...this.tracer.made];
+    return [...this.tracer.owned];
   }
   /** Those of them that are trained. */
   trainableVariables(): Variable[] {
@@ -84,7 +84,7 @@ export class Graph {
   /** The variables by their names; where several have one name, they are `w`, `w_1`, … in the order in which they were made. */
   variablesByName(): Map<string, Variable> {
     const taken = new Set(this.#names.values());
-    for (const variable of this.tracer.made) {
+    for (const variable of this.tracer.owned) {
       if (this.#names.has(variable)) continue;
       let name = variable.name;
       for (let i = 1; taken.has(name); i++) name = `${variable.name}_${i}`;
@@ -136,23 +136,23 @@ export class Graph {
   /** @internal The node that computes a tensor, assigns, or is the operation. */
   nodeOf(element: GraphElement): GraphNode {
     if (element instanceof Tensor) return this.valueOf(element).node;
-    if (element instanceof AssignedVariable) return this.own(element.node);
+    if (element instanceof AssignedVariable) return this.assignmentOf(element);
     if (element instanceof Variable) return this.initializerOf(element);
     if (element.graph !== this)
       throw new InvalidArgumentError(`${String(element)} is not an element of this graph`);
     return element.node;
   }
 
-  /** @internal @throws InvalidArgumentError for a node of another graph. */
-  own(node: GraphNode): GraphNode {
-    if (!this.body.nodes.includes(node))
+  /** @internal @throws InvalidArgumentError for one of another graph. */
+  assignmentOf({ node, tracer }: AssignedVariable): GraphNode {
+    if (tracer !== this.tracer)
       throw new InvalidArgumentError(`'${node.name}' is not an element of this graph`);
     return node;
   }
 
   /** @internal The node that gives a variable its first value. @throws InvalidArgumentError for a variable of another graph. */
   initializerOf(variable: Variable): GraphNode {
-    if (!this.tracer.made.includes(variable))
+    if (!this.tracer.owned.has(variable))
       throw new InvalidArgumentError(`the variable '${variable.name}' was not made in this graph`);
     let node = this.#initializers.get(variable);
     if (node === undefined) {

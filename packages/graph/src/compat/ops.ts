@@ -4,6 +4,7 @@ import { type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { context, inContext, inGraphScope, scoped, tell } from '@eagre/core/internal';
 import { currentGraph, type Graph, type GraphElement, type Operation } from './graph.ts';
 import { neededNodes } from './part.ts';
+import { hasEffect } from './session-tracer.ts';
 
 /** Lets ops run after others, and those with them: for `fn`, or with `using` until the block ends. */
 export function controlDependencies<T>(inputs: readonly GraphElement[], fn: () => T): T;
@@ -38,6 +39,19 @@ export function group(inputs: readonly GraphElement[], options: { readonly name?
 /** An operation that does nothing, after what `controlDependencies` says. */
 export function noOp(options: { readonly name?: string } = {}): Operation {
   return currentGraph('tf.noOp()').group([], options.name ?? 'NoOp');
+}
+
+/**
+ * Runs `fn` once, for what it adds to the graph. @returns the operation that does all that it does: assignments, updates by optimizers of
+ * `tf.optimizers`, `tf.print`, calls of traced functions.
+ *
+ *     const train = tf.compat.v1.effectsOf(() => optimizer.applyGradients(gradients, variables));
+ */
+export function effectsOf(fn: () => unknown, options: { readonly name?: string } = {}): Operation {
+  const graph = currentGraph('tf.effectsOf()');
+  const before = graph.body.nodes.length;
+  fn();
+  return graph.group(graph.body.nodes.slice(before).filter(hasEffect), options.name ?? 'effects');
 }
 
 /** The operation that gives these variables their first values. */

@@ -30,6 +30,11 @@ export const noOp: Op = new Op(
   () => [],
 );
 
+/** Whether a node does something beside computing its results. */
+export function hasEffect({ what }: GraphNode): boolean {
+  return what.kind === 'host' || what.kind === 'update' || (what.kind === 'op' && what.op === assignOp);
+}
+
 /** Runs `fn` outside of all graphs and tapes. */
 export function eagerly<T>(fn: () => T): T {
   const backend = context.host ?? context.backend;
@@ -44,6 +49,8 @@ export function eagerly<T>(fn: () => T): T {
  */
 export class SessionTracer extends FunctionTracer {
   readonly body: GraphBody;
+  /** The variables that were made here: each session has values of its own for them. */
+  readonly owned: Set<Variable> = new Set();
   /** What reads of variables get until somebody assigns. */
   readonly #reads = new Map<Variable, Tensor>();
   readonly #tensors = new Map<GraphValue, Tensor>();
@@ -51,6 +58,11 @@ export class SessionTracer extends FunctionTracer {
   constructor(body: GraphBody) {
     super(body, true);
     this.body = body;
+  }
+
+  override created(variable: Variable): void {
+    super.created(variable);
+    this.owned.add(variable);
   }
 
   /** The tensor that stands for a value; the same each time. */
@@ -143,8 +155,8 @@ const inSessions = 'what an assignment in a graph gives has a value in sessions 
 /** What `variable.assign(…)` gives in a graph: the variable as it is after that assignment, which runs when this is used or fetched. */
 export class AssignedVariable extends Variable {
   readonly target: Variable;
+  readonly tracer: SessionTracer;
   readonly node: GraphNode;
-  readonly #tracer: SessionTracer;
 
   constructor(target: Variable, tracer: SessionTracer, node: GraphNode) {
     super(0, { trainable: target.trainable });
@@ -152,7 +164,7 @@ export class AssignedVariable extends Variable {
     for (const [key, value] of Object.entries({ id, name, dtype, shape }))
       Object.defineProperty(this, key, { value, enumerable: true });
     this.target = target;
-    this.#tracer = tracer;
+    this.tracer = tracer;
     this.node = node;
   }
 
@@ -160,7 +172,7 @@ export class AssignedVariable extends Variable {
     return this.target.size;
   }
   override taken(): Tensor {
-    const value = this.#tracer.tensorOf(this.node.outputs[0] as GraphValue);
+    const value = this.tracer.tensorOf(this.node.outputs[0] as GraphValue);
     for (const tape of context.tapes) tape.variableRead(this.target, value);
     return value;
   }

@@ -87,7 +87,7 @@ export class Session {
 
   /** Whether the session has a value for a variable of its graph. */
   isInitialized(variable: Variable): boolean {
-    return this.#values.has(variable) || !this.graph.tracer.made.includes(variable);
+    return this.#values.has(variable) || !this.graph.tracer.owned.has(variable);
   }
 
   /** Gives variables of the graph values, as their initializers would. @throws InvalidArgumentError for values that do not fit. */
@@ -116,7 +116,7 @@ export class Session {
           `Attempting to use uninitialized value ${variable.name}`,
           'Session.run',
         );
-    const own = used.filter((v) => this.graph.tracer.made.includes(v));
+    const own = used.filter((v) => this.graph.tracer.owned.has(v));
     // One without a value is about to be assigned to, and needs memory only.
     const outside = own.map((v) => v.exchange(this.#values.get(v) ?? valueOfItsOwn(v)));
     const inside = (): Tensor[] => own.map((v, i) => v.exchange(outside[i] as Tensor));
@@ -145,7 +145,7 @@ export class Session {
       return (results) => results[at];
     };
     if (fetches instanceof AssignedVariable) {
-      const node = graph.own(fetches.node);
+      const node = graph.assignmentOf(fetches);
       return value(node.outputs[0] as GraphValue);
     }
     if (fetches instanceof Variable) return value(fetches);

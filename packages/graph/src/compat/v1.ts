@@ -16,6 +16,7 @@ export {
   assignAdd,
   assignSub,
   controlDependencies,
+  effectsOf,
   globalVariables,
   globalVariablesInitializer,
   gradients,
