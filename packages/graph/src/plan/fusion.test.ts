@@ -42,8 +42,8 @@ describe('fuseScalarCalls', () => {
     const next = b.map((s, v) => s.add(v, 1), [x]);
     const more = b.map((s, v) => s.lt(v, 3), [next]);
     b.output(next, more);
-    b.output(b.map((s, p, v, w) => s.select(p, v, w), [b.map((s, v) => s.lt(v, 0), [x]), x, x]));
-    expect(fused(b)).toEqual(['%1 int32[] = %0 + 1', '%2 bool[] = %1 < 3', '%4 int32[] = %0']);
+    b.output(b.map((s, v) => s.mul(v, 2), [b.map((s, v) => s.add(v, 3), [x])]));
+    expect(fused(b)).toEqual(['%1 int32[] = %0 + 1', '%2 bool[] = %1 < 3', '%4 int32[] = (%0 + 3) * 2']);
   });
 
   it('does not mix shapes that inputs repeat over', () => {
