@@ -212,6 +212,49 @@ describe('effectsOf', () => {
   });
 });
 
+describe('in a graph', () => {
+  it('loops change variables whenever they run, assignments follow each other', () => {
+    using _ = new v1.Graph().asDefault();
+    const v = new tf.Variable(0);
+    const [turns] = tf.whileLoop(
+      (i) => i.less(3),
+      (i) => {
+        v.assignAdd(2);
+        return [i.add(1)];
+      },
+      [tf.constant(0, 'int32')],
+    );
+    const [set, add] = [v.assign(10), v.assignAdd(1)];
+    using session = new v1.Session();
+    session.run(v1.globalVariablesInitializer());
+    expect(session.run(turns).item()).toBe(3);
+    expect(session.run(v).item()).toBe(6);
+    expect(session.run(add).item()).toBe(7);
+    expect(session.run([add, set]).map((t) => t.item())).toEqual([11, 10]);
+  });
+
+  it('tapes record, and a dropout and its gradient have one mask', () => {
+    using _ = new v1.Graph().asDefault();
+    const x = v1.placeholder('float32', [null, 8]);
+    const tape = new tf.GradientTape();
+    tape.watch(x);
+    const dx = tape.gradient(x.square(), x) as tf.Tensor;
+    const dropped = new tf.layers.Dropout(0.5)(x, { training: true }) as tf.Tensor;
+    const mask = v1.gradients(dropped, x)[0] as tf.Tensor;
+    using session = new v1.Session();
+    const feed = new Map([[x, [[1, 1, 1, 1, 1, 1, 1, 1]]]]);
+    const results = session.run({ dx, dropped, mask }, { feed });
+    expect(results.dx.array()).toEqual([[2, 2, 2, 2, 2, 2, 2, 2]]);
+    expect(results.mask.array()).toEqual(results.dropped.array());
+  });
+
+  it('a tensor of another graph is refused', () => {
+    const x = new v1.Graph().asDefault(() => v1.placeholder('float32', []));
+    using _ = new v1.Graph().asDefault();
+    expect(() => x.mul(2)).toThrow(tf.errors.FailedPreconditionError);
+  });
+});
+
 it('batches may be empty', () => {
   using _ = new v1.Graph().asDefault();
   const x = v1.placeholder('float32', [null, 2]);
