@@ -7,6 +7,7 @@ import {
   named,
   type Op,
   sameShape,
+  showInConsole,
   symbolically,
   symbolicTensor,
   withUnknownSizes,
@@ -47,6 +48,7 @@ export function hideRank(tensor: Tensor): void {
     },
     enumerable: true,
   });
+  showInConsole(tensor, () => `tf.Tensor(<traced>, shape=<unknown>, dtype=${tensor.dtype})`);
 }
 
 /** Runs `fn`, which may ask for hidden shapes. */

@@ -1,6 +1,13 @@
 import { type DType, FailedPreconditionError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { type Shape, Tensor, Variable } from '@eagre/core';
-import { context, enterUnknownSizes, hostBackend, scoped, symbolic } from '@eagre/core/internal';
+import {
+  context,
+  enterUnknownSizes,
+  hostBackend,
+  scoped,
+  showInConsole,
+  symbolic,
+} from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import type { GraphDefOptions } from '../graph-def.ts';
 import { GraphBody } from './graph-body.ts';
@@ -40,6 +47,8 @@ export class Operation {
     return `<tf.Operation '${this.name}' type=${this.type}>`;
   }
 }
+
+showInConsole(Operation.prototype, String);
 
 /** The sizes of a placeholder: null for any. Unknown sizes along one axis are the same size, unless they have names. */
 export type PlaceholderShape = readonly (number | null | string)[];
@@ -200,6 +209,8 @@ export class Graph {
     return part;
   }
 }
+
+showInConsole(Graph.prototype, ({ body }) => `<tf.Graph with ${body.nodes.length} operations>`);
 
 const stack: Graph[] = [];
 let base: Graph | null = null;

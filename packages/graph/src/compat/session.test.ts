@@ -1,4 +1,5 @@
 import '@eagre/backend-native';
+import { inspect } from 'node:util';
 import { constant, executingEagerly, nameScope, random, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -188,6 +189,15 @@ describe('graphs', () => {
     expect(session.run(v).array()).toEqual([5, 6]);
     expect(String(next)).toContain("'v' after AssignVariableOp");
     expect(() => Number(next)).toThrow('in sessions only');
+  });
+
+  test('are shown in the console', () => {
+    const { graph, any, op } = built(() => ({ any: v1.placeholder('float32'), op: v1.noOp() }));
+    expect([graph, any, op].map((value) => inspect(value))).toEqual([
+      '<tf.Graph with 2 operations>',
+      'tf.Tensor(<traced>, shape=<unknown>, dtype=float32)',
+      "<tf.Operation 'NoOp' type=NoOp>",
+    ]);
   });
 
   test('a run that fails leaves variables as they were', () => {
