@@ -10,6 +10,9 @@ import { hasFloats, materialize } from './values.ts';
 // Ops whose result's shape depends on values, or that look at values on the host: they say so while a function is traced.
 const hostOnly = new Set(['Where', 'UniqueWithCounts', 'InvertPermutation', 'CheckNumericsV2']);
 
+// Their parts are recognised as a kernel, which rounds otherwise than they do.
+const recognised = new Set(['LayerNormalization']);
+
 describe.each(listBackends().map((b) => [b.name] as const))(
   'traced ops on %s equal eager ones',
   (backend) => {
@@ -36,7 +39,8 @@ describe.each(listBackends().map((b) => [b.name] as const))(
                   const where = `sample ${index}, ${float}, output ${i}`;
                   expect(y.dtype, where).toBe(want.dtype);
                   expect(y.shape, where).toEqual(want.shape);
-                  if (y.dtype !== 'string') expect(y.data(), where).toEqual(want.data());
+                  if (recognised.has(op.name)) expect(distance(y, want), where).toBeLessThan(1e-6);
+                  else if (y.dtype !== 'string') expect(y.data(), where).toEqual(want.data());
                 });
               }
             }
@@ -46,3 +50,7 @@ describe.each(listBackends().map((b) => [b.name] as const))(
     }
   },
 );
+
+function distance(a: Tensor, b: Tensor): number {
+  return a.sub(b).abs().max().item();
+}
