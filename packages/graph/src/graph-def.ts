@@ -175,7 +175,7 @@ class Writer {
         const assigned = node.type === 'AssignVariableOp' ? node.attrs['variable'] : null;
         if (assigned instanceof Variable) this.#assign(node, name, assigned, control);
         else this.#op(node, name, control);
-        if (what.kind === 'host') host = name;
+        if (what.kind === 'host' && graph.runsWhole) host = name;
       }
     }
     if (host !== null) this.effects.push(host);

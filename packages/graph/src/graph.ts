@@ -99,6 +99,8 @@ export class Graph {
   readonly arguments: GraphValue[] = [];
   outputs: readonly GraphValue[] = [];
   assignments: readonly Assignment[] = [];
+  /** Whether code of the host runs with every run, in its order. */
+  readonly runsWhole: boolean = true;
   /** What the names of the next nodes begin with: `encoder/dense/`, or nothing. */
   nameScope = '';
   readonly #names = new Map<string, number>();

@@ -15,6 +15,7 @@ const none: Conditions = { control: [], assumptions: [] };
 
 /** A graph that is written over a long time, and of which each run takes a part. */
 export class GraphBody extends Graph {
+  override readonly runsWhole: boolean = false;
   readonly standIns: StandIns = new StandIns();
   /** What the next nodes run after. */
   control: readonly GraphNode[] = [];

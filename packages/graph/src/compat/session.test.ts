@@ -1,6 +1,6 @@
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
-import { constant, executingEagerly, nameScope, random, type Tensor, Variable } from '@eagre/core';
+import { constant, executingEagerly, nameScope, print, random, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tfFunction } from '../function.ts';
@@ -243,4 +243,20 @@ test('a graph’s definition is TensorFlow’s', () => {
   const shape = (name: string) => node?.find((n) => n.name === name)?.attr?.get('shape')?.shape;
   expect(shape('x')).toEqual({ dim: [{ size: -1 }, { size: 2 }] });
   expect(shape('any')).toEqual({ unknown_rank: true });
+});
+
+test('its prints depend on nothing but what is said', () => {
+  const { graph } = built(() => {
+    const shown = v1.effectsOf(() => print('one'));
+    v1.controlDependencies([shown], () => print('two'));
+    print('three');
+    return {};
+  });
+  const { node } = tensorflow.GraphDef.decode(graph.asGraphDef());
+  expect(node?.map(({ name, input }) => [name, ...(input ?? [])].join(' '))).toEqual([
+    'PrintV2',
+    'effects ^PrintV2',
+    'PrintV2_1 ^effects',
+    'PrintV2_2',
+  ]);
 });
