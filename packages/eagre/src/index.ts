@@ -12,6 +12,7 @@ export {
   valueAndGrad,
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
+export * as autograph from '@eagre/autograph';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
 export * as datasets from '@eagre/datasets';

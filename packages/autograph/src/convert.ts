@@ -1,0 +1,81 @@
+import { parseSync } from 'oxc-parser';
+import { AutographError } from './errors.ts';
+import { type Marks, marksOf } from './marks.ts';
+import { type Code, code, Lines, render, type SourceMap } from './pieces.ts';
+import { Rewriter } from './rewrite.ts';
+import type { Func, Node } from './syntax.ts';
+
+export interface ConvertOptions {
+  /** For messages and the source map; its ending says whether the source is TypeScript. */
+  readonly filename?: string;
+  /** Where converted code imports its helpers from. */
+  readonly runtime?: string;
+}
+
+export interface Converted {
+  readonly code: string;
+  /** Null where nothing was converted: the code is the source then. */
+  readonly map: SourceMap | null;
+}
+
+const RUNTIME = 'eagre/internal';
+
+/** A name for the helpers that nothing in the source has. */
+export function helpersName(source: string): string {
+  let name = 'ag$';
+  while (source.includes(name)) name += '$';
+  return name;
+}
+
+/**
+ * Converts the marked functions of a module: those given to `tf.function`, methods under that decorator, functions with the directive
+ * 'use autograph' (or all of a module that begins with it), and the functions of the module that those call. Types stay. Other code, and a
+ * module that has been converted already, stay as they are.
+ * @throws AutographError with file, line and column for source that is no TypeScript, and for what a marked function must not be or hold:
+ * async functions and generators, `var`, `with`, `eval`, `&&=` and `||=` on members.
+ */
+export function convert(source: string, options: ConvertOptions = {}): Converted {
+  const { filename = 'module.ts', runtime = RUNTIME } = options;
+  const lines = new Lines(source);
+  const program = parse(source, filename, lines);
+  if (program.body.some((s) => s.type === 'ImportDeclaration' && s.source.value === runtime))
+    return { code: source, map: null };
+  const marks = marksOf(program);
+  if (marks.asked.size === 0) return { code: source, map: null };
+  const ag = helpersName(source);
+  const rewriter = new Rewriter(source, filename, lines, marks, ag);
+  const body = rewriter.outside(program);
+  // What is imported is there before any code runs, wherever it stands; behind the rest it leaves directives in front.
+  const tail = `\nimport * as ${ag} from ${JSON.stringify(runtime)};\n`;
+  const head: Code = [{ start: 0, end: program.start }];
+  const end: Code = [{ start: program.end, end: source.length }];
+  return render(code`${head}${body}${end}${tail}`, source, lines, filename);
+}
+
+/** @throws AutographError for a syntax error. */
+export function parse(source: string, filename: string, lines: Lines): Node & { type: 'Program' } {
+  const { program, errors } = parseSync(filename, source, { sourceType: 'module' });
+  const [error] = errors;
+  if (error !== undefined) {
+    const { line, column } = lines.at(error.labels[0]?.start ?? 0);
+    throw new AutographError(
+      `${filename}:${line + 1}:${column + 1}`,
+      `the source cannot be read: ${error.message}`,
+    );
+  }
+  return program;
+}
+
+/** Converts one function, whatever marks it has. */
+export function convertFunction(
+  fn: Func,
+  program: Node,
+  source: string,
+  filename: string,
+  ag: string,
+): string {
+  const lines = new Lines(source);
+  const found = marksOf(program);
+  const marks: Marks = { ...found, asked: new Set([...found.asked, fn]) };
+  return render(new Rewriter(source, filename, lines, marks, ag).outside(fn), source, lines, filename).code;
+}

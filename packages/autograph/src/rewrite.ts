@@ -1,0 +1,673 @@
+// Control flow and operators become calls of the run-time helpers.
+import type { Node } from 'oxc-parser';
+import { AutographError } from './errors.ts';
+import type { Marks } from './marks.ts';
+import { type Code, code, type Lines, type Piece } from './pieces.ts';
+import {
+  alwaysJumps,
+  assignedIn,
+  bare,
+  boundNames,
+  children,
+  type Func,
+  isClass,
+  isFunction,
+  type Jumps,
+  jumpsOf,
+  memberPath,
+  walk,
+} from './syntax.ts';
+
+type Way = 'return' | 'break' | 'continue';
+
+/** Where a statement stands. */
+interface Position {
+  /** Which jumps have to be told to the helper around the function that the statement is in; others are plain. */
+  readonly told: Readonly<Record<Way, boolean>>;
+  /** Which jumps out of a converted statement here can be handed on to where they go. */
+  readonly handsOn: Readonly<Record<Way, boolean>>;
+  /** Whether it is in the converted function itself, not in a helper's callback. */
+  readonly top: boolean;
+}
+
+const NO_JUMPS = { return: false, break: false, continue: false };
+const TOP: Position = { told: NO_JUMPS, handsOn: { ...NO_JUMPS, return: true }, top: true };
+
+const BINARY: Readonly<Record<string, string>> = {
+  '+': 'add',
+  '-': 'sub',
+  '*': 'mul',
+  '/': 'div',
+  '%': 'rem',
+  '**': 'pow',
+  '<': 'lt',
+  '<=': 'le',
+  '>': 'gt',
+  '>=': 'ge',
+  '==': 'looseEq',
+  '!=': 'looseNe',
+  '===': 'eq',
+  '!==': 'ne',
+};
+/** Methods that change an array. */
+const MUTATING = new Set([
+  'push',
+  'pop',
+  'shift',
+  'unshift',
+  'splice',
+  'fill',
+  'sort',
+  'reverse',
+  'copyWithin',
+]);
+/** Methods of arrays that take a predicate. */
+const ASKING = new Set(['filter', 'some', 'every', 'find', 'findIndex', 'findLast', 'findLastIndex']);
+const LOOPS = new Set(['WhileStatement', 'DoWhileStatement', 'ForStatement', 'ForOfStatement']);
+
+export class Rewriter {
+  readonly #source: string;
+  readonly #file: string;
+  readonly #lines: Lines;
+  readonly #marks: Marks;
+  /** What the helpers are called. */
+  readonly #ag: string;
+  /** The names that the function being converted declares. */
+  #locals: ReadonlySet<string> = new Set();
+  /** Those of them that are declared in converted statements. */
+  #inner: Set<string> = new Set();
+  #count = 0;
+
+  constructor(source: string, file: string, lines: Lines, marks: Marks, ag: string) {
+    this.#source = source;
+    this.#file = file;
+    this.#lines = lines;
+    this.#marks = marks;
+    this.#ag = ag;
+  }
+
+  /** How many functions have been converted. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Code of which only marked functions are converted. */
+  outside(node: Node): Code {
+    if (isFunction(node) && this.#isMarked(node)) return this.function(node);
+    return this.#within(node, (child) => this.outside(child));
+  }
+
+  #isMarked(fn: Func): boolean {
+    if (this.#marks.asked.has(fn)) {
+      this.#check(fn);
+      return true;
+    }
+    return this.#marks.called.has(fn) && this.#obstacle(fn) === null;
+  }
+
+  /** A function with its body converted. */
+  function(fn: Func): Code {
+    const [around, inner] = [this.#locals, this.#inner];
+    this.#inner = new Set();
+    const declared = new Set<string>(fn.params.flatMap((p) => boundNames(p)));
+    walk(fn, (node) => {
+      if (node.type === 'VariableDeclarator') boundNames(node.id).forEach((n) => declared.add(n));
+      if (node.type === 'FunctionDeclaration' && node.id) declared.add(node.id.name);
+      return node === fn || !(isFunction(node) || isClass(node));
+    });
+    this.#locals = declared;
+    this.#count++;
+    const body = fn.body;
+    const done = this.#within(fn, (child) => {
+      if (child !== body) return this.expression(child);
+      if (child.type === 'BlockStatement') return this.#block(child, TOP);
+      return this.expression(child);
+    });
+    this.#locals = around;
+    this.#inner = inner;
+    return done;
+  }
+
+  /** @throws AutographError for what a function that is asked for cannot be or hold. */
+  #check(fn: Func): void {
+    const obstacle = this.#obstacle(fn);
+    if (obstacle !== null) throw new AutographError(this.site(obstacle.node), obstacle.message);
+  }
+
+  #obstacle(fn: Func): { readonly node: Node; readonly message: string } | null {
+    if (fn.async)
+      return {
+        node: fn,
+        message: 'an async function cannot become a graph: await what it needs outside of it',
+      };
+    if (fn.generator)
+      return {
+        node: fn,
+        message: 'a generator cannot become a graph: return a list, or a tensor of all values',
+      };
+    let found: { readonly node: Node; readonly message: string } | null = null;
+    walk(fn, (node) => {
+      if (found !== null) return false;
+      if (node !== fn && (isFunction(node) || isClass(node))) return false;
+      if (node.type === 'VariableDeclaration' && node.kind === 'var')
+        found = {
+          node,
+          message: 'var belongs to the whole function, whatever block it stands in: write let or const',
+        };
+      else if (node.type === 'WithStatement')
+        found = { node, message: 'with: names in it cannot be told apart; name the object' };
+      else if (
+        node.type === 'CallExpression' &&
+        node.callee.type === 'Identifier' &&
+        node.callee.name === 'eval'
+      )
+        found = { node, message: 'eval: what it runs is not known; call a function' };
+      else if (
+        node.type === 'AssignmentExpression' &&
+        (node.operator === '&&=' || node.operator === '||=') &&
+        bare(node.left).type !== 'Identifier'
+      )
+        found = { node, message: `${node.operator} on a member: write an if` };
+      return true;
+    });
+    return found;
+  }
+
+  /** Where a node stands, as `file:line:column`. */
+  site(node: Node): string {
+    const { line, column } = this.#lines.at(node.start);
+    return `${this.#file}:${line + 1}:${column + 1}`;
+  }
+
+  #at(node: Node): string {
+    return JSON.stringify(this.site(node));
+  }
+
+  /** A node's text with other code in the place of its parts. */
+  #within(node: Node, part: (child: Node) => Code): Code {
+    const pieces: Piece[] = [];
+    let from = node.start;
+    for (const child of children(node)) {
+      if (child.start < from) continue;
+      const done = part(child);
+      const [only] = done;
+      if (
+        done.length === 1 &&
+        typeof only === 'object' &&
+        only.start === child.start &&
+        only.end === child.end
+      )
+        continue;
+      if (from < child.start) pieces.push({ start: from, end: child.start });
+      pieces.push(...done);
+      from = child.end;
+    }
+    if (from < node.end) pieces.push({ start: from, end: node.end });
+    return pieces;
+  }
+
+  #asItIs({ start, end }: Node): Code {
+    return [{ start, end }];
+  }
+
+  #text({ start, end }: Node): string {
+    return this.#source.slice(start, end);
+  }
+
+  // ---- expressions
+
+  expression(node: Node): Code {
+    const ag = this.#ag;
+    if (isFunction(node)) {
+      if (node.async || node.generator) return this.#asItIs(node);
+      this.#check(node);
+      return this.function(node);
+    }
+    if (isClass(node)) return this.#asItIs(node);
+    switch (node.type) {
+      case 'BinaryExpression': {
+        const op = BINARY[node.operator];
+        if (op === undefined) break;
+        return code`${ag}.${op}(${this.expression(node.left)}, ${this.expression(node.right)})`;
+      }
+      case 'UnaryExpression': {
+        const op = node.operator === '-' ? 'neg' : node.operator === '!' ? 'not' : undefined;
+        // A negative literal is a number.
+        if (op === undefined || (op === 'neg' && node.argument.type === 'Literal')) break;
+        return code`${ag}.${op}(${this.expression(node.argument)})`;
+      }
+      case 'LogicalExpression': {
+        if (node.operator === '??') break;
+        const op = node.operator === '&&' ? 'and' : 'or';
+        return code`${ag}.${op}(${this.expression(node.left)}, () => (${this.expression(node.right)}), ${this.#state([node.right], false)}, ${this.#at(node)})`;
+      }
+      case 'ConditionalExpression': {
+        const { test, consequent, alternate } = node;
+        return code`${ag}.ifExp(${this.expression(test)}, () => (${this.expression(consequent)}), () => (${this.expression(alternate)}), ${this.#state([consequent, alternate], false)}, ${this.#at(node)})`;
+      }
+      case 'AssignmentExpression':
+        return this.#assignment(node.left, node.operator, node.right, node);
+      case 'UpdateExpression':
+        return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, node, false);
+      case 'CallExpression':
+        return this.#call(node.callee, node.arguments, node);
+      case 'ArrayExpression':
+      case 'ObjectExpression':
+        return code`${ag}.made(${this.#within(node, (child) => this.expression(child))})`;
+      case 'Property':
+        if (node.shorthand && node.value.type === 'Identifier') return this.#asItIs(node);
+        break;
+      default:
+    }
+    return this.#within(node, (child) => this.expression(child));
+  }
+
+  /** The object of a member that is written, which has to be known where a graph is made. */
+  #target(node: Node): Code {
+    const to = bare(node);
+    if (
+      to.type === 'ArrayPattern' ||
+      to.type === 'ObjectPattern' ||
+      to.type === 'AssignmentPattern' ||
+      to.type === 'RestElement' ||
+      to.type === 'Property'
+    )
+      return this.#within(to, (child) =>
+        to.type === 'AssignmentPattern' && child === to.right
+          ? this.expression(child)
+          : to.type === 'Property' && to.computed && child === to.key
+            ? this.expression(child)
+            : this.#target(child),
+      );
+    if (to.type !== 'MemberExpression') return this.#asItIs(node);
+    const path = memberPath(to);
+    // Members by names are part of the state of what is around them, unless the object is made there.
+    if (path !== null && !this.#inner.has(path.root)) return this.#asItIs(node);
+    const strict = path === null;
+    return this.#within(to, (child) =>
+      child === to.object
+        ? code`${this.#ag}.own(${this.expression(child)}, ${String(strict)}, ${this.#at(node)})`
+        : this.expression(child),
+    );
+  }
+
+  #assignment(left: Node, operator: string, right: Node, node: Node): Code {
+    const ag = this.#ag;
+    if (operator === '=') return code`${this.#target(left)} = ${this.expression(right)}`;
+    const op = operator.slice(0, -1);
+    const to = bare(left);
+    if (op === '&&' || op === '||') {
+      const name = this.#text(left);
+      return code`${name} = ${ag}.${op === '&&' ? 'and' : 'or'}(${name}, () => (${this.expression(right)}), ${this.#state([right], false)}, ${this.#at(node)})`;
+    }
+    const helper = BINARY[op];
+    if (helper === undefined)
+      return this.#within(node, (c) => (c === left ? this.#target(c) : this.expression(c)));
+    const path = memberPath(to);
+    if (path !== null)
+      return code`${this.#target(left)} = ${ag}.${helper}(${this.#text(left)}, ${this.expression(right)})`;
+    return this.#change(to, code`(v$) => ${ag}.${helper}(v$, ${this.expression(right)})`, 'change', node);
+  }
+
+  /** A change of a member whose object or key must be evaluated once. */
+  #change(to: Node, fn: Code, helper: string, node: Node): Code {
+    if (to.type !== 'MemberExpression' || to.property.type === 'PrivateIdentifier')
+      throw new AutographError(
+        this.site(node),
+        'this assignment cannot be converted: take the object into a const first',
+      );
+    const key = to.computed ? this.expression(to.property) : [JSON.stringify(this.#text(to.property))];
+    return code`${this.#ag}.${helper}(${this.#ag}.own(${this.expression(to.object)}, true, ${this.#at(node)}), ${key}, ${fn})`;
+  }
+
+  #update(argument: Node, op: string, prefix: boolean, node: Node, statement: boolean): Code {
+    const ag = this.#ag;
+    const to = bare(argument);
+    if (memberPath(to) === null)
+      return this.#change(to, [`${ag}.${op}`], prefix ? 'change' : 'changeAfter', node);
+    const next = code`${this.#target(argument)} = ${ag}.${op}(${this.#text(argument)})`;
+    if (statement) return next;
+    return prefix ? code`(${next})` : code`${ag}.before(${this.#text(argument)}, ${next})`;
+  }
+
+  #call(callee: Node, args: readonly Node[], node: Node): Code {
+    const member = callee.type === 'MemberExpression' && !callee.computed ? callee : null;
+    const method = member?.property.type === 'Identifier' ? member.property.name : '';
+    if (method === 'doNotConvert' || (callee.type === 'Identifier' && callee.name === 'doNotConvert'))
+      return this.#asItIs(node);
+    return this.#within(node, (child) => {
+      if (member !== null && child === callee && MUTATING.has(method)) {
+        return this.#within(member, (part) =>
+          part === member.object
+            ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#at(node)})`
+            : this.#asItIs(part),
+        );
+      }
+      const done = this.expression(child);
+      return ASKING.has(method) && child === args[0] && isFunction(child)
+        ? code`${this.#ag}.asks(${done}, ${this.#at(child)})`
+        : done;
+    });
+  }
+
+  /** What a converted statement assigns to: how to read and write it, its names, and how many of them end with the function. */
+  #state(nodes: readonly Node[], statements: boolean): string {
+    const { names, members } = assignedIn(nodes, statements);
+    const own = [...names].filter((n) => this.#locals.has(n));
+    const outer = [...names].filter((n) => !this.#locals.has(n));
+    const all = [...own, ...outer, ...members.keys()];
+    if (all.length === 0) return 'null';
+    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
+  }
+
+  // ---- statements
+
+  /** A block in braces, which stand for themselves. */
+  #block(node: Node, at: Position): Code {
+    if (node.type !== 'BlockStatement') return code`{ ${this.#statements([node], at)} }`;
+    const first = node.body[0];
+    const last = node.body.at(-1);
+    if (first === undefined || last === undefined) return this.#asItIs(node);
+    return [
+      { start: node.start, end: first.start },
+      ...this.#statements(node.body, at),
+      { start: last.end, end: node.end },
+    ];
+  }
+
+  #statements(list: readonly Node[], at: Position): Code {
+    const out: Piece[] = [];
+    const gap = (i: number): void => {
+      const [before, next] = [list[i - 1], list[i]];
+      if (before === undefined || next === undefined) return;
+      // Statements that did not follow each other have other ones between them.
+      const between = { start: before.end, end: next.start };
+      out.push(this.#source.slice(between.start, between.end).trim() === '' ? between : '\n');
+    };
+    for (const [i, statement] of list.entries()) {
+      gap(i);
+      if (!this.#handsOn(statement, at)) {
+        out.push(...this.#statement(statement, at));
+        continue;
+      }
+      // What follows must not run after a jump, so it becomes a function. Functions declared there are known before.
+      const following = list.slice(i + 1);
+      const hoisted = following.filter((s) => s.type === 'FunctionDeclaration');
+      const rest = following.filter((s) => s.type !== 'FunctionDeclaration' && s.type !== 'EmptyStatement');
+      for (const fn of hoisted) out.push(...this.#statement(fn, at), '\n');
+      const signal = this.#converted(statement, at, rest);
+      const result = at.top ? code`${this.#ag}.value(${signal}, ${this.#at(statement)})` : signal;
+      out.push(...code`return ${result};`);
+      return out;
+    }
+    return out;
+  }
+
+  /** Whether a statement is one that is converted and that control may leave other than at its end. */
+  #handsOn(statement: Node, at: Position): boolean {
+    const jumps = jumpsOf(statement);
+    return (jumps.return || jumps.break || jumps.continue) && this.#converts(statement, jumps, at);
+  }
+
+  /** Whether a statement becomes a call of a helper. */
+  #converts(s: Node, jumps: Jumps, at: Position): boolean {
+    const can =
+      !jumps.label &&
+      (!jumps.return || at.handsOn.return) &&
+      (!jumps.break || at.handsOn.break) &&
+      (!jumps.continue || at.handsOn.continue);
+    if (!can) return false;
+    if (s.type === 'IfStatement') return true;
+    if (s.type === 'BlockStatement') return jumps.return || jumps.break || jumps.continue;
+    if (!LOOPS.has(s.type)) return false;
+    if (s.type === 'ForOfStatement') return !s.await;
+    return s.type !== 'ForStatement' || !this.#keeps(s.init, s);
+  }
+
+  /** Whether functions in a loop keep its variables, of which each turn has its own. */
+  #keeps(init: Node | null, loop: Node): boolean {
+    if (init?.type !== 'VariableDeclaration') return false;
+    const names = init.declarations.flatMap((d) => boundNames(d.id));
+    let found = false;
+    const visit = (node: Node, inside: boolean): void => {
+      if (inside && node.type === 'Identifier' && names.includes(node.name)) found = true;
+      for (const child of children(node)) visit(child, inside || isFunction(child));
+    };
+    visit(loop, false);
+    return found;
+  }
+
+  /** In a callback of a helper that is called from here. */
+  #callback(at: Position): Position {
+    return { told: { return: true, break: true, continue: true }, handsOn: at.handsOn, top: false };
+  }
+
+  #turn(at: Position): Position {
+    return {
+      told: { return: true, break: true, continue: true },
+      handsOn: { return: at.handsOn.return, break: true, continue: true },
+      top: false,
+    };
+  }
+
+  /** A callback's body: a statement, and what follows it. */
+  #body(node: Node | null, at: Position, rest: readonly Node[] = []): Code {
+    const first = node === null ? [] : node.type === 'BlockStatement' ? node : [node];
+    if (rest.length === 0)
+      return Array.isArray(first) ? code`{ ${this.#statements(first, at)} }` : this.#block(first, at);
+    if (node === null || (node.type === 'BlockStatement' && node.body.length === 0))
+      return code`{ ${this.#statements(rest, at)} }`;
+    // The block keeps its names for itself.
+    return code`{ ${this.#statements([node, ...rest], at)} }`;
+  }
+
+  /** A call of a helper, whose value says whether control goes on behind the statement. */
+  #converted(s: Node, at: Position, rest: readonly Node[]): Code {
+    const ag = this.#ag;
+    if (s.type === 'IfStatement' && rest.length > 0 && alwaysJumps(s.consequent))
+      return this.#if(s, at, [], rest);
+    if (s.type === 'IfStatement' && rest.length > 0 && alwaysJumps(s.alternate))
+      return this.#if(s, at, rest, []);
+    const call = this.#helper(s, at);
+    if (rest.length === 0) return call;
+    return code`${ag}.afterJump(${call}, () => { ${this.#statements(rest, this.#callback(at))} }, ${this.#state(rest, true)}, ${this.#at(s)})`;
+  }
+
+  #if(
+    s: Node & { type: 'IfStatement' },
+    at: Position,
+    then: readonly Node[],
+    otherwise: readonly Node[],
+  ): Code {
+    const inside = this.#callback(at);
+    const { test, consequent, alternate } = s;
+    const yes = this.#body(consequent, inside, then);
+    const no = this.#body(alternate, inside, otherwise);
+    const branches = alternate === null ? [consequent] : [consequent, alternate];
+    const state = this.#stateOf([branches, then, otherwise]);
+    return code`${this.#ag}.ifStmt(${this.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#at(s)})`;
+  }
+
+  /** The state of several pieces of code that are lists of statements each. */
+  #stateOf(lists: readonly (readonly Node[])[]): string {
+    const [branches, ...rests] = lists as readonly [readonly Node[], ...(readonly Node[])[]];
+    const parts = [assignedIn(branches, false), ...rests.map((r) => assignedIn(r, true))];
+    const names = new Set(parts.flatMap((p) => [...p.names]));
+    const members = new Set(parts.flatMap((p) => [...p.members.keys()]));
+    const own = [...names].filter((n) => this.#locals.has(n));
+    const all = [...own, ...[...names].filter((n) => !this.#locals.has(n)), ...members];
+    if (all.length === 0) return 'null';
+    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
+  }
+
+  #helper(s: Node, at: Position): Code {
+    const ag = this.#ag;
+    switch (s.type) {
+      case 'IfStatement':
+        return this.#if(s, at, [], []);
+      case 'BlockStatement':
+        return code`${ag}.block(() => ${this.#block(s, this.#callback(at))})`;
+      case 'WhileStatement':
+      case 'DoWhileStatement': {
+        const name = s.type === 'WhileStatement' ? 'whileStmt' : 'doStmt';
+        return code`${ag}.${name}(() => (${this.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false)}, ${this.#at(s)})`;
+      }
+      case 'ForStatement': {
+        const test = s.test === null ? ['true'] : this.expression(s.test);
+        const update = s.update === null ? ['null'] : code`() => { ${this.#expressionStatement(s.update)}; }`;
+        const nodes = [s.test, s.update, s.body].filter((n): n is NonNullable<typeof n> => n !== null);
+        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false)}, ${this.#at(s)})`;
+        if (s.init === null) return loop;
+        const init =
+          s.init.type === 'VariableDeclaration'
+            ? this.#statement(s.init, at)
+            : this.#expressionStatement(s.init);
+        return code`${ag}.block(() => { ${init}; return ${loop}; })`;
+      }
+      case 'ForOfStatement': {
+        const { left, right, body } = s;
+        const turn = this.#turn(at);
+        const over = this.#iterable(right);
+        if (left.type === 'VariableDeclaration') {
+          const pattern = left.declarations[0]?.id;
+          if (pattern === undefined) break;
+          boundNames(pattern).forEach((n) => this.#inner.add(n));
+          const state = this.#withoutNames(body, boundNames(pattern));
+          return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${this.#body(body, turn)}, ${state}, ${this.#at(s)})`;
+        }
+        const inside = this.#body(body, turn);
+        return code`${ag}.forOf(${over}, (t$) => { ${this.#target(left)} = t$; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#at(s)})`;
+      }
+      default:
+    }
+    throw new AutographError(this.site(s), `a ${s.type} cannot be converted`);
+  }
+
+  /** The state of a loop's body, of which the loop declares some names. */
+  #withoutNames(body: Node, declared: readonly string[]): string {
+    const { names, members } = assignedIn([body], false);
+    const left = [...names].filter((n) => !declared.includes(n));
+    const own = left.filter((n) => this.#locals.has(n));
+    const outside = [...members].flatMap(([text, { root }]) => (declared.includes(root) ? [] : [text]));
+    const all = [...own, ...left.filter((n) => !this.#locals.has(n)), ...outside];
+    if (all.length === 0) return 'null';
+    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
+  }
+
+  /** What a for…of goes through; `tf.range` there may have bounds that are known at run time only. */
+  #iterable(right: Node): Code {
+    const call = bare(right);
+    if (call.type === 'CallExpression') {
+      const { callee } = call;
+      if (
+        callee.type === 'MemberExpression' &&
+        !callee.computed &&
+        callee.property.name === 'range' &&
+        callee.object.type === 'Identifier' &&
+        (this.#marks.library.namespaces.has(callee.object.name) || callee.object.name === 'tf')
+      ) {
+        const args = call.arguments.flatMap((a) => [', ', ...this.expression(a)]);
+        return code`${this.#ag}.range(${this.#asItIs(callee)}${args})`;
+      }
+    }
+    return this.expression(right);
+  }
+
+  #expressionStatement(node: Node): Code {
+    if (node.type === 'UpdateExpression')
+      return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, node, true);
+    return this.expression(node);
+  }
+
+  #statement(s: Node, at: Position): Code {
+    const ag = this.#ag;
+    const jumps = jumpsOf(s);
+    if (s.type !== 'BlockStatement' && this.#converts(s, jumps, at)) return code`;${this.#helper(s, at)};`;
+    // In what stays plain, jumps cannot be handed on from one statement to the next.
+    const plain: Position = { ...at, handsOn: NO_JUMPS };
+    const part = (child: Node, position: Position = plain): Code => this.#plainPart(child, position);
+    switch (s.type) {
+      case 'ReturnStatement': {
+        const value = s.argument === null ? [] : this.expression(s.argument);
+        if (at.told.return) return code`return ${ag}.returned(${value});`;
+        return s.argument === null ? this.#asItIs(s) : code`return (${value});`;
+      }
+      case 'BreakStatement':
+        return at.told.break && !s.label ? code`return ${ag}.BREAK;` : this.#asItIs(s);
+      case 'ContinueStatement':
+        return at.told.continue && !s.label ? code`return ${ag}.CONTINUE;` : this.#asItIs(s);
+      case 'ThrowStatement':
+        return code`throw ${ag}.thrown(${this.expression(s.argument)}, ${this.#at(s)});`;
+      case 'ExpressionStatement':
+        if (s.directive !== null && s.directive !== undefined) return this.#asItIs(s);
+        return this.#within(s, (child) => this.#expressionStatement(child));
+      case 'IfStatement': {
+        const no = s.alternate === null ? [] : code` else ${part(s.alternate)}`;
+        return code`if (${this.#host(s.test)}) ${part(s.consequent)}${no}`;
+      }
+      case 'WhileStatement':
+      case 'DoWhileStatement':
+      case 'ForStatement':
+      case 'ForInStatement':
+      case 'ForOfStatement': {
+        const turn: Position = { ...plain, told: { ...plain.told, break: false, continue: false } };
+        const { body } = s;
+        return this.#within(s, (child) => {
+          if (child === body) return part(child, turn);
+          if ('test' in s && child === s.test) return this.#host(child);
+          if ('left' in s && child === s.left)
+            return child.type === 'VariableDeclaration' ? this.#asItIs(child) : this.#target(child);
+          if ('right' in s && child === s.right)
+            return code`${ag}.hostIterable(${this.expression(child)}, ${this.#at(s)})`;
+          if (child.type === 'VariableDeclaration') return this.#within(child, (c) => this.expression(c));
+          return this.#expressionStatement(child);
+        });
+      }
+      case 'SwitchStatement': {
+        const inside: Position = { ...plain, told: { ...plain.told, break: false } };
+        return this.#within(s, (child) => {
+          if (child === s.discriminant)
+            return code`${ag}.hostValue(${this.expression(child)}, ${this.#at(s)})`;
+          if (child.type !== 'SwitchCase') return this.expression(child);
+          return this.#within(child, (c) =>
+            c === child.test ? this.expression(c) : this.#statement(c, inside),
+          );
+        });
+      }
+      case 'BlockStatement':
+        return this.#block(s, plain);
+      case 'LabeledStatement':
+        return this.#within(s, (child) =>
+          child === s.label ? this.#asItIs(child) : this.#statement(child, plain),
+        );
+      case 'TryStatement':
+        return this.#within(s, (child) => {
+          if (child.type !== 'CatchClause') return this.#block(child, plain);
+          return this.#within(child, (c) => (c === child.body ? this.#block(c, plain) : this.#target(c)));
+        });
+      default:
+        if (isFunction(s)) return this.expression(s);
+        if (s.type === 'VariableDeclaration' && !at.top)
+          s.declarations.flatMap((d) => boundNames(d.id)).forEach((n) => this.#inner.add(n));
+        return this.#within(s, (child) =>
+          child.type === 'VariableDeclarator'
+            ? this.#within(child, (c) => (c === child.id ? this.#pattern(c) : this.expression(c)))
+            : this.expression(child),
+        );
+    }
+  }
+
+  /** A pattern that declares names, with its defaults converted. */
+  #pattern(node: Node): Code {
+    return node.type === 'Identifier' ? this.#asItIs(node) : this.#target(node);
+  }
+
+  #plainPart(node: Node, at: Position): Code {
+    return node.type === 'BlockStatement' ? this.#block(node, at) : code`{ ${this.#statement(node, at)} }`;
+  }
+
+  /** A condition that has to be known where a graph is made. */
+  #host(test: Node): Code {
+    return code`${this.#ag}.host(${this.expression(test)}, ${this.#at(test)})`;
+  }
+}

@@ -1,0 +1,192 @@
+// What the variables of branches and loops are in a graph, and what is the same in all of them.
+import { constant, type DType, Tensor, Variable, zeros } from '@eagre/core';
+import { sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { TensorArray } from '@eagre/graph';
+import { AutographError } from '../errors.ts';
+
+/** What a value becomes in a graph: nothing where all ways have the same one. */
+export type Kind =
+  | 'same'
+  | 'array'
+  | { readonly kind: 'leaf'; readonly dtype: DType; readonly shape: readonly number[] }
+  | { readonly kind: 'list'; readonly items: readonly Kind[] }
+  | { readonly kind: 'object'; readonly keys: readonly string[]; readonly items: readonly Kind[] };
+
+/** Thrown through a trace that has to start again with other kinds. */
+export class Retry extends Error {
+  override readonly name: string = 'Retry';
+  readonly kinds: readonly Kind[];
+
+  constructor(kinds: readonly Kind[]) {
+    super('the kinds of variables were found');
+    this.kinds = kinds;
+  }
+}
+
+type HostScalar = number | boolean | bigint;
+
+const isHostScalar = (v: unknown): v is HostScalar =>
+  typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint';
+
+function isPlain(v: unknown): v is Record<string, unknown> {
+  if (typeof v !== 'object' || v === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(v);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const hostDType = (v: HostScalar): DType =>
+  typeof v === 'number' ? 'float32' : typeof v === 'boolean' ? 'bool' : 'int64';
+
+const show = (v: unknown): string => {
+  if (v instanceof Tensor || v instanceof Variable) return `${v.dtype} ${showShape(v.shape)}`;
+  if (v instanceof TensorArray) return 'a TensorArray';
+  if (typeof v === 'string') return JSON.stringify(v);
+  if (Array.isArray(v)) return `an array of ${v.length}`;
+  if (isPlain(v)) return `an object with the keys ${Object.keys(v).join(', ')}`;
+  if (typeof v === 'object' && v !== null) return `an object of class ${v.constructor.name}`;
+  return typeof v === 'function' ? 'a function' : String(v);
+};
+
+/** A name for messages: of a variable, or of something else. */
+export interface Naming {
+  readonly site: string;
+  readonly name: string;
+  /** Where the two values come from. */
+  readonly ways: readonly [string, string];
+}
+
+function differs({ site, name, ways }: Naming, a: unknown, b: unknown): AutographError {
+  return new AutographError(
+    site,
+    `${name} is ${show(a)} ${ways[0]} and ${show(b)} ${ways[1]}; both must be of one dtype and shape`,
+  );
+}
+
+/** The kind of a value that only one way has. */
+export function kindOf(value: unknown, naming: Naming): Kind {
+  return unified(value, value, naming, true);
+}
+
+/**
+ * The kind of what is one value or another.
+ * @param fresh whether the same value counts as one that is made anew.
+ * @throws AutographError where no graph can hold both.
+ */
+export function unified(a: unknown, b: unknown, naming: Naming, fresh = false): Kind {
+  if (!fresh && Object.is(a, b)) return 'same';
+  if (a instanceof TensorArray && b instanceof TensorArray) return 'array';
+  const [x, y] = [a, b].map((v) => (v instanceof Variable ? toTensor(v) : v));
+  if (isHostScalar(x) && isHostScalar(y)) {
+    if (typeof x !== typeof y) throw differs(naming, a, b);
+    return { kind: 'leaf', dtype: hostDType(x), shape: [] };
+  }
+  if ((x instanceof Tensor || isHostScalar(x)) && (y instanceof Tensor || isHostScalar(y))) {
+    const model = x instanceof Tensor ? x : (y as Tensor);
+    for (const other of [x, y]) if (!fits(other, model.dtype, model.shape)) throw differs(naming, a, b);
+    return { kind: 'leaf', dtype: model.dtype, shape: model.shape };
+  }
+  if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
+    const items: readonly unknown[] = b;
+    return {
+      kind: 'list',
+      items: a.map((item: unknown, i) => unified(item, items[i], at(naming, `[${i}]`), fresh)),
+    };
+  }
+  if (isPlain(a) && isPlain(b)) {
+    const keys = Object.keys(a);
+    if (keys.length === Object.keys(b).length && keys.every((k) => Object.hasOwn(b, k)))
+      return {
+        kind: 'object',
+        keys,
+        items: keys.map((k) => unified(a[k], b[k], at(naming, `.${k}`), fresh)),
+      };
+  }
+  if (fresh) {
+    // Nothing but itself can stand for it.
+    return 'same';
+  }
+  if (a === undefined || b === undefined) {
+    const missing = a === undefined ? naming.ways[0] : naming.ways[1];
+    throw new AutographError(naming.site, `${naming.name} has no value ${missing}: give it one before`);
+  }
+  throw differs(naming, a, b);
+}
+
+const at = (naming: Naming, where: string): Naming => ({ ...naming, name: naming.name + where });
+
+function fits(value: Tensor | HostScalar, dtype: DType, shape: readonly number[]): boolean {
+  if (value instanceof Tensor) return value.dtype === dtype && sameShape(value.shape, shape);
+  if (shape.length !== 0) return false;
+  if (typeof value === 'boolean' || dtype === 'bool') return typeof value === 'boolean' && dtype === 'bool';
+  return dtype === 'float32' || dtype === 'float64' || Number.isInteger(Number(value));
+}
+
+export function sameKind(a: Kind | undefined, b: Kind): boolean {
+  if (a === undefined || typeof a === 'string' || typeof b === 'string') return a === b;
+  if (a.kind === 'leaf' || b.kind === 'leaf')
+    return a.kind === 'leaf' && b.kind === 'leaf' && a.dtype === b.dtype && sameShape(a.shape, b.shape);
+  if (a.kind !== b.kind || a.items.length !== b.items.length) return false;
+  if (a.kind === 'object' && b.kind === 'object' && a.keys.some((k, i) => k !== b.keys[i])) return false;
+  return a.items.every((item, i) => sameKind(item, b.items[i] as Kind));
+}
+
+/** Whether a value can be brought to a kind, as it is. */
+export function hasKind(value: unknown, kind: Kind): boolean {
+  if (kind === 'same') return false;
+  if (kind === 'array') return value instanceof TensorArray;
+  if (kind.kind === 'leaf') {
+    const x = value instanceof Variable ? toTensor(value) : value;
+    return (x instanceof Tensor || isHostScalar(x)) && fits(x, kind.dtype, kind.shape);
+  }
+  if (kind.kind === 'list')
+    return (
+      Array.isArray(value) &&
+      value.length === kind.items.length &&
+      kind.items.every((k, i) => k === 'same' || hasKind(value[i], k))
+    );
+  return (
+    isPlain(value) &&
+    Object.keys(value).length === kind.keys.length &&
+    kind.keys.every(
+      (key, i) =>
+        Object.hasOwn(value, key) && (kind.items[i] === 'same' || hasKind(value[key], kind.items[i] as Kind)),
+    )
+  );
+}
+
+/** The tensors that stand for a value; zeros where it has none. */
+export function encode(kind: Kind, value: unknown, missing: boolean, out: (Tensor | TensorArray)[]): void {
+  if (kind === 'same') return;
+  if (kind === 'array') {
+    if (value instanceof TensorArray) out.push(value);
+    return;
+  }
+  if (kind.kind === 'leaf') {
+    if (missing) out.push(zeros(kind.shape, kind.dtype));
+    else if (isHostScalar(value)) out.push(constant(value, kind.dtype));
+    else out.push(toTensor(value as Tensor | Variable));
+    return;
+  }
+  kind.items.forEach((item, i) => {
+    const part: unknown = missing
+      ? undefined
+      : kind.kind === 'list'
+        ? (value as readonly unknown[])[i]
+        : (value as Readonly<Record<string, unknown>>)[kind.keys[i] as string];
+    encode(item, part, missing, out);
+  });
+}
+
+/** A value with the tensors that stand for it now. @param like what it is where it is the same. */
+export function decode(kind: Kind, like: unknown, next: () => unknown): unknown {
+  if (kind === 'same') return like;
+  if (kind === 'array' || kind.kind === 'leaf') return next();
+  if (kind.kind === 'list')
+    return kind.items.map((item, i) => decode(item, Array.isArray(like) ? like[i] : undefined, next));
+  return Object.fromEntries(
+    kind.items.map((item, i) => {
+      const key = kind.keys[i] as string;
+      return [key, decode(item, isPlain(like) ? like[key] : undefined, next)];
+    }),
+  );
+}

@@ -1,0 +1,322 @@
+// while, do, for and for…of.
+import {
+  constant,
+  range as hostRange,
+  InvalidArgumentError,
+  Tensor,
+  unstack,
+  Variable,
+  where,
+} from '@eagre/core';
+import { context, getRow, knownSize, toTensor } from '@eagre/core/internal';
+import { type TensorArray, whileLoop } from '@eagre/graph';
+import { AutographError } from '../errors.ts';
+import { afterJump, type State, unless } from './choice.ts';
+import { inFrame } from './frames.ts';
+import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
+import { type Outcome, Signal } from './signal.ts';
+import { and, asTensor, isTensor, known, not, or, type Truth, truth } from './truth.ts';
+
+interface Loop {
+  readonly test: () => unknown;
+  readonly body: () => Outcome;
+  readonly update: (() => void) | null;
+  readonly state: State | null;
+  readonly site: string;
+}
+
+const found = new Map<string, readonly Kind[]>();
+const ATTEMPTS = 20;
+
+/** A converted `while` or `for`. */
+export function whileStmt(
+  test: () => unknown,
+  body: () => Outcome,
+  update: (() => void) | null,
+  state: State | null,
+  site: string,
+): Outcome {
+  return run({ test, body, update, state, site }, true);
+}
+
+/** A converted `do`. */
+export function doStmt(
+  test: () => unknown,
+  body: () => Outcome,
+  update: (() => void) | null,
+  state: State | null,
+  site: string,
+): Outcome {
+  return run({ test, body, update, state, site }, false);
+}
+
+/** Runs turns as they are, as long as it is known whether there is another one; the others become a loop of the graph. */
+function run(loop: Loop, first: boolean): Outcome {
+  const { test, body, update, state, site } = loop;
+  for (let asked = first; ; asked = true) {
+    if (asked) {
+      const start = state?.[0]();
+      const go = truth(test(), site);
+      if (go === false) return undefined;
+      if (go !== true) {
+        if (start !== undefined) state?.[1](start);
+        return traced(loop, undefined);
+      }
+    }
+    const signal = (body() ?? undefined)?.afterTurn();
+    if (signal !== undefined) {
+      const gone = or(signal.broke, signal.returned);
+      if (gone === true && (signal.returned === true || signal.returned === false)) return signal.afterLoop();
+      if (update !== null) unless(gone, update, state, site);
+      if (gone === true) return signal.afterLoop();
+      return traced(loop, signal);
+    }
+    update?.();
+  }
+}
+
+/** The turns that a graph has to decide about. @param before what a turn before has said. */
+function traced(loop: Loop, before: Signal | undefined): Outcome {
+  const { test, body, update, state, site } = loop;
+  const names = [
+    ...(state?.[2].map((n) => `the variable ${n}`) ?? []),
+    'break',
+    'return',
+    'the returned value',
+  ];
+  const initial: readonly unknown[] = [
+    ...(state?.[0]() ?? []),
+    before?.broke ?? false,
+    before?.returned ?? false,
+    before?.value,
+  ];
+  const count = initial.length - 3;
+  const naming = (i: number) => ({
+    site,
+    name: names[i] as string,
+    ways: ['before the loop', 'after a turn of it'] as const,
+  });
+  let kinds: readonly Kind[] = initial.map((v, i) => (isTensor(v) ? kindOf(v, naming(i)) : 'same'));
+  const unhinted = kinds;
+  const hint = found.get(site);
+  if (hint?.length === kinds.length)
+    kinds = kinds.map((k, i) => {
+      const other = hint[i] as Kind;
+      const fits = initial[i] === undefined ? i === count + 2 : hasKind(initial[i], other);
+      return k === 'same' && fits ? other : k;
+    });
+  let hinted = kinds.some((k, i) => k !== unhinted[i]);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return attemptLoop();
+    } catch (error) {
+      state?.[1](initial.slice(0, count));
+      if (attempt >= ATTEMPTS) throw error;
+      if (error instanceof Retry) kinds = error.kinds;
+      else if (hinted) kinds = unhinted;
+      else throw error;
+      hinted = false;
+    }
+  }
+
+  function attemptLoop(): Outcome {
+    const start: (Tensor | TensorArray)[] = [];
+    kinds.forEach((kind, i) => encode(kind, initial[i], initial[i] === undefined, start));
+    // A loop of which nothing is known to change yet.
+    const idle = start.length === 0;
+    if (idle) start.push(constant(0, 'int32'));
+    const values = (vars: readonly unknown[]): readonly unknown[] => {
+      let next = 0;
+      return kinds.map((kind, i) => decode(kind, initial[i], () => vars[next++]));
+    };
+    const condition = (...vars: readonly unknown[]): Tensor => {
+      const now = values(vars);
+      const gone = or(now[count] as Truth, now[count + 1] as Truth);
+      const variables = now.slice(0, count);
+      state?.[1](variables);
+      const go = inFrame(() => truth(test(), site));
+      const changed = state?.[0]().findIndex((v, i) => !Object.is(v, variables[i])) ?? -1;
+      if (changed >= 0) {
+        throw new AutographError(
+          site,
+          `the condition of a loop over a tensor changes ${names[changed]}: change it in the body`,
+        );
+      }
+      return asTensor(and(not(gone), go));
+    };
+    const turn = (...vars: readonly unknown[]): readonly (Tensor | TensorArray)[] => {
+      const now = values(vars);
+      state?.[1](now.slice(0, count));
+      const signal = inFrame(() => (body() ?? undefined)?.afterTurn());
+      const broke = signal?.broke ?? false;
+      const gone = signal?.returned ?? false;
+      if (update !== null) inFrame(() => unless(or(broke, gone), update, state, site));
+      const after: readonly unknown[] = [...(state?.[0]() ?? []), broke, gone, signal?.value];
+      const missing = after.map((_, i) => i === count + 2 && gone === false);
+      const next = kinds.map((kind, i) => kindAfter(kind, i, after[i], missing[i] === true));
+      if (next.some((kind, i) => !sameKind(kinds[i], kind))) throw new Retry(next);
+      const out: (Tensor | TensorArray)[] = [];
+      kinds.forEach((kind, i) => encode(kind, after[i], missing[i] === true, out));
+      return idle ? [vars[0] as Tensor] : out;
+    };
+    const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start);
+    found.set(site, kinds);
+    const last = values(results);
+    state?.[1](last.slice(0, count));
+    const [, gone, value] = last.slice(count) as [Truth, Truth, unknown];
+    return gone === false ? undefined : new Signal(false, false, gone, value);
+  }
+
+  function kindAfter(kind: Kind, i: number, value: unknown, missing: boolean): Kind {
+    const was = initial[i];
+    if (missing) return kind;
+    if (kind === 'same') {
+      if (Object.is(value, was)) return kind;
+      if (i === count + 2 && was === undefined) return kindOf(value, naming(i));
+      return unified(was, value, naming(i));
+    }
+    if (hasKind(value, kind)) return kind;
+    // A bare number before the loop takes the dtype that it comes to have in it.
+    const known =
+      i === count + 2 && was === undefined ? kindOf(value, naming(i)) : unified(was, value, naming(i));
+    if (sameKind(kind, known))
+      throw new AutographError(
+        site,
+        `${names[i]} changes its dtype from turn to turn: give it one before the loop, as tf.constant(0, 'float32')`,
+      );
+    return known;
+  }
+}
+
+/** A range whose bounds are known at run time only. */
+class Range {
+  readonly start: Tensor;
+  readonly limit: Tensor;
+  readonly delta: Tensor;
+
+  constructor(start: Tensor, limit: Tensor, delta: Tensor) {
+    this.start = start;
+    this.limit = limit;
+    this.delta = delta;
+  }
+}
+
+/** What a for…of over `tf.range(…)` goes through. @param make `tf.range`, or a function of that name. */
+export function range(make: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown {
+  const symbolicOne = args.find((a) => isTensor(a) && known(toTensor(a)) === null);
+  if (make !== hostRange || symbolicOne === undefined) return make(...(args as never[]));
+  const bounds = args.filter((a) => typeof a === 'number' || typeof a === 'bigint' || isTensor(a));
+  const options = args.find((a) => typeof a === 'object' && a !== null && !isTensor(a)) as
+    | { dtype?: Tensor['dtype'] }
+    | undefined;
+  const dtype = options?.dtype ?? toTensor(symbolicOne as Tensor).dtype;
+  const at = (i: number, other: number): Tensor => {
+    const bound = bounds[i];
+    const t = bound === undefined ? constant(other, dtype) : toTensor(bound as Tensor, dtype);
+    return (t.dtype === dtype ? t : t.cast(dtype)).reshape([]);
+  };
+  return bounds.length === 1
+    ? new Range(constant(0, dtype), at(0, 0), constant(1, dtype))
+    : new Range(at(0, 0), at(1, 0), at(2, 1));
+}
+
+/** A state with one variable more, which is the loop's own. */
+function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) => void): State {
+  const [read, write, names, own] = state ?? [() => [], () => undefined, [], 0];
+  return [
+    () => [get(), ...read()],
+    (values) => {
+      set(values[0] as Tensor);
+      write(values.slice(1));
+    },
+    ['(counter)', ...names],
+    own + 1,
+  ];
+}
+
+/** A converted `for…of`. */
+export function forOf(
+  over: unknown,
+  body: (item: unknown) => Outcome,
+  state: State | null,
+  site: string,
+): Outcome {
+  if (over instanceof Range) {
+    const { start, limit, delta } = over;
+    let i = start;
+    const up = known(delta);
+    const goesOn = (): Tensor =>
+      up === null
+        ? where(delta.greater(0), i.less(limit), i.greater(limit))
+        : Number(up.item()) > 0
+          ? i.less(limit)
+          : i.greater(limit);
+    const turn = (): Outcome => {
+      const item = i;
+      i = i.add(delta);
+      return body(item);
+    };
+    return run(
+      {
+        test: goesOn,
+        body: turn,
+        update: null,
+        state: withCounter(
+          state,
+          () => i,
+          (v) => (i = v),
+        ),
+        site,
+      },
+      true,
+    );
+  }
+  if (over instanceof Tensor || over instanceof Variable) {
+    const x = toTensor(over);
+    if (x.rank === 0)
+      throw new InvalidArgumentError(
+        `${site}: for…of goes through the rows of a tensor, and a scalar has none`,
+        'autograph',
+      );
+    if (context.tracer === null) return unrolled(unstack(x), body, state, site);
+    const count = knownSize(x.shape[0] as number, 'autograph');
+    let i = constant(0, 'int32');
+    const limit = constant(count, 'int32');
+    const turn = (): Outcome => {
+      const row = getRow(x, i);
+      i = i.add(1);
+      return body(row);
+    };
+    const loop: Loop = {
+      test: () => i.less(limit),
+      body: turn,
+      update: null,
+      state: withCounter(
+        state,
+        () => i,
+        (v) => (i = v),
+      ),
+      site,
+    };
+    // Whatever the rows are, it is one loop of the graph.
+    return count === 0 ? undefined : traced(loop, undefined);
+  }
+  return unrolled(over as Iterable<unknown>, body, state, site);
+}
+
+/** A loop whose turns stand one after the other. */
+function unrolled(
+  over: Iterable<unknown>,
+  body: (item: unknown) => Outcome,
+  state: State | null,
+  site: string,
+): Outcome {
+  let signal: Signal | undefined;
+  for (const item of over) {
+    const next: Outcome =
+      signal === undefined ? body(item) : afterJump(signal, () => body(item), state, site);
+    signal = (next ?? undefined)?.afterTurn();
+    if (signal?.jumped === true) break;
+  }
+  return signal?.afterLoop();
+}

@@ -1,0 +1,95 @@
+// Conditions: host values, tensors whose value is known, and tensors that differ from run to run.
+import {
+  constant,
+  InvalidArgumentError,
+  logicalAnd,
+  logicalNot,
+  logicalOr,
+  notEqual,
+  Tensor,
+  Variable,
+} from '@eagre/core';
+import { context, symbolic, toTensor, viewOf } from '@eagre/core/internal';
+import { AutographError } from '../errors.ts';
+
+/** A condition: a boolean where it is known, else a symbolic bool scalar. */
+export type Truth = boolean | Tensor;
+
+export function isTensor(value: unknown): value is Tensor | Variable {
+  return value instanceof Tensor || value instanceof Variable;
+}
+
+/** The tensor with values, where it has the same ones at each run; else null. */
+export function known(x: Tensor): Tensor | null {
+  if (x.backend !== symbolic) return x;
+  return context.tracer?.constant(x) ?? null;
+}
+
+/**
+ * Whether a value counts as true, as in JavaScript; a number in a tensor does unless it is 0 or NaN.
+ * @throws InvalidArgumentError for a tensor of several elements, or of strings.
+ */
+export function truth(value: unknown, site: string): Truth {
+  if (!isTensor(value)) return Boolean(value);
+  const x = toTensor(value);
+  if (x.size !== 1 || x.dtype === 'string') {
+    throw new InvalidArgumentError(
+      `${site}: the condition is ${x.dtype} [${x.shape}], expected one bool or number: reduce it first, for example x.greater(0).all()`,
+      'autograph',
+    );
+  }
+  const found = known(x);
+  if (found !== null) return Boolean(viewOf(found)[0]);
+  const one = x.rank === 0 ? x : x.reshape([]);
+  return one.dtype === 'bool' ? one : notEqual(one, 0);
+}
+
+/**
+ * Whether a condition holds where it has to be known.
+ * @throws AutographError for one that differs from run to run.
+ */
+export function host(value: unknown, site: string): boolean {
+  const t = truth(value, site);
+  if (typeof t === 'boolean') return t;
+  throw new AutographError(
+    site,
+    'this condition depends on a tensor, but its statement cannot become part of a graph: take jumps out of try, switch and labelled statements, and loop variables out of functions that keep them',
+  );
+}
+
+/** A function whose result is a condition that has to be known. */
+export function asks<A extends readonly unknown[]>(
+  fn: (...args: A) => unknown,
+  site: string,
+): (...args: A) => boolean {
+  return (...args) => host(fn(...args), site);
+}
+
+/** What a switch chooses by. @throws AutographError for a tensor that differs from run to run. */
+export function hostValue(value: unknown, site: string): unknown {
+  if (!isTensor(value)) return value;
+  const found = known(toTensor(value));
+  if (found === null)
+    throw new AutographError(
+      site,
+      'switch on a tensor cannot become part of a graph: write if and else, or tf.switchCase',
+    );
+  return viewOf(found).length === 1 ? viewOf(found)[0] : value;
+}
+
+/** What a plain loop goes through. @throws AutographError for a tensor that differs from run to run. */
+export function hostIterable<T>(value: T, site: string): T {
+  if (isTensor(value) && known(toTensor(value)) === null)
+    throw new AutographError(
+      site,
+      'this loop over a tensor cannot become part of a graph: take jumps out of try, switch and labelled statements',
+    );
+  return value;
+}
+
+export const or = (a: Truth, b: Truth): Truth =>
+  a === true || b === true ? true : a === false ? b : b === false ? a : logicalOr(a, b);
+export const and = (a: Truth, b: Truth): Truth =>
+  a === false || b === false ? false : a === true ? b : b === true ? a : logicalAnd(a, b);
+export const not = (a: Truth): Truth => (typeof a === 'boolean' ? !a : logicalNot(a));
+export const asTensor = (a: Truth): Tensor => (typeof a === 'boolean' ? constant(a) : a);
