@@ -24,7 +24,16 @@ function isNode(value: unknown): value is Node {
 }
 
 /** The nodes in a node that are code, not types, as they follow each other. */
-export function children(node: Node): Node[] {
+export function children(node: Node): readonly Node[] {
+  let found = childrenOf.get(node);
+  if (found === undefined) childrenOf.set(node, (found = findChildren(node)));
+  return found;
+}
+
+// Several questions are asked about the same nodes.
+const childrenOf = new WeakMap<Node, readonly Node[]>();
+
+function findChildren(node: Node): readonly Node[] {
   if (node.type === 'Property' && node.shorthand) return [node.value];
   const found: Node[] = [];
   const add = (value: unknown): void => {
@@ -190,6 +199,14 @@ export interface Jumps {
 }
 
 export function jumpsOf(statement: Node): Jumps {
+  let found = jumps.get(statement);
+  if (found === undefined) jumps.set(statement, (found = findJumps(statement)));
+  return found;
+}
+
+const jumps = new WeakMap<Node, Jumps>();
+
+function findJumps(statement: Node): Jumps {
   const found = { return: false, break: false, continue: false, label: false };
   const visit = (node: Node, loop: boolean, breakable: boolean): void => {
     if (isFunction(node) || isClass(node)) return;
