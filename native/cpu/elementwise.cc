@@ -425,16 +425,28 @@ bool single_step(const Program& code) {
   return code.code[0].op != static_cast<int>(Op::constant);
 }
 
-// One tile of a program of one output, on this thread: what a call of few elements costs is getting ready.
+// Copies few bytes, most often those of one number.
+inline void copy_few(void* to, const void* from, size_t bytes) {
+  if (bytes == 4) std::memcpy(to, from, 4);
+  else if (bytes == 1) std::memcpy(to, from, 1);
+  else if (bytes == 8) std::memcpy(to, from, 8);
+  else std::memmove(to, from, bytes);
+}
+
+// One tile, on this thread: what a call of few elements costs is getting ready. Several outputs leave when all are made, since one may
+// lie where another instruction still reads.
 bool run_small(const Program& code, Args& a, int64_t size) {
-  const int64_t stride = (size * code.slot_bytes + 63) / 64 * 64;
-  if (code.outputs != 1 || size > kMaxTile || stride * code.slots > kTileBytes) return false;
+  const bool several = code.outputs > 1;
+  // Inputs that are outputs as well are kept beside the results, which may be narrower.
+  const int64_t stride = (size * (several ? 8 : code.slot_bytes) + 63) / 64 * 64;
+  const int64_t bytes = stride * (code.slots + (several ? code.outputs : 0));
+  if (size > kMaxTile || bytes > kTileBytes) return false;
   const void* values[kMaxValues];
+  void* out[kMaxProgramOutputs];
   for (int j = 0; j < code.inputs; j++) values[j] = address(a);
-  void* out = address(a);
+  for (int k = 0; k < code.outputs; k++) out[k] = address(a);
   // To find a thread's own memory takes as long as to add two numbers.
   alignas(64) char few[2048];
-  const int64_t bytes = stride * code.slots;
   char* memory = bytes <= static_cast<int64_t>(sizeof few) ? few : static_cast<char*>(scratch(0, bytes));
   for (int i = 0; i < code.instrs; i++) {
     const Instr& in = code.code[i];
@@ -443,14 +455,25 @@ bool run_small(const Program& code, Args& a, int64_t size) {
     values[code.inputs + i] = at;
     if (in.op == static_cast<int>(Op::constant)) fill_constant(at, in, size);
   }
-  const int v = code.results[0];
-  const bool made = v >= code.inputs && code.code[v - code.inputs].op != static_cast<int>(Op::constant);
-  if (made) values[v] = out;
+  const int first = code.results[0];
+  const bool direct = !several && first >= code.inputs && code.code[first - code.inputs].op != static_cast<int>(Op::constant);
+  if (direct) values[first] = out[0];
   ProgramTile tile;
   tile.program = &code;
   prepare_tile(tile);
   tile.run(values, size);
-  if (!made) std::memmove(out, values[v], static_cast<size_t>(size) * dtype_size(code.dtype_of(v)));
+  if (direct) return true;
+  const void* from[kMaxProgramOutputs];
+  for (int k = 0; k < code.outputs; k++) {
+    const int v = code.results[k];
+    from[k] = values[v];
+    if (!several || v >= code.inputs) continue;
+    char* kept = memory + (code.slots + k) * stride;
+    copy_few(kept, values[v], static_cast<size_t>(size) * dtype_size(code.dtype_of(v)));
+    from[k] = kept;
+  }
+  for (int k = 0; k < code.outputs; k++)
+    copy_few(out[k], from[k], static_cast<size_t>(size) * dtype_size(code.dtype_of(code.results[k])));
   return true;
 }
 

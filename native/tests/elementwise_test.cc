@@ -298,7 +298,7 @@ void broadcasting() {
 
 // Outputs that share memory with inputs: sums and differences of a and b written over a and b, also exchanged.
 void aliasing() {
-  for (int64_t n : {5, 1000, 100000}) {
+  for (int64_t n : {1, 5, 1000, 100000}) {
     auto make_a = [](int64_t i) { return static_cast<double>(i % 17); };
     auto make_b = [](int64_t i) { return static_cast<double>(i % 5 - 2); };
     auto a = Array<float>::make({n}, make_a), b = Array<float>::make({n}, make_b), a0 = a, b0 = b;
@@ -324,6 +324,13 @@ void aliasing() {
     Array<int64_t> w({n});
     CHECK(Call().in(a0).out(u).out(v).out(w).attr(id).run("Elementwise") == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(u[i] == -a0[i] && v[i] == -a0[i] && w[i] == 1);
+    // A wide input that is passed on beside a narrow result, which lies where it was.
+    Builder mixed({DType::i64, DType::i64});
+    id = mixed.compile({1, mixed.op(Op::lt, DType::boolean, {0, 1}), 0});
+    auto p64 = Array<int64_t>::make({n}, make_a), q64 = Array<int64_t>::make({n}, make_b), p0 = p64, q0 = q64;
+    Array<bool> less({n});
+    CHECK(flat(id, n, {p64.data(), q64.data()}, {p64.data(), less.data(), q64.data()}) == Code::ok);
+    for (int64_t i = 0; i < n; i++) CHECK(p64[i] == q0[i] && q64[i] == p0[i] && less[i] == (p0[i] < q0[i]));
   }
 }
 

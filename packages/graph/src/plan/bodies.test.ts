@@ -92,10 +92,10 @@ describe('passes see what bodies do', () => {
   it('moves nothing over a body that writes what it reads', () => {
     const product = { transposeA: false, transposeB: false, activation: 0 };
     const build = (b: PlanBuilder): void => {
-      const state = b.state('float32', [2, 2], counting([2, 2]));
+      const state = b.state('float32', [5, 5], counting([5, 5]));
       const one = b.state('float32', [1], [3]);
-      const x = b.input('float32', [2, 2], counting([2, 2]));
-      const y = b.kernel('MatMul', [x, state], 'float32', [2, 2], product);
+      const x = b.input('float32', [5, 5], counting([5, 5]));
+      const y = b.kernel('MatMul', [x, state], 'float32', [5, 5], product);
       const cheap = b.map((s, v) => s.add(v, 1), [one]);
       const first = b.map((s, v) => s.exp(v), [state]);
       doubling(b, state, x);

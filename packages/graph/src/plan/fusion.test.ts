@@ -36,14 +36,48 @@ describe('fuseScalarCalls', () => {
     expect(fused(b)).toEqual(['%4 float32[4,3] = -(%0 + %1) * %1']);
   });
 
-  it('leaves apart what would make several numbers', () => {
+  it('joins neighbours over few elements that have nothing in common, within limits', () => {
+    const few = (size: number): PlanBuilder => {
+      const b = new PlanBuilder();
+      for (let i = 0; i < 3; i++) {
+        const x = b.input('float32', [size], counting([size]));
+        b.output(b.map((s, v) => s.mul(v, i + 2), [x]));
+      }
+      return b;
+    };
+    expect(fused(few(16))).toEqual([
+      '%1 float32[16], %3 float32[16], %5 float32[16] = %0 * 2, %2 * 3, %4 * 4',
+    ]);
+    expect(fused(few(17))).toHaveLength(3);
+
     const b = new PlanBuilder();
     const x = b.input('int32', [], [1]);
+    const [stop, y] = [b.input('int32', [], [5]), b.input('float32', [], [2])];
     const next = b.map((s, v) => s.add(v, 1), [x]);
-    const more = b.map((s, v) => s.lt(v, 3), [next]);
-    b.output(next, more);
-    b.output(b.map((s, v) => s.mul(v, 2), [b.map((s, v) => s.add(v, 3), [x])]));
-    expect(fused(b)).toEqual(['%1 int32[] = %0 + 1', '%2 bool[] = %1 < 3', '%4 int32[] = (%0 + 3) * 2']);
+    b.output(
+      next,
+      b.map((s, v, w) => s.lt(v, w), [next, stop]),
+      b.map((s, v) => s.neg(v), [y]),
+    );
+    expect(fused(b)).toEqual(['%3 int32[], %4 bool[], %5 float32[] = t0 = %0 + 1; t0, t0 < %1, -%2']);
+
+    const long = new PlanBuilder();
+    for (let i = 0; i < 2; i++) {
+      const z = long.input('float32', [], [1]);
+      long.output(
+        long.map((s, v) => Array.from({ length: 30 }).reduce((w: typeof v) => s.sin(s.add(w, v)), v), [z]),
+      );
+    }
+    expect(fused(long)).toHaveLength(2);
+  });
+
+  it('joins no neighbours of which one needs the other by way of a third', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float32', [3], counting([3]));
+    const index = b.map((s, v) => s.cast(v, 'int32'), [b.input('float32', [], [1])]);
+    const taken = b.kernel('Gather', [x, index], 'float32', [], { axis: 0, batchDims: 0 });
+    b.output(b.map((s, v) => s.neg(v), [taken]));
+    expect(fused(b)).toHaveLength(3);
   });
 
   it('does not mix shapes that inputs repeat over', () => {
@@ -115,13 +149,13 @@ describe('fuseScalarCalls', () => {
 
   it('reads what neighbours share once, and leaves copies alone', () => {
     const b = new PlanBuilder();
-    const x = b.input('float32', [5], counting([5]));
+    const x = b.input('float32', [17], counting([17]));
     b.output(
       b.map((s, v) => s.neg(v), [x]),
       b.map((s, v) => s.exp(v), [x]),
     );
-    const y = b.input('float32', [5], counting([5]));
-    b.output(b.kernel('Copy', [y], 'float32', [5]), b.kernel('Copy', [y], 'float32', [5]));
+    const y = b.input('float32', [17], counting([17]));
+    b.output(b.kernel('Copy', [y], 'float32', [17]), b.kernel('Copy', [y], 'float32', [17]));
     expect(fused(b)).toHaveLength(3);
   });
 

@@ -14,12 +14,17 @@ import { Uses } from './uses.ts';
 const NEAR = 64;
 // How many earlier readers of a value each is tried with.
 const NEIGHBOURS = 8;
+// Tensors of at most this many elements cost less than the call that makes them.
+const TINY = 16;
+// The most instructions of a program that was joined for their sake.
+const TINY_INSTRS = 64;
 // How many groups a search may visit.
 const MAX_VISITED = 4096;
 
 /**
  * Makes one scalar program of those over equally many elements, where one reads what another wrote, or both read the same: values
- * between them never reach memory, and a Copy of a result to a state becomes an output of its program.
+ * between them never reach memory, and a Copy of a result to a state becomes an output of its program. Where the elements are few,
+ * also of neighbours that have nothing in common, as starting a call takes longer than it works.
  *
  * What must stay in order are pairs of calls of which the first writes what the second reads (also the other way round, and where
  * both write), and calls with late attributes, which draw in turn. Any order of calls that keeps those pairs computes the same.
@@ -38,6 +43,7 @@ export function fuseScalarCalls(plan: Plan): Plan {
   while (fusion.mergeAlongValues((value, first, second) => fusion.vanishes(value, first, second))) {}
   fusion.mergeAlongValues((_, first, second) => Math.abs(second.place - first.place) <= NEAR);
   fusion.mergeReaders();
+  fusion.mergeTiny();
   return { ...plan, calls: schedule.calls((group) => fusion.call(group)) };
 }
 
@@ -156,6 +162,10 @@ class Schedule {
   }
 }
 
+function instrsOf({ kernel }: PlanCall): number {
+  return typeof kernel === 'string' ? 0 : kernel.instrs.length;
+}
+
 /** What a call does to each element, if it is one that groups can hold. */
 interface Elementwise {
   readonly program: ScalarProgram;
@@ -208,6 +218,24 @@ class Fusion {
     }
   }
 
+  /** Merges neighbours over tiny tensors that need nothing of each other: to start a call takes longer than it then works. */
+  mergeTiny(): void {
+    const earlier = new Map<number, number[]>();
+    this.#plan.calls.forEach((_, at) => {
+      const size = this.#elementwise[at]?.size ?? Number.POSITIVE_INFINITY;
+      if (size > TINY) return;
+      const others = earlier.get(size) ?? [];
+      earlier.set(size, others);
+      const { place } = this.#schedule.groupOf(at);
+      const near = others.slice(-NEIGHBOURS).reverse();
+      near.find(
+        (other) =>
+          Math.abs(this.#schedule.groupOf(other).place - place) <= NEAR && this.merge(other, at, TINY_INSTRS),
+      );
+      others.push(at);
+    });
+  }
+
   /** Whether nobody else would read a value if the two groups were one. */
   vanishes(value: number, first: Group, second: Group): boolean {
     if (!this.#uses.isTemporary(value)) return false;
@@ -217,8 +245,11 @@ class Fusion {
     });
   }
 
-  /** Makes one group of those of two calls, if that is right and good; says whether it did. */
-  merge(a: number, b: number): boolean {
+  /**
+   * Makes one group of those of two calls, if that is right and good; says whether it did.
+   * @param limit how many instructions it may then have, where that is fewer than programs may.
+   */
+  merge(a: number, b: number, limit?: number): boolean {
     const x = this.#schedule.groupOf(a);
     const y = this.#schedule.groupOf(b);
     const size = this.#elementwise[a]?.size;
@@ -230,8 +261,7 @@ class Fusion {
     const following = this.#schedule.between(first, second);
     if (following === undefined) return false;
     const call = this.#fuse(members);
-    // To get a program of several outputs ready takes longer than two that make a number each.
-    if (call === undefined || (size === 1 && call.outputs.length > 1)) return false;
+    if (call === undefined || (limit !== undefined && instrsOf(call) > limit)) return false;
     this.#schedule.join(first, second, following);
     this.#fused.set(second, call);
     return true;
