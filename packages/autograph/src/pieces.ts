@@ -14,9 +14,9 @@ export type Code = readonly Piece[];
 export interface SourceMap {
   readonly version: 3;
   readonly file: string;
-  readonly sources: readonly string[];
-  readonly sourcesContent: readonly string[];
-  readonly names: readonly string[];
+  readonly sources: string[];
+  readonly sourcesContent: string[];
+  readonly names: string[];
   readonly mappings: string;
 }
 
