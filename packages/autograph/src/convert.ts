@@ -1,6 +1,6 @@
-import { parseSync } from 'oxc-parser';
 import { AutographError } from './errors.ts';
 import { type Marks, marksOf } from './marks.ts';
+import { parser } from './parser.ts';
 import { type Code, code, Lines, render, type SourceMap } from './pieces.ts';
 import { Rewriter } from './rewrite.ts';
 import type { Func, Node } from './syntax.ts';
@@ -54,7 +54,7 @@ export function convert(source: string, options: ConvertOptions = {}): Converted
 
 /** @throws AutographError for a syntax error. */
 export function parse(source: string, filename: string, lines: Lines): Node & { type: 'Program' } {
-  const { program, errors } = parseSync(filename, source, { sourceType: 'module' });
+  const { program, errors } = parser().parseSync(filename, source, { sourceType: 'module' });
   const [error] = errors;
   if (error !== undefined) {
     const { line, column } = lines.at(error.labels[0]?.start ?? 0);

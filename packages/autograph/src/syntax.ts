@@ -1,10 +1,6 @@
 // Questions about syntax trees.
-import {
-  type ArrowFunctionExpression,
-  type Function as FunctionNode,
-  type Node,
-  visitorKeys,
-} from 'oxc-parser';
+import type { ArrowFunctionExpression, Function as FunctionNode, Node } from 'oxc-parser';
+import { parser } from './parser.ts';
 
 export type { Node };
 /** A function that can be converted: with a body. */
@@ -39,7 +35,7 @@ function findChildren(node: Node): readonly Node[] {
   const add = (value: unknown): void => {
     if (isNode(value) && (!value.type.startsWith('TS') || TYPED.has(value.type))) found.push(value);
   };
-  for (const key of visitorKeys[node.type] ?? []) {
+  for (const key of parser().visitorKeys[node.type] ?? []) {
     const value: unknown = Reflect.get(node, key);
     if (Array.isArray(value)) value.forEach(add);
     else add(value);
