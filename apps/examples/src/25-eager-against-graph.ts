@@ -35,10 +35,35 @@ cell(input, { states });
 const [a, b] = [tf.random.normal([10]), tf.random.normal([10])];
 const wave = tf.random.normal([100_000]);
 
+const numbers = tf.range(1000).cast('int32');
+const sumEven = (): tf.Tensor => {
+  const zero = tf.constant(0, 'int32');
+  const [, sum] = tf.whileLoop(
+    (i) => i.less(numbers.size),
+    (i, sum) => {
+      const n = numbers.gather(i);
+      const even = n.mod(2).equal(0);
+      return [
+        i.add(1),
+        tf.cond(
+          even,
+          () => sum.add(n),
+          () => sum,
+        ),
+      ];
+    },
+    [zero, zero],
+  );
+  return sum;
+};
+/** 249,500: the same eagerly and as a graph. */
+export const sums: readonly number[] = [sumEven().item(), tf.function(sumEven)().item()];
+
 export const comparisons: readonly Comparison[] = [
   compare('convolution of [1, 200, 200, 10] by 100 filters', () => conv(image)),
   compare('LSTM cell of 10 units', () => cell(input, { states })),
   compare('one addition of ten numbers', () => a.add(b)),
+  compare('the even ones of 1,000 numbers, in a loop', sumEven),
   compare('ten operations on 100,000 numbers', () => {
     let y = wave;
     for (let i = 0; i < 5; i++) y = y.mul(0.5).add(wave);

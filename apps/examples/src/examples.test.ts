@@ -284,8 +284,9 @@ it('18: models', async () => {
 
 it('25: eager against graph', async () => {
   vi.spyOn(console, 'table').mockImplementation(() => undefined);
-  const { comparisons } = await import('./25-eager-against-graph.ts');
-  expect(comparisons).toHaveLength(4);
+  const { comparisons, sums } = await import('./25-eager-against-graph.ts');
+  expect(sums).toEqual([249_500, 249_500]);
+  expect(comparisons).toHaveLength(5);
   for (const { eager, graph } of comparisons) expect(Math.min(eager, graph)).toBeGreaterThan(0);
 });
 

@@ -287,6 +287,14 @@ describe('code of the host', () => {
   });
 });
 
+test('a profile has the kernels of the trace that fits', () => {
+  const f = tf.function((x: tf.Tensor) => x.matmul(x).add(1).relu());
+  const profile = f.profile(tf.ones([8, 8]));
+  expect(profile.rows.map((r) => r.kernel)).toContain('MatMul');
+  expect(profile.rows[0]?.bytes).toBeGreaterThan(8 * 8 * 4 * 2);
+  expect(f.experimentalGetTracingCount()).toBe(1);
+});
+
 test('a draw whose result nobody uses is a draw all the same', () => {
   const code = (x: tf.Tensor): tf.Tensor => {
     tf.random.normal([2]);

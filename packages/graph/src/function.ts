@@ -3,6 +3,7 @@ import { type PartialShape, type Shape, Tensor } from '@eagre/core';
 import { sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
+import type { Profile } from './profile.ts';
 import { conform } from './signature.ts';
 import { type ArgumentSpec, SizedTraces, type TraceResult } from './sized-traces.ts';
 import type { StandIns } from './stand-ins.ts';
@@ -47,6 +48,11 @@ export type TracedFunction<F extends AnyFunction> = F & {
    */
   runAsync(...args: Parameters<F>): Promise<ReturnType<F>>;
   runAsync(...args: [...Parameters<F>, AbortSignal]): Promise<ReturnType<F>>;
+  /**
+   * Profiles the trace for these arguments: the time and the bytes of each kernel, with the ops that it belongs to. Variables are afterwards
+   * what they were before.
+   */
+  profile(...args: Parameters<F>): Profile;
   /** How often the function has been traced. */
   experimentalGetTracingCount(): number;
   /** The function as it was given. */
@@ -164,6 +170,7 @@ class Polymorphic {
     return Object.assign(call as AnyFunction, {
       getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
       runAsync: (...args: unknown[]) => this.#callAsync(self, args),
+      profile: (...args: unknown[]) => this.#profile(self, args),
       experimentalGetTracingCount: () => this.#count,
       hostFunction: this.#fn,
     });
@@ -186,6 +193,12 @@ class Polymorphic {
     const args = this.#signature === undefined ? own : conform(own, this.#signature);
     const { concrete, tensors } = this.#traceFor(self, args);
     return concrete.callAsync(tensors, signal);
+  }
+
+  #profile(self: unknown, given: readonly unknown[]): Profile {
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.profile(...tensors);
   }
 
   /** The trace for these arguments, which is then tried first for the next ones. */
