@@ -79,7 +79,7 @@ export function functionsRunEagerly(): boolean {
  *     const strict = tf.function({ inputSignature: [new tf.TensorSpec([3])] })((x: tf.Tensor) => x.sum());
  *     class Model { @tf.function call(x: tf.Tensor) { … } }     // traces of their own for each object; static methods too
  *
- * Variables may be made in the first call only. A gradient tape outside sees the function's ops one by one.
+ * Variables may be made in the first call only. A gradient tape outside sees a call as one op, with a graph for its gradient.
  * @throws InvalidArgumentError for arguments that do not fit the signature, and for variables made later.
  */
 export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions): TracedFunction<F>;
