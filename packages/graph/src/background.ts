@@ -1,7 +1,6 @@
 // Runs of a graph on another thread.
 import type { Backend, Executable, Plan, Storage } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
-import { Variable } from '@eagre/core';
+import { type Tensor, Variable } from '@eagre/core';
 import { copyBytes, emptyTensor, outsideScopes } from '@eagre/core/internal';
 
 // The last run that changes a variable; the next one waits for it.

@@ -1,19 +1,17 @@
-import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { type Tensor, Variable } from '@eagre/core';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import type { Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
-  context,
   execute,
   type GradContext,
   isFloating,
-  sameShape,
   showShape,
   symbolicTensor,
 } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
-import { FunctionTracer } from '../tracer.ts';
 import {
   ControlOp,
+  copiedForward,
   copiedSaved,
   ForwardRecord,
   type Interpreter,
@@ -21,6 +19,17 @@ import {
   type Written,
 } from './control-op.ts';
 import { finishBody, gradientBody, orZeros } from './gradient-body.ts';
+import {
+  areAlike,
+  assignAll,
+  lastValues,
+  shareArguments,
+  showValues,
+  type TracedBody,
+  takenFromOutside,
+  traceBody,
+  writtenBy,
+} from './traced-body.ts';
 
 /**
  * Inputs: the selector, the values of `written`, and whatever else the branches use; all but the selector are the arguments of every
@@ -68,27 +77,16 @@ class CaseOp extends ControlOp {
     const branch = branches[taken] as Graph;
     const kept =
       restored === null ? [] : (histories.get(restored.of) as Map<Saved, readonly Tensor[]>).get(restored);
-    const wanted = record.saved.flatMap(({ values }) => values[taken] as readonly GraphValue[]);
-    const results = interpreter.run(branch, [...inputs, ...(kept ?? [])], wanted);
-    const history = new Map<Saved, readonly Tensor[]>();
-    let first = branch.outputs.length;
-    for (const saved of record.saved) {
-      const end = first + (saved.values[taken] as readonly GraphValue[]).length;
-      history.set(saved, results.slice(first, end));
-      first = end;
-    }
-    histories.set(record, history);
-    return results.slice(0, branch.outputs.length);
+    const results = interpreter.run(branch, [...inputs, ...(kept ?? [])], record.valuesOf(taken));
+    const count = branch.outputs.length;
+    histories.set(record, record.split(taken, results.slice(count)));
+    return results.slice(0, count);
   }
 
   protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
-    const { record, restored } = attrs as CaseAttrs;
-    const own = new ForwardRecord();
-    interpreter.histories.set(record, own);
+    const { restored } = attrs as CaseAttrs;
     const copy: CaseAttrs = {
-      ...(attrs as CaseAttrs),
-      ...(interpreter.effects ? {} : { written: [] }),
-      record: own,
+      ...copiedForward(attrs as CaseAttrs, interpreter),
       restored: restored === null ? null : copiedSaved(restored, interpreter),
     };
     return copy;
@@ -131,7 +129,7 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
     written: [],
     variables,
     record: new ForwardRecord(),
-    restored: saved.every((values) => values.length === 0) ? null : restoring(record, saved, op.name),
+    restored: saved.every((values) => values.length === 0) ? null : record.save(saved, op.name),
   };
   const results = execute(
     op,
@@ -143,85 +141,6 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
     gradients[place + 1] = results[i] as Tensor;
   });
   return gradients;
-}
-
-/** What a gradient restores of the node that it belongs to. @throws UnimplementedError where the two are not in one graph. */
-export function restoring(
-  record: ForwardRecord,
-  values: readonly (readonly GraphValue[])[],
-  op: string,
-): Saved {
-  if (record.tracer !== context.tracer) {
-    throw new UnimplementedError(
-      'the gradient has to be taken in the function, branch or loop that the op stands in, not in one inside of that',
-      op,
-    );
-  }
-  return record.save(values);
-}
-
-/** Body and results of a traced branch or loop. */
-export interface TracedBody {
-  readonly tracer: FunctionTracer;
-  readonly outputs: readonly GraphValue[];
-}
-
-/** Traces a body of a branch or loop of the function that is being traced. */
-export function traceBody(name: string, fn: (tracer: FunctionTracer) => readonly Tensor[]): TracedBody {
-  const tracer = new FunctionTracer(name, false, currentTracer());
-  return tracer.run(() => {
-    const outputs = fn(tracer).map((t) => tracer.valueOf(t));
-    return { tracer, outputs };
-  });
-}
-
-/** @throws InternalError when no function is traced. */
-export function currentTracer(): FunctionTracer {
-  const { tracer } = context;
-  if (!(tracer instanceof FunctionTracer)) throw new InternalError('no function is being traced');
-  return tracer;
-}
-
-/**
- * Makes bodies take the same arguments: the values of variables that one of them changes, then all else that any uses.
- * @param first how many arguments each has already, which stay in front.
- * @returns what the arguments behind those are outside.
- */
-export function shareArguments(
-  bodies: readonly TracedBody[],
-  written: Written,
-  first: number,
-): readonly (Tensor | Variable)[] {
-  const from = new Set<Tensor | Variable>(written);
-  for (const { tracer } of bodies) for (const outside of tracer.outside) from.add(outside.from);
-  for (const { tracer } of bodies) {
-    const { graph } = tracer;
-    const known = new Map(tracer.outside.map((o) => [o.from, o.argument]));
-    const rest = [...from].map((f) => {
-      const argument = known.get(f);
-      if (argument !== undefined) return argument;
-      const { dtype, shape } = f;
-      return graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [f], { name: 'unused' })
-        .outputs[0] as GraphValue;
-    });
-    graph.arguments.splice(first, graph.arguments.length - first, ...rest);
-  }
-  return [...from];
-}
-
-/** The values of what bodies use of outside, told to tapes there. */
-export function takenFromOutside(from: readonly (Tensor | Variable)[]): Tensor[] {
-  return from.map((f) => (f instanceof Variable ? f.taken() : f));
-}
-
-/** The variables that any of the bodies changes. */
-export function writtenBy(bodies: readonly TracedBody[]): Variable[] {
-  return [...new Set(bodies.flatMap(({ tracer }) => tracer.assigned().map((a) => a.variable)))];
-}
-
-/** What a variable is at the end of a body. */
-export function lastValues({ tracer }: TracedBody, written: Written): GraphValue[] {
-  return tracer.run(() => written.map((v) => tracer.valueOf(tracer.read(v))));
 }
 
 /**
@@ -245,10 +164,7 @@ export function tracedCase(
   const bodies = branches.map((fn, i) => traceBody(`${name.toLowerCase()}_branch_${i}`, () => fn()));
   const [{ outputs: expected }] = bodies as [TracedBody, ...TracedBody[]];
   for (const [i, { outputs }] of bodies.entries()) {
-    if (
-      outputs.length !== expected.length ||
-      !outputs.every((v, k) => v.dtype === expected[k]?.dtype && sameShape(v.shape, expected[k].shape))
-    ) {
+    if (!areAlike(outputs, expected)) {
       throw new InvalidArgumentError(
         `the branches return different tensors: ${showValues(expected)} from branch 0, ${showValues(outputs)} from branch ${i}`,
         name,
@@ -269,13 +185,6 @@ export function tracedCase(
     restored: null,
   };
   const results = execute(name === 'If' ? ifOp : caseOp, [selector, ...takenFromOutside(from)], attrs);
-  written.forEach((variable, i) => {
-    variable.assign(results[expected.length + i] as Tensor);
-  });
+  assignAll(written, results.slice(expected.length));
   return results.slice(0, expected.length);
-}
-
-/** `float32 [2,3], int32 []`, for messages. */
-export function showValues(values: readonly (GraphValue | Tensor)[]): string {
-  return values.length === 0 ? 'none' : values.map((v) => `${v.dtype} ${showShape(v.shape)}`).join(', ');
 }

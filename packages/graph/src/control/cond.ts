@@ -1,6 +1,7 @@
 // One of several branches, by a value.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { debugging, logicalAnd, logicalNot, logicalOr, Tensor, type TensorLike } from '@eagre/core';
+import { tracedCase } from './case.ts';
 import { branchIndex, predicate } from './known.ts';
 import {
   describe,
@@ -15,7 +16,6 @@ import {
   toGraph,
   unifyArrays,
 } from './nest.ts';
-import { tracedCase } from './traced.ts';
 
 /** Something that a branch does: it takes nothing, and gives tensors in arrays, maps and plain objects, or nothing. */
 export type Branch<R> = () => R;

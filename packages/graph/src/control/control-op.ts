@@ -1,4 +1,4 @@
-import { InternalError } from '@eagre/backend';
+import { InternalError, UnimplementedError } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
@@ -36,11 +36,37 @@ export class ForwardRecord {
   readonly tracer: Tracer | null = context.tracer;
   readonly saved: Saved[] = [];
 
-  /** Has these values of each body kept for a gradient. */
-  save(values: readonly (readonly GraphValue[])[]): Saved {
+  /**
+   * Has these values of each body kept for a gradient.
+   * @throws UnimplementedError, of `op`, where the two are not in one graph.
+   */
+  save(values: readonly (readonly GraphValue[])[], op?: string): Saved {
+    if (this.tracer !== context.tracer) {
+      throw new UnimplementedError(
+        'the gradient has to be taken in the function, branch or loop that the op stands in, not in one inside of that',
+        op,
+      );
+    }
     const saved: Saved = { of: this, values, stacks: values.map((list) => list.map(() => ({}))) };
     this.saved.push(saved);
     return saved;
+  }
+
+  /** All that gradients take over from that body. */
+  valuesOf(body: number): readonly GraphValue[] {
+    return this.saved.flatMap(({ values }) => values[body] as readonly GraphValue[]);
+  }
+
+  /** Which of `tensors`, what `valuesOf` names, each gradient takes over. */
+  split(body: number, tensors: readonly Tensor[]): ReadonlyMap<Saved, readonly Tensor[]> {
+    let first = 0;
+    return new Map(
+      this.saved.map((saved) => {
+        const from = first;
+        first += (saved.values[body] as readonly GraphValue[]).length;
+        return [saved, tensors.slice(from, first)];
+      }),
+    );
   }
 }
 
@@ -78,6 +104,16 @@ export abstract class ControlOp extends Op {
 
 /** Variables that a node changes. Their values are inputs and outputs of the node as well. */
 export type Written = readonly Variable[];
+
+/** The attributes of a copy of a node, with a record of its own. */
+export function copiedForward<A extends { readonly record: ForwardRecord; readonly written: Written }>(
+  attrs: A,
+  { effects, histories }: Interpreter,
+): A {
+  const record = new ForwardRecord();
+  histories.set(attrs.record, record);
+  return { ...attrs, ...(effects ? {} : { written: [] }), record };
+}
 
 /** The copy of what a copy of the node itself will save. */
 export function copiedSaved(saved: Saved, { histories }: Interpreter): Saved {

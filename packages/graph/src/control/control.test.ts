@@ -20,6 +20,7 @@ import { tfFunction } from '../function.ts';
 import { TensorSpec } from '../tensor-spec.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
+import { orders } from './fixture.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';
 
@@ -594,16 +595,6 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
   });
 
   describe('gradients', () => {
-    /** Value, gradient, and gradient of the gradient's sum. */
-    const orders = (f: (x: Tensor) => Tensor) => (x: Tensor) => {
-      const outer = new GradientTape();
-      outer.watch(x);
-      const inner = new GradientTape();
-      inner.watch(x);
-      const y = f(x);
-      const first = inner.gradient(y, x, { unconnectedGradients: 'zero' });
-      return [y, first, outer.gradient(first.sum(), x, { unconnectedGradients: 'zero' })] as const;
-    };
     const cases: Readonly<Record<string, readonly [f: (x: Tensor) => Tensor, x: Tensor]>> = {
       'through branches': [
         (x) =>

@@ -2,13 +2,13 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { readFileSync } from 'node:fs';
-import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import { constant, stack, type Tensor, withBackend, zerosLike } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { tfFunction } from '../function.ts';
 import { caseOf, cond, switchCase } from './cond.ts';
 import { foldl, foldr, mapFn, scan } from './elements.ts';
+import { orders } from './fixture.ts';
 import { TensorArray } from './tensor-array.ts';
 import { whileLoop } from './while-loop.ts';
 
@@ -216,17 +216,6 @@ const programs: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   foldl: (x) => foldl((a, e) => a.mul(e).add(e), x, { initializer: float(0.5) }),
   foldr: (x) => foldr((a, e) => a.sin().mul(e).add(a), x),
   foldRows: (x) => foldl((a, e) => a.mul(e).add(x), stack([x, x.mul(2), x.cos()])).sum(),
-};
-
-/** Value, gradient, and gradient of the gradient's sum. */
-const orders = (f: (x: Tensor) => Tensor) => (x: Tensor) => {
-  const outer = new GradientTape();
-  outer.watch(x);
-  const inner = new GradientTape();
-  inner.watch(x);
-  const y = f(x);
-  const first = inner.gradient(y, x, { unconnectedGradients: 'zero' });
-  return [y, first, outer.gradient(first.sum(), x, { unconnectedGradients: 'zero' })] as const;
 };
 
 const { cases } = JSON.parse(

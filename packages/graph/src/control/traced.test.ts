@@ -3,7 +3,8 @@ import { GradientTape } from '@eagre/autodiff';
 import { constant, less, print, random, type Tensor, Variable } from '@eagre/core';
 import { describe, expect, test, vi } from 'vitest';
 import { tfFunction } from '../function.ts';
-import { tracedCase, tracedWhile } from './traced.ts';
+import { tracedCase } from './case.ts';
+import { tracedWhile } from './while.ts';
 
 const values = (x: Tensor): number[] => Array.from(x.data() as Float32Array);
 const cond = (p: Tensor, a: () => Tensor, b: () => Tensor): Tensor =>

@@ -19,7 +19,7 @@ import {
   unifyArrays,
   type Values,
 } from './nest.ts';
-import { tracedWhile } from './traced.ts';
+import { tracedWhile } from './while.ts';
 
 export interface WhileLoopOptions {
   /** The loop ends after as many iterations (an integer scalar), whatever the condition says. */

@@ -1,28 +1,13 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { identity, type Tensor, type Variable, zerosLike } from '@eagre/core';
-import {
-  type Attrs,
-  execute,
-  type GradContext,
-  isFloating,
-  sameShape,
-  symbolicTensor,
-} from '@eagre/core/internal';
+import { type Attrs, execute, type GradContext, isFloating, symbolicTensor } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
 import { GraphInterpreter } from '../interpret.ts';
 import { FunctionTracer } from '../tracer.ts';
 import {
-  lastValues,
-  restoring,
-  shareArguments,
-  showValues,
-  takenFromOutside,
-  traceBody,
-  writtenBy,
-} from './case.ts';
-import {
   ControlOp,
+  copiedForward,
   copiedSaved,
   ForwardRecord,
   type Interpreter,
@@ -37,6 +22,16 @@ import {
   orZeros,
   watchArguments,
 } from './gradient-body.ts';
+import {
+  areAlike,
+  assignAll,
+  lastValues,
+  shareArguments,
+  showValues,
+  takenFromOutside,
+  traceBody,
+  writtenBy,
+} from './traced-body.ts';
 
 /**
  * Inputs: the loop variables, the values of `written`, and what else the graphs use; all are the arguments of both graphs. Outputs: the
@@ -66,6 +61,9 @@ export interface WhileGradAttrs extends Attrs {
   readonly summed: readonly number[];
 }
 
+/** By turn: what each gradient takes over. */
+type Turns = ReadonlyMap<Saved, readonly Tensor[]>[];
+
 class WhileOp extends ControlOp {
   constructor() {
     super('While', 'Runs a graph again and again while another one says so.', whileGradient);
@@ -86,40 +84,21 @@ class WhileOp extends ControlOp {
     interpreter: Interpreter,
   ): readonly Tensor[] {
     const { condition, body, record } = attrs as WhileAttrs;
-    const wanted = record.saved.flatMap(({ values }) => values[0] as readonly GraphValue[]);
-    const turns: (readonly Tensor[])[] = [];
+    const wanted = record.valuesOf(0);
+    const turns: Turns = [];
     const same = inputs.slice(body.outputs.length);
     let carried = inputs.slice(0, body.outputs.length);
     while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item()) {
       const results = interpreter.run(body, [...carried, ...same], wanted);
       carried = results.slice(0, carried.length);
-      turns.push(results.slice(carried.length));
+      turns.push(record.split(0, results.slice(carried.length)));
     }
-    const history = new Map<Saved, (readonly Tensor[])[]>();
-    let first = 0;
-    for (const saved of record.saved) {
-      const end = first + (saved.values[0] as readonly GraphValue[]).length;
-      const from = first;
-      history.set(
-        saved,
-        turns.map((turn) => turn.slice(from, end)),
-      );
-      first = end;
-    }
-    interpreter.histories.set(record, history);
+    interpreter.histories.set(record, turns);
     return carried;
   }
 
-  protected override copied(attrs: Attrs, { effects, histories }: Interpreter): Attrs {
-    const { record } = attrs as WhileAttrs;
-    const own = new ForwardRecord();
-    histories.set(record, own);
-    const copy: WhileAttrs = {
-      ...(attrs as WhileAttrs),
-      ...(effects ? {} : { written: [] }),
-      record: own,
-    };
-    return copy;
+  protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
+    return copiedForward(attrs as WhileAttrs, interpreter);
   }
 }
 
@@ -142,13 +121,14 @@ class WhileGradOp extends ControlOp {
     interpreter: Interpreter,
   ): readonly Tensor[] {
     const { body, restored, forward } = attrs as WhileGradAttrs;
-    const history = interpreter.histories.get(restored.of) as Map<Saved, readonly (readonly Tensor[])[]>;
-    const turns = history.get(restored);
+    const turns = interpreter.histories.get(restored.of) as Turns | undefined;
     if (turns === undefined) throw new InternalError('a loop kept nothing for its gradient');
     const same = inputs.slice(body.outputs.length + forward.body.outputs.length);
     let carried = inputs.slice(0, body.outputs.length);
-    for (let turn = turns.length - 1; turn >= 0; turn--)
-      carried = [...interpreter.run(body, [...carried, ...same, ...(turns[turn] as readonly Tensor[])])];
+    for (const turn of turns.toReversed()) {
+      const kept = turn.get(restored) as readonly Tensor[];
+      carried = [...interpreter.run(body, [...carried, ...same, ...kept])];
+    }
     return carried;
   }
 
@@ -210,7 +190,7 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
   const all = [dy, ...more];
   const attrs: WhileGradAttrs = {
     body: tracer.graph,
-    restored: restoring(record, [values], 'While'),
+    restored: record.save([values], 'While'),
     forward,
     carried,
     summed,
@@ -297,7 +277,7 @@ function tangentLoop(
   const count = body.outputs.length;
   const trace = (
     graph: Graph,
-    make: (tracer: FunctionTracer, args: readonly Tensor[], tangents: readonly Tensor[]) => readonly Tensor[],
+    make: (args: readonly Tensor[], tangents: readonly Tensor[]) => readonly Tensor[],
   ): Graph => {
     const tracer = new FunctionTracer(`${graph.name}_tangent`, false);
     tracer.run(() => {
@@ -308,14 +288,14 @@ function tangentLoop(
       const movingTangents = carried.map(tangent);
       const same = graph.arguments.slice(count).map(argument);
       const sameTangents = summed.map(tangent);
-      tracer.finish(make(tracer, [...moving, ...same], [...movingTangents, ...sameTangents]));
+      tracer.finish(make([...moving, ...same], [...movingTangents, ...sameTangents]));
     });
     tracer.graph.assignments = [];
     return tracer.graph;
   };
   return {
-    condition: trace(condition, (_, args) => new GraphInterpreter(false).run(condition, args)),
-    body: trace(body, (_, args, tangents) => {
+    condition: trace(condition, (args) => new GraphInterpreter(false).run(condition, args)),
+    body: trace(body, (args, tangents) => {
       const inner = new GradientTape({ watchAccessedVariables: false });
       const outer = new GradientTape({ watchAccessedVariables: false });
       const sources = watchArguments(inner, args, [...carried, ...summed], changedBy(forward));
@@ -356,13 +336,7 @@ export function tracedWhile(
   if (flag.dtype !== 'bool' || flag.shape.length !== 0)
     throw new InvalidArgumentError(`the condition is ${showValues([flag])}, expected bool []`, 'While');
   const turn = traceBody('while_body', (tracer) => body(places(tracer)));
-  const fits =
-    turn.outputs.length === count &&
-    turn.outputs.every((v, i) => {
-      const { dtype, shape } = initial[i] as Tensor;
-      return v.dtype === dtype && sameShape(v.shape, shape);
-    });
-  if (!fits) {
+  if (!areAlike(turn.outputs, initial)) {
     throw new InvalidArgumentError(
       `the body returns ${showValues(turn.outputs)} for the loop variables ${showValues(initial)}; dtypes and shapes must stay the same`,
       'While',
@@ -384,8 +358,6 @@ export function tracedWhile(
     record: new ForwardRecord(),
   };
   const results = execute(whileOp, [...initial, ...takenFromOutside(from)], attrs);
-  written.forEach((variable, i) => {
-    variable.assign(results[count + i] as Tensor);
-  });
+  assignAll(written, results.slice(count));
   return results.slice(0, count);
 }

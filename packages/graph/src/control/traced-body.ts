@@ -1,0 +1,90 @@
+// What branches and loops share when they are traced.
+import { InternalError } from '@eagre/backend';
+import { type Tensor, Variable } from '@eagre/core';
+import { context, sameShape, showShape } from '@eagre/core/internal';
+import type { GraphValue } from '../graph.ts';
+import { FunctionTracer } from '../tracer.ts';
+import type { Written } from './control-op.ts';
+
+/** Body and results of a traced branch or loop. */
+export interface TracedBody {
+  readonly tracer: FunctionTracer;
+  readonly outputs: readonly GraphValue[];
+}
+
+/** Traces a body of a branch or loop of the function that is being traced. */
+export function traceBody(name: string, fn: (tracer: FunctionTracer) => readonly Tensor[]): TracedBody {
+  const tracer = new FunctionTracer(name, false, currentTracer());
+  return tracer.run(() => {
+    const outputs = fn(tracer).map((t) => tracer.valueOf(t));
+    return { tracer, outputs };
+  });
+}
+
+/** @throws InternalError when no function is traced. */
+function currentTracer(): FunctionTracer {
+  const { tracer } = context;
+  if (!(tracer instanceof FunctionTracer)) throw new InternalError('no function is being traced');
+  return tracer;
+}
+
+/**
+ * Makes bodies take the same arguments: the values of variables that one of them changes, then all else that any uses.
+ * @param first how many arguments each has already, which stay in front.
+ * @returns what the arguments behind those are outside.
+ */
+export function shareArguments(
+  bodies: readonly TracedBody[],
+  written: Written,
+  first: number,
+): readonly (Tensor | Variable)[] {
+  const from = new Set<Tensor | Variable>(written);
+  for (const { tracer } of bodies) for (const outside of tracer.outside) from.add(outside.from);
+  for (const { tracer } of bodies) {
+    const { graph } = tracer;
+    const known = new Map(tracer.outside.map((o) => [o.from, o.argument]));
+    const rest = [...from].map((f) => {
+      const argument = known.get(f);
+      if (argument !== undefined) return argument;
+      const { dtype, shape } = f;
+      return graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [f], { name: 'unused' })
+        .outputs[0] as GraphValue;
+    });
+    graph.arguments.splice(first, graph.arguments.length - first, ...rest);
+  }
+  return [...from];
+}
+
+/** The values of what bodies use of outside, told to tapes there. */
+export function takenFromOutside(from: readonly (Tensor | Variable)[]): Tensor[] {
+  return from.map((f) => (f instanceof Variable ? f.taken() : f));
+}
+
+/** The variables that any of the bodies changes. */
+export function writtenBy(bodies: readonly TracedBody[]): Variable[] {
+  return [...new Set(bodies.flatMap(({ tracer }) => tracer.assigned().map((a) => a.variable)))];
+}
+
+/** What a variable is at the end of a body. */
+export function lastValues({ tracer }: TracedBody, written: Written): GraphValue[] {
+  return tracer.run(() => written.map((v) => tracer.valueOf(tracer.read(v))));
+}
+
+/** Gives variables the values that a node has made of them. */
+export function assignAll(variables: Written, values: readonly Tensor[]): void {
+  variables.forEach((variable, i) => {
+    variable.assign(values[i] as Tensor);
+  });
+}
+
+/** Whether there are equally many, of the same dtypes and shapes. */
+export function areAlike(a: readonly (GraphValue | Tensor)[], b: readonly (GraphValue | Tensor)[]): boolean {
+  return (
+    a.length === b.length && a.every((v, i) => v.dtype === b[i]?.dtype && sameShape(v.shape, b[i].shape))
+  );
+}
+
+/** `float32 [2,3], int32 []`, for messages. */
+export function showValues(values: readonly (GraphValue | Tensor)[]): string {
+  return values.length === 0 ? 'none' : values.map((v) => `${v.dtype} ${showShape(v.shape)}`).join(', ');
+}
