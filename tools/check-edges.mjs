@@ -15,7 +15,10 @@ const permitted = {
   autograph: ['graph', 'core', 'autodiff', 'backend'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
-  layers: ['core', 'autodiff', 'graph', 'optimizers', 'metrics', 'formats', 'backend'],
+  data: ['core', 'graph', 'formats', 'backend'],
+  checkpoint: ['core', 'formats', 'backend'],
+  summary: ['core', 'graph', 'formats', 'backend'],
+  layers: ['core', 'autodiff', 'graph', 'optimizers', 'metrics', 'formats', 'summary', 'backend'],
   datasets: ['formats'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
@@ -29,12 +32,16 @@ const permitted = {
     'optimizers',
     'metrics',
     'layers',
+    'data',
+    'checkpoint',
+    'summary',
     'datasets',
     'formats',
+    'board',
   ],
 };
 const forTests = ['testing', 'backend-js', 'backend-native'];
-const apps = { examples: ['eagre'], bench: Object.keys(permitted) };
+const apps = { examples: ['eagre'], bench: Object.keys(permitted), board: ['formats'] };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const builtin = new Set(builtinModules);

@@ -48,3 +48,11 @@ export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.
 export { Variable, type VariableOptions } from './variable.ts';
 
 import './install.ts';
+
+export {
+  type Trackable,
+  type TrackableAttribute,
+  type TrackableSlot,
+  type TrackableView,
+  trackable,
+} from './trackable.ts';

@@ -15,6 +15,7 @@ export {
 export * as autograph from '@eagre/autograph';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
+export * as data from '@eagre/data';
 export * as datasets from '@eagre/datasets';
 export {
   ConcreteCall,
@@ -53,8 +54,8 @@ export {
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
+export * as summary from '@eagre/summary';
 export * as config from './config.ts';
 export * as errors from './errors.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
-export * as summary from './summary.ts';

@@ -1,0 +1,2 @@
+/** Checkpoints in TensorFlow's format. */
+export {};

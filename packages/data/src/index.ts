@@ -1,0 +1,2 @@
+/** `tf.data`: pipelines of elements. */
+export {};
