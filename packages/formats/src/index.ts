@@ -1,4 +1,5 @@
 export { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+export { crc32c, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
 export {
   readFileBytes,
@@ -26,3 +27,11 @@ export {
   type SafetensorsHeader,
 } from './safetensors.ts';
 export * as tensorflow from './tensorflow.ts';
+export { encodeRecord, type RecordOptions, RecordParser, readRecords } from './tfrecord.ts';
+export {
+  type RecordCompression,
+  type RecordFileOptions,
+  RecordFileReader,
+  RecordFileWriter,
+  type RecordFileWriterOptions,
+} from './tfrecord-files.ts';

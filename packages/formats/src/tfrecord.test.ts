@@ -1,0 +1,206 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { FormatError } from './errors.ts';
+import { mutate, randomSource } from './mutate.ts';
+import { encodeRecord, RecordParser, readRecords } from './tfrecord.ts';
+import { type RecordCompression, RecordFileReader, RecordFileWriter } from './tfrecord-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-tfrecord-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const file = (...payloads: Uint8Array[]): Uint8Array =>
+  new Uint8Array(Buffer.concat(payloads.map(encodeRecord)));
+const all = (records: Iterable<Uint8Array>): string[] => [...records].map(hex);
+async function allLater(records: AsyncIterable<Uint8Array>): Promise<string[]> {
+  const out: string[] = [];
+  for await (const record of records) out.push(hex(record));
+  return out;
+}
+const compressions: RecordCompression[] = ['', 'GZIP', 'ZLIB'];
+
+describe('a record', () => {
+  it("has TensorFlow's bytes", () => {
+    expect(hex(encodeRecord(text('abc')))).toBe('0300000000000000b099490e6162636e57f121');
+    expect(hex(encodeRecord(text('')))).toBe('000000000000000029039807d8ea82a2');
+  });
+
+  it('comes out as it went in, however its bytes are cut', () => {
+    const payloads = fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(payloads, fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (records, cuts) => {
+        const bytes = file(...records);
+        expect(all(readRecords(bytes))).toEqual(records.map(hex));
+        const parser = new RecordParser();
+        const out: string[] = [];
+        for (let at = 0, i = 0; at < bytes.length; i++) {
+          const end = Math.min(at + cuts[i % cuts.length]!, bytes.length);
+          parser.push(bytes.subarray(at, end));
+          for (let record = parser.next(); record; record = parser.next()) out.push(hex(record));
+          at = end;
+        }
+        parser.end();
+        expect(out).toEqual(records.map(hex));
+        expect(parser.pending).toBe(0);
+      }),
+    );
+  });
+
+  it('shares memory with the piece that holds it', () => {
+    const bytes = new Uint8Array(file(text('one'), text('two')));
+    for (const record of readRecords(bytes)) expect(record.buffer).toBe(bytes.buffer);
+  });
+
+  it('that is cut off waits for more, and is an error at the end', () => {
+    const bytes = file(text('first'), text('second'));
+    for (const cut of [1, 11, 12, 13, 20, 21, 22, 35, bytes.length - 1]) {
+      const parser = new RecordParser({ file: 'a.tfrecord' });
+      parser.push(bytes.subarray(0, cut));
+      while (parser.next());
+      if (cut === 21) {
+        parser.end();
+      } else {
+        expect(parser.pending).toBe(cut > 21 ? cut - 21 : cut);
+        expect(() => parser.end()).toThrow(/^a\.tfrecord: truncated record at byte (0|21): expected/);
+      }
+      parser.push(bytes.subarray(cut));
+      while (parser.next());
+      parser.end();
+    }
+  });
+
+  it('that is too long, or has a wrong checksum, is refused', () => {
+    const bytes = file(text('first'));
+    const broken = bytes.slice();
+    broken[13]! ^= 1;
+    expect(() => [...readRecords(broken)]).toThrow('checksum of the record at byte 0');
+    const header = bytes.slice();
+    header[7]! ^= 1;
+    expect(() => [...readRecords(header)]).toThrow('checksum of the length of the record at byte 0');
+    expect(() => [...readRecords(bytes, { maxRecordBytes: 4 })]).toThrow('expected at most 4, got 5');
+  });
+});
+
+describe.each(compressions)('a file with compression %j', (compression) => {
+  const path = join(folder, `file-${compression}`);
+  const unpack = { '': (b: Uint8Array) => b, GZIP: gunzipSync, ZLIB: inflateSync }[compression];
+  const pack = { '': (b: Uint8Array) => b, GZIP: gzipSync, ZLIB: deflateSync }[compression];
+
+  it('is written and read', async () => {
+    const payloads = ['', 'a', 'b'.repeat(70), 'c'.repeat(5000), 'd'].map(text);
+    using writer = new RecordFileWriter(path, { compression, bufferSize: 64 });
+    for (const payload of payloads) writer.write(payload);
+    writer.flush();
+    writer.write(text('last'));
+    writer.close();
+    expect(() => writer.write(text(''))).toThrow('the writer is closed');
+    const expected = [...payloads, text('last')];
+    expect(hex(unpack(readFileSync(path)))).toBe(hex(file(...expected)));
+    for (const bufferSize of [1, 7, 64, 1 << 20]) {
+      const reader = new RecordFileReader(path, { compression, bufferSize });
+      expect(all(reader)).toEqual(expected.map(hex));
+      expect(await allLater(reader)).toEqual(expected.map(hex));
+    }
+  });
+
+  it('shows what was flushed', () => {
+    using writer = new RecordFileWriter(path, { compression });
+    writer.write(text('flushed'));
+    expect(readFileSync(path).length).toBeLessThan(24);
+    writer.flush();
+    const reader = new RecordFileReader(path, { compression })[Symbol.iterator]();
+    expect(reader.next().value).toEqual(text('flushed'));
+    reader.return?.();
+  });
+
+  it('that is cut off or broken is refused, after what is good', async () => {
+    const random = randomSource(3);
+    const noise = Uint8Array.from({ length: 40_000 }, () => Math.floor(random() * 256));
+    const whole = pack(file(text('good'), noise, text('more')));
+    writeFileSync(path, whole.subarray(0, whole.length - 30));
+    const reader = new RecordFileReader(path, { compression });
+    expect(() => all(reader)).toThrow(FormatError);
+    await expect(allLater(reader)).rejects.toThrow(FormatError);
+    const broken = whole.slice();
+    broken[20_000]! ^= 255;
+    writeFileSync(path, broken);
+    const records = reader[Symbol.iterator]();
+    expect(records.next().value).toEqual(text('good'));
+    expect(() => records.next()).toThrow(FormatError);
+    await expect(allLater(reader)).rejects.toThrow(FormatError);
+  });
+});
+
+describe('files', () => {
+  it('are appended to; gzip files may have several members', async () => {
+    for (const compression of ['', 'GZIP'] as const) {
+      const path = join(folder, `append-${compression}`);
+      for (const [i, append] of [false, true, true].entries()) {
+        using writer = new RecordFileWriter(path, { compression, append });
+        writer.write(text(`part ${i}`));
+      }
+      for (const bufferSize of [1, 5, 1000]) {
+        const reader = new RecordFileReader(path, { compression, bufferSize });
+        expect(all(reader)).toEqual([0, 1, 2].map((i) => hex(text(`part ${i}`))));
+        expect(await allLater(reader)).toEqual(all(reader));
+      }
+    }
+  });
+
+  it('that are missing, and options that make no sense, are errors', async () => {
+    const missing = new RecordFileReader(join(folder, 'none'), { compression: 'GZIP' });
+    expect(() => all(missing)).toThrow('ENOENT');
+    await expect(allLater(missing)).rejects.toThrow('ENOENT');
+    expect(() => new RecordFileReader('x', { compression: 'gzip' as 'GZIP' })).toThrow("'GZIP' or 'ZLIB'");
+    expect(() => new RecordFileReader('x', { bufferSize: 0 })).toThrow('bufferSize');
+    expect(() => new RecordFileReader('x', { maxRecordBytes: -1 })).toThrow('maxRecordBytes');
+  });
+
+  it('do not stay open when nobody reads on', async () => {
+    const path = join(folder, 'left');
+    writeFileSync(path, file(text('a'), text('b')));
+    const open = (): number => process.getActiveResourcesInfo().filter((r) => r === 'FSReqCallback').length;
+    for await (const record of new RecordFileReader(path)) {
+      expect(record).toEqual(text('a'));
+      break;
+    }
+    for (const record of new RecordFileReader(path)) {
+      expect(record).toEqual(text('a'));
+      break;
+    }
+    await new Promise((done) => setTimeout(done, 5));
+    expect(open()).toBe(0);
+  });
+
+  it('do not fill the memory: a bomb is unpacked in pieces', async () => {
+    const path = join(folder, 'bomb');
+    // Zero bytes are no record: the first checksum is wrong.
+    writeFileSync(path, gzipSync(Buffer.alloc(64 << 20)));
+    const reader = new RecordFileReader(path, { compression: 'GZIP' });
+    expect(() => all(reader)).toThrow('checksum of the length');
+    await expect(allLater(reader)).rejects.toThrow('checksum of the length');
+  });
+
+  it('that are damaged, 10,000 times, give a FormatError or records', () => {
+    const samples = [file(text('abc'), text(''), text('x'.repeat(200))), file(text('one'))];
+    const random = randomSource(11);
+    let refused = 0;
+    for (let run = 0; run < 10_000; run++) {
+      const bytes = mutate(samples[run % 2]!, random);
+      try {
+        let total = 0;
+        for (const record of readRecords(bytes)) total += record.length;
+        expect(total).toBeLessThanOrEqual(bytes.length);
+      } catch (error) {
+        if (!(error instanceof FormatError)) throw new Error(`run ${run}`, { cause: error });
+        refused++;
+      }
+    }
+    expect(refused).toBeGreaterThan(5000);
+  });
+});
