@@ -6,8 +6,13 @@ export interface Span {
   readonly start: number;
   readonly end: number;
 }
+/** New text that stands for what begins at a place of the source. */
+export interface Made {
+  readonly text: string;
+  readonly at: number;
+}
 /** New text, or a part of the source. */
-export type Piece = string | Span;
+export type Piece = string | Made | Span;
 export type Code = readonly Piece[];
 
 /** A source map of version 3. */
@@ -33,6 +38,11 @@ export function code(strings: TemplateStringsArray, ...parts: readonly (string |
   return pieces;
 }
 
+/** The same code, whose new text stands for what begins at `at`, unless it already stands for something in that. */
+export function madeFrom(at: number, pieces: Code): Code {
+  return pieces.map((piece) => (typeof piece === 'string' ? { text: piece, at } : piece));
+}
+
 /** Where the lines of a text begin. */
 export class Lines {
   readonly #starts: number[] = [0];
@@ -54,7 +64,10 @@ export class Lines {
   }
 }
 
-/** The text of code, and where each part of the source went. */
+/** Lines, words, and what is between words: what a debugger stops at and a stack trace shows begins at one of these. */
+const PARTS = /\n|[\p{ID_Continue}$]+|[^\p{ID_Continue}$\n]+/gu;
+
+/** The text of code, and where each part of it comes from. */
 export function render(
   pieces: Code,
   source: string,
@@ -62,26 +75,31 @@ export function render(
   file: string,
 ): { readonly code: string; readonly map: SourceMap } {
   const out: string[] = [];
-  const mappings: SourceMapSegment[][] = [[]];
+  let segments: SourceMapSegment[] = [];
+  const mappings: SourceMapSegment[][] = [segments];
   let column = 0;
+  const comesFrom = (offset: number): void => {
+    const { line, column: from } = lines.at(offset);
+    const last = segments.at(-1);
+    if (last?.[2] !== line || last[3] !== from) segments.push([column, 0, line, from]);
+  };
+  const comesFromNowhere = (): void => {
+    if (segments.at(-1)?.length !== 1) segments.push([column]);
+  };
+  const put = (part: string): void => {
+    out.push(part);
+    column += part.length;
+    if (part !== '\n') return;
+    mappings.push((segments = []));
+    column = 0;
+  };
   for (const piece of pieces) {
-    const text = typeof piece === 'string' ? piece : source.slice(piece.start, piece.end);
-    out.push(text);
-    let from = 0;
-    for (;;) {
-      if (typeof piece !== 'string') {
-        const place = lines.at(piece.start + from);
-        (mappings.at(-1) as SourceMapSegment[]).push([column, 0, place.line, place.column]);
-      }
-      const end = text.indexOf('\n', from);
-      if (end < 0) {
-        column += text.length - from;
-        break;
-      }
-      mappings.push([]);
-      column = 0;
-      from = end + 1;
-      if (from === text.length) break;
+    const span = typeof piece === 'object' && 'start' in piece;
+    const text = typeof piece === 'string' ? piece : span ? source.slice(piece.start, piece.end) : piece.text;
+    for (const { 0: part, index } of text.matchAll(span ? PARTS : /\n|[^\n]+/g)) {
+      if (typeof piece === 'string') comesFromNowhere();
+      else comesFrom(span ? piece.start + index : piece.at);
+      put(part);
     }
   }
   return {

@@ -2,7 +2,7 @@
 import type { Node } from 'oxc-parser';
 import { AutographError } from './errors.ts';
 import type { Marks } from './marks.ts';
-import { type Code, code, type Lines, type Piece } from './pieces.ts';
+import { type Code, code, type Lines, madeFrom, type Piece } from './pieces.ts';
 import {
   alwaysJumps,
   assignedIn,
@@ -194,6 +194,7 @@ export class Rewriter {
       if (
         done.length === 1 &&
         typeof only === 'object' &&
+        'start' in only &&
         only.start === child.start &&
         only.end === child.end
       )
@@ -217,6 +218,10 @@ export class Rewriter {
   // ---- expressions
 
   expression(node: Node): Code {
+    return madeFrom(node.start, this.#expression(node));
+  }
+
+  #expression(node: Node): Code {
     const ag = this.#ag;
     if (isFunction(node)) {
       if (node.async || node.generator) return this.#asItIs(node);
@@ -397,7 +402,7 @@ export class Rewriter {
       for (const fn of hoisted) out.push(...this.#statement(fn, at), '\n');
       const signal = this.#converted(statement, at, rest);
       const result = at.top ? code`${this.#ag}.value(${signal}, ${this.#at(statement)})` : signal;
-      out.push(...code`return ${result};`);
+      out.push(...madeFrom(statement.start, code`return ${result};`));
       return out;
     }
     return out;
@@ -574,12 +579,16 @@ export class Rewriter {
   }
 
   #expressionStatement(node: Node): Code {
-    if (node.type === 'UpdateExpression')
-      return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, node, true);
-    return this.expression(node);
+    if (node.type !== 'UpdateExpression') return this.expression(node);
+    const op = node.operator === '++' ? 'inc' : 'dec';
+    return madeFrom(node.start, this.#update(node.argument, op, node.prefix, node, true));
   }
 
   #statement(s: Node, at: Position): Code {
+    return madeFrom(s.start, this.#statementIn(s, at));
+  }
+
+  #statementIn(s: Node, at: Position): Code {
     const ag = this.#ag;
     const jumps = jumpsOf(s);
     if (s.type !== 'BlockStatement' && this.#converts(s, jumps, at)) return code`;${this.#helper(s, at)};`;
