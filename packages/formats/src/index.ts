@@ -1,5 +1,12 @@
 export { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
 export { crc32c, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
+export {
+  type DataTypeInfo,
+  dataTypeInfo,
+  dataTypeNumber,
+  type StringArray,
+  type TensorValue,
+} from './data-types.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
 export {
   readFileBytes,
@@ -13,6 +20,7 @@ export {
 } from './files.ts';
 export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
+export * as tensorflow from './messages.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
@@ -26,8 +34,21 @@ export {
   type SafetensorsEntry,
   type SafetensorsHeader,
 } from './safetensors.ts';
-export * as tensorflow from './tensorflow.ts';
-export { encodeRecord, type RecordOptions, RecordParser, readRecords } from './tfrecord.ts';
+export {
+  type DecodeTensorOptions,
+  decodeTensorProto,
+  type EncodeTensorOptions,
+  encodeTensorProto,
+  type StringInput,
+} from './tensor-proto.ts';
+export {
+  encodeRecord,
+  type RecordOptions,
+  RecordParser,
+  readRecords,
+  recordBytes,
+  writeRecord,
+} from './tfrecord.ts';
 export {
   type RecordCompression,
   type RecordFileOptions,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FormatError } from './errors.ts';
+import * as tensorflow from './messages.ts';
 import { mutate, randomSource } from './mutate.ts';
 import { int32s, type MessageType, message, nested, text } from './protobuf.ts';
-import * as tensorflow from './tensorflow.ts';
 
 // Serialised by TensorFlow 2.21 (with map keys in order).
 const golden = Buffer.from(

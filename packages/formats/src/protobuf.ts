@@ -128,7 +128,18 @@ const kinds = {
     write: (w, v) => w.writeVarint(v),
     read: (r) => r.readVarint(true) | 0,
   } satisfies Kind<number>,
+  uint32: {
+    wire: 0,
+    write: (w, v) => w.writeVarint(v),
+    read: (r) => r.readVarint() >>> 0,
+  } satisfies Kind<number>,
+  fixed32: {
+    wire: 5,
+    write: (w, v) => w.writeFixed32(v),
+    read: (r) => r.readFixed32(),
+  } satisfies Kind<number>,
   int64: { wire: 0, write: writeInt64, read: readInt64 } satisfies Kind<number | bigint>,
+  uint64: { wire: 0, write: writeInt64, read: readUint64 } satisfies Kind<number | bigint>,
 };
 
 function writeInt64(writer: PbfWriter, value: number | bigint): void {
@@ -154,6 +165,11 @@ function readInt64(reader: PbfReader): number | bigint {
   for (let at = reader.pos - 1; at >= start; at--)
     exact = (exact << 7n) | BigInt((reader.buf[at] as number) & 127);
   return BigInt.asIntN(64, exact);
+}
+
+function readUint64(reader: PbfReader): number | bigint {
+  const value = readInt64(reader);
+  return value < 0 ? BigInt.asUintN(64, BigInt(value)) : value;
 }
 
 function messageKind<T>(type: () => MessageType<T>): Kind<T> {
@@ -215,6 +231,7 @@ export const double = (number: number): Field<number> => one(number, kinds.doubl
 export const int32 = (number: number): Field<number> => one(number, kinds.int32);
 /** A bigint where a number would not be exact. */
 export const int64 = (number: number): Field<number | bigint> => one(number, kinds.int64);
+export const fixed32 = (number: number): Field<number> => one(number, kinds.fixed32);
 /** A message inside. */
 export const nested = <T>(number: number, type: () => MessageType<T>): Field<T> =>
   one(number, messageKind(type));
@@ -226,6 +243,8 @@ export const floats = (number: number): Field<readonly number[]> => many(number,
 export const doubles = (number: number): Field<readonly number[]> => many(number, kinds.double);
 export const int32s = (number: number): Field<readonly number[]> => many(number, kinds.int32);
 export const int64s = (number: number): Field<readonly (number | bigint)[]> => many(number, kinds.int64);
+export const uint32s = (number: number): Field<readonly number[]> => many(number, kinds.uint32);
+export const uint64s = (number: number): Field<readonly (number | bigint)[]> => many(number, kinds.uint64);
 export const nestedList = <T>(number: number, type: () => MessageType<T>): Field<readonly T[]> =>
   many(number, messageKind(type));
 

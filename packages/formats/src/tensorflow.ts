@@ -18,28 +18,9 @@ import {
   nestedList,
   text,
   texts,
+  uint32s,
+  uint64s,
 } from './protobuf.ts';
-
-/** `types.proto`: what a tensor holds. */
-export const DataType: {
-  readonly DT_FLOAT: 1;
-  readonly DT_DOUBLE: 2;
-  readonly DT_INT32: 3;
-  readonly DT_UINT8: 4;
-  readonly DT_STRING: 7;
-  readonly DT_INT64: 9;
-  readonly DT_BOOL: 10;
-  readonly DT_RESOURCE: 20;
-} = {
-  DT_FLOAT: 1,
-  DT_DOUBLE: 2,
-  DT_INT32: 3,
-  DT_UINT8: 4,
-  DT_STRING: 7,
-  DT_INT64: 9,
-  DT_BOOL: 10,
-  DT_RESOURCE: 20,
-};
 
 /** One axis. */
 export interface Dim {
@@ -47,7 +28,10 @@ export interface Dim {
   readonly size?: number | bigint;
   readonly name?: string;
 }
-const Dim: MessageType<Dim> = message<Dim>('TensorShapeProto.Dim', () => ({ size: int64(1), name: text(2) }));
+export const Dim: MessageType<Dim> = message<Dim>('TensorShapeProto.Dim', () => ({
+  size: int64(1),
+  name: text(2),
+}));
 
 /** `tensor_shape.proto`. */
 export interface TensorShapeProto {
@@ -63,24 +47,40 @@ export const TensorShapeProto: MessageType<TensorShapeProto> = message('TensorSh
 export interface TensorProto {
   readonly dtype?: number;
   readonly tensor_shape?: TensorShapeProto;
+  readonly version_number?: number;
   readonly tensor_content?: Uint8Array;
   readonly float_val?: readonly number[];
   readonly double_val?: readonly number[];
   readonly int_val?: readonly number[];
   readonly string_val?: readonly Uint8Array[];
+  /** Real and imaginary parts by turns. */
+  readonly scomplex_val?: readonly number[];
   readonly int64_val?: readonly (number | bigint)[];
   readonly bool_val?: readonly boolean[];
+  readonly dcomplex_val?: readonly number[];
+  /** The 16 bits of float16 and bfloat16. */
+  readonly half_val?: readonly number[];
+  readonly uint32_val?: readonly number[];
+  readonly uint64_val?: readonly (number | bigint)[];
+  readonly float8_val?: Uint8Array;
 }
 export const TensorProto: MessageType<TensorProto> = message('TensorProto', () => ({
   dtype: int32(1),
   tensor_shape: nested(2, () => TensorShapeProto),
+  version_number: int32(3),
   tensor_content: bytes(4),
   float_val: floats(5),
   double_val: doubles(6),
   int_val: int32s(7),
   string_val: bytesList(8),
+  scomplex_val: floats(9),
   int64_val: int64s(10),
   bool_val: bools(11),
+  dcomplex_val: doubles(12),
+  half_val: int32s(13),
+  uint32_val: uint32s(16),
+  uint64_val: uint64s(17),
+  float8_val: bytes(18),
 }));
 
 /** A list as an attribute; which of the fields is set says of what. */
@@ -94,7 +94,7 @@ export interface ListValue {
   readonly tensor?: readonly TensorProto[];
   readonly func?: readonly NameAttrList[];
 }
-const ListValue: MessageType<ListValue> = message('AttrValue.ListValue', () => ({
+export const ListValue: MessageType<ListValue> = message('AttrValue.ListValue', () => ({
   s: bytesList(2),
   i: int64s(3),
   f: floats(4),
@@ -186,7 +186,7 @@ export interface ArgDef {
   readonly number_attr?: string;
   readonly type_list_attr?: string;
 }
-const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
+export const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
   name: text(1),
   description: text(2),
   type: int32(3),
@@ -255,7 +255,7 @@ export interface FunctionGraphs {
   readonly pre_optimization_graph?: GraphDef;
   readonly post_optimization_graph?: GraphDef;
 }
-const FunctionGraphs: MessageType<FunctionGraphs> = message('RunMetadata.FunctionGraphs', () => ({
+export const FunctionGraphs: MessageType<FunctionGraphs> = message('RunMetadata.FunctionGraphs', () => ({
   partition_graphs: nestedList(1, () => GraphDef),
   pre_optimization_graph: nested(2, () => GraphDef),
   post_optimization_graph: nested(3, () => GraphDef),
@@ -270,25 +270,3 @@ export const RunMetadata: MessageType<RunMetadata> = message('RunMetadata', () =
   partition_graphs: nestedList(3, () => GraphDef),
   function_graphs: nestedList(4, () => FunctionGraphs),
 }));
-
-/** The numbers of every field of every message here, under TensorFlow's names: `tools/golden/verify_graphs.py` compares them. */
-export function fieldNumbers(): Readonly<Record<string, Readonly<Record<string, number>>>> {
-  const all = [
-    Dim,
-    TensorShapeProto,
-    TensorProto,
-    ListValue,
-    AttrValue,
-    NameAttrList,
-    NodeDef,
-    VersionDef,
-    ArgDef,
-    OpDef,
-    FunctionDef,
-    FunctionDefLibrary,
-    GraphDef,
-    FunctionGraphs,
-    RunMetadata,
-  ];
-  return Object.fromEntries(all.map((type) => [type.name, type.numbers]));
-}

@@ -1,0 +1,27 @@
+// All messages, as one namespace.
+import * as bundle from './bundle-messages.ts';
+import * as events from './events.ts';
+import * as hparams from './hparams.ts';
+import type { MessageType } from './protobuf.ts';
+import * as framework from './tensorflow.ts';
+
+export * from './bundle-messages.ts';
+export { DataType } from './data-types.ts';
+export * from './events.ts';
+export * from './hparams.ts';
+export * from './tensorflow.ts';
+
+/**
+ * The numbers of every field of every message, under the names of TensorFlow and TensorBoard: programs in `tools/golden` compare
+ * them with the real ones.
+ */
+export function fieldNumbers(): Readonly<Record<string, Readonly<Record<string, number>>>> {
+  const numbers: Record<string, Readonly<Record<string, number>>> = {};
+  for (const module of [framework, bundle, events, hparams])
+    for (const value of Object.values(module)) if (isMessageType(value)) numbers[value.name] = value.numbers;
+  return numbers;
+}
+
+function isMessageType(value: unknown): value is MessageType<object> {
+  return typeof value === 'object' && value !== null && 'numbers' in value && 'decode' in value;
+}
