@@ -77,13 +77,13 @@ class Pool {
       wake_.notify_all();
     }
     work();
-    while (done_.load(std::memory_order_acquire) != chunks) EAGRE_PAUSE();
+    finish(chunks);
     if (failed_.load(std::memory_order_acquire)) throw error_;
   }
 
  private:
   static constexpr uint64_t kClosed = 0xffffffffu;
-  static constexpr int kSpins = 20000;
+  static constexpr int kSpins = 20000, kSpinsAtEnd = 2000;
 
   void start() {
     stopping_.store(false);
@@ -120,6 +120,26 @@ class Pool {
     }
   }
 
+  // Waits for the chunks that workers still have. A worker whose core another process has taken only goes on here once this core is
+  // free, so the caller sleeps after a while.
+  void finish(int64_t chunks) {
+    for (int spins = 0; spins < kSpinsAtEnd; spins++) {
+      if (done_.load(std::memory_order_acquire) == chunks) return;
+      EAGRE_PAUSE();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleeping_.store(true, std::memory_order_seq_cst);
+    ended_.wait(lock, [&] { return done_.load(std::memory_order_seq_cst) == chunks; });
+    sleeping_.store(false, std::memory_order_relaxed);
+  }
+
+  void count_done() {
+    done_.fetch_add(1, std::memory_order_seq_cst);
+    if (!sleeping_.load(std::memory_order_seq_cst)) return;
+    { std::lock_guard<std::mutex> lock(mutex_); }
+    ended_.notify_one();
+  }
+
   // Whether an open job is there that this worker has not looked at.
   bool fresh(uint64_t seen) const {
     uint64_t t = ticket_.load(std::memory_order_seq_cst);
@@ -144,7 +164,7 @@ class Pool {
       } catch (const KernelError& e) {
         if (!failed_.exchange(true, std::memory_order_acq_rel)) error_ = e;
       }
-      done_.fetch_add(1, std::memory_order_release);
+      count_done();
       t = ticket_.load(std::memory_order_acquire);
     }
     inside_job = outer;
@@ -153,14 +173,14 @@ class Pool {
   std::vector<std::thread> workers_;
   std::atomic<int> threads_{default_threads()};
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, ended_;
   alignas(64) std::atomic<uint64_t> ticket_{kClosed};
   alignas(64) std::atomic<int64_t> done_{0};
   alignas(64) std::atomic<void (*)(void*, int64_t, int64_t)> fn_{nullptr};
   std::atomic<void*> context_{nullptr};
   std::atomic<int64_t> n_{0}, grain_{1}, chunks_{0};
   std::atomic<int> parked_{0};
-  std::atomic<bool> stopping_{false}, failed_{false};
+  std::atomic<bool> stopping_{false}, failed_{false}, sleeping_{false};
   KernelError error_{};
 };
 

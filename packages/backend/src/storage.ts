@@ -115,6 +115,9 @@ const SMALL = 4 * 1024;
 const SLAB = 128 * 1024;
 // Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
 const COLLECT_AFTER = 8 * 1024 * 1024;
+// For blocks that no cache holds, where only the cost of a collection counts: a few of them, unless that is very much.
+const COLLECT_AFTER_BLOCKS = 4;
+const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
 const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
@@ -220,7 +223,7 @@ export class HostAllocator {
   #lend(size: number): Block {
     const list = listOf(this.#blocks, size);
     let block = list.pop();
-    if (block === undefined && this.#lent >= COLLECT_AFTER) {
+    if (block === undefined && this.#lent >= collectAfter(size)) {
       this.#lent = 0;
       collectYoung();
       this.#reap();
@@ -293,6 +296,11 @@ function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
   let list = lists.get(size);
   if (list === undefined) lists.set(size, (list = []));
   return list;
+}
+
+/** Bytes lent since the last collection after which the need of such a block asks for one. */
+function collectAfter(size: number): number {
+  return size < COLLECT_AFTER ? COLLECT_AFTER : Math.min(COLLECT_AFTER_BLOCKS * size, COLLECT_AFTER_MOST);
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */
