@@ -6,13 +6,13 @@ export interface Span {
   readonly start: number;
   readonly end: number;
 }
-/** New text that stands for what begins at a place of the source. */
+/** Code whose new text stands for what begins at a place of the source, unless it stands for something in that. */
 export interface Made {
-  readonly text: string;
   readonly at: number;
+  readonly code: Code;
 }
-/** New text, or a part of the source. */
-export type Piece = string | Made | Span;
+/** New text, a part of the source, or pieces of these. */
+export type Piece = string | Span | Made | Code;
 export type Code = readonly Piece[];
 
 /** A source map of version 3. */
@@ -28,19 +28,18 @@ export interface SourceMap {
 /** Code with other code in its gaps. */
 export function code(strings: TemplateStringsArray, ...parts: readonly (string | Code)[]): Code {
   const pieces: Piece[] = [];
-  strings.forEach((text, i) => {
-    if (text !== '') pieces.push(text);
+  for (let i = 0; i < strings.length; i++) {
+    const text = strings[i];
+    if (text !== undefined && text !== '') pieces.push(text);
     const part = parts[i];
-    if (part === undefined) return;
-    if (typeof part === 'string') pieces.push(part);
-    else pieces.push(...part);
-  });
+    if (part !== undefined) pieces.push(part);
+  }
   return pieces;
 }
 
-/** The same code, whose new text stands for what begins at `at`, unless it already stands for something in that. */
-export function madeFrom(at: number, pieces: Code): Code {
-  return pieces.map((piece) => (typeof piece === 'string' ? { text: piece, at } : piece));
+/** The same code, whose new text stands for what begins at `at`. */
+export function madeFrom(at: number, code: Code): Code {
+  return [{ at, code }];
 }
 
 /** Where the lines of a text begin. */
@@ -74,36 +73,43 @@ export function render(
   lines: Lines,
   file: string,
 ): { readonly code: string; readonly map: SourceMap } {
-  const out: string[] = [];
+  let out = '';
   let segments: SourceMapSegment[] = [];
   const mappings: SourceMapSegment[][] = [segments];
   let column = 0;
-  const comesFrom = (offset: number): void => {
-    const { line, column: from } = lines.at(offset);
+  const comesFrom = (offset: number | null): void => {
     const last = segments.at(-1);
+    if (offset === null) {
+      if (last?.length !== 1) segments.push([column]);
+      return;
+    }
+    const { line, column: from } = lines.at(offset);
     if (last?.[2] !== line || last[3] !== from) segments.push([column, 0, line, from]);
   };
-  const comesFromNowhere = (): void => {
-    if (segments.at(-1)?.length !== 1) segments.push([column]);
-  };
   const put = (part: string): void => {
-    out.push(part);
+    out += part;
     column += part.length;
     if (part !== '\n') return;
     mappings.push((segments = []));
     column = 0;
   };
-  for (const piece of pieces) {
-    const span = typeof piece === 'object' && 'start' in piece;
-    const text = typeof piece === 'string' ? piece : span ? source.slice(piece.start, piece.end) : piece.text;
-    for (const { 0: part, index } of text.matchAll(span ? PARTS : /\n|[^\n]+/g)) {
-      if (typeof piece === 'string') comesFromNowhere();
-      else comesFrom(span ? piece.start + index : piece.at);
-      put(part);
-    }
-  }
+  const add = (piece: Piece, at: number | null): void => {
+    if (typeof piece === 'string') {
+      for (const [part] of piece.matchAll(/\n|[^\n]+/g)) {
+        comesFrom(at);
+        put(part);
+      }
+    } else if (isSpan(piece)) {
+      for (const { 0: part, index } of source.slice(piece.start, piece.end).matchAll(PARTS)) {
+        comesFrom(piece.start + index);
+        put(part);
+      }
+    } else if ('code' in piece) add(piece.code, piece.at);
+    else for (const inner of piece) add(inner, at);
+  };
+  add(pieces, null);
   return {
-    code: out.join(''),
+    code: out,
     map: {
       version: 3,
       file,
@@ -113,4 +119,8 @@ export function render(
       mappings: encode(mappings),
     },
   };
+}
+
+export function isSpan(piece: Piece): piece is Span {
+  return typeof piece === 'object' && 'start' in piece;
 }
