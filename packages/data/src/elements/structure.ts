@@ -1,0 +1,135 @@
+// Elements of datasets: tensors, and datasets (windows), in arrays and plain objects.
+import { InvalidArgumentError } from '@eagre/backend';
+import {
+  type NDArrayLike,
+  type Scalar,
+  Tensor,
+  type TensorLike,
+  type TypedArray,
+  Variable,
+} from '@eagre/core';
+import { toOwnTensor } from '@eagre/core/internal';
+import type { Dataset } from '../dataset.ts';
+
+/** A tensor or a dataset, or these in arrays and plain objects. */
+export type Element =
+  | Tensor
+  // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
+  | Dataset<any>
+  | readonly Element[]
+  | { readonly [key: string]: Element };
+
+type NestedScalars = readonly (Scalar | NestedScalars)[];
+
+/**
+ * The element that a value becomes: tensors in the places of host values. An array of numbers, booleans or strings, also nested, is one
+ * tensor; any other array is a tuple.
+ */
+export type ElementOf<S> = S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
+  ? Tensor
+  : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
+    S extends Dataset<any>
+    ? S
+    : S extends readonly []
+      ? []
+      : S extends NestedScalars
+        ? Tensor
+        : { -readonly [K in keyof S]: ElementOf<S[K]> };
+
+/** What a leaf of an element is. */
+export type Leaf = Tensor | Dataset<unknown>;
+
+// Datasets are recognised by a mark, so that this file need not load theirs.
+const datasetMark: unique symbol = Symbol.for('eagre.data.dataset') as never;
+/** Makes a class one of datasets. */
+export function markDataset(prototype: object): void {
+  Object.defineProperty(prototype, datasetMark, { value: true });
+}
+export function isDataset(value: unknown): value is Dataset<unknown> {
+  return typeof value === 'object' && value !== null && datasetMark in value;
+}
+
+export function isLeaf(value: unknown): value is Leaf {
+  return value instanceof Tensor || isDataset(value);
+}
+
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The leaves of an element in order. */
+export function flatten(element: Element, into: Leaf[] = []): Leaf[] {
+  if (isLeaf(element)) into.push(element);
+  else if (Array.isArray(element)) for (const item of element as readonly Element[]) flatten(item, into);
+  else for (const item of Object.values(element)) flatten(item as Element, into);
+  return into;
+}
+
+/** The tensors of an element in order. @throws InvalidArgumentError when it holds a dataset. */
+export function tensorsOf(element: Element, what: string): Tensor[] {
+  const leaves = flatten(element);
+  for (const leaf of leaves) {
+    if (!(leaf instanceof Tensor))
+      throw new InvalidArgumentError(
+        'the elements hold datasets (windows); make tensors of them by flatMap',
+        what,
+      );
+  }
+  return leaves as Tensor[];
+}
+
+/** The same structure with another leaf in the place of each. `leaf` gets its number as well. */
+export function mapLeaves<L>(element: Element, leaf: (leaf: Leaf, index: number) => L): unknown {
+  let next = 0;
+  const visit = (e: Element): unknown => {
+    if (isLeaf(e)) return leaf(e, next++);
+    if (Array.isArray(e)) return (e as readonly Element[]).map(visit);
+    return Object.fromEntries(Object.entries(e).map(([k, v]) => [k, visit(v as Element)]));
+  };
+  return visit(element);
+}
+
+/** The structure of `model` over the given leaves. */
+export function pack(model: Element, leaves: readonly Leaf[]): Element {
+  return mapLeaves(model, (_, i) => leaves[i] as Leaf) as Element;
+}
+
+const isHost = (v: unknown): v is Scalar =>
+  typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint' || typeof v === 'string';
+
+/** Whether an array is the values of one tensor rather than a tuple. */
+function isValues(value: readonly unknown[]): boolean {
+  return value.length > 0 && value.every((v) => isHost(v) || (Array.isArray(v) && isValues(v)));
+}
+
+function isNDArray(value: object): value is NDArrayLike {
+  return 'data' in value && 'shape' in value && ArrayBuffer.isView(value.data) && Array.isArray(value.shape);
+}
+
+/**
+ * The element that a value stands for, see `ElementOf`.
+ * @throws InvalidArgumentError for what can be in no element.
+ */
+export function toElement(value: unknown, what: string): Element {
+  if (isLeaf(value)) return value;
+  if (value instanceof Variable) return value.read();
+  if (isHost(value)) return toOwnTensor(value);
+  if (typeof value === 'object' && value !== null) {
+    if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return toOwnTensor(value as TypedArray);
+    if (Array.isArray(value))
+      return isValues(value) ? toOwnTensor(value as TensorLike) : value.map((v) => toElement(v, what));
+    if (isNDArray(value)) return toOwnTensor(value);
+    if (isPlainObject(value))
+      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what)]));
+  }
+  const got =
+    typeof value === 'object' && value !== null
+      ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
+      : String(value);
+  throw new InvalidArgumentError(
+    `elements are tensors, values for tensors, or these in arrays and plain objects; got ${got}`,
+    what,
+  );
+}

@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from '@eagre/backend';
+
+/** Number of elements of a dataset that never ends. */
+export const INFINITE_CARDINALITY = -1;
+/** Number of elements of a dataset that does not know it before it was gone through. */
+export const UNKNOWN_CARDINALITY = -2;
+/** For counts (of calls at once, of elements ahead) that the library chooses. */
+export const AUTOTUNE = -1;
+
+/** What holds for a whole pipeline; set by `withOptions`. */
+export interface DatasetOptions {
+  /** Whether elements come in the same order in every run where parallel calls could change it; true unless set. */
+  readonly deterministic?: boolean;
+  /** Whether traced functions that compute element by element may run on whole batches; true unless set. Results are the same. */
+  readonly vectorization?: boolean;
+}
+
+const known: Readonly<Record<keyof DatasetOptions, 'boolean'>> = {
+  deterministic: 'boolean',
+  vectorization: 'boolean',
+};
+
+/** @throws InvalidArgumentError for names and values that are no options. */
+export function checkOptions(options: DatasetOptions): DatasetOptions {
+  for (const [name, value] of Object.entries(options)) {
+    const type = known[name as keyof DatasetOptions];
+    if (type === undefined)
+      throw new InvalidArgumentError(
+        `'${name}' is no option; known are ${Object.keys(known).join(', ')}`,
+        'Dataset.withOptions',
+      );
+    if (value !== undefined && typeof value !== type)
+      throw new InvalidArgumentError(
+        `${name} must be a ${type}, got ${String(value)}`,
+        'Dataset.withOptions',
+      );
+  }
+  return options;
+}
+
+/** An integer of at least `least`. @throws InvalidArgumentError otherwise. */
+export function checkCount(value: number, name: string, what: string, least = 1): number {
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new InvalidArgumentError(
+      `${name} must be an integer of at least ${least}, got ${String(value)}`,
+      what,
+    );
+  return value;
+}
+
+/** `value` or AUTOTUNE, as a number of calls at once or elements ahead. */
+export function checkParallel(value: number, name: string, what: string, chosen: number): number {
+  return value === AUTOTUNE ? chosen : checkCount(value, name, what);
+}
