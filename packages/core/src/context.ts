@@ -74,6 +74,8 @@ export interface Context {
   lifting: Tracer | null;
   /** While values are symbolic: the backend of those that are not. */
   host: Backend | null;
+  /** While checkpoints hold values for objects that do not exist yet: is told of each variable made since, before its first use. */
+  restoring: ((variable: Variable) => void) | null;
 }
 
 export const context: Context = {
@@ -84,6 +86,7 @@ export const context: Context = {
   tracer: null,
   lifting: null,
   host: null,
+  restoring: null,
 };
 
 /** The backend whose tensors have values: the current one, except while a function is traced. */

@@ -49,10 +49,9 @@ export { Variable, type VariableOptions } from './variable.ts';
 
 import './install.ts';
 
-export {
-  type Trackable,
-  type TrackableAttribute,
-  type TrackableSlot,
-  type TrackableView,
-  trackable,
+export type {
+  Trackable,
+  TrackableAttribute,
+  TrackableSlot,
+  TrackableView,
 } from './trackable.ts';

@@ -160,3 +160,37 @@ test('generators', () => {
     expect(random.getGlobalGenerator()).toBe(random.getGlobalGenerator());
   });
 });
+
+describe('the state in checkpoints', () => {
+  type Attribute = { save(): tf.Tensor; restore(value: tf.Tensor): void };
+  const stateOf = (object: { trackableView(): tf.TrackableView }): Attribute =>
+    new Map(object.trackableView().attributes).get('STATE') as Attribute;
+
+  test('a generator goes on where it was, and so do those split from it', () => {
+    const g = random.Generator.fromSeed(5);
+    g.normal([2]);
+    g.split(2);
+    const saved = stateOf(g).save();
+    const wanted = [g.normal([3]).array(), g.split(1)[0]?.uniform([2]).array()];
+    const other = random.Generator.fromNonDeterministicState();
+    stateOf(other).restore(saved);
+    expect([other.normal([3]).array(), other.split(1)[0]?.uniform([2]).array()]).toEqual(wanted);
+    expect(() => stateOf(other).restore(tf.constant([1, 2, 3]))).toThrow(
+      /no state of random numbers: float32/,
+    );
+  });
+
+  test('calls without a generator, with seeds and without', () => {
+    for (const seed of [undefined, 11]) {
+      if (seed !== undefined) random.setSeed(seed);
+      random.normal([1]);
+      random.normal([1], { seed: 3 });
+      const saved = stateOf(random.globalStream).save();
+      const draw = (): unknown => [random.normal([2]).array(), random.normal([2], { seed: 3 }).array()];
+      const wanted = draw();
+      draw();
+      stateOf(random.globalStream).restore(saved);
+      expect(draw()).toEqual(wanted);
+    }
+  });
+});

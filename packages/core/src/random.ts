@@ -10,6 +10,7 @@ import type { Sample } from './samples.ts';
 import { checkShape, type Shape, show, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import type { Tensor } from './tensor.ts';
+import type { Trackable, TrackableAttribute, TrackableView } from './trackable.ts';
 
 // ---- where keys and counters come from
 
@@ -55,9 +56,21 @@ function checkSeed(seed: number, op: string): number {
 
 /** A stream with a key of its own and a counter of calls. */
 class Stream implements Source {
-  readonly #key: readonly [number, number];
-  #count: number;
+  #words: readonly number[] = [];
+  #key: readonly [number, number] = [0, 0];
+  #count = 0;
   constructor(words: readonly number[], count = 0) {
+    this.set(words, count);
+  }
+  get words(): readonly number[] {
+    return this.#words;
+  }
+  get count(): number {
+    return this.#count;
+  }
+  /** Goes on from another place, for whoever holds this stream. */
+  set(words: readonly number[], count: number): void {
+    this.#words = words;
     this.#key = keyOf(words);
     this.#count = count;
   }
@@ -79,16 +92,16 @@ const domain = { global: 1, call: 2, stateless: 3, generator: 4 } as const;
 const UNSET = 87654321;
 
 let globalSeed: number | undefined;
-let globalStream: Stream | undefined;
+let ownStream: Stream | undefined;
 let callStreams = new Map<number, Stream>();
 
 /** The stream of the current global seed, for calls without a seed of their own. */
-const globalSource: Source = {
-  draw: () => {
-    globalStream ??= new Stream([domain.global, globalSeed ?? entropy()]);
-    return globalStream.draw();
-  },
-};
+const globalSource: Source = { draw: () => streamOfAll().draw() };
+
+function streamOfAll(): Stream {
+  ownStream ??= new Stream([domain.global, globalSeed ?? entropy()]);
+  return ownStream;
+}
 
 function sourceOf(seed: number | undefined, op: string): Source {
   if (seed === undefined) return globalSource;
@@ -109,9 +122,64 @@ function sourceOf(seed: number | undefined, op: string): Source {
  */
 export function setSeed(seed: number): void {
   globalSeed = checkSeed(seed, 'setSeed');
-  globalStream = undefined;
+  ownStream = undefined;
   callStreams = new Map();
 }
+
+/** Integers as a tensor, and back. @throws InvalidArgumentError for another tensor, or fewer than `least`. */
+function savedNumbers(numbers: readonly number[]): Tensor {
+  return toTensor({ data: BigInt64Array.from(numbers, BigInt), shape: [numbers.length] });
+}
+function restoredNumbers(state: Tensor, least: number): number[] {
+  const numbers = state.dtype === 'int64' && state.rank === 1 ? Array.from(state.data(), Number) : [];
+  if (numbers.length < least || !numbers.every(Number.isSafeInteger)) {
+    throw new InvalidArgumentError(
+      `this is no state of random numbers: ${state.dtype} ${showShape(state.shape)}`,
+      'random',
+    );
+  }
+  return numbers;
+}
+
+/**
+ * The random numbers of all calls that use no generator, as part of a checkpoint: what is drawn after `restore` is what was drawn
+ * after `save`.
+ *
+ *     new tf.train.Checkpoint({ model, optimizer, random: tf.random.globalStream });
+ */
+export const globalStream: Trackable = {
+  trackableView: () => ({
+    attributes: [
+      [
+        'STATE',
+        {
+          save: () => {
+            const stream = streamOfAll();
+            const seed = globalSeed === undefined ? [0, 0] : [1, globalSeed];
+            const calls = [...callStreams].flatMap(([key, { count }]) => [key, count]);
+            return savedNumbers([...seed, stream.count, stream.words[1] as number, ...calls]);
+          },
+          restore: (state) => {
+            const [seeded, seed, count, word, ...calls] = restoredNumbers(state, 4) as [
+              number,
+              number,
+              number,
+              number,
+              ...number[],
+            ];
+            globalSeed = seeded === 1 ? seed : undefined;
+            ownStream = new Stream([domain.global, word], count);
+            callStreams = new Map();
+            for (let i = 0; i + 1 < calls.length; i += 2) {
+              const key = calls[i] as number;
+              callStreams.set(key, new Stream([domain.call, globalSeed ?? UNSET, key], calls[i + 1]));
+            }
+          },
+        },
+      ],
+    ],
+  }),
+};
 
 // ---- ops
 
@@ -370,14 +438,26 @@ export function statelessTruncatedNormal(
 // ---- generators
 
 /** A source of random numbers with a state of its own. `const g = tf.random.Generator.fromSeed(1); g.normal([2, 3])` */
-export class Generator {
-  #words: readonly number[];
-  #stream: Stream;
+export class Generator implements Trackable {
+  /** The same for the generator's life, since traced functions draw from it. */
+  readonly #stream: Stream;
   #children = 0;
 
   private constructor(words: readonly number[]) {
-    this.#words = words;
     this.#stream = new Stream(words);
+  }
+
+  /** The state for checkpoints. */
+  trackableView(): TrackableView {
+    const state: TrackableAttribute = {
+      save: () => savedNumbers([this.#stream.count, this.#children, ...this.#stream.words]),
+      restore: (saved) => {
+        const [count, children, ...words] = restoredNumbers(saved, 3);
+        this.#stream.set(words, count as number);
+        this.#children = children as number;
+      },
+    };
+    return { attributes: [['STATE', state]] };
   }
 
   /** The same seed gives the same numbers. */
@@ -412,12 +492,11 @@ export class Generator {
         `count is ${String(count)}, expected an integer from 1 on`,
         'Generator.split',
       );
-    return Array.from({ length: count }, () => new Generator([...this.#words, ++this.#children]));
+    return Array.from({ length: count }, () => new Generator([...this.#stream.words, ++this.#children]));
   }
   /** Starts anew from a seed. */
   resetFromSeed(seed: number): void {
-    this.#words = [domain.generator, checkSeed(seed, 'Generator')];
-    this.#stream = new Stream(this.#words);
+    this.#stream.set([domain.generator, checkSeed(seed, 'Generator')], 0);
     this.#children = 0;
   }
 }

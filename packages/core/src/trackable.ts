@@ -26,11 +26,9 @@ export interface TrackableView {
 }
 
 /**
- * The method by which an object tells how checkpoints see it; variables, modules, arrays, maps and plain objects need none. It is asked
- * at every save and while something waits to be restored.
+ * An object that tells how checkpoints see it; variables, modules, arrays, maps and plain objects need not. It is asked at every save
+ * and while something waits to be restored.
  */
-export const trackable: unique symbol = Symbol.for('eagre.trackable');
-
 export interface Trackable {
-  [trackable](): TrackableView;
+  trackableView(): TrackableView;
 }

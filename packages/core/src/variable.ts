@@ -34,6 +34,8 @@ export class Variable {
   readonly shape: Shape;
   readonly trainable: boolean;
   #value: Tensor;
+  /** The first value, while it may turn out that a checkpoint holds another one: until the first use, `#value` is a released tensor. */
+  #initial: Tensor | null = null;
 
   /** @param initial the first value, or a function that gives it; the variable owns a copy. */
   constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
@@ -49,6 +51,7 @@ export class Variable {
     this.shape = source.shape;
     this.trainable = options.trainable ?? true;
     this.#value = own(source);
+    if (context.restoring !== null) this.#awaitUse();
   }
 
   get size(): number {
@@ -126,9 +129,27 @@ export class Variable {
   }
 
   #alive(): Tensor {
-    if (this.#value.released)
+    return this.#value.released ? this.#firstUse() : this.#value;
+  }
+
+  #awaitUse(): void {
+    this.#initial = this.#value;
+    this.#value = aliasTensor(this.#initial, this.shape);
+    this.#value.dispose();
+  }
+
+  #firstUse(): Tensor {
+    if (this.#initial === null)
       throw new FailedPreconditionError(`the variable '${this.name}' was disposed, its value is gone`);
+    this.#value = this.#initial;
+    this.#initial = null;
+    context.restoring?.(this);
     return this.#value;
+  }
+
+  /** The value to be shown, of a variable that was disposed too. */
+  #shown(): Tensor {
+    return this.#initial === null ? this.#value : this.#alive();
   }
 
   #tell(value: Tensor): void {
@@ -150,13 +171,15 @@ export class Variable {
    * @returns the one before, which is the caller's now.
    */
   exchange(value: Tensor): Tensor {
-    const before = this.#value;
+    const before = this.#alive();
     this.#value = value;
     return before;
   }
 
   /** Gives the memory back; the variable cannot be used afterwards. */
   dispose(): void {
+    this.#initial?.dispose();
+    this.#initial = null;
     this.#value.dispose();
   }
   [Symbol.dispose](): void {
@@ -164,14 +187,14 @@ export class Variable {
   }
 
   toString(): string {
-    return this.#value.toString();
+    return this.#shown().toString();
   }
   [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
-    return this.#value[Symbol.toPrimitive](hint);
+    return this.#shown()[Symbol.toPrimitive](hint);
   }
   /** What the console shows: `tf.Variable 'w' (2., shape=[], dtype=float32)`. */
   describe(): string {
-    return formatTensor(this.#value).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
+    return formatTensor(this.#shown()).replace(/^tf\.Tensor/, `tf.Variable '${this.name}' `);
   }
 
   #update(sum: Tensor, op: string): this {

@@ -9,6 +9,8 @@ import {
   scope,
   Tensor,
   type TensorLike,
+  type Trackable,
+  type TrackableView,
   Variable,
   zeros,
 } from '@eagre/core';
@@ -38,6 +40,7 @@ import {
   type Regularizer,
   type RegularizerLike,
 } from './regularizers.ts';
+import { layerChildren } from './trackable.ts';
 
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
@@ -130,7 +133,7 @@ let trying = false;
  *       override call(x: tf.Tensor) { return x.matmul(this.w); }
  *     }
  */
-export class Layer extends Module {
+export class Layer extends Module implements Trackable {
   readonly dtype: 'float32' | 'float64';
   /** @internal */
   declare readonly _layer: LayerState;
@@ -321,6 +324,11 @@ export class Layer extends Module {
       );
     }
     return [...added, ...penalties];
+  }
+
+  /** What checkpoints save: weights by their names, layers and whatever else is among the attributes. */
+  trackableView(): TrackableView {
+    return { children: layerChildren(this, builtins.has(this.call)) };
   }
 
   /** Number of elements of all weights. @throws FailedPreconditionError before the layer is built. */

@@ -1,9 +1,16 @@
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type PartialShape,
+  type Tensor,
+  type TrackableView,
+} from '@eagre/core';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
 import {
   type CompileOptions,
   compile,
+  isCompiled,
   type Metric,
   metricsOf,
   type Training,
@@ -27,6 +34,7 @@ import {
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
 import { testStep, trainStep } from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
+import { layerChildren, numberedLayers } from './trackable.ts';
 import {
   type EvaluateOptions,
   evaluate,
@@ -142,6 +150,22 @@ export class Model extends Layer {
   override directLayers(): Layer[] {
     const own = super.directLayers();
     return this._graph === undefined ? own : [...new Set([...this._graph.layers, ...own])];
+  }
+
+  /** @internal The layers that checkpoints know by their places, and the place of the first one. */
+  protected get numbered(): { readonly layers: readonly Layer[]; readonly first: number } {
+    const graph = this._graph;
+    return graph === undefined
+      ? { layers: [], first: 0 }
+      : { layers: graph.layers, first: graph.inputs.length };
+  }
+  /** What checkpoints save: the layers by their places, attributes by their names, and the optimizer of `compile`. */
+  override trackableView(): TrackableView {
+    const { layers, first } = this.numbered;
+    const children = new Map<string, unknown>(numberedLayers(layers, first));
+    for (const [name, child] of layerChildren(this, false)) children.set(name, child);
+    if (isCompiled(this) && !children.has('optimizer')) children.set('optimizer', this.optimizer);
+    return { children };
   }
 
   /** Sets what training needs: optimizer, loss, metrics; names (`'adam'`, `'mse'`, `'accuracy'`) or objects. */

@@ -124,6 +124,11 @@ export class Sequential extends Model {
     return this._sequence.inputs[0]?.list[0]?.shape;
   }
 
+  /** @internal */
+  protected override get numbered(): { readonly layers: readonly Layer[]; readonly first: number } {
+    return { layers: this._sequence.layers, first: 0 };
+  }
+
   override directLayers(): Layer[] {
     return [...new Set([...this._sequence.layers, ...super.directLayers()])];
   }

@@ -47,6 +47,10 @@ export class Adam extends Optimizer {
     if (this.amsgrad) [this.velocityHats] = this.addSlots(variables, 'velocity_hat');
   }
 
+  protected override checkpointName(name: string): string {
+    return { momentum: 'm', velocity: 'v', velocity_hat: 'vhat' }[name] ?? name;
+  }
+
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 

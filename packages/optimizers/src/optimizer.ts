@@ -18,6 +18,9 @@ import {
   scope,
   type Tensor,
   type TensorLike,
+  type Trackable,
+  type TrackableSlot,
+  type TrackableView,
   UnimplementedError,
   Variable,
 } from '@eagre/core';
@@ -97,7 +100,7 @@ export function withLearningRate<O extends OptimizerOptions>(
  *       }
  *     }
  */
-export abstract class Optimizer extends Module {
+export abstract class Optimizer extends Module implements Trackable {
   /** How many updates were made; int64, saved with the other variables. */
   readonly iterations: Variable;
   readonly weightDecay: number | null;
@@ -105,6 +108,9 @@ export abstract class Optimizer extends Module {
   readonly clipvalue: number | null;
   readonly globalClipnorm: number | null;
   readonly #variables: Variable[] = [];
+  readonly #slots: TrackableSlot[] = [];
+  /** Of variables that are no slots, by their own names. */
+  readonly #named = new Map<string, Variable>();
   readonly #index = new Map<Variable, number>();
   readonly #noDecay: { readonly variables: Set<Variable>; names: readonly string[] } = {
     variables: new Set(),
@@ -188,6 +194,13 @@ export abstract class Optimizer extends Module {
     return [...this.#variables];
   }
 
+  /** The state for checkpoints: `iter`, `learning_rate`, and the slots of variables. */
+  trackableView(): TrackableView {
+    const children: [string, Variable][] = [['iter', this.iterations]];
+    if (this.rateVariable !== null) children.push(['learning_rate', this.rateVariable]);
+    return { children: [...children, ...this.#named], slots: this.#slots };
+  }
+
   /**
    * Makes the slots for these variables; the first `applyGradients` does it otherwise. Later updates are possible for these
    * variables only. Does nothing the second time.
@@ -215,18 +228,34 @@ export abstract class Optimizer extends Module {
     readonly name: string;
     readonly initial?: number;
   }): Variable {
+    const variable = this.#make(options);
+    this.#named.set(options.name, variable);
+    return variable;
+  }
+  #make(options: {
+    readonly shape: readonly number[];
+    readonly dtype?: DType;
+    readonly name: string;
+    readonly initial?: number;
+  }): Variable {
     const { shape, dtype = 'float32', name, initial = 0 } = options;
     return this.#track(name, constant(initial, dtype, { shape }));
   }
   /** A variable of another one's shape and dtype, `adam/dense_kernel_momentum` for `dense/kernel` and `momentum`. */
   addVariableFromReference(reference: Variable, name: string, initial = 0): Variable {
     const { shape, dtype } = reference;
-    return this.addVariable({
+    const slot = this.#make({
       shape,
       dtype,
       initial,
       name: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
     });
+    this.#slots.push({ variable: reference, name: this.checkpointName(name), slot });
+    return slot;
+  }
+  /** What a slot is called in checkpoints, where Keras 3's name for it is `name`: Keras 2's names, which files of TensorFlow have. */
+  protected checkpointName(name: string): string {
+    return name;
   }
   /** One such variable for each; with several names, those of one variable follow each other. */
   protected addSlots<const N extends readonly string[]>(

@@ -48,6 +48,10 @@ export class RMSprop extends Optimizer {
     if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');
   }
 
+  protected override checkpointName(name: string): string {
+    return { velocity: 'rms', average_gradient: 'mg' }[name] ?? name;
+  }
+
   protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { rho, momentum, epsilon, centered } = this;
     const slots = [

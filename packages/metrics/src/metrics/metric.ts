@@ -7,6 +7,8 @@ import {
   scope,
   type Tensor,
   type TensorLike,
+  type Trackable,
+  type TrackableView,
   Variable,
   zeros,
 } from '@eagre/core';
@@ -44,16 +46,19 @@ export function named<O extends { readonly name?: string }>(first: string | O | 
  *       result() { return this.count.read(); }
  *     }
  */
-export abstract class Metric extends Module {
+export abstract class Metric extends Module implements Trackable {
   readonly dtype: 'float32' | 'float64';
   /** @internal In the order in which they were added. */
   declare protected readonly _weights: Variable[];
+  /** @internal Their names in checkpoints. */
+  declare protected readonly _names: Map<string, Variable>;
 
   constructor(options: string | MetricOptions = {}) {
     const { name, dtype } = named<MetricOptions>(options);
     super(name === undefined ? {} : { name });
     this.dtype = dtype ?? 'float32';
     Object.defineProperty(this, '_weights', { value: [] });
+    Object.defineProperty(this, '_names', { value: new Map() });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes metrics callable
     return callable(this, (self, args) => self.invoke(...args));
   }
@@ -90,6 +95,9 @@ export abstract class Metric extends Module {
         ),
       );
       this._weights.push(variable);
+      let local = name;
+      for (let n = 1; this._names.has(local); n++) local = `${name}_${n}`;
+      this._names.set(local, variable);
       return variable;
     } finally {
       context.nameScope = before;
@@ -103,6 +111,13 @@ export abstract class Metric extends Module {
   /** Those from `addWeight`, then those of other attributes. */
   override get variables(): Variable[] {
     return [...new Set([...this._weights, ...super.variables])];
+  }
+
+  /** What checkpoints save: variables by their own names, then what else is among the attributes. */
+  trackableView(): TrackableView {
+    const named = new Set<unknown>(this._names.values());
+    const others = Object.entries(this).filter(([name, v]) => !named.has(v) && !this._names.has(name));
+    return { children: [...this._names, ...others] };
   }
 
   /** Keras's config; `new Class(…)` again by `metrics.deserialize`. */
