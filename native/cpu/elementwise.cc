@@ -7,11 +7,7 @@
 EAGRE_BEGIN
 namespace {
 
-constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
-constexpr int64_t kMaxTile = 1024, kMinTile = 256;
-constexpr int64_t kTileBytes = 16384;
-// Outputs from this many bytes on are stored past the caches, which could not hold them: without reading their lines first.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
+constexpr int64_t kMinTile = 256;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
 
@@ -206,7 +202,7 @@ inline void prefetch_tile(const Plan& p, int64_t at, int64_t end) {
 void run_flat(const Plan& p) {
   int64_t grain = grain_for(p.code.cost);
   parallel_for(p.size, p.streams ? grain * 8 : grain, [&p](int64_t begin, int64_t end) {
-    const void* values[kMaxValues];
+    const void* values[kMaxProgramValues];
     char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
     bind(p, memory, values);
     for (int64_t at = begin, n = first_tile(p, begin); at < end; at += n, n = p.tile) {
@@ -275,7 +271,7 @@ void run_short_rows(const Plan& p) {
   int64_t tile_rows = p.tile / p.inner, row_count = p.size / p.inner;
   int64_t grain = grain_for(p.code.cost + 5) / p.inner / tile_rows * tile_rows;
   parallel_for(row_count, grain < tile_rows ? tile_rows : grain, [&](int64_t begin, int64_t end) {
-    const void* values[kMaxValues];
+    const void* values[kMaxProgramValues];
     char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
     bind(p, memory, values);
     for (int64_t row = begin; row < end; row += tile_rows) {
@@ -297,7 +293,7 @@ void run_long_rows(const Plan& p) {
   int64_t per_row = (p.inner + p.tile - 1) / p.tile;
   int64_t grain = grain_for(p.code.cost) / (p.inner < p.tile ? p.inner : p.tile);
   parallel_for(p.size / p.inner * per_row, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
-    const void* values[kMaxValues];
+    const void* values[kMaxProgramValues];
     const char* row_start[kMaxProgramInputs];
     char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
     bind(p, memory, values);
@@ -441,7 +437,7 @@ bool run_small(const Program& code, Args& a, int64_t size) {
   const int64_t stride = (size * (several ? 8 : code.slot_bytes) + 63) / 64 * 64;
   const int64_t bytes = stride * (code.slots + (several ? code.outputs : 0));
   if (size > kMaxTile || bytes > kTileBytes) return false;
-  const void* values[kMaxValues];
+  const void* values[kMaxProgramValues];
   void* out[kMaxProgramOutputs];
   for (int j = 0; j < code.inputs; j++) values[j] = address(a);
   for (int k = 0; k < code.outputs; k++) out[k] = address(a);

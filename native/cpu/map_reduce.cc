@@ -11,12 +11,8 @@
 EAGRE_BEGIN
 namespace {
 
-constexpr int kMaxValues = kMaxProgramInputs + kMaxProgramInstrs;
 // Tiles are multiples of every reducer's block.
-constexpr int64_t kMaxTile = 1024, kMinTile = 512;
-constexpr int64_t kTileBytes = 16384;
-// As in elementwise.cc: results from this many bytes on go past the caches.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
+constexpr int64_t kMinTile = 512;
 constexpr int64_t kRunBytes = 384;
 
 // One reduction behind a type: `run` points to a Run<R>, `total` to an R::Total.
@@ -252,7 +248,7 @@ class Tiles {
 
   const Job& job_;
   char* memory_;
-  const void* values_[kMaxValues];
+  const void* values_[kMaxProgramValues];
   int64_t held_[kMaxProgramInputs];
   alignas(64) char runs_[kMaxProgramOutputs][kRunBytes];
 };

@@ -5,6 +5,10 @@
 
 EAGRE_BEGIN
 
+// A tile has this many elements unless its values would take more than kTileBytes of the first-level cache.
+constexpr int64_t kMaxTile = 1024;
+constexpr int64_t kTileBytes = 16384;
+
 // out[i] = f(a[i], b[i], c[i]) over n elements.
 using RowFn = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
 

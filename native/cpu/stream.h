@@ -11,6 +11,9 @@
 
 EAGRE_BEGIN
 
+// Outputs from this many bytes on are stored past the caches, which could not hold them: without reading their lines first.
+constexpr int64_t kStreamBytes = int64_t{16} << 20;
+
 // Copies n bytes. Call `stream_end` before another thread may read them.
 inline void stream(void* to, const void* from, size_t n) {
 #if defined(__SSE2__)

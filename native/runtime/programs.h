@@ -32,6 +32,7 @@ constexpr int kScalarOps = static_cast<int>(Op::select) + 1;
 constexpr int kMaxProgramInputs = 32;
 constexpr int kMaxProgramOutputs = 8;
 constexpr int kMaxProgramInstrs = 256;
+constexpr int kMaxProgramValues = kMaxProgramInputs + kMaxProgramInstrs;
 
 // A value of a program is in memory, in its tile buffer, or only in a chain's register.
 struct Instr {

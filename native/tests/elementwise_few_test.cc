@@ -1,44 +1,25 @@
 // Scalar programs on a few elements give what they give on many, also in place.
-#include "../runtime/programs.h"
-#include "harness.h"
+#include "scalar_code.h"
 
 using namespace eagre;
 
 namespace {
 
-double op(Op o) { return static_cast<double>(static_cast<int>(o)); }
-double type(DType t) { return static_cast<double>(static_cast<int32_t>(t)); }
+struct Instruction {
+  Op op;
+  DType dtype;
+  std::vector<int> args;
+  double value = 0;
+};
 
-// [op, dtype, a, b, c, value]
-using Instruction = std::vector<double>;
-
-int compile(const std::vector<DType>& inputs, const std::vector<Instruction>& instructions, const std::vector<double>& outputs) {
-  std::vector<double> code = {static_cast<double>(inputs.size())};
-  for (DType t : inputs) code.push_back(type(t));
-  code.push_back(static_cast<double>(instructions.size()));
-  for (const Instruction& in : instructions) code.insert(code.end(), in.begin(), in.end());
-  code.push_back(static_cast<double>(outputs.size()));
-  code.insert(code.end(), outputs.begin(), outputs.end());
-  return compile_program(code.data(), code.size());
-}
-
-Code run_flat(int program, int64_t size, const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
-  const KernelTable& table = kernels();
-  std::vector<double> block = {static_cast<double>(inputs.size()), static_cast<double>(outputs.size()), static_cast<double>(program),
-                               static_cast<double>(size)};
-  for (const void* p : inputs) block.push_back(static_cast<double>(reinterpret_cast<uintptr_t>(p)));
-  for (void* p : outputs) block.push_back(static_cast<double>(reinterpret_cast<uintptr_t>(p)));
-  for (size_t i = 0; i < table.size; i++) {
-    if (std::strcmp(table.names[i], "ElementwiseFlat")) continue;
-    try {
-      Args args(block.data(), block.data() + block.size());
-      table.fns[i](args);
-      return Code::ok;
-    } catch (const KernelError& e) {
-      return e.code;
-    }
+int compile(const std::vector<DType>& inputs, const std::vector<Instruction>& instructions, const std::vector<int>& outputs) {
+  ScalarCode code(inputs);
+  for (const Instruction& in : instructions) {
+    const int none = -1, *a = in.args.data();
+    const size_t n = in.args.size();
+    code.op(in.op, in.dtype, {n > 0 ? a[0] : none, n > 1 ? a[1] : none, n > 2 ? a[2] : none}, in.value);
   }
-  return Code::unimplemented;
+  return code.compile(outputs);
 }
 
 constexpr int64_t kMany = 100;
@@ -82,11 +63,10 @@ void floats(int program, size_t inputs, size_t outputs) {
 }  // namespace
 
 int main() {
-  const double f = type(DType::f32);
   const DType x = DType::f32;
-  const auto constant = [&](double value) { return Instruction{op(Op::constant), f, -1, -1, -1, value}; };
-  const auto two = [&](Op o, double a, double b) { return Instruction{op(o), f, a, b, -1, 0}; };
-  const auto one = [&](Op o, double a) { return Instruction{op(o), f, a, -1, -1, 0}; };
+  const auto constant = [&](double value) { return Instruction{Op::constant, x, {}, value}; };
+  const auto two = [&](Op o, int a, int b) { return Instruction{o, x, {a, b}}; };
+  const auto one = [&](Op o, int a) { return Instruction{o, x, {a}}; };
   // (x + y) · 0.5 − x, and with tanh
   floats(compile({x, x}, {two(Op::add, 0, 1), constant(0.5), two(Op::mul, 2, 3), two(Op::sub, 4, 0)}, {5}), 2, 1);
   floats(compile({x}, {one(Op::tanh, 0), one(Op::exp, 1), two(Op::div, 2, 0)}, {3}), 1, 1);
@@ -102,29 +82,28 @@ int main() {
   // More values at once than the stack has room for
   std::vector<Instruction> wide;
   for (int i = 0; i < 40; i++) wide.push_back(constant(i));
-  double sum = 0;
+  int sum = 0;
   for (int i = 0; i < 40; i++) {
     wide.push_back(two(Op::add, sum, 1 + i));
-    sum = static_cast<double>(wide.size());
+    sum = static_cast<int>(wide.size());
   }
   floats(compile({x}, wide, {sum}), 1, 1);
 
   // Other dtypes: x < 1000 of int32, a choice by it, float64 of it; an error in the middle.
-  const double i32 = type(DType::i32), boolean = type(DType::boolean), f64 = type(DType::f64);
   Array<int32_t> n({3}, {5, 1000, -7});
   Array<bool> less({3});
   Array<double> chosen({3});
   const int program = compile({DType::i32},
-                              {{op(Op::constant), i32, -1, -1, -1, 1000},
-                               {op(Op::lt), boolean, 0, 1, -1, 0},
-                               {op(Op::cast), f64, 0, -1, -1, 0},
-                               {op(Op::constant), f64, -1, -1, -1, 0.5},
-                               {op(Op::select), f64, 2, 3, 4, 0}},
+                              {{Op::constant, DType::i32, {}, 1000},
+                               {Op::lt, DType::boolean, {0, 1}},
+                               {Op::cast, DType::f64, {0}},
+                               {Op::constant, DType::f64, {}, 0.5},
+                               {Op::select, DType::f64, {2, 3, 4}}},
                               {2, 5});
   CHECK(run_flat(program, 3, {n.data()}, {less.data(), chosen.data()}) == Code::ok);
   CHECK(same(less, Array<bool>({3}, {true, false, true})) && same(chosen, Array<double>({3}, {5, 0.5, -7})));
   Array<int32_t> zero({3}, {1, 0, 2}), quotient({3});
-  const int division = compile({DType::i32, DType::i32}, {{op(Op::div), i32, 0, 1, -1, 0}, {op(Op::neg), i32, 2, -1, -1, 0}}, {3});
+  const int division = compile({DType::i32, DType::i32}, {{Op::div, DType::i32, {0, 1}}, {Op::neg, DType::i32, {2}}}, {3});
   CHECK(run_flat(division, 3, {n.data(), zero.data()}, {quotient.data()}) == Code::invalid_argument);
   zero[1] = 3;
   CHECK(run_flat(division, 3, {n.data(), zero.data()}, {quotient.data()}) == Code::ok);

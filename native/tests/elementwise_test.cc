@@ -4,41 +4,14 @@
 #include <limits>
 #include <type_traits>
 
-#include "../runtime/programs.h"
-#include "harness.h"
+#include "scalar_code.h"
 
 using namespace eagre;
 
 namespace {
 
-// Writes a program: inputs, then op(...) returns value numbers.
-struct Builder {
-  std::vector<DType> inputs;
-  std::vector<double> code;
-  int count = 0;
-  explicit Builder(std::vector<DType> in) : inputs(std::move(in)) {}
-  int op(Op o, DType t, std::initializer_list<int> args, double value = 0) {
-    code.push_back(static_cast<double>(static_cast<int>(o)));
-    code.push_back(static_cast<double>(static_cast<int>(t)));
-    int n = 0;
-    for (int a : args) code.push_back(a), n++;
-    for (; n < 3; n++) code.push_back(-1);
-    code.push_back(value);
-    return static_cast<int>(inputs.size()) + count++;
-  }
-  int compile(std::initializer_list<int> outputs) {
-    std::vector<double> all = {static_cast<double>(inputs.size())};
-    for (DType t : inputs) all.push_back(static_cast<double>(static_cast<int>(t)));
-    all.push_back(count);
-    all.insert(all.end(), code.begin(), code.end());
-    all.push_back(static_cast<double>(outputs.size()));
-    for (int v : outputs) all.push_back(v);
-    return compile_program(all.data(), all.size());
-  }
-};
-
 int single(Op o, std::vector<DType> in, DType out) {
-  Builder b(in);
+  ScalarCode b(in);
   switch (in.size()) {
     case 1: return b.compile({b.op(o, out, {0})});
     case 2: return b.compile({b.op(o, out, {0, 1})});
@@ -53,27 +26,6 @@ int refused(std::vector<double> code) {
     return 1;
   }
   return 0;
-}
-
-double address(const void* p) { return static_cast<double>(reinterpret_cast<uintptr_t>(p)); }
-
-Code flat(int program, int64_t size, std::vector<const void*> in, std::vector<void*> out) {
-  std::vector<double> block = {static_cast<double>(in.size()), static_cast<double>(out.size()), static_cast<double>(program),
-                               static_cast<double>(size)};
-  for (auto p : in) block.push_back(address(p));
-  for (auto p : out) block.push_back(address(p));
-  const KernelTable& table = kernels();
-  for (size_t i = 0; i < table.size; i++) {
-    if (std::strcmp(table.names[i], "ElementwiseFlat")) continue;
-    try {
-      Args args(block.data(), block.data() + block.size());
-      table.fns[i](args);
-      return Code::ok;
-    } catch (const KernelError& e) {
-      return e.code;
-    }
-  }
-  return Code::internal;
 }
 
 template <class T> std::vector<T> values() {
@@ -115,7 +67,7 @@ void binary(const char* name, Op o, F f, double tolerance = 0, bool skip_zero = 
     std::printf("%s of %d: %s\n", name, static_cast<int>(DTypeOf<T>::value), call.message);
     failures()++;
   }
-  CHECK(flat(p, n, {x.data(), y.data()}, {out.data()}) == Code::ok);
+  CHECK(run_flat(p, n, {x.data(), y.data()}, {out.data()}) == Code::ok);
   CHECK(close(out, want, tolerance));
 }
 template <class T, class R, class F> void unary(const char* name, Op o, F f, double tolerance = 0) {
@@ -251,7 +203,7 @@ template <class From> void casts() {
 
 // out = a * b + select(c > 0, a, 2) over broadcast shapes, against a plain loop.
 void broadcasting() {
-  Builder p({DType::f32, DType::f32, DType::f32});
+  ScalarCode p({DType::f32, DType::f32, DType::f32});
   int product = p.op(Op::mul, DType::f32, {0, 1});
   int zero = p.op(Op::constant, DType::f32, {}, 0);
   int positive = p.op(Op::gt, DType::boolean, {2, zero});
@@ -302,22 +254,22 @@ void aliasing() {
     auto make_a = [](int64_t i) { return static_cast<double>(i % 17); };
     auto make_b = [](int64_t i) { return static_cast<double>(i % 5 - 2); };
     auto a = Array<float>::make({n}, make_a), b = Array<float>::make({n}, make_b), a0 = a, b0 = b;
-    Builder p({DType::f32, DType::f32});
+    ScalarCode p({DType::f32, DType::f32});
     int sum = p.op(Op::add, DType::f32, {0, 1}), difference = p.op(Op::sub, DType::f32, {0, 1});
     int id = p.compile({sum, difference});
     CHECK(Call().in(a).in(b).out(a).out(b).attr(id).run("Elementwise") == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(a[i] == a0[i] + b0[i] && b[i] == a0[i] - b0[i]);
     a = a0;
     b = b0;
-    CHECK(flat(id, n, {a.data(), b.data()}, {b.data(), a.data()}) == Code::ok);
+    CHECK(run_flat(id, n, {a.data(), b.data()}, {b.data(), a.data()}) == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(b[i] == a0[i] + b0[i] && a[i] == a0[i] - b0[i]);
-    Builder swap({DType::f32, DType::f32});
+    ScalarCode swap({DType::f32, DType::f32});
     id = swap.compile({1, 0});
     a = a0;
     b = b0;
-    CHECK(flat(id, n, {a.data(), b.data()}, {a.data(), b.data()}) == Code::ok);
+    CHECK(run_flat(id, n, {a.data(), b.data()}, {a.data(), b.data()}) == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(a[i] == b0[i] && b[i] == a0[i]);
-    Builder twice({DType::f32});
+    ScalarCode twice({DType::f32});
     int negative = twice.op(Op::neg, DType::f32, {0}), one = twice.op(Op::constant, DType::i64, {}, 1);
     id = twice.compile({negative, negative, one});
     Array<float> u({n}), v({n});
@@ -325,18 +277,18 @@ void aliasing() {
     CHECK(Call().in(a0).out(u).out(v).out(w).attr(id).run("Elementwise") == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(u[i] == -a0[i] && v[i] == -a0[i] && w[i] == 1);
     // A wide input that is passed on beside a narrow result, which lies where it was.
-    Builder mixed({DType::i64, DType::i64});
+    ScalarCode mixed({DType::i64, DType::i64});
     id = mixed.compile({1, mixed.op(Op::lt, DType::boolean, {0, 1}), 0});
     auto p64 = Array<int64_t>::make({n}, make_a), q64 = Array<int64_t>::make({n}, make_b), p0 = p64, q0 = q64;
     Array<bool> less({n});
-    CHECK(flat(id, n, {p64.data(), q64.data()}, {p64.data(), less.data(), q64.data()}) == Code::ok);
+    CHECK(run_flat(id, n, {p64.data(), q64.data()}, {p64.data(), less.data(), q64.data()}) == Code::ok);
     for (int64_t i = 0; i < n; i++) CHECK(p64[i] == q0[i] && q64[i] == p0[i] && less[i] == (p0[i] < q0[i]));
   }
 }
 
 // A long chain over several dtypes, whose buffers are used again and again.
 void buffers() {
-  Builder p({DType::f32});
+  ScalarCode p({DType::f32});
   int v = 0, ten = p.op(Op::constant, DType::i32, {}, 10);
   for (int i = 0; i < 20; i++) {
     int big = p.op(Op::cast, DType::i32, {v});
@@ -360,7 +312,7 @@ void large() {
   auto row = Array<float>::make({columns}, value);
   auto at = [&](int64_t i) { return static_cast<float>(i % 1021); };
   int add = single(Op::add, {DType::f32, DType::f32}, DType::f32);
-  Builder b({DType::f32, DType::f32});
+  ScalarCode b({DType::f32, DType::f32});
   int two = b.compile({b.op(Op::mul, DType::f32, {b.op(Op::add, DType::f32, {0, 1}), 0})});
   Array<float> y({rows, columns}), z({rows, columns});
   CHECK(Call().in(x).in(x).out(y).attr(add).run("Elementwise") == Code::ok);
@@ -371,7 +323,7 @@ void large() {
     wrong += z[i] != (at(i) + at(i % columns)) * at(i);
   }
   std::vector<float> room(static_cast<size_t>(n) + 1, -1.0f);
-  CHECK(flat(two, n - 1, {&x[0], &x[0]}, {room.data() + 1}) == Code::ok);
+  CHECK(run_flat(two, n - 1, {&x[0], &x[0]}, {room.data() + 1}) == Code::ok);
   for (int64_t i = 0; i < n - 1; i++) wrong += room[static_cast<size_t>(i) + 1] != 2 * at(i) * at(i);
   CHECK(wrong == 0 && room[0] == -1 && room.back() == -1);
 }
@@ -392,7 +344,7 @@ void chains() {
     std::vector<Array<bool>> truths;
     // Of each value: its dtype and its place in one of the lists.
     std::vector<std::pair<DType, size_t>> known;
-    Builder whole(std::vector<DType>(static_cast<size_t>(inputs), DType::f32));
+    ScalarCode whole(std::vector<DType>(static_cast<size_t>(inputs), DType::f32));
     for (int i = 0; i < inputs; i++) {
       known.push_back({DType::f32, floats.size()});
       floats.push_back(Array<float>::make({n}, [&](int64_t) {
@@ -445,7 +397,7 @@ void chains() {
       Array<bool> truth({n});
       if (!args.empty()) {
         void* to = result == DType::f32 ? static_cast<void*>(number.data()) : truth.data();
-        CHECK(flat(single(op, types, result), n, from, {to}) == Code::ok);
+        CHECK(run_flat(single(op, types, result), n, from, {to}) == Code::ok);
       }
       known.push_back({result, result == DType::f32 ? floats.size() : truths.size()});
       if (result == DType::f32) floats.push_back(number);
@@ -471,7 +423,7 @@ void chains() {
       to.push_back(number ? static_cast<void*>(numbers[k].data()) : bools[k].data());
     }
     if (in_place) from[0] = to[0] = shared.data();
-    CHECK(flat(id, n, from, to) == Code::ok);
+    CHECK(run_flat(id, n, from, to) == Code::ok);
     for (size_t k = 0; k < results.size(); k++) {
       const auto& want = known[static_cast<size_t>(results[k])];
       if (want.first != DType::f32) {
@@ -493,7 +445,7 @@ void chains() {
 // What is stored past the caches straight from registers, from any address on.
 void streamed_chains() {
   const int64_t n = (int64_t{4} << 20) + 1000;
-  Builder b({DType::f32, DType::f32});
+  ScalarCode b({DType::f32, DType::f32});
   const int two = b.op(Op::constant, DType::f32, {}, 2), zero = b.op(Op::constant, DType::f32, {}, 0);
   const int sum = b.op(Op::add, DType::f32, {b.op(Op::mul, DType::f32, {0, two}), 1});
   const int id = b.compile({b.op(Op::max, DType::f32, {sum, zero}), b.op(Op::sub, DType::f32, {sum, 0})});
@@ -502,7 +454,7 @@ void streamed_chains() {
   for (size_t shift : {0, 1, 5, 16}) {
     std::fill(u.begin(), u.end(), -7.0f);
     std::fill(v.begin(), v.end(), -7.0f);
-    CHECK(flat(id, n, {x.data(), y.data()}, {u.data() + shift, v.data() + 2 * shift}) == Code::ok);
+    CHECK(run_flat(id, n, {x.data(), y.data()}, {u.data() + shift, v.data() + 2 * shift}) == Code::ok);
     int64_t wrong = 0;
     for (size_t i = 0; i < x.size(); i++) {
       const float s = x[i] * 2 + y[i];
@@ -527,21 +479,21 @@ void programs() {
   CHECK(refused({1, NAN, 0, 1, 0}));
   int id = single(Op::add, {DType::f32, DType::f32}, DType::f32);
   CHECK(id == single(Op::add, {DType::f32, DType::f32}, DType::f32));
-  CHECK(flat(1 << 20, 1, {}, {}) == Code::internal && flat(-1, 1, {}, {}) == Code::internal);
+  CHECK(run_flat(1 << 20, 1, {}, {}) == Code::internal && run_flat(-1, 1, {}, {}) == Code::internal);
   // References: one for each time that it was asked for.
   auto scaled = [](double by) {
-    Builder b({DType::f32});
+    ScalarCode b({DType::f32});
     return b.compile({b.op(Op::mul, DType::f32, {0, b.op(Op::constant, DType::f32, {}, by)})});
   };
   float x = 3, y = 0;
   const int first = scaled(1.25);
   CHECK(scaled(1.25) == first);
   release_program(first);
-  CHECK(flat(first, 1, {&x}, {&y}) == Code::ok && y == 3.75f);
+  CHECK(run_flat(first, 1, {&x}, {&y}) == Code::ok && y == 3.75f);
   release_program(first);
-  CHECK(flat(first, 1, {&x}, {&y}) == Code::internal);
+  CHECK(run_flat(first, 1, {&x}, {&y}) == Code::internal);
   CHECK(scaled(2.5) == first);
-  CHECK(flat(first, 1, {&x}, {&y}) == Code::ok && y == 7.5f);
+  CHECK(run_flat(first, 1, {&x}, {&y}) == Code::ok && y == 7.5f);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // MapReduce against the program by itself and then the reduction by itself: to the last bit, on one thread and on several.
 #include <type_traits>
 
-#include "../runtime/programs.h"
-#include "harness.h"
+#include "scalar_code.h"
 
 using namespace eagre;
 
@@ -12,34 +11,10 @@ namespace {
 enum Kind { kWritten, kSum, kMean, kProd, kMax, kMin, kAll, kAny };
 const char* const names[] = {"", "Sum", "Mean", "Prod", "Max", "Min", "All", "Any"};
 
-struct Writer {
-  std::vector<DType> inputs;
-  std::vector<double> instrs;
-  int count = 0;
-  explicit Writer(std::vector<DType> in) : inputs(std::move(in)) {}
-  int op(Op o, DType t, std::initializer_list<int> args, double value = 0) {
-    instrs.push_back(static_cast<double>(static_cast<int>(o)));
-    instrs.push_back(static_cast<double>(static_cast<int>(t)));
-    size_t n = 0;
-    for (int v : args) instrs.push_back(v), n++;
-    for (; n < 3; n++) instrs.push_back(-1);
-    instrs.push_back(value);
-    return static_cast<int>(inputs.size()) + count++;
-  }
-  Dims encode(std::initializer_list<int> outputs) const {
-    Dims all = {static_cast<int64_t>(inputs.size())};
-    for (DType t : inputs) all.push_back(static_cast<int64_t>(t));
-    all.push_back(count);
-    for (double v : instrs) all.push_back(static_cast<int64_t>(v));
-    all.push_back(static_cast<int64_t>(outputs.size()));
-    for (int v : outputs) all.push_back(v);
-    return all;
-  }
-};
-
-int compile(const Dims& encoding) {
-  std::vector<double> code(encoding.begin(), encoding.end());
-  return compile_program(code.data(), code.size());
+// A program among the attributes of a call.
+Dims listed(const ScalarCode& code, const std::vector<int>& outputs) {
+  const std::vector<double> all = code.encode(outputs);
+  return Dims(all.begin(), all.end());
 }
 
 template <class T> Array<T> filled(Dims dims, uint64_t seed) {
@@ -52,13 +27,13 @@ template <class T> Array<T> filled(Dims dims, uint64_t seed) {
 // (a − b)² of the mapped shape, kept in full if asked for, and its reduction over the last axis, which may be cut into runs.
 template <class T> void squares(Dims dims, Dims b_dims, int64_t width, Kind kind, bool kept) {
   constexpr DType t = DTypeOf<T>::value;
-  Writer code({t, t});
+  ScalarCode code({t, t});
   int d = code.op(Op::sub, t, {0, 1});
   int square = code.op(Op::mul, t, {d, d});
   Array<T> a = filled<T>(dims, 1), b = filled<T>(b_dims, 2);
   const int64_t runs = a.size / width;
   Array<T> mapped(dims), want({runs}), y({runs}), whole(dims);
-  CHECK(Call().in(a).in(b).out(mapped).attr(compile(code.encode({square}))).run("Elementwise") == Code::ok);
+  CHECK(Call().in(a).in(b).out(mapped).attr(code.compile({square})).run("Elementwise") == Code::ok);
   Array<T> rows({runs, width});
   std::memcpy(rows.data(), mapped.data(), static_cast<size_t>(mapped.size) * sizeof(T));
   CHECK(Call().in(rows).out(want).list({1}).run(names[kind]) == Code::ok);
@@ -69,8 +44,8 @@ template <class T> void squares(Dims dims, Dims b_dims, int64_t width, Kind kind
     Array<T> result({runs}), all(dims);
     Call call;
     call.in(a).in(b).out(result);
-    if (kept) call.out(all).list(code.encode({square, square}));
-    else call.list(code.encode({square}));
+    if (kept) call.out(all).list(listed(code, {square, square}));
+    else call.list(listed(code, {square}));
     call.list(dims).attr(static_cast<double>(width));
     const bool ok = call.list(kept ? Dims{kind, kWritten} : Dims{kind}).run("MapReduce") == Code::ok;
     if (!ok || !same(result, want) || (kept && !same(all, mapped))) {
@@ -117,7 +92,7 @@ void large() {
 // Several reductions, constants, an input and a constant as results, other dtypes than the operands'.
 void several() {
   constexpr DType f = DType::f32, b = DType::boolean, i = DType::i64;
-  Writer code({f, f});
+  ScalarCode code({f, f});
   int two = code.op(Op::constant, f, {}, 2);
   int twice = code.op(Op::mul, f, {0, two});
   int less = code.op(Op::lt, b, {twice, 1});
@@ -129,7 +104,7 @@ void several() {
   Array<bool> all({rows}), any({rows});
   Call call;
   call.in(x).in(y).out(total).out(largest).out(mean).out(constants).out(doubled).out(count).out(all).out(any);
-  call.list(code.encode({0, twice, 1, two, two, one, less, less})).list({rows, width}).attr(width);
+  call.list(listed(code, {0, twice, 1, two, two, one, less, less})).list({rows, width}).attr(width);
   CHECK(call.list({kSum, kMax, kMean, kWritten, kSum, kSum, kAll, kAny}).run("MapReduce") == Code::ok);
   for (int64_t r = 0; r < rows; r++) {
     double sum = 0;
@@ -149,10 +124,10 @@ void several() {
 }
 
 void errors() {
-  Writer code({DType::i32, DType::i32});
+  ScalarCode code({DType::i32, DType::i32});
   int q = code.op(Op::div, DType::i32, {0, 1});
   Array<int32_t> x({6}, 1), zero({6}, 0), y({2});
-  const Dims program = code.encode({q});
+  const Dims program = listed(code, {q});
   CHECK(Call().in(x).in(zero).out(y).list(program).list({6}).attr(3).list({kSum}).run("MapReduce") == Code::invalid_argument);
   CHECK(Call().in(x).in(x).out(y).list(program).list({6}).attr(4).list({kSum}).run("MapReduce") == Code::internal);
   CHECK(Call().in(x).in(x).out(y).list(program).list({7}).attr(7).list({kSum}).run("MapReduce") == Code::internal);
@@ -166,11 +141,11 @@ void errors() {
 
 // NaN and infinities as the reductions by themselves treat them.
 void specials() {
-  Writer code({DType::f32});
+  ScalarCode code({DType::f32});
   int negated = code.op(Op::neg, DType::f32, {0});
   Array<float> x({3, 5}, {1, NAN, 3, 4, 5, INFINITY, 1, 1, -INFINITY, 1, -INFINITY, 0, 0, 0, 0});
   Array<float> most({3}), sum({3});
-  CHECK(Call().in(x).out(most).out(sum).list(code.encode({negated, negated})).list({3, 5}).attr(5).list({kMax, kSum}).run("MapReduce") ==
+  CHECK(Call().in(x).out(most).out(sum).list(listed(code, {negated, negated})).list({3, 5}).attr(5).list({kMax, kSum}).run("MapReduce") ==
         Code::ok);
   CHECK(std::isnan(most[0]) && most[1] == INFINITY && most[2] == INFINITY);
   CHECK(std::isnan(sum[0]) && std::isnan(sum[1]) && sum[2] == INFINITY);
