@@ -12,14 +12,18 @@ const TIMEOUT_MS = 30_000;
 /** A file to be downloaded. */
 export interface DownloadRequest {
   dataset: string;
-  /** The file's name, which is appended to each mirror. */
+  /** The file's name, for messages. */
   name: string;
-  checksum: Checksum;
-  /** No correct file is larger; a mirror that sends more is given up. */
+  /** Without one, whatever arrives whole is taken, and nothing is resumed. */
+  checksum: Checksum | undefined;
+  /** No correct file is larger; a server that sends more is given up. */
   maxBytes: number;
-  mirrors: readonly string[];
+  /** Where the file is, tried in this order. */
+  urls: readonly string[];
   /** Where to keep it. */
   path: string;
+  /** What the user can do when it is not to be had. */
+  hint?: string;
 }
 
 /** A failure of one attempt; `passing` ones are worth another attempt at the same mirror. */
@@ -46,8 +50,7 @@ export async function download(request: DownloadRequest, options: LoadOptions): 
   );
   const part = partFile(`${path}.part`);
   const failures: string[] = [];
-  for (const mirror of request.mirrors) {
-    const url = `${mirror.replace(/\/$/, '')}/${request.name}`;
+  for (const url of request.urls) {
     for (let attempt = 0; attempt <= (options.retries ?? RETRIES); attempt++) {
       if (attempt > 0) await pause(BACKOFF_MS * 2 ** (attempt - 1), options.signal);
       try {
@@ -67,7 +70,7 @@ export async function download(request: DownloadRequest, options: LoadOptions): 
     dataset: request.dataset,
     file: path,
     what: failures.length > 0 ? `cannot be downloaded (${failures.join('; ')})` : 'there is no mirror',
-    hint: `Put ${request.name} into a folder and pass it as \`folder\`, or into $EAGRE_DATASETS/${request.dataset}`,
+    hint: request.hint,
   });
 }
 
@@ -79,7 +82,10 @@ async function attemptDownload(
 ): Promise<Uint8Array> {
   const display = await progressDisplay(options.progress);
   try {
+    // What an earlier attempt left may be of another file, which only a checksum tells.
+    if (request.checksum === undefined) await part.discard();
     const { bytes, resumed } = await receive(url, request, part, display, options);
+    if (request.checksum === undefined) return bytes;
     const got = checksumLike(request.checksum, bytes);
     if (got === request.checksum) return bytes;
     await part.discard();

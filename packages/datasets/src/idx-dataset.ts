@@ -1,8 +1,7 @@
-import { decodeIdx, FormatError, gunzip, isGzip, type NDArrayOf, nodeBuiltin } from '@eagre/formats';
-import { type Checksum, checksumLike } from './checksum.ts';
-import { download } from './download.ts';
+import { decodeIdx, FormatError, gunzip, isGzip, type NDArrayOf } from '@eagre/formats';
+import type { Checksum } from './checksum.ts';
 import { DatasetError } from './errors.ts';
-import { cacheFolder, type FoundFile, findFile, sharedFolder } from './locate.ts';
+import { loadFile, type RemoteFiles } from './load-file.ts';
 import type { LoadOptions } from './options.ts';
 
 /** Images, uint8 [count, height, width] with 0 for the background, and their labels, uint8 [count]. */
@@ -12,6 +11,8 @@ export type Split = readonly [images: NDArrayOf<'uint8'>, labels: NDArrayOf<'uin
 export interface IdxFile {
   name: string;
   checksum: Checksum;
+  /** Its size; by default the most that it can be. */
+  bytes?: number;
 }
 
 /** One split's files, and how many images they hold. */
@@ -68,6 +69,31 @@ export function defineIdxDataset(spec: IdxDatasetSpec): IdxDataset {
   };
 }
 
+/** The files of a data set, for the catalogue. */
+export function idxFiles(spec: IdxDatasetSpec): RemoteFiles {
+  const files = [spec.train, spec.test].flatMap(({ count, images, labels }) => [
+    packed(images, idxBytes([count, ...spec.imageShape])),
+    packed(labels, idxBytes([count])),
+  ]);
+  return { name: spec.name, mirrors: spec.mirrors, files };
+}
+
+function idxBytes(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1) + 4 + 4 * shape.length;
+}
+
+/** gzip adds little to what it cannot compress. */
+function packed(file: IdxFile, unpackedBytes: number): RemoteFiles['files'][number] {
+  return { ...file, bytes: file.bytes ?? Math.ceil(unpackedBytes * 1.001) + 1024 };
+}
+
+/** The names that an unpacked file is commonly given: without `.gz`, or with a dot before `idx`. */
+function unpackedNames(name: string): string[] {
+  const bare = name.replace(/\.gz$/, '');
+  const dotted = bare.replace('-idx', '.idx');
+  return [bare, `${dotted}.gz`, dotted];
+}
+
 async function loadLabels(
   spec: IdxDatasetSpec,
   file: IdxFile,
@@ -93,8 +119,8 @@ async function loadArray(
   shape: readonly number[],
   options: LoadOptions,
 ): Promise<{ array: NDArrayOf<'uint8'>; path: string }> {
-  const maxBytes = shape.reduce((product, size) => product * size, 1) + 4 + 4 * shape.length;
-  const { path, bytes } = await loadFile(spec, file, maxBytes, options);
+  const maxBytes = idxBytes(shape);
+  const { path, bytes } = await loadFile(spec, packed(file, maxBytes), options, unpackedNames(file.name));
   const corrupt = { code: 'corrupt', dataset: spec.name, file: path } as const;
   try {
     const array = decodeIdx(isGzip(bytes) ? await gunzip(bytes, { maxBytes }) : bytes);
@@ -106,71 +132,4 @@ async function loadArray(
     if (!(cause instanceof FormatError)) throw cause;
     throw new DatasetError({ ...corrupt, what: cause.what, expected: cause.expected, got: cause.got, cause });
   }
-}
-
-async function loadFile(
-  spec: IdxDatasetSpec,
-  file: IdxFile,
-  unpackedBytes: number,
-  options: LoadOptions,
-): Promise<FoundFile> {
-  const { name: dataset, mirrors } = spec;
-  const { folder } = options;
-  if (folder !== undefined) {
-    const found = await findFile(folder, file.name);
-    if (found) return verified(spec, file, found, options);
-    const hint = 'Put it there (gzipped or not), or leave out `folder` to have it downloaded';
-    throw missing(spec, nodeBuiltin('node:path').join(folder, file.name), 'there is no such file', hint);
-  }
-
-  const shared = sharedFolder(dataset);
-  const found = shared === undefined ? undefined : await findFile(shared, file.name);
-  if (found) return verified(spec, file, found, options);
-
-  const cache = cacheFolder(dataset, options);
-  const cached = await findFile(cache, file.name);
-  // A cached file that is no longer what was downloaded is downloaded again.
-  if (cached && (options.offline || !mismatch(file, cached, options)))
-    return verified(spec, file, cached, options);
-
-  const path = nodeBuiltin('node:path').join(cache, file.name);
-  if (options.offline) {
-    const what = `there is no such file${shared === undefined ? '' : `, nor in ${shared}`}`;
-    throw missing(spec, path, what, 'Put it there, or allow the download by leaving out `offline`');
-  }
-  const request = {
-    dataset,
-    name: file.name,
-    checksum: file.checksum,
-    // gzip adds little to what it cannot compress.
-    maxBytes: Math.ceil(unpackedBytes * 1.001) + 1024,
-    mirrors: options.mirrors ?? mirrors,
-    path,
-  };
-  return { path, bytes: await download(request, options) };
-}
-
-function verified(spec: IdxDatasetSpec, file: IdxFile, found: FoundFile, options: LoadOptions): FoundFile {
-  const got = mismatch(file, found, options);
-  if (got === undefined) return found;
-  throw new DatasetError({
-    code: 'corrupt',
-    dataset: spec.name,
-    file: found.path,
-    what: 'wrong content',
-    expected: file.checksum,
-    got,
-    hint: 'Delete it and load again; if the file is meant to differ, pass `verify: false`',
-  });
-}
-
-/** The checksum of a found file if it is not the published one, which only the gzipped file has. */
-function mismatch(file: IdxFile, { path, bytes }: FoundFile, options: LoadOptions): string | undefined {
-  if (options.verify === false || !path.endsWith('.gz')) return undefined;
-  const got = checksumLike(file.checksum, bytes);
-  return got === file.checksum ? undefined : got;
-}
-
-function missing(spec: IdxDatasetSpec, file: string, what: string, hint: string): DatasetError {
-  return new DatasetError({ code: 'missing', dataset: spec.name, file, what, hint });
 }

@@ -13,25 +13,25 @@ export function sharedFolder(dataset: string): string | undefined {
   return root ? nodeBuiltin('node:path').join(root, dataset) : undefined;
 }
 
-/** The cache folder of a data set. */
-export function cacheFolder(dataset: string, options: LoadOptions): string {
+/** The cache's folder. */
+export function cacheRoot(options: Pick<LoadOptions, 'cacheDir'>): string {
   const { isAbsolute, join } = nodeBuiltin('node:path');
   const { EAGRE_CACHE, XDG_CACHE_HOME } = process.env;
   const xdg = XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : undefined;
   const user = (): string => join(xdg ?? join(nodeBuiltin('node:os').homedir(), '.cache'), 'eagre');
-  return join(options.cacheDir ?? (EAGRE_CACHE || user()), 'datasets', dataset);
+  return options.cacheDir ?? (EAGRE_CACHE || user());
 }
 
-/**
- * Reads a file of a folder under any of the names that it is commonly given: `x-idx3-ubyte.gz`, or without `.gz`, or
- * with a dot before `idx`. Gives `undefined` when there is none.
- */
-export async function findFile(folder: string, name: string): Promise<FoundFile | undefined> {
+/** The cache folder of a data set. */
+export function cacheFolder(dataset: string, options: LoadOptions): string {
+  return nodeBuiltin('node:path').join(cacheRoot(options), 'datasets', dataset);
+}
+
+/** Reads the first file of a folder that exists under one of the names. Gives `undefined` when there is none. */
+export async function findFile(folder: string, names: readonly string[]): Promise<FoundFile | undefined> {
   const { join } = nodeBuiltin('node:path');
-  const bare = name.replace(/\.gz$/, '');
-  const dotted = bare.replace('-idx', '.idx');
-  for (const candidate of [name, bare, `${dotted}.gz`, dotted]) {
-    const path = join(folder, candidate);
+  for (const name of names) {
+    const path = join(folder, name);
     try {
       return { path, bytes: await readFileBytes(path) };
     } catch (error) {

@@ -1,9 +1,13 @@
 /** For tests: a data set of a few bytes, and a server on this machine that gives its files, or not. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { encodeIdx } from '@eagre/formats';
 import { checksumLike } from './checksum.ts';
+import { DatasetError } from './errors.ts';
 import { defineIdxDataset, type IdxDataset, type IdxDatasetSpec } from './idx-dataset.ts';
 
 /** The gzipped files of {@link tiny}, by name. */
@@ -65,9 +69,49 @@ export async function serve(
   return { url, requests, close };
 }
 
+/** Loads `runs` damaged copies of a file: each must load or be refused with a {@link DatasetError}. */
+export async function mutateFile(
+  name: string,
+  folder: string,
+  runs: number,
+  load: (folder: string) => Promise<unknown>,
+): Promise<{ loaded: number; refused: number }> {
+  const good = readFileSync(join(folder, name));
+  const root = mkdtempSync(join(tmpdir(), 'eagre-mutated-'));
+  const results = { loaded: 0, refused: 0 };
+  let state = 1;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * limit);
+  };
+  try {
+    for (let run = 0; run < runs; run++) {
+      let bytes = new Uint8Array(good);
+      for (let fault = below(4); fault >= 0; fault--) bytes[below(bytes.length)] = below(256);
+      if (below(4) === 0) bytes = bytes.slice(0, below(bytes.length));
+      writeFileSync(join(root, name), bytes);
+      await load(root).then(
+        () => results.loaded++,
+        (error: unknown) => {
+          if (!(error instanceof DatasetError) && !(error instanceof RangeError)) throw error;
+          results.refused++;
+        },
+      );
+    }
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+  return results;
+}
+
 /** Answers with a file, or the range of it that was asked for, as a web server does. */
-export function sendFile(name: string, response: ServerResponse, request: IncomingMessage): void {
-  const bytes = tinyFiles[name];
+export function sendFile(
+  name: string,
+  response: ServerResponse,
+  request: IncomingMessage,
+  files: Readonly<Record<string, Uint8Array>> = tinyFiles,
+): void {
+  const bytes = files[name];
   const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
   if (!bytes) response.writeHead(404).end();
   else if (start >= bytes.length) response.writeHead(416).end();

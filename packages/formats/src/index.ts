@@ -24,7 +24,13 @@ export * as tensorflow from './messages.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
-export { type DecodeNpzOptions, decodeNpz, type EncodeNpzOptions, encodeNpz } from './npz.ts';
+export {
+  type DecodeNpzOptions,
+  decodeNpz,
+  decodeNpzRagged,
+  type EncodeNpzOptions,
+  encodeNpz,
+} from './npz.ts';
 export {
   type DecodeSafetensorsOptions,
   decodeSafetensors,
@@ -56,3 +62,4 @@ export {
   RecordFileWriter,
   type RecordFileWriterOptions,
 } from './tfrecord-files.ts';
+export { unzip, type ZipFile } from './zip.ts';

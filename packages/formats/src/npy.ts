@@ -5,6 +5,7 @@ import { errorsFor, quote } from './errors.ts';
 import { toRowMajor } from './fortran.ts';
 import type { DTypeName, NDArray } from './ndarray.ts';
 import { checkNDArray, elementCount } from './ndarray.ts';
+import { readPickledLists } from './pickle.ts';
 import type { PythonLiteral } from './python-literal.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 
@@ -100,6 +101,29 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): ND
   const stored = bytes.subarray(dataStart);
   const data = fortran ? toRowMajor(stored, ELEMENT_BYTES[kind], shape) : stored;
   return decodeElements(kind, data, shape, little);
+}
+
+/**
+ * Decodes a `.npy` file that holds a one-dimensional array of lists of integers, which NumPy pickles
+ * (`np.array([[1, 2], [3]], dtype=object)`). The pickle is read, not run: see {@link readPickledLists}.
+ *
+ * @throws FormatError when the file is damaged.
+ * @throws UnsupportedFormatError when it holds something else.
+ */
+export function decodeNpyLists(bytes: Uint8Array, options: DecodeNpyOptions = {}): Int32Array[] {
+  const error = errorsFor('npy', options.file);
+  const { text, dataStart } = headerText(bytes, error);
+  if (!isObjectHeader(text)) throw error.unsupported('descr', "'|O'", quote(text.trim()));
+  return readPickledLists(bytes.subarray(dataStart), error);
+}
+
+/** Whether a `.npy` file holds pickled objects. */
+export function holdsObjects(bytes: Uint8Array, options: DecodeNpyOptions = {}): boolean {
+  return isObjectHeader(headerText(bytes, errorsFor('npy', options.file)).text);
+}
+
+function isObjectHeader(text: string): boolean {
+  return /^\{\s*'descr'\s*:\s*'\|O8?'/.test(text);
 }
 
 function headerText(bytes: Uint8Array, error: ErrorMaker): { text: string; dataStart: number } {

@@ -3,7 +3,7 @@ import { zipSync } from 'fflate';
 import { errorsFor, quote } from './errors.ts';
 import type { NamedArrays, NDArray } from './ndarray.ts';
 import { entriesOf } from './ndarray.ts';
-import { decodeNpy, encodeNpy } from './npy.ts';
+import { decodeNpy, decodeNpyLists, encodeNpy, holdsObjects } from './npy.ts';
 import { readZipDirectory, unpackZipMember } from './zip.ts';
 
 const SUFFIX = '.npy';
@@ -55,8 +55,34 @@ export function encodeNpz(arrays: NamedArrays, options: EncodeNpzOptions = {}): 
  * arrays of a dtype that Eagre lacks.
  */
 export function decodeNpz(bytes: Uint8Array, options: DecodeNpzOptions = {}): Map<string, NDArray> {
-  const error = errorsFor('npz', options.file);
   const arrays = new Map<string, NDArray>();
+  for (const { name, npy, file } of members(bytes, options)) arrays.set(name, decodeNpy(npy, { file }));
+  return arrays;
+}
+
+/**
+ * {@link decodeNpz} for files that also hold ragged sequences, as those of Keras's text data sets do: arrays of lists
+ * of 32-bit integers, which NumPy pickles. They become one `Int32Array` per list; the pickles are read without running
+ * anything.
+ *
+ * @throws as {@link decodeNpz}; UnsupportedFormatError for pickles of anything else.
+ */
+export function decodeNpzRagged(
+  bytes: Uint8Array,
+  options: DecodeNpzOptions = {},
+): Map<string, NDArray | Int32Array[]> {
+  const arrays = new Map<string, NDArray | Int32Array[]>();
+  for (const { name, npy, file } of members(bytes, options))
+    arrays.set(name, holdsObjects(npy, { file }) ? decodeNpyLists(npy, { file }) : decodeNpy(npy, { file }));
+  return arrays;
+}
+
+/** The `.npy` files of an archive, unpacked one after the other. */
+function* members(
+  bytes: Uint8Array,
+  options: DecodeNpzOptions,
+): Iterable<{ name: string; npy: Uint8Array; file: string }> {
+  const error = errorsFor('npz', options.file);
   const seen = new Set<string>();
   for (const member of readZipDirectory(bytes, options.maxBytes ?? DEFAULT_MAX_BYTES, error)) {
     if (!member.name.endsWith(SUFFIX))
@@ -65,10 +91,6 @@ export function decodeNpz(bytes: Uint8Array, options: DecodeNpzOptions = {}): Ma
     if (seen.has(name)) throw error('members', 'distinct names', `${quote(member.name)} twice`);
     seen.add(name);
     if (options.filter && !options.filter(name)) continue;
-    arrays.set(
-      name,
-      decodeNpy(unpackZipMember(member, error), { file: `${options.file ?? 'npz data'}/${member.name}` }),
-    );
+    yield { name, npy: unpackZipMember(member, error), file: `${options.file ?? 'npz data'}/${member.name}` };
   }
-  return arrays;
 }

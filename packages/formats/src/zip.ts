@@ -1,7 +1,7 @@
 import { inflateSync } from 'fflate';
 import { crc32 } from './crc32.ts';
 import type { ErrorMaker } from './errors.ts';
-import { quote } from './errors.ts';
+import { errorsFor, quote } from './errors.ts';
 
 // fflate's own reader trusts sizes, ignores checksums and lets members overlap, so the directory is read here and
 // fflate inflates the members.
@@ -25,6 +25,29 @@ export interface ZipMember {
   size: number;
   /** The packed bytes. */
   packed: Uint8Array;
+}
+
+/** A file of an unpacked ZIP archive; folders have names that end in `/`. */
+export interface ZipFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Unpacks a ZIP file, zip64 included.
+ *
+ * @throws FormatError when it is corrupt or unpacks to more than `maxBytes` (default 2 GiB).
+ * @throws UnsupportedFormatError for encrypted members and other packing methods than deflate.
+ */
+export function unzip(
+  bytes: Uint8Array,
+  options: { file?: string | undefined; maxBytes?: number | undefined } = {},
+): ZipFile[] {
+  const error = errorsFor('zip', options.file);
+  return readZipDirectory(bytes, options.maxBytes ?? 2 ** 31, error).map((member) => ({
+    name: member.name,
+    bytes: unpackZipMember(member, error),
+  }));
 }
 
 /**

@@ -1,0 +1,99 @@
+import type { NDArray } from '@eagre/formats';
+
+/** How pictures are laid out. */
+export interface ContactSheetOptions {
+  /** How many of them, from the first. Default: 64, or all if there are fewer. */
+  count?: number | undefined;
+  /** How many in a row. Default: as many as make the sheet about square. */
+  columns?: number | undefined;
+  /** Every pixel becomes a square of so many. Default: 1. */
+  scale?: number | undefined;
+  /** Pixels between pictures. Default: 2. */
+  gap?: number | undefined;
+}
+
+/** Colour pixels, 3 bytes each. */
+interface Sheet {
+  width: number;
+  height: number;
+  data: Uint8Array;
+}
+
+const BACKGROUND = 0x80;
+const MAX_PIXELS = 2 ** 26;
+
+/**
+ * Pictures side by side as a PNG file. `images` is [count, height, width] or [count, height, width, 1 or 3]: uint8 from 0
+ * to 255, or floats from 0 to 1 (what is beyond is cut).
+ *
+ * @throws RangeError for another shape or dtype, a wrong option, or a sheet of more than 2^26 pixels.
+ */
+export async function contactSheet(images: NDArray, options: ContactSheetOptions = {}): Promise<Uint8Array> {
+  const sheet = layOut(images, options);
+  // Loaded here since few programs draw.
+  const { encode } = await import('fast-png');
+  return encode({ ...sheet, channels: 3, depth: 8 });
+}
+
+/**
+ * Pictures side by side as text for a terminal with colours: two pixels per character, one above the other.
+ *
+ * @throws as {@link contactSheet}.
+ */
+export function contactSheetText(images: NDArray, options: ContactSheetOptions = {}): string {
+  const { width, height, data } = layOut(images, options);
+  const colour = (x: number, y: number): string =>
+    y < height ? data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).join(';') : '0;0;0';
+  let text = '';
+  for (let y = 0; y < height; y += 2) {
+    for (let x = 0; x < width; x++) text += `\x1b[38;2;${colour(x, y)}m\x1b[48;2;${colour(x, y + 1)}m▀`;
+    text += '\x1b[0m\n';
+  }
+  return text;
+}
+
+function layOut(images: NDArray, options: ContactSheetOptions): Sheet {
+  const [available = 0, height = 0, width = 0, channels = 1] = images.shape;
+  const { count = Math.min(64, available), scale = 1, gap = 2 } = options;
+  if (images.shape.length < 3 || images.shape.length > 4 || (channels !== 1 && channels !== 3))
+    throw new RangeError(
+      `contactSheet: expected images of shape [count, height, width] or [count, height, width, 1 or 3], got [${images.shape}]`,
+    );
+  if (!['uint8', 'float32', 'float64'].includes(images.dtype))
+    throw new RangeError(`contactSheet: expected uint8, float32 or float64, got ${images.dtype}`);
+  const columns = options.columns ?? Math.max(1, Math.ceil(Math.sqrt(count)));
+  within('count', count, 1, available);
+  within('columns', columns, 1, MAX_PIXELS);
+  within('scale', scale, 1, 64);
+  within('gap', gap, 0, 1024);
+
+  const used = Math.min(columns, count);
+  const rows = Math.ceil(count / columns);
+  const sheet = {
+    width: used * width * scale + (used - 1) * gap,
+    height: rows * height * scale + (rows - 1) * gap,
+  };
+  within("the sheet's pixels", sheet.width * sheet.height, 1, MAX_PIXELS);
+  const data = new Uint8Array(sheet.width * sheet.height * 3).fill(BACKGROUND);
+  const isBytes = images.dtype === 'uint8';
+  for (let i = 0; i < count; i++) {
+    const left = (i % columns) * (width * scale + gap);
+    const top = Math.floor(i / columns) * (height * scale + gap);
+    for (let y = 0; y < height * scale; y++) {
+      for (let x = 0; x < width * scale; x++) {
+        const from = ((i * height + Math.floor(y / scale)) * width + Math.floor(x / scale)) * channels;
+        const to = ((top + y) * sheet.width + left + x) * 3;
+        for (let c = 0; c < 3; c++) {
+          const value = Number(images.data[from + (channels === 3 ? c : 0)]);
+          data[to + c] = isBytes ? value : Math.round(Math.min(Math.max(value, 0), 1) * 255);
+        }
+      }
+    }
+  }
+  return { ...sheet, data };
+}
+
+function within(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(`contactSheet: ${name}: expected an integer from ${least} to ${most}, got ${value}`);
+}
