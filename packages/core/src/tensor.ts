@@ -39,6 +39,10 @@ export const UNKNOWN_VALUE: string =
   'print it or convert it. Use tf.cond, tf.where or tf.print, read it outside of the function, or call ' +
   'tf.config.runFunctionsEagerly(true)';
 
+const NOT_ITERABLE: string =
+  'iterating over a tensor of a graph is not allowed: it has no values while tf.function traces. Have the function converted ' +
+  '(tf.autograph), which makes a loop of the graph, or use tf.whileLoop, tf.mapFn, tf.scan or unstack()';
+
 /**
  * An n-dimensional array of one dtype. Its values never change; ops make new tensors at once. It needs no dispose: the
  * garbage collector frees it. `dispose()` and `using` only give the memory back earlier.
@@ -144,6 +148,16 @@ export class Tensor {
       );
     }
     return this.item<number>();
+  }
+  /**
+   * The rows, along axis 0: `for (const row of x)`, `const [a, b] = x`.
+   * @throws InvalidArgumentError for a scalar; FailedPreconditionError while a function is traced.
+   */
+  [Symbol.iterator](): IterableIterator<Tensor> {
+    if (this.backend.name === 'symbolic') throw new FailedPreconditionError(NOT_ITERABLE);
+    if (this.rank === 0)
+      throw new InvalidArgumentError('a scalar has no rows to iterate over; item() is its value');
+    return this.unstack()[Symbol.iterator]();
   }
   toJSON(): NestedArray<Scalar> {
     return nest(

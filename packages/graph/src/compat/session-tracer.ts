@@ -1,7 +1,7 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
-import type { GraphNode, GraphValue } from '../graph.ts';
+import { bodiesOf, type GraphNode, type GraphValue } from '../graph.ts';
 import {
   hideRank,
   isRankless,
@@ -30,9 +30,12 @@ export const noOp: Op = new Op(
   () => [],
 );
 
-/** Whether a node does something beside computing its results. */
-export function hasEffect({ what }: GraphNode): boolean {
-  return what.kind === 'host' || what.kind === 'update' || (what.kind === 'op' && what.op === assignOp);
+/** Whether a node does something beside computing its results, itself or in the bodies of a branch or loop. */
+export function hasEffect(node: GraphNode): boolean {
+  const { what } = node;
+  if (what.kind === 'host' || what.kind === 'update' || (what.kind === 'op' && what.op === assignOp))
+    return true;
+  return bodiesOf(node).some((body) => body.nodes.some(hasEffect));
 }
 
 /** Runs `fn` outside of all graphs and tapes. */

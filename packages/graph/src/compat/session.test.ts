@@ -2,7 +2,8 @@ import '@eagre/backend-native';
 import { inspect } from 'node:util';
 import { constant, executingEagerly, nameScope, print, random, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { whileLoop } from '../control/while-loop.ts';
 import { tfFunction } from '../function.ts';
 import * as v1 from './v1.ts';
 
@@ -189,6 +190,28 @@ describe('graphs', () => {
     expect(session.run(v).array()).toEqual([5, 6]);
     expect(String(next)).toContain("'v' after AssignVariableOp");
     expect(() => Number(next)).toThrow('in sessions only');
+  });
+
+  test('effects inside of loops and branches are effects', () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const { graph, n, all } = built(() => {
+      const n = v1.placeholder('int32', []);
+      const all = v1.effectsOf(() =>
+        whileLoop(
+          (i) => i.less(n),
+          (i) => {
+            print(i);
+            return i.add(1);
+          },
+          constant(0, 'int32'),
+        ),
+      );
+      return { n, all };
+    });
+    using session = new v1.Session({ graph });
+    expect(session.run(all, { feed: new Map([[n, 3]]) })).toBeNull();
+    expect(log.mock.calls.map((c) => c[0])).toEqual(['0', '1', '2']);
+    log.mockRestore();
   });
 
   test('are shown in the console', () => {
