@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import type { ErrorCode, Watcher } from '@eagre/backend';
 
 /** What the addon built from `native/` exports. */
@@ -79,11 +77,14 @@ export const buildCommand = 'pnpm build:native';
  * @returns the addon, or every reason why there is none.
  */
 export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: string[] } {
-  const require = createRequire(import.meta.url);
+  // No imports of Node's modules: this file is in bundles for browsers too.
+  const builtin = globalThis.process?.getBuiltinModule;
+  if (builtin === undefined) return { addon: undefined, reasons: ['addons are for Node'] };
+  const require = builtin('node:module').createRequire(import.meta.url);
   const given = process.env.EAGRE_ADDON;
   const candidates =
     given !== undefined && given !== ''
-      ? [resolve(given)]
+      ? [builtin('node:path').resolve(given)]
       : ['../../../native/build/Release/eagre.node', `@eagre/native-${process.platform}-${process.arch}`];
   const reasons: string[] = [];
   for (const candidate of candidates) {

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import {
   DataLossError,
   type DType,
@@ -9,7 +7,13 @@ import {
   type TypedArray,
 } from '@eagre/core';
 import { sameShape, showShape } from '@eagre/core/internal';
-import { FormatError, type NDArray, readSafetensorsFile, writeSafetensorsFile } from '@eagre/formats';
+import {
+  FormatError,
+  type NDArray,
+  nodeBuiltin,
+  readSafetensorsFile,
+  writeSafetensorsFile,
+} from '@eagre/formats';
 import { Layer, type NamedWeight } from './layer.ts';
 import type { Model } from './model.ts';
 
@@ -21,7 +25,7 @@ export async function saveWeights(model: Model, path: string): Promise<void> {
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
-  await mkdir(dirname(path), { recursive: true });
+  await nodeBuiltin('node:fs').promises.mkdir(nodeBuiltin('node:path').dirname(path), { recursive: true });
   await writeSafetensorsFile(path, arrays, { format: 'eagre' });
 }
 

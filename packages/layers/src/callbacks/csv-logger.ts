@@ -1,5 +1,4 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { nodeBuiltin } from '@eagre/formats';
 import { Callback, type Logs } from './callback.ts';
 
 export interface CSVLoggerOptions {
@@ -23,7 +22,8 @@ export class CSVLogger extends Callback {
   }
 
   override async onTrainBegin(): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true });
+    const { mkdir, writeFile } = nodeBuiltin('node:fs').promises;
+    await mkdir(nodeBuiltin('node:path').dirname(this.#path), { recursive: true });
     this.#columns = this.#append ? await this.#header() : undefined;
     if (this.#columns === undefined) await writeFile(this.#path, '');
   }
@@ -35,7 +35,10 @@ export class CSVLogger extends Callback {
       this.#columns = ['epoch', ...columnsOf(logs)];
       text = this.#row(this.#columns);
     }
-    await appendFile(this.#path, text + this.#row(this.#columns.map((name) => values[name] ?? 'NA')));
+    await nodeBuiltin('node:fs').promises.appendFile(
+      this.#path,
+      text + this.#row(this.#columns.map((name) => values[name] ?? 'NA')),
+    );
   }
 
   #row(cells: readonly (string | number)[]): string {
@@ -49,6 +52,7 @@ export class CSVLogger extends Callback {
 
   /** The columns of the file there is. */
   async #header(): Promise<string[] | undefined> {
+    const { readFile } = nodeBuiltin('node:fs').promises;
     const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '';
       throw error;

@@ -10,14 +10,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
  * the lines).
  */
 export class ProgressBar extends Callback {
-  readonly #out: NodeJS.WriteStream;
+  readonly #out: NodeJS.WriteStream | undefined;
   readonly #label: string;
   #bar: SingleBar | undefined;
   #start = 0;
   #seen = 0;
 
-  /** @param label before the bar: `Epoch 1/5` for training unless given. */
-  constructor(label = 'Epoch', out: NodeJS.WriteStream = process.stdout) {
+  /**
+   * @param label before the bar: `Epoch 1/5` for training unless given.
+   * @param out where to write; the console in browsers.
+   */
+  constructor(label = 'Epoch', out: NodeJS.WriteStream | undefined = globalThis.process?.stdout) {
     super();
     this.#label = label;
     this.#out = out;
@@ -26,12 +29,13 @@ export class ProgressBar extends Callback {
   override async onEpochBegin(epoch: number): Promise<void> {
     this.#start = performance.now();
     this.#seen = 0;
-    if (!this.#live) return;
-    this.#out.write(`${this.#title(epoch)}\n`);
+    const out = this.#out;
+    if (!this.#live || out === undefined) return;
+    out.write(`${this.#title(epoch)}\n`);
     // Only for those who look: loading the library costs more than importing all of Eagre.
     const { default: progress } = await import('cli-progress');
     this.#bar = new progress.SingleBar({
-      stream: this.#out,
+      stream: out,
       fps: 15,
       hideCursor: true,
       linewrap: false,
@@ -53,14 +57,19 @@ export class ProgressBar extends Callback {
     if (this.#bar !== undefined) {
       this.#bar.update(this.#seen, { line: () => final });
       this.close();
-    } else this.#out.write(`${this.#title(epoch)} - ${final}\n`);
+    } else this.#write(`${this.#title(epoch)} - ${final}`);
   }
 
   /** Stops drawing and gives the terminal back as it was. */
   override close(): void {
     this.#bar?.stop();
     this.#bar = undefined;
-    for (const signal of SIGNALS) process.off(signal, this.#interrupted);
+    for (const signal of SIGNALS) globalThis.process?.off(signal, this.#interrupted);
+  }
+
+  #write(line: string): void {
+    if (this.#out === undefined) console.log(line);
+    else this.#out.write(`${line}\n`);
   }
 
   readonly #interrupted = (signal: NodeJS.Signals): void => {
@@ -74,7 +83,7 @@ export class ProgressBar extends Callback {
   }
 
   get #live(): boolean {
-    return this.params.verbose === 1 && this.#out.isTTY === true;
+    return this.params.verbose === 1 && this.#out?.isTTY === true;
   }
 
   #line(logs: Logs, done = false): string {
@@ -88,7 +97,7 @@ export class ProgressBar extends Callback {
     const rest = ` ${time} ${rate(perStep)}/step${numbers.join('')}`;
     if (!this.#live) return count + rest;
     // The bar gives way to the numbers, which a narrow terminal would otherwise cut off.
-    const room = (this.#out.columns ?? 80) - count.length - rest.length - 2;
+    const room = (this.#out?.columns ?? 80) - count.length - rest.length - 2;
     return room < NARROW
       ? count + rest
       : `${count} ${drawn(Math.min(WIDTH, room), steps, this.#seen)}${rest}`;
