@@ -48,6 +48,7 @@ export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
+export { seeds } from './seeds.ts';
 export {
   broadcastShapes,
   checkShape,

@@ -7,6 +7,7 @@ import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
 import type { Sample } from './samples.ts';
+import { seeds } from './seeds.ts';
 import { checkShape, type Shape, show, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import type { Tensor } from './tensor.ts';
@@ -91,7 +92,6 @@ const domain = { global: 1, call: 2, stateless: 3, generator: 4 } as const;
 // The global seed that calls with a seed of their own take when none was set, so that they repeat from run to run.
 const UNSET = 87654321;
 
-let globalSeed: number | undefined;
 let ownStream: Stream | undefined;
 let callStreams = new Map<number, Stream>();
 
@@ -99,7 +99,7 @@ let callStreams = new Map<number, Stream>();
 const globalSource: Source = { draw: () => streamOfAll().draw() };
 
 function streamOfAll(): Stream {
-  ownStream ??= new Stream([domain.global, globalSeed ?? entropy()]);
+  ownStream ??= new Stream([domain.global, seeds.global ?? entropy()]);
   return ownStream;
 }
 
@@ -110,7 +110,7 @@ function sourceOf(seed: number | undefined, op: string): Source {
     draw: () => {
       let stream = callStreams.get(seed);
       if (stream === undefined)
-        callStreams.set(seed, (stream = new Stream([domain.call, globalSeed ?? UNSET, seed])));
+        callStreams.set(seed, (stream = new Stream([domain.call, seeds.global ?? UNSET, seed])));
       return stream.draw();
     },
   };
@@ -121,7 +121,7 @@ function sourceOf(seed: number | undefined, op: string): Source {
  * seed of their own depend on both, and start anew here.
  */
 export function setSeed(seed: number): void {
-  globalSeed = checkSeed(seed, 'setSeed');
+  seeds.global = checkSeed(seed, 'setSeed');
   ownStream = undefined;
   callStreams = new Map();
 }
@@ -155,7 +155,7 @@ export const globalStream: Trackable = {
         {
           save: () => {
             const stream = streamOfAll();
-            const seed = globalSeed === undefined ? [0, 0] : [1, globalSeed];
+            const seed = seeds.global === undefined ? [0, 0] : [1, seeds.global];
             const calls = [...callStreams].flatMap(([key, { count }]) => [key, count]);
             return savedNumbers([...seed, stream.count, stream.words[1] as number, ...calls]);
           },
@@ -167,12 +167,12 @@ export const globalStream: Trackable = {
               number,
               ...number[],
             ];
-            globalSeed = seeded === 1 ? seed : undefined;
+            seeds.global = seeded === 1 ? seed : undefined;
             ownStream = new Stream([domain.global, word], count);
             callStreams = new Map();
             for (let i = 0; i + 1 < calls.length; i += 2) {
               const key = calls[i] as number;
-              callStreams.set(key, new Stream([domain.call, globalSeed ?? UNSET, key], calls[i + 1]));
+              callStreams.set(key, new Stream([domain.call, seeds.global ?? UNSET, key], calls[i + 1]));
             }
           },
         },

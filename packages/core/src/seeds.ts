@@ -1,0 +1,2 @@
+/** The seed that `tf.random.setSeed` has set; undefined before. */
+export const seeds: { global: number | undefined } = { global: undefined };
