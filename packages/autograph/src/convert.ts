@@ -1,9 +1,10 @@
 import { AutographError } from './errors.ts';
+import { Functions } from './functions.ts';
 import { type Marks, marksOf } from './marks.ts';
 import { parser } from './parser.ts';
 import { type Code, code, Lines, render, type SourceMap } from './pieces.ts';
-import { Rewriter } from './rewrite.ts';
 import type { Func, Node } from './syntax.ts';
+import { Unit } from './unit.ts';
 
 export interface ConvertOptions {
   /** For messages and the source map; its ending says whether the source is TypeScript. */
@@ -19,6 +20,14 @@ export interface Converted {
 }
 
 const RUNTIME = 'eagre/internal';
+
+/** Whether a statement is what conversion adds, whatever the helpers are imported from. */
+function isHelpersImport(statement: Node): boolean {
+  return (
+    statement.type === 'ImportDeclaration' &&
+    statement.specifiers.some((s) => s.type === 'ImportNamespaceSpecifier' && /^ag\$+$/.test(s.local.name))
+  );
+}
 
 /** A name for the helpers that nothing in the source has. */
 export function helpersName(source: string): string {
@@ -38,13 +47,13 @@ export function convert(source: string, options: ConvertOptions = {}): Converted
   const { filename = 'module.ts', runtime = RUNTIME } = options;
   const lines = new Lines(source);
   const program = parse(source, filename, lines);
-  if (program.body.some((s) => s.type === 'ImportDeclaration' && s.source.value === runtime))
-    return { code: source, map: null };
+  if (program.body.some(isHelpersImport)) return { code: source, map: null };
   const marks = marksOf(program);
-  if (marks.asked.size === 0) return { code: source, map: null };
+  if (marks.asked.size === 0 && !marks.others) return { code: source, map: null };
   const ag = helpersName(source);
-  const rewriter = new Rewriter(source, filename, lines, marks, ag);
-  const body = rewriter.outside(program);
+  const functions = new Functions(new Unit(source, filename, lines, marks, ag));
+  const body = functions.outside(program);
+  if (functions.count === 0) return { code: source, map: null };
   // What is imported is there before any code runs, wherever it stands; behind the rest it leaves directives in front.
   const tail = `\nimport * as ${ag} from ${JSON.stringify(runtime)};\n`;
   const head: Code = [{ start: 0, end: program.start }];
@@ -76,6 +85,11 @@ export function convertFunction(
 ): string {
   const lines = new Lines(source);
   const found = marksOf(program);
-  const marks: Marks = { ...found, asked: new Set([...found.asked, fn]) };
-  return render(new Rewriter(source, filename, lines, marks, ag).outside(fn), source, lines, filename).code;
+  const marks: Marks = {
+    ...found,
+    asked: new Set([...found.asked, fn]),
+    plain: new Set([...found.plain].filter((p) => p !== fn)),
+  };
+  const unit = new Unit(source, filename, lines, marks, ag);
+  return render(new Functions(unit).outside(fn), source, lines, filename).code;
 }

@@ -1,7 +1,8 @@
 /** What converted code calls. No promise is made to anyone else: names here change without notice. */
+export { converting, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { made, own, thrown } from './runtime/frames.ts';
-export { doStmt, forOf, range, whileStmt } from './runtime/loop.ts';
+export { doStmt, forOf, items, range, whileStmt } from './runtime/loop.ts';
 export {
   add,
   before,
@@ -26,4 +27,4 @@ export {
   sub,
 } from './runtime/operators.ts';
 export { BREAK, CONTINUE, returned, value } from './runtime/signal.ts';
-export { asks, host, hostIterable, hostValue } from './runtime/truth.ts';
+export { asks, asserted, host, hostIterable, hostValue, is, tracing } from './runtime/truth.ts';

@@ -5,11 +5,22 @@ import { bare, children, type Func, isFunction, walk } from './syntax.ts';
 /** Modules whose `function` is `tf.function`. */
 const LIBRARIES: readonly string[] = ['eagre', '@eagre/graph', '@eagre/autograph'];
 const DIRECTIVE = 'use autograph';
+const ASSERTS: ReadonlySet<string> = new Set([
+  'assert',
+  'node:assert',
+  'assert/strict',
+  'node:assert/strict',
+]);
+const OPT_OUT = 'no autograph';
 
 /** Names under which a module knows the library. */
 export interface Library {
   readonly namespaces: ReadonlySet<string>;
   readonly functions: ReadonlySet<string>;
+  /** Functions of Node's `assert`. */
+  readonly asserts: ReadonlySet<string>;
+  /** Whether anything of the library is imported, types too. */
+  readonly imported: boolean;
 }
 
 export interface Marks {
@@ -17,6 +28,12 @@ export interface Marks {
   readonly asked: ReadonlySet<Func>;
   /** Functions of the module that those call, which are converted where they can be. */
   readonly called: ReadonlySet<Func>;
+  /** Whether other functions get a converted body beside their own. */
+  readonly others: boolean;
+  /** Functions that stay as they are. */
+  readonly plain: ReadonlySet<Func>;
+  /** Of classes; they stay as they are, but for the functions in them. */
+  readonly constructors: ReadonlySet<Func>;
   readonly library: Library;
 }
 
@@ -24,27 +41,71 @@ export interface Marks {
 function libraryOf(program: Node): Library {
   const namespaces = new Set<string>();
   const functions = new Set<string>();
+  const asserts = new Set<string>();
+  let imported = false;
   for (const node of children(program)) {
-    if (node.type !== 'ImportDeclaration' || !LIBRARIES.includes(node.source.value)) continue;
+    if (
+      node.type !== 'ImportDeclaration' &&
+      node.type !== 'ExportAllDeclaration' &&
+      node.type !== 'ExportNamedDeclaration'
+    )
+      continue;
+    const from = node.source?.value ?? '';
+    if (from === 'eagre' || from.startsWith('eagre/') || from.startsWith('@eagre/')) imported = true;
+    if (node.type !== 'ImportDeclaration') continue;
+    const known = LIBRARIES.includes(from);
+    const assertion = ASSERTS.has(from);
+    if (!known && !assertion) continue;
     for (const specifier of node.specifiers) {
-      if (specifier.type !== 'ImportSpecifier') namespaces.add(specifier.local.name);
-      else {
-        const { imported } = specifier;
-        const name = imported.type === 'Literal' ? imported.value : imported.name;
-        if (name === 'function' || name === 'tfFunction') functions.add(specifier.local.name);
+      if (specifier.type !== 'ImportSpecifier') {
+        (assertion ? asserts : namespaces).add(specifier.local.name);
+        continue;
       }
+      const { imported: original } = specifier;
+      const name = original.type === 'Literal' ? original.value : original.name;
+      if (assertion && (name === 'ok' || name === 'default' || name === 'strict'))
+        asserts.add(specifier.local.name);
+      else if (known && (name === 'function' || name === 'tfFunction')) functions.add(specifier.local.name);
     }
   }
-  return { namespaces, functions };
+  return { namespaces, functions, asserts, imported };
 }
 
-function isDirective(statement: Node | undefined): boolean {
-  return statement?.type === 'ExpressionStatement' && statement.directive === DIRECTIVE;
+function isDirective(statement: Node, text: string): boolean {
+  return statement.type === 'ExpressionStatement' && statement.directive === text;
 }
 
-/** Whether a function says 'use autograph' itself. */
-export function saysSo(fn: Func): boolean {
-  return fn.body?.type === 'BlockStatement' && fn.body.body.some(isDirective);
+/** Whether a function begins with a directive. */
+function says(fn: Func, text: string): boolean {
+  if (fn.body?.type !== 'BlockStatement') return false;
+  for (const statement of fn.body.body) {
+    if (statement.type !== 'ExpressionStatement' || typeof statement.directive !== 'string') return false;
+    if (statement.directive === text) return true;
+  }
+  return false;
+}
+
+/** Whether a call is `doNotConvert(…)`, whose argument stays as it is. */
+export function isOptOut(callee: Node): boolean {
+  if (callee.type === 'MemberExpression' && !callee.computed)
+    return callee.property.type === 'Identifier' && callee.property.name === 'doNotConvert';
+  return callee.type === 'Identifier' && callee.name === 'doNotConvert';
+}
+
+/** Whether `tf.function` is told to leave the code as it is, by `{ autograph: false }`. */
+function refuses(args: readonly Node[]): boolean {
+  return args.some(
+    (arg) =>
+      arg.type === 'ObjectExpression' &&
+      arg.properties.some(
+        (p) =>
+          p.type === 'Property' &&
+          p.key.type === 'Identifier' &&
+          p.key.name === 'autograph' &&
+          p.value.type === 'Literal' &&
+          p.value.value === false,
+      ),
+  );
 }
 
 /** `tf.function`, or `tf.function(options)`. */
@@ -64,52 +125,82 @@ function isMark(node: Node, library: Library): boolean {
 export function marksOf(program: Node): Marks {
   const library = libraryOf(program);
   const asked = new Set<Func>();
+  const plain = new Set<Func>();
+  const constructors = new Set<Func>();
   const named = new Map<string, Func | null>();
-  const all = program.type === 'Program' && program.body.some(isDirective);
+  const given: Node[] = [];
+  const statements = program.type === 'Program' ? program.body : [];
+  const all = statements.some((s) => isDirective(s, DIRECTIVE));
+  const none = statements.some((s) => isDirective(s, OPT_OUT));
   const name = (id: string, fn: Func): void => {
     // Of two functions of one name it is not known which is called.
     named.set(id, named.has(id) ? null : fn);
   };
+  const take = (node: Node): void => {
+    const fn = bare(node);
+    if (isFunction(fn)) asked.add(fn);
+    else if (fn.type === 'Identifier') given.push(fn);
+  };
+  const leave = (node: Node): void => {
+    const fn = bare(node);
+    if (isFunction(fn)) plain.add(fn);
+  };
   walk(program, (node) => {
     if (node.type === 'FunctionDeclaration' && node.id) name(node.id.name, node);
-    if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.init) {
-      const init = bare(node.init);
-      if (isFunction(init)) name(node.id.name, init);
-    }
-    return true;
-  });
-  walk(program, (node) => {
-    if (isFunction(node) && (all || saysSo(node))) asked.add(node);
-    if (node.type === 'CallExpression' && isMark(node.callee, library)) {
+    else if (node.type === 'VariableDeclarator') {
+      if (node.id.type === 'Identifier' && node.init) {
+        const init = bare(node.init);
+        if (isFunction(init)) name(node.id.name, init);
+      }
+    } else if (node.type === 'CallExpression') {
       const [first] = node.arguments;
-      const fn = first === undefined ? undefined : bare(first);
-      if (fn !== undefined && isFunction(fn)) asked.add(fn);
-      else if (fn?.type === 'Identifier') {
-        const found = named.get(fn.name);
-        if (found) asked.add(found);
+      if (first !== undefined && isOptOut(node.callee)) leave(first);
+      else if (first !== undefined && isMark(node.callee, library)) {
+        const { callee } = node;
+        const options = callee.type === 'CallExpression' ? callee.arguments : node.arguments.slice(1);
+        if (refuses(options)) leave(first);
+        else take(first);
+      }
+    } else if (node.type === 'MethodDefinition' && node.value.type === 'FunctionExpression') {
+      const fn = node.value;
+      if (node.kind === 'constructor') constructors.add(fn);
+      for (const { expression } of node.decorators) {
+        if (expression.type === 'CallExpression' && refuses(expression.arguments)) plain.add(fn);
+        else if (isMark(expression, library)) asked.add(fn);
+        else if (isOptOut(expression)) plain.add(fn);
       }
     }
-    if (
-      node.type === 'MethodDefinition' &&
-      node.value.type === 'FunctionExpression' &&
-      node.decorators.some((d) => isMark(d.expression, library))
-    )
-      asked.add(node.value);
+    if (isFunction(node)) {
+      if (all || says(node, DIRECTIVE)) asked.add(node);
+      if (says(node, OPT_OUT)) plain.add(node);
+    }
     return true;
   });
+  for (const node of given) {
+    const fn = node.type === 'Identifier' ? named.get(node.name) : undefined;
+    if (fn) asked.add(fn);
+  }
+  for (const fn of [...plain, ...constructors]) asked.delete(fn);
   const called = new Set<Func>();
   const follow = (fn: Func): void =>
     walk(fn, (node) => {
       const to =
-        node.type === 'CallExpression'
-          ? named.get(node.callee.type === 'Identifier' ? node.callee.name : '')
+        node.type === 'CallExpression' && node.callee.type === 'Identifier'
+          ? named.get(node.callee.name)
           : undefined;
-      if (to && !asked.has(to) && !called.has(to)) {
+      if (to && !asked.has(to) && !called.has(to) && !plain.has(to)) {
         called.add(to);
         follow(to);
       }
       return true;
     });
   for (const fn of asked) follow(fn);
-  return { asked, called, library };
+  return {
+    asked,
+    called,
+    others: !none && (all || library.imported || asked.size > 0),
+    plain,
+    constructors,
+    library,
+  };
 }

@@ -63,10 +63,7 @@ export class Lines {
   }
 }
 
-/** Lines, words, and what is between words: what a debugger stops at and a stack trace shows begins at one of these. */
-const PARTS = /\n|[\p{ID_Continue}$]+|[^\p{ID_Continue}$\n]+/gu;
-
-/** The text of code, and where each part of it comes from. */
+/** The text of code, and where each word, and each thing between words, comes from: there debuggers stop and stack traces point. */
 export function render(
   pieces: Code,
   source: string,
@@ -77,34 +74,50 @@ export function render(
   let segments: SourceMapSegment[] = [];
   const mappings: SourceMapSegment[][] = [segments];
   let column = 0;
-  const comesFrom = (offset: number | null): void => {
-    const last = segments.at(-1);
-    if (offset === null) {
-      if (last?.length !== 1) segments.push([column]);
-      return;
-    }
-    const { line, column: from } = lines.at(offset);
-    if (last?.[2] !== line || last[3] !== from) segments.push([column, 0, line, from]);
-  };
-  const put = (part: string): void => {
-    out += part;
-    column += part.length;
-    if (part !== '\n') return;
+  const nextLine = (): void => {
     mappings.push((segments = []));
     column = 0;
   };
+  const comesFrom = (line: number, from: number): void => {
+    const last = segments[segments.length - 1];
+    if (last?.[2] !== line || last[3] !== from) segments.push([column, 0, line, from]);
+  };
+  const make = (text: string, at: number | null): void => {
+    out += text;
+    for (let from = 0; from < text.length; ) {
+      if (at !== null) {
+        const place = lines.at(at);
+        comesFrom(place.line, place.column);
+      } else if (segments[segments.length - 1]?.length !== 1) segments.push([column]);
+      const end = text.indexOf('\n', from);
+      column += (end < 0 ? text.length : end) - from;
+      if (end < 0) return;
+      nextLine();
+      from = end + 1;
+    }
+  };
+  const copy = (start: number, end: number): void => {
+    out += source.slice(start, end);
+    let { line, column: from } = lines.at(start);
+    let before = NEWLINE;
+    for (let i = start; i < end; i++) {
+      const c = source.charCodeAt(i);
+      const kind = c < KINDS.length ? (KINDS[c] as number) : WORD;
+      if (kind !== before && kind !== NEWLINE) comesFrom(line, from);
+      before = kind;
+      column++;
+      from++;
+      if (kind === NEWLINE) {
+        nextLine();
+        line++;
+        from = 0;
+      }
+    }
+  };
   const add = (piece: Piece, at: number | null): void => {
-    if (typeof piece === 'string') {
-      for (const [part] of piece.matchAll(/\n|[^\n]+/g)) {
-        comesFrom(at);
-        put(part);
-      }
-    } else if (isSpan(piece)) {
-      for (const { 0: part, index } of source.slice(piece.start, piece.end).matchAll(PARTS)) {
-        comesFrom(piece.start + index);
-        put(part);
-      }
-    } else if ('code' in piece) add(piece.code, piece.at);
+    if (typeof piece === 'string') make(piece, at);
+    else if (isSpan(piece)) copy(piece.start, piece.end);
+    else if ('code' in piece) add(piece.code, piece.at);
     else for (const inner of piece) add(inner, at);
   };
   add(pieces, null);
@@ -124,3 +137,8 @@ export function render(
 export function isSpan(piece: Piece): piece is Span {
   return typeof piece === 'object' && 'start' in piece;
 }
+
+const [NEWLINE, OTHER, WORD] = [0, 1, 2];
+const KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, c) =>
+  c === 10 ? NEWLINE : /[\w$]/.test(String.fromCharCode(c)) ? WORD : OTHER,
+);

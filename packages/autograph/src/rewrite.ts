@@ -1,8 +1,8 @@
 // Control flow and operators become calls of the run-time helpers.
-import type { Node } from 'oxc-parser';
 import { AutographError } from './errors.ts';
-import type { Marks } from './marks.ts';
-import { type Code, code, type Lines, madeFrom, type Piece } from './pieces.ts';
+import { type HostNames, hostNames, isHost } from './facts.ts';
+import { isOptOut } from './marks.ts';
+import { type Code, code, madeFrom, type Piece } from './pieces.ts';
 import {
   alwaysJumps,
   assignedIn,
@@ -15,8 +15,10 @@ import {
   type Jumps,
   jumpsOf,
   memberPath,
+  type Node,
   walk,
 } from './syntax.ts';
+import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
 
 type Way = 'return' | 'break' | 'continue';
 
@@ -33,22 +35,6 @@ interface Position {
 const NO_JUMPS = { return: false, break: false, continue: false };
 const TOP: Position = { told: NO_JUMPS, handsOn: { ...NO_JUMPS, return: true }, top: true };
 
-const BINARY: Readonly<Record<string, string>> = {
-  '+': 'add',
-  '-': 'sub',
-  '*': 'mul',
-  '/': 'div',
-  '%': 'rem',
-  '**': 'pow',
-  '<': 'lt',
-  '<=': 'le',
-  '>': 'gt',
-  '>=': 'ge',
-  '==': 'looseEq',
-  '!=': 'looseNe',
-  '===': 'eq',
-  '!==': 'ne',
-};
 /** Methods that change an array. */
 const MUTATING = new Set([
   'push',
@@ -61,53 +47,51 @@ const MUTATING = new Set([
   'reverse',
   'copyWithin',
 ]);
-/** Methods of arrays that take a predicate. */
-const ASKING = new Set(['filter', 'some', 'every', 'find', 'findIndex', 'findLast', 'findLastIndex']);
 const LOOPS = new Set(['WhileStatement', 'DoWhileStatement', 'ForStatement', 'ForOfStatement']);
 
+/** Makes bodies of functions that become graphs where a tensor decides. */
 export class Rewriter {
-  readonly #source: string;
-  readonly #file: string;
-  readonly #lines: Lines;
-  readonly #marks: Marks;
-  /** What the helpers are called. */
+  readonly #unit: Unit;
   readonly #ag: string;
+  readonly #outside: (node: Node) => Code;
+  /** The bodies that have been made: the same is needed in a function and in those around it. */
+  readonly #bodies: Map<Func, Code> = new Map();
   /** The names that the function being converted declares. */
   #locals: ReadonlySet<string> = new Set();
   /** Those of them that are declared in converted statements. */
   #inner: Set<string> = new Set();
-  #count = 0;
+  /** Names of values that never become tensors. */
+  #hosts: HostNames = new Set();
 
-  constructor(source: string, file: string, lines: Lines, marks: Marks, ag: string) {
-    this.#source = source;
-    this.#file = file;
-    this.#lines = lines;
-    this.#marks = marks;
-    this.#ag = ag;
+  /** @param outside what becomes of code that is not converted but has functions in it. */
+  constructor(unit: Unit, outside: (node: Node) => Code) {
+    this.#unit = unit;
+    this.#ag = unit.ag;
+    this.#outside = outside;
   }
 
-  /** How many functions have been converted. */
-  get count(): number {
-    return this.#count;
+  /** The body of a function, in braces or as an expression. */
+  body(fn: Func): Code {
+    let done = this.#bodies.get(fn);
+    if (done === undefined) this.#bodies.set(fn, (done = this.#bodyOf(fn)));
+    return done;
   }
 
-  /** Code of which only marked functions are converted. */
-  outside(node: Node): Code {
-    if (isFunction(node) && this.#isMarked(node)) return this.function(node);
-    return this.#within(node, (child) => this.outside(child));
+  #bodyOf(fn: Func): Code {
+    const { body } = fn;
+    if (body === null) return [];
+    return this.#in(fn, () =>
+      body.type === 'BlockStatement' ? this.#block(body, TOP) : code`(${this.expression(body)})`,
+    );
   }
 
-  #isMarked(fn: Func): boolean {
-    if (this.#marks.asked.has(fn)) {
-      this.#check(fn);
-      return true;
-    }
-    return this.#marks.called.has(fn) && this.#obstacle(fn) === null;
+  /** A parameter of a function, or another part of it that is no body. */
+  parameter(fn: Func, part: Node): Code {
+    return this.#in(fn, () => this.expression(part));
   }
 
-  /** A function with its body converted. */
-  function(fn: Func): Code {
-    const [around, inner] = [this.#locals, this.#inner];
+  #in(fn: Func, make: () => Code): Code {
+    const [around, inner, hosts] = [this.#locals, this.#inner, this.#hosts];
     this.#inner = new Set();
     const declared = new Set<string>(fn.params.flatMap((p) => boundNames(p)));
     walk(fn, (node) => {
@@ -116,103 +100,20 @@ export class Rewriter {
       return node === fn || !(isFunction(node) || isClass(node));
     });
     this.#locals = declared;
-    this.#count++;
-    const body = fn.body;
-    const done = this.#within(fn, (child) => {
-      if (child !== body) return this.expression(child);
-      if (child.type === 'BlockStatement') return this.#block(child, TOP);
-      return this.expression(child);
-    });
+    this.#hosts = hostNames(fn, false);
+    const done = make();
     this.#locals = around;
     this.#inner = inner;
+    this.#hosts = hosts;
     return done;
   }
 
-  /** @throws AutographError for what a function that is asked for cannot be or hold. */
-  #check(fn: Func): void {
-    const obstacle = this.#obstacle(fn);
-    if (obstacle !== null) throw new AutographError(this.site(obstacle.node), obstacle.message);
-  }
-
-  #obstacle(fn: Func): { readonly node: Node; readonly message: string } | null {
-    if (fn.async)
-      return {
-        node: fn,
-        message: 'an async function cannot become a graph: await what it needs outside of it',
-      };
-    if (fn.generator)
-      return {
-        node: fn,
-        message: 'a generator cannot become a graph: return a list, or a tensor of all values',
-      };
-    let found: { readonly node: Node; readonly message: string } | null = null;
-    walk(fn, (node) => {
-      if (found !== null) return false;
-      if (node !== fn && (isFunction(node) || isClass(node))) return false;
-      if (node.type === 'VariableDeclaration' && node.kind === 'var')
-        found = {
-          node,
-          message: 'var belongs to the whole function, whatever block it stands in: write let or const',
-        };
-      else if (node.type === 'WithStatement')
-        found = { node, message: 'with: names in it cannot be told apart; name the object' };
-      else if (
-        node.type === 'CallExpression' &&
-        node.callee.type === 'Identifier' &&
-        node.callee.name === 'eval'
-      )
-        found = { node, message: 'eval: what it runs is not known; call a function' };
-      else if (
-        node.type === 'AssignmentExpression' &&
-        (node.operator === '&&=' || node.operator === '||=') &&
-        bare(node.left).type !== 'Identifier'
-      )
-        found = { node, message: `${node.operator} on a member: write an if` };
-      return true;
-    });
-    return found;
-  }
-
-  /** Where a node stands, as `file:line:column`. */
-  site(node: Node): string {
-    const { line, column } = this.#lines.at(node.start);
-    return `${this.#file}:${line + 1}:${column + 1}`;
-  }
-
-  #at(node: Node): string {
-    return JSON.stringify(this.site(node));
-  }
-
-  /** A node's text with other code in the place of its parts. */
-  #within(node: Node, part: (child: Node) => Code): Code {
-    const pieces: Piece[] = [];
-    let from = node.start;
-    for (const child of children(node)) {
-      if (child.start < from) continue;
-      const done = part(child);
-      const [only] = done;
-      if (
-        done.length === 1 &&
-        typeof only === 'object' &&
-        'start' in only &&
-        only.start === child.start &&
-        only.end === child.end
-      )
-        continue;
-      if (from < child.start) pieces.push({ start: from, end: child.start });
-      pieces.push(...done);
-      from = child.end;
-    }
-    if (from < node.end) pieces.push({ start: from, end: node.end });
-    return pieces;
-  }
-
-  #asItIs({ start, end }: Node): Code {
-    return [{ start, end }];
-  }
-
-  #text({ start, end }: Node): string {
-    return this.#source.slice(start, end);
+  /** A function in a converted one. */
+  #function(fn: Func): Code {
+    if (fn.async || fn.generator || this.#unit.marks.plain.has(fn)) return this.#outside(fn);
+    this.#unit.check(fn);
+    const { body } = fn;
+    return within(fn, (child) => (child === body ? this.body(fn) : this.parameter(fn, child)));
   }
 
   // ---- expressions
@@ -223,32 +124,28 @@ export class Rewriter {
 
   #expression(node: Node): Code {
     const ag = this.#ag;
-    if (isFunction(node)) {
-      if (node.async || node.generator) return this.#asItIs(node);
-      this.#check(node);
-      return this.function(node);
-    }
-    if (isClass(node)) return this.#asItIs(node);
+    if (isFunction(node)) return this.#function(node);
+    if (isClass(node)) return this.#outside(node);
     switch (node.type) {
       case 'BinaryExpression': {
         const op = BINARY[node.operator];
-        if (op === undefined) break;
+        if (op === undefined || isHost(node, this.#hosts)) break;
         return code`${ag}.${op}(${this.expression(node.left)}, ${this.expression(node.right)})`;
       }
       case 'UnaryExpression': {
         const op = node.operator === '-' ? 'neg' : node.operator === '!' ? 'not' : undefined;
-        // A negative literal is a number.
-        if (op === undefined || (op === 'neg' && node.argument.type === 'Literal')) break;
+        if (op === undefined || isHost(node.argument, this.#hosts)) break;
         return code`${ag}.${op}(${this.expression(node.argument)})`;
       }
       case 'LogicalExpression': {
-        if (node.operator === '??') break;
+        if (node.operator === '??' || isHost(node.left, this.#hosts)) break;
         const op = node.operator === '&&' ? 'and' : 'or';
-        return code`${ag}.${op}(${this.expression(node.left)}, () => (${this.expression(node.right)}), ${this.#state([node.right], false)}, ${this.#at(node)})`;
+        return code`${ag}.${op}(${this.expression(node.left)}, () => (${this.expression(node.right)}), ${this.#state([node.right], false)}, ${this.#unit.at(node)})`;
       }
       case 'ConditionalExpression': {
         const { test, consequent, alternate } = node;
-        return code`${ag}.ifExp(${this.expression(test)}, () => (${this.expression(consequent)}), () => (${this.expression(alternate)}), ${this.#state([consequent, alternate], false)}, ${this.#at(node)})`;
+        if (isHost(test, this.#hosts)) break;
+        return code`${ag}.ifExp(${this.expression(test)}, () => (${this.expression(consequent)}), () => (${this.expression(alternate)}), ${this.#state([consequent, alternate], false)}, ${this.#unit.at(node)})`;
       }
       case 'AssignmentExpression':
         return this.#assignment(node.left, node.operator, node.right, node);
@@ -258,13 +155,13 @@ export class Rewriter {
         return this.#call(node.callee, node.arguments, node);
       case 'ArrayExpression':
       case 'ObjectExpression':
-        return code`${ag}.made(${this.#within(node, (child) => this.expression(child))})`;
+        return code`${ag}.made(${within(node, (child) => this.expression(child))})`;
       case 'Property':
-        if (node.shorthand && node.value.type === 'Identifier') return this.#asItIs(node);
+        if (node.shorthand && node.value.type === 'Identifier') return asItIs(node);
         break;
       default:
     }
-    return this.#within(node, (child) => this.expression(child));
+    return within(node, (child) => this.expression(child));
   }
 
   /** The object of a member that is written, which has to be known where a graph is made. */
@@ -277,21 +174,21 @@ export class Rewriter {
       to.type === 'RestElement' ||
       to.type === 'Property'
     )
-      return this.#within(to, (child) =>
+      return within(to, (child) =>
         to.type === 'AssignmentPattern' && child === to.right
           ? this.expression(child)
           : to.type === 'Property' && to.computed && child === to.key
             ? this.expression(child)
             : this.#target(child),
       );
-    if (to.type !== 'MemberExpression') return this.#asItIs(node);
+    if (to.type !== 'MemberExpression') return asItIs(node);
     const path = memberPath(to);
     // Members by names are part of the state of what is around them, unless the object is made there.
-    if (path !== null && !this.#inner.has(path.root)) return this.#asItIs(node);
+    if (path !== null && !this.#inner.has(path.root)) return asItIs(node);
     const strict = path === null;
-    return this.#within(to, (child) =>
+    return within(to, (child) =>
       child === to.object
-        ? code`${this.#ag}.own(${this.expression(child)}, ${String(strict)}, ${this.#at(node)})`
+        ? code`${this.#ag}.own(${this.expression(child)}, ${String(strict)}, ${this.#unit.at(node)})`
         : this.expression(child),
     );
   }
@@ -302,15 +199,14 @@ export class Rewriter {
     const op = operator.slice(0, -1);
     const to = bare(left);
     if (op === '&&' || op === '||') {
-      const name = this.#text(left);
-      return code`${name} = ${ag}.${op === '&&' ? 'and' : 'or'}(${name}, () => (${this.expression(right)}), ${this.#state([right], false)}, ${this.#at(node)})`;
+      const name = this.#unit.text(left);
+      return code`${name} = ${ag}.${op === '&&' ? 'and' : 'or'}(${name}, () => (${this.expression(right)}), ${this.#state([right], false)}, ${this.#unit.at(node)})`;
     }
     const helper = BINARY[op];
-    if (helper === undefined)
-      return this.#within(node, (c) => (c === left ? this.#target(c) : this.expression(c)));
+    if (helper === undefined) return within(node, (c) => (c === left ? this.#target(c) : this.expression(c)));
     const path = memberPath(to);
     if (path !== null)
-      return code`${this.#target(left)} = ${ag}.${helper}(${this.#text(left)}, ${this.expression(right)})`;
+      return code`${this.#target(left)} = ${ag}.${helper}(${this.#unit.text(left)}, ${this.expression(right)})`;
     return this.#change(to, code`(v$) => ${ag}.${helper}(v$, ${this.expression(right)})`, 'change', node);
   }
 
@@ -318,11 +214,11 @@ export class Rewriter {
   #change(to: Node, fn: Code, helper: string, node: Node): Code {
     if (to.type !== 'MemberExpression' || to.property.type === 'PrivateIdentifier')
       throw new AutographError(
-        this.site(node),
+        this.#unit.site(node),
         'this assignment cannot be converted: take the object into a const first',
       );
-    const key = to.computed ? this.expression(to.property) : [JSON.stringify(this.#text(to.property))];
-    return code`${this.#ag}.${helper}(${this.#ag}.own(${this.expression(to.object)}, true, ${this.#at(node)}), ${key}, ${fn})`;
+    const key = to.computed ? this.expression(to.property) : [JSON.stringify(this.#unit.text(to.property))];
+    return code`${this.#ag}.${helper}(${this.#ag}.own(${this.expression(to.object)}, true, ${this.#unit.at(node)}), ${key}, ${fn})`;
   }
 
   #update(argument: Node, op: string, prefix: boolean, node: Node, statement: boolean): Code {
@@ -330,29 +226,38 @@ export class Rewriter {
     const to = bare(argument);
     if (memberPath(to) === null)
       return this.#change(to, [`${ag}.${op}`], prefix ? 'change' : 'changeAfter', node);
-    const next = code`${this.#target(argument)} = ${ag}.${op}(${this.#text(argument)})`;
+    const next = code`${this.#target(argument)} = ${ag}.${op}(${this.#unit.text(argument)})`;
     if (statement) return next;
-    return prefix ? code`(${next})` : code`${ag}.before(${this.#text(argument)}, ${next})`;
+    return prefix ? code`(${next})` : code`${ag}.before(${this.#unit.text(argument)}, ${next})`;
   }
 
   #call(callee: Node, args: readonly Node[], node: Node): Code {
     const member = callee.type === 'MemberExpression' && !callee.computed ? callee : null;
     const method = member?.property.type === 'Identifier' ? member.property.name : '';
-    if (method === 'doNotConvert' || (callee.type === 'Identifier' && callee.name === 'doNotConvert'))
-      return this.#asItIs(node);
-    return this.#within(node, (child) => {
+    if (isOptOut(callee)) return asItIs(node);
+    const asserted = this.#unit.asserts(callee) ? args[0] : undefined;
+    return within(node, (child) => {
       if (member !== null && child === callee && MUTATING.has(method)) {
-        return this.#within(member, (part) =>
+        return within(member, (part) =>
           part === member.object
-            ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#at(node)})`
-            : this.#asItIs(part),
+            ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#unit.at(node)})`
+            : asItIs(part),
         );
       }
       const done = this.expression(child);
+      if (child === asserted && child.type !== 'SpreadElement')
+        return code`${this.#ag}.asserted(${done}, ${this.#unit.at(child)}, ${this.#message(args[1])})`;
       return ASKING.has(method) && child === args[0] && isFunction(child)
-        ? code`${this.#ag}.asks(${done}, ${this.#at(child)})`
+        ? code`${this.#ag}.asks(${done}, ${this.#unit.at(child)})`
         : done;
     });
+  }
+
+  /** The message of an assertion, where it is a text. */
+  #message(node: Node | undefined): string {
+    return node?.type === 'Literal' && typeof node.value === 'string'
+      ? JSON.stringify(node.value)
+      : 'undefined';
   }
 
   /** What a converted statement assigns to: how to read and write it, its names, and how many of them end with the function. */
@@ -372,7 +277,7 @@ export class Rewriter {
     if (node.type !== 'BlockStatement') return code`{ ${this.#statements([node], at)} }`;
     const first = node.body[0];
     const last = node.body.at(-1);
-    if (first === undefined || last === undefined) return this.#asItIs(node);
+    if (first === undefined || last === undefined) return asItIs(node);
     return [
       { start: node.start, end: first.start },
       ...this.#statements(node.body, at),
@@ -387,22 +292,22 @@ export class Rewriter {
       if (before === undefined || next === undefined) return;
       // Statements that did not follow each other have other ones between them.
       const between = { start: before.end, end: next.start };
-      out.push(this.#source.slice(between.start, between.end).trim() === '' ? between : '\n');
+      out.push(this.#unit.source.slice(between.start, between.end).trim() === '' ? between : '\n');
     };
     for (const [i, statement] of list.entries()) {
       gap(i);
       if (!this.#handsOn(statement, at)) {
-        out.push(...this.#statement(statement, at));
+        out.push(this.#statement(statement, at));
         continue;
       }
       // What follows must not run after a jump, so it becomes a function. Functions declared there are known before.
       const following = list.slice(i + 1);
       const hoisted = following.filter((s) => s.type === 'FunctionDeclaration');
       const rest = following.filter((s) => s.type !== 'FunctionDeclaration' && s.type !== 'EmptyStatement');
-      for (const fn of hoisted) out.push(...this.#statement(fn, at), '\n');
+      for (const fn of hoisted) out.push(this.#statement(fn, at), '\n');
       const signal = this.#converted(statement, at, rest);
-      const result = at.top ? code`${this.#ag}.value(${signal}, ${this.#at(statement)})` : signal;
-      out.push(...madeFrom(statement.start, code`return ${result};`));
+      const result = at.top ? code`${this.#ag}.value(${signal}, ${this.#unit.at(statement)})` : signal;
+      out.push(madeFrom(statement.start, code`return ${result};`));
       return out;
     }
     return out;
@@ -422,7 +327,8 @@ export class Rewriter {
       (!jumps.break || at.handsOn.break) &&
       (!jumps.continue || at.handsOn.continue);
     if (!can) return false;
-    if (s.type === 'IfStatement') return true;
+    if (s.type === 'IfStatement')
+      return !isHost(s.test, this.#hosts) || jumps.return || jumps.break || jumps.continue;
     if (s.type === 'BlockStatement') return jumps.return || jumps.break || jumps.continue;
     if (!LOOPS.has(s.type)) return false;
     if (s.type === 'ForOfStatement') return !s.await;
@@ -475,7 +381,7 @@ export class Rewriter {
       return this.#if(s, at, rest, []);
     const call = this.#helper(s, at);
     if (rest.length === 0) return call;
-    return code`${ag}.afterJump(${call}, () => { ${this.#statements(rest, this.#callback(at))} }, ${this.#state(rest, true)}, ${this.#at(s)})`;
+    return code`${ag}.afterJump(${call}, () => { ${this.#statements(rest, this.#callback(at))} }, ${this.#state(rest, true)}, ${this.#unit.at(s)})`;
   }
 
   #if(
@@ -490,7 +396,7 @@ export class Rewriter {
     const no = this.#body(alternate, inside, otherwise);
     const branches = alternate === null ? [consequent] : [consequent, alternate];
     const state = this.#stateOf([branches, then, otherwise]);
-    return code`${this.#ag}.ifStmt(${this.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#at(s)})`;
+    return code`${this.#ag}.ifStmt(${this.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#unit.at(s)})`;
   }
 
   /** The state of several pieces of code that are lists of statements each. */
@@ -515,13 +421,13 @@ export class Rewriter {
       case 'WhileStatement':
       case 'DoWhileStatement': {
         const name = s.type === 'WhileStatement' ? 'whileStmt' : 'doStmt';
-        return code`${ag}.${name}(() => (${this.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false)}, ${this.#at(s)})`;
+        return code`${ag}.${name}(() => (${this.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false)}, ${this.#unit.at(s)})`;
       }
       case 'ForStatement': {
         const test = s.test === null ? ['true'] : this.expression(s.test);
         const update = s.update === null ? ['null'] : code`() => { ${this.#expressionStatement(s.update)}; }`;
         const nodes = [s.test, s.update, s.body].filter((n): n is NonNullable<typeof n> => n !== null);
-        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false)}, ${this.#at(s)})`;
+        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false)}, ${this.#unit.at(s)})`;
         if (s.init === null) return loop;
         const init =
           s.init.type === 'VariableDeclaration'
@@ -538,14 +444,14 @@ export class Rewriter {
           if (pattern === undefined) break;
           boundNames(pattern).forEach((n) => this.#inner.add(n));
           const state = this.#withoutNames(body, boundNames(pattern));
-          return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${this.#body(body, turn)}, ${state}, ${this.#at(s)})`;
+          return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${this.#body(body, turn)}, ${state}, ${this.#unit.at(s)})`;
         }
         const inside = this.#body(body, turn);
-        return code`${ag}.forOf(${over}, (t$) => { ${this.#target(left)} = t$; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#at(s)})`;
+        return code`${ag}.forOf(${over}, (t$) => { ${this.#target(left)} = t$; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#unit.at(s)})`;
       }
       default:
     }
-    throw new AutographError(this.site(s), `a ${s.type} cannot be converted`);
+    throw new AutographError(this.#unit.site(s), `a ${s.type} cannot be converted`);
   }
 
   /** The state of a loop's body, of which the loop declares some names. */
@@ -569,10 +475,10 @@ export class Rewriter {
         !callee.computed &&
         callee.property.name === 'range' &&
         callee.object.type === 'Identifier' &&
-        (this.#marks.library.namespaces.has(callee.object.name) || callee.object.name === 'tf')
+        (this.#unit.marks.library.namespaces.has(callee.object.name) || callee.object.name === 'tf')
       ) {
-        const args = call.arguments.flatMap((a) => [', ', ...this.expression(a)]);
-        return code`${this.#ag}.range(${this.#asItIs(callee)}${args})`;
+        const args = call.arguments.flatMap((a): Code => [', ', this.expression(a)]);
+        return code`${this.#ag}.range(${asItIs(callee)}${args})`;
       }
     }
     return this.expression(right);
@@ -599,17 +505,17 @@ export class Rewriter {
       case 'ReturnStatement': {
         const value = s.argument === null ? [] : this.expression(s.argument);
         if (at.told.return) return code`return ${ag}.returned(${value});`;
-        return s.argument === null ? this.#asItIs(s) : code`return (${value});`;
+        return s.argument === null ? asItIs(s) : code`return (${value});`;
       }
       case 'BreakStatement':
-        return at.told.break && !s.label ? code`return ${ag}.BREAK;` : this.#asItIs(s);
+        return at.told.break && !s.label ? code`return ${ag}.BREAK;` : asItIs(s);
       case 'ContinueStatement':
-        return at.told.continue && !s.label ? code`return ${ag}.CONTINUE;` : this.#asItIs(s);
+        return at.told.continue && !s.label ? code`return ${ag}.CONTINUE;` : asItIs(s);
       case 'ThrowStatement':
-        return code`throw ${ag}.thrown(${this.expression(s.argument)}, ${this.#at(s)});`;
+        return code`throw ${ag}.thrown(${this.expression(s.argument)}, ${this.#unit.at(s)});`;
       case 'ExpressionStatement':
-        if (s.directive !== null && s.directive !== undefined) return this.#asItIs(s);
-        return this.#within(s, (child) => this.#expressionStatement(child));
+        if (s.directive !== null && s.directive !== undefined) return asItIs(s);
+        return within(s, (child) => this.#expressionStatement(child));
       case 'IfStatement': {
         const no = s.alternate === null ? [] : code` else ${part(s.alternate)}`;
         return code`if (${this.#host(s.test)}) ${part(s.consequent)}${no}`;
@@ -621,46 +527,42 @@ export class Rewriter {
       case 'ForOfStatement': {
         const turn: Position = { ...plain, told: { ...plain.told, break: false, continue: false } };
         const { body } = s;
-        return this.#within(s, (child) => {
+        return within(s, (child) => {
           if (child === body) return part(child, turn);
           if ('test' in s && child === s.test) return this.#host(child);
           if ('left' in s && child === s.left)
-            return child.type === 'VariableDeclaration' ? this.#asItIs(child) : this.#target(child);
+            return child.type === 'VariableDeclaration' ? asItIs(child) : this.#target(child);
           if ('right' in s && child === s.right)
-            return code`${ag}.hostIterable(${this.expression(child)}, ${this.#at(s)})`;
-          if (child.type === 'VariableDeclaration') return this.#within(child, (c) => this.expression(c));
+            return code`${ag}.hostIterable(${this.expression(child)}, ${this.#unit.at(s)})`;
+          if (child.type === 'VariableDeclaration') return within(child, (c) => this.expression(c));
           return this.#expressionStatement(child);
         });
       }
       case 'SwitchStatement': {
         const inside: Position = { ...plain, told: { ...plain.told, break: false } };
-        return this.#within(s, (child) => {
+        return within(s, (child) => {
           if (child === s.discriminant)
-            return code`${ag}.hostValue(${this.expression(child)}, ${this.#at(s)})`;
+            return code`${ag}.hostValue(${this.expression(child)}, ${this.#unit.at(s)})`;
           if (child.type !== 'SwitchCase') return this.expression(child);
-          return this.#within(child, (c) =>
-            c === child.test ? this.expression(c) : this.#statement(c, inside),
-          );
+          return within(child, (c) => (c === child.test ? this.expression(c) : this.#statement(c, inside)));
         });
       }
       case 'BlockStatement':
         return this.#block(s, plain);
       case 'LabeledStatement':
-        return this.#within(s, (child) =>
-          child === s.label ? this.#asItIs(child) : this.#statement(child, plain),
-        );
+        return within(s, (child) => (child === s.label ? asItIs(child) : this.#statement(child, plain)));
       case 'TryStatement':
-        return this.#within(s, (child) => {
+        return within(s, (child) => {
           if (child.type !== 'CatchClause') return this.#block(child, plain);
-          return this.#within(child, (c) => (c === child.body ? this.#block(c, plain) : this.#target(c)));
+          return within(child, (c) => (c === child.body ? this.#block(c, plain) : this.#target(c)));
         });
       default:
         if (isFunction(s)) return this.expression(s);
         if (s.type === 'VariableDeclaration' && !at.top)
           s.declarations.flatMap((d) => boundNames(d.id)).forEach((n) => this.#inner.add(n));
-        return this.#within(s, (child) =>
+        return within(s, (child) =>
           child.type === 'VariableDeclarator'
-            ? this.#within(child, (c) => (c === child.id ? this.#pattern(c) : this.expression(c)))
+            ? within(child, (c) => (c === child.id ? this.#pattern(c) : this.expression(c)))
             : this.expression(child),
         );
     }
@@ -668,7 +570,7 @@ export class Rewriter {
 
   /** A pattern that declares names, with its defaults converted. */
   #pattern(node: Node): Code {
-    return node.type === 'Identifier' ? this.#asItIs(node) : this.#target(node);
+    return node.type === 'Identifier' ? asItIs(node) : this.#target(node);
   }
 
   #plainPart(node: Node, at: Position): Code {
@@ -677,6 +579,6 @@ export class Rewriter {
 
   /** A condition that has to be known where a graph is made. */
   #host(test: Node): Code {
-    return code`${this.#ag}.host(${this.expression(test)}, ${this.#at(test)})`;
+    return code`${this.#ag}.host(${this.expression(test)}, ${this.#unit.at(test)})`;
   }
 }

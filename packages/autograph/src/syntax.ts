@@ -32,15 +32,40 @@ const childrenOf = new WeakMap<Node, readonly Node[]>();
 function findChildren(node: Node): readonly Node[] {
   if (node.type === 'Property' && node.shorthand) return [node.value];
   const found: Node[] = [];
-  const add = (value: unknown): void => {
-    if (isNode(value) && (!value.type.startsWith('TS') || TYPED.has(value.type))) found.push(value);
-  };
-  for (const key of parser().visitorKeys[node.type] ?? []) {
-    const value: unknown = Reflect.get(node, key);
-    if (Array.isArray(value)) value.forEach(add);
-    else add(value);
+  for (const key of codeKeys(node.type)) {
+    const value = (node as unknown as Readonly<Record<string, unknown>>)[key];
+    if (Array.isArray(value)) {
+      for (const item of value as readonly unknown[]) if (isCode(item)) found.push(item);
+    } else if (isCode(value)) found.push(value);
   }
-  return found;
+  // What a template holds stands between its texts.
+  return node.type === 'TemplateLiteral' ? found.sort((a, b) => a.start - b.start) : found;
+}
+
+function isCode(value: unknown): value is Node {
+  return isNode(value) && (!value.type.startsWith('TS') || TYPED.has(value.type));
+}
+
+const TYPE_KEYS: ReadonlySet<string> = new Set([
+  'typeAnnotation',
+  'typeParameters',
+  'returnType',
+  'typeArguments',
+  'superTypeArguments',
+  'implements',
+]);
+const keysOf = new Map<string, readonly string[]>();
+
+/** The keys of nodes of a type under which there can be code. */
+function codeKeys(type: string): readonly string[] {
+  let keys = keysOf.get(type);
+  if (keys === undefined) {
+    const all = parser().visitorKeys[type] ?? [];
+    // An annotation of `x as T` stands beside the expression, and is skipped as a type.
+    keys = all.filter((key) => !TYPE_KEYS.has(key));
+    keysOf.set(type, keys);
+  }
+  return keys;
 }
 
 export function isFunction(node: Node): node is Func {
@@ -152,37 +177,61 @@ export function memberPath(node: Node): { readonly text: string; readonly root: 
 
 /** What code assigns to. @param statements whether it is a list of statements with a scope of its own. */
 export function assignedIn(nodes: readonly Node[], statements: boolean): Assigned {
-  const names = new Set<string>();
-  const members = new Map<string, { readonly root: string }>();
-  const scopes: string[][] = [statements ? declaredIn(nodes) : []];
-  const isOwn = (name: string): boolean => scopes.some((s) => s.includes(name));
-  const target = (node: Node): void => {
-    const to = bare(node);
+  const found = { names: new Set<string>(), members: new Map<string, { readonly root: string }>() };
+  const own = statements ? declaredIn(nodes) : [];
+  for (const node of nodes) take(found, assigned(node), own);
+  return found;
+}
+
+interface Found extends Assigned {
+  readonly names: Set<string>;
+  readonly members: Map<string, { readonly root: string }>;
+}
+
+const NOTHING: Assigned = { names: new Set(), members: new Map() };
+const assignments = new WeakMap<Node, Assigned>();
+
+/** Adds what is not declared here. */
+function take(to: Found, from: Assigned, own: readonly string[]): void {
+  for (const name of from.names) if (!own.includes(name)) to.names.add(name);
+  for (const [text, member] of from.members) if (!own.includes(member.root)) to.members.set(text, member);
+}
+
+/** What a node assigns to and does not declare. */
+function assigned(node: Node): Assigned {
+  const before = assignments.get(node);
+  if (before !== undefined) return before;
+  let found: Found | undefined;
+  const target = (left: Node): void => {
+    const to = bare(left);
+    found ??= { names: new Set(), members: new Map() };
     if (to.type === 'MemberExpression') {
       const path = memberPath(to);
-      if (path !== null && !isOwn(path.root)) members.set(path.text, { root: path.root });
-    } else if (to.type === 'Identifier') {
-      if (!isOwn(to.name)) names.add(to.name);
-    } else if (to.type === 'AssignmentPattern') target(to.left);
+      if (path !== null) found.members.set(path.text, { root: path.root });
+    } else if (to.type === 'Identifier') found.names.add(to.name);
+    else if (to.type === 'AssignmentPattern') target(to.left);
     else if (to.type === 'RestElement') target(to.argument);
     else if (to.type === 'Property') target(to.value);
     else if (to.type === 'ArrayPattern' || to.type === 'ObjectPattern') children(to).forEach(target);
   };
-  const visit = (node: Node): void => {
-    if (node.type === 'AssignmentExpression') target(node.left);
-    else if (node.type === 'UpdateExpression') target(node.argument);
-    const own = scopeOf(node);
-    scopes.push(own);
-    if (
-      (node.type === 'ForOfStatement' || node.type === 'ForInStatement') &&
-      node.left.type !== 'VariableDeclaration'
-    )
-      target(node.left);
-    for (const child of children(node)) visit(child);
-    scopes.pop();
-  };
-  nodes.forEach(visit);
-  return { names, members };
+  if (node.type === 'AssignmentExpression') target(node.left);
+  else if (node.type === 'UpdateExpression') target(node.argument);
+  else if (
+    (node.type === 'ForOfStatement' || node.type === 'ForInStatement') &&
+    node.left.type !== 'VariableDeclaration'
+  )
+    target(node.left);
+  let own: readonly string[] | undefined;
+  for (const child of children(node)) {
+    const inner = assigned(child);
+    if (inner === NOTHING) continue;
+    found ??= { names: new Set(), members: new Map() };
+    own ??= scopeOf(node);
+    take(found, inner, own);
+  }
+  const done = found === undefined || (found.names.size === 0 && found.members.size === 0) ? NOTHING : found;
+  assignments.set(node, done);
+  return done;
 }
 
 /** The ways in which control leaves a statement other than at its end. */
@@ -194,29 +243,35 @@ export interface Jumps {
   readonly label: boolean;
 }
 
-export function jumpsOf(statement: Node): Jumps {
-  let found = jumps.get(statement);
-  if (found === undefined) jumps.set(statement, (found = findJumps(statement)));
-  return found;
-}
-
+const NO_JUMPS: Jumps = { return: false, break: false, continue: false, label: false };
+const RETURN: Jumps = { ...NO_JUMPS, return: true };
+const BREAK: Jumps = { ...NO_JUMPS, break: true };
+const CONTINUE: Jumps = { ...NO_JUMPS, continue: true };
+const LABEL: Jumps = { ...NO_JUMPS, label: true };
 const jumps = new WeakMap<Node, Jumps>();
 
-function findJumps(statement: Node): Jumps {
-  const found = { return: false, break: false, continue: false, label: false };
-  const visit = (node: Node, loop: boolean, breakable: boolean): void => {
-    if (isFunction(node) || isClass(node)) return;
-    if (node.type === 'ReturnStatement') found.return = true;
-    else if (node.type === 'BreakStatement' || node.type === 'ContinueStatement') {
-      if (node.label) found.label = true;
-      else if (node.type === 'BreakStatement') found.break ||= !breakable;
-      else found.continue ||= !loop;
-    }
-    const isLoop = LOOPS.has(node.type);
-    for (const child of children(node))
-      visit(child, loop || isLoop, breakable || isLoop || node.type === 'SwitchStatement');
-  };
-  visit(statement, false, false);
+export function jumpsOf(node: Node): Jumps {
+  if (isFunction(node) || isClass(node)) return NO_JUMPS;
+  if (node.type === 'BreakStatement') return node.label ? LABEL : BREAK;
+  if (node.type === 'ContinueStatement') return node.label ? LABEL : CONTINUE;
+  if (!(node.type.endsWith('Statement') || node.type === 'SwitchCase' || node.type === 'CatchClause'))
+    return NO_JUMPS;
+  const before = jumps.get(node);
+  if (before !== undefined) return before;
+  let found = node.type === 'ReturnStatement' ? RETURN : NO_JUMPS;
+  for (const child of children(node)) {
+    const inner = jumpsOf(child);
+    if (inner !== NO_JUMPS)
+      found = {
+        return: found.return || inner.return,
+        break: found.break || inner.break,
+        continue: found.continue || inner.continue,
+        label: found.label || inner.label,
+      };
+  }
+  if (LOOPS.has(node.type)) found = { ...found, break: false, continue: false };
+  else if (node.type === 'SwitchStatement') found = { ...found, break: false };
+  jumps.set(node, found);
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { withConversion } from '@eagre/graph';
 import { convertFunction, helpersName, parse } from './convert.ts';
 import { AutographError } from './errors.ts';
 import { freeNames } from './free-names.ts';
@@ -17,12 +18,25 @@ export interface ToGraphOptions {
 
 const plain = new WeakSet<AnyFunction>();
 
-/** A mark for functions that stay as they are: `const f = tf.autograph.doNotConvert((x) => …)`. */
-export function doNotConvert<F extends AnyFunction>(fn: F): F {
+/**
+ * A function that runs as it is written, with all that it calls, also where converted code calls it:
+ *
+ *     const f = tf.autograph.doNotConvert((x) => …);
+ *     class Model { @tf.autograph.doNotConvert call(x) { … } }
+ *
+ * A function of the source that stands in the call is not converted at all; the directive `'no autograph'` says the same of one function, or
+ * of a module, without the functions that it calls.
+ */
+export function doNotConvert<F extends AnyFunction>(fn: F, _decorated?: ClassMethodDecoratorContext): F {
   if (typeof fn !== 'function')
     throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, 'tf.autograph.doNotConvert');
-  plain.add(fn);
-  return fn;
+  if (plain.has(fn)) return fn;
+  function asItIs(this: unknown, ...args: never[]): unknown {
+    return withConversion(false, () => fn.apply(this, args));
+  }
+  Object.defineProperty(asItIs, 'name', { value: fn.name });
+  plain.add(asItIs);
+  return asItIs as F;
 }
 
 /**

@@ -3,6 +3,7 @@ import { type PartialShape, type Shape, Tensor } from '@eagre/core';
 import { sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
+import { withConversion } from './conversion.ts';
 import type { Profile } from './profile.ts';
 import { conform } from './signature.ts';
 import { type ArgumentSpec, SizedTraces, type TraceResult } from './sized-traces.ts';
@@ -26,6 +27,8 @@ export interface FunctionOptions {
   readonly reduceRetracing?: boolean;
   /** In the graph and in messages; the function's own name unless given. */
   readonly name?: string;
+  /** Whether code that `tf.autograph` can convert runs converted in the function; true unless said. */
+  readonly autograph?: boolean;
 }
 
 type AnyFunction = (...args: never[]) => unknown;
@@ -145,6 +148,7 @@ class Polymorphic {
   readonly #name: string;
   readonly #signature: readonly Signature[] | undefined;
   readonly #reduce: boolean;
+  readonly #autograph: boolean;
   /** For arguments of known shapes. */
   readonly #traces = new Map<string, ConcreteFunction>();
   /** For arguments of which sizes may be any, by their kinds. */
@@ -163,6 +167,7 @@ class Polymorphic {
     this.#name = options.name ?? (fn.name === '' ? 'function' : fn.name);
     this.#signature = options.inputSignature;
     this.#reduce = options.reduceRetracing ?? false;
+    this.#autograph = options.autograph ?? true;
   }
 
   callable(self: unknown): AnyFunction {
@@ -177,7 +182,7 @@ class Polymorphic {
   }
 
   #call(self: unknown, given: readonly unknown[]): unknown {
-    if (eagerly) return this.#fn.apply(self, given as never[]);
+    if (eagerly) return this.#run(self, given);
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
     const last = this.#last;
     if (last !== undefined && same(args, last.args)) return last.concrete.call(args.filter(isTensor));
@@ -185,11 +190,15 @@ class Polymorphic {
     return concrete.call(tensors);
   }
 
+  #run(self: unknown, args: readonly unknown[]): unknown {
+    return withConversion(this.#autograph, () => this.#fn.apply(self, args as never[]));
+  }
+
   async #callAsync(self: unknown, given: readonly unknown[]): Promise<unknown> {
     const last = given.at(-1);
     const signal = last instanceof AbortSignal ? last : undefined;
     const own = signal === undefined ? given : given.slice(0, -1);
-    if (eagerly) return this.#fn.apply(self, own as never[]);
+    if (eagerly) return this.#run(self, own);
     const args = this.#signature === undefined ? own : conform(own, this.#signature);
     const { concrete, tensors } = this.#traceFor(self, args);
     return concrete.callAsync(tensors, signal);
@@ -361,7 +370,10 @@ class Polymorphic {
         const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
         let next = 0;
         const result = results(
-          this.#fn.apply(self, args.map((a) => replace(a, () => places[next++])) as never[]),
+          this.#run(
+            self,
+            args.map((a) => replace(a, () => places[next++])),
+          ),
         );
         tracer.finish(result.tensors);
         return result.structure;

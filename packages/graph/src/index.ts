@@ -17,6 +17,13 @@ export type { Tensors, TensorsOf, Values } from './control/nest.ts';
 export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
 export {
+  autographIterate,
+  converting,
+  enterConversion,
+  leaveConversion,
+  withConversion,
+} from './conversion.ts';
+export {
   type FunctionOptions,
   functionsRunEagerly,
   runFunctionsEagerly,

@@ -9,7 +9,7 @@ import {
   where,
 } from '@eagre/core';
 import { context, getRow, knownSize, toTensor } from '@eagre/core/internal';
-import { type TensorArray, whileLoop } from '@eagre/graph';
+import { autographIterate, type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State, unless } from './choice.ts';
 import { inFrame } from './frames.ts';
@@ -106,6 +106,9 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       return k === 'same' && fits ? other : k;
     });
   let hinted = kinds.some((k, i) => k !== unhinted[i]);
+  let refused: unknown;
+  /** Variables that are bare integers before the loop and behind its first turn. */
+  const integers = new Set<number>();
   for (let attempt = 0; ; attempt++) {
     try {
       return attemptLoop();
@@ -114,7 +117,18 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       if (attempt >= ATTEMPTS) throw error;
       if (error instanceof Retry) kinds = error.kinds;
       else if (hinted) kinds = unhinted;
-      else throw error;
+      else {
+        // Bare integers are float32, or int32 where that alone goes together with the rest.
+        const other = kinds.map((kind, i) => (integers.has(i) ? asInteger(kind) : kind));
+        if (
+          refused !== undefined ||
+          !(error instanceof InvalidArgumentError) ||
+          other.every((k, i) => k === kinds[i])
+        )
+          throw refused ?? error;
+        refused = error;
+        kinds = other;
+      }
       hinted = false;
     }
   }
@@ -172,6 +186,7 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
     if (missing) return kind;
     if (kind === 'same') {
       if (Object.is(value, was)) return kind;
+      if (Number.isInteger(was) && Number.isInteger(value)) integers.add(i);
       if (i === count + 2 && was === undefined) return kindOf(value, naming(i));
       return unified(was, value, naming(i));
     }
@@ -186,6 +201,12 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       );
     return known;
   }
+}
+
+function asInteger(kind: Kind): Kind {
+  return typeof kind === 'object' && kind.kind === 'leaf' && kind.dtype === 'float32'
+    ? { ...kind, dtype: 'int32' }
+    : kind;
 }
 
 /** A range whose bounds are known at run time only. */
@@ -272,12 +293,7 @@ export function forOf(
     );
   }
   if (over instanceof Tensor || over instanceof Variable) {
-    const x = toTensor(over);
-    if (x.rank === 0)
-      throw new InvalidArgumentError(
-        `${site}: for…of goes through the rows of a tensor, and a scalar has none`,
-        'autograph',
-      );
+    const x = rowsOf(over, site);
     if (context.tracer === null) return unrolled(unstack(x), body, state, site);
     const count = knownSize(x.shape[0] as number, 'autograph');
     let i = constant(0, 'int32');
@@ -301,7 +317,32 @@ export function forOf(
     // Whatever the rows are, it is one loop of the graph.
     return count === 0 ? undefined : traced(loop, undefined);
   }
-  return unrolled(over as Iterable<unknown>, body, state, site);
+  return unrolled(elementsOf(over, site), body, state, site);
+}
+
+/** What the host goes through; while tracing, objects may say that it is something else. */
+function elementsOf(over: unknown, site: string): Iterable<unknown> {
+  const own: unknown =
+    context.tracer !== null && typeof over === 'object' && over !== null
+      ? Reflect.get(over, autographIterate)
+      : undefined;
+  return (typeof own === 'function' ? own.call(over, site) : over) as Iterable<unknown>;
+}
+
+/** What a plain `for…of` goes through: of a tensor with values, its rows. */
+export function items(over: unknown, site: string): Iterable<unknown> {
+  if (Array.isArray(over) || !isTensor(over)) return over as Iterable<unknown>;
+  return unstack(rowsOf(over, site));
+}
+
+function rowsOf(over: Tensor | Variable, site: string): Tensor {
+  const x = toTensor(over);
+  if (x.rank === 0)
+    throw new InvalidArgumentError(
+      `${site}: for…of goes through the rows of a tensor, and a scalar has none`,
+      'autograph',
+    );
+  return x;
 }
 
 /** A loop whose turns stand one after the other. */

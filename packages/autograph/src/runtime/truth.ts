@@ -1,6 +1,7 @@
 // Conditions: host values, tensors whose value is known, and tensors that differ from run to run.
 import {
   constant,
+  debugging,
   InvalidArgumentError,
   logicalAnd,
   logicalNot,
@@ -55,6 +56,28 @@ export function host(value: unknown, site: string): boolean {
     site,
     'this condition depends on a tensor, but its statement cannot become part of a graph: take jumps out of try, switch and labelled statements, and loop variables out of functions that keep them',
   );
+}
+
+/** Whether tensors may have no values. */
+export function tracing(): boolean {
+  return context.tracer !== null;
+}
+
+/** A condition among known values. @throws AutographError for one that differs from run to run. */
+export function is(value: unknown, site: string): boolean {
+  return typeof value === 'object' ? host(value, site) : Boolean(value);
+}
+
+/**
+ * The condition of an assertion: known, or true where it is checked at each run.
+ * @param message that of the assertion.
+ */
+export function asserted(value: unknown, site: string, message: string | undefined): boolean {
+  const t = truth(value, site);
+  if (typeof t === 'boolean') return t;
+  const text = `${site}: ${message ?? 'the assertion does not hold'}`;
+  debugging.assertEqual(t, true, text);
+  return true;
 }
 
 /** A function whose result is a condition that has to be known. */

@@ -1,0 +1,226 @@
+// Which body of a function runs when. Converted functions have one for graphs and one for known values; others keep their own text, and have
+// one for graphs in front of it, which runs when the function is called by converted code or in a trace.
+import type { Node } from 'oxc-parser';
+import { type HostNames, hostNames, isHost } from './facts.ts';
+import { Light } from './light.ts';
+import { isOptOut } from './marks.ts';
+import { type Code, code, madeFrom, type Piece } from './pieces.ts';
+import { Rewriter } from './rewrite.ts';
+import { boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
+import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
+
+const NONE: HostNames = new Set();
+
+export class Functions {
+  readonly #unit: Unit;
+  readonly #full: Rewriter;
+  #count = 0;
+
+  constructor(unit: Unit) {
+    this.#unit = unit;
+    this.#full = new Rewriter(unit, (node) => this.outside(node));
+  }
+
+  /** How many functions have been given a body. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Code whose functions are given the bodies that they need. */
+  outside(node: Node): Code {
+    if (!isFunction(node)) {
+      if (node.type === 'CallExpression' && isOptOut(node.callee)) return asItIs(node);
+      return within(node, (child) => this.outside(child));
+    }
+    const { marks } = this.#unit;
+    if (marks.asked.has(node)) {
+      this.#unit.check(node);
+      return this.#converted(node, NONE, true);
+    }
+    if (marks.plain.has(node)) return asItIs(node);
+    if (marks.constructors.has(node) || this.#unit.obstacle(node) !== null || node.body === null)
+      return this.#within(node);
+    if (marks.called.has(node)) return this.#converted(node, NONE, true);
+    return marks.others && isConvertible(node) ? this.#twofold(node) : this.#within(node);
+  }
+
+  /** A function of which only those in it are given bodies. */
+  #within(fn: Func): Code {
+    return within(fn, (child) => this.outside(child));
+  }
+
+  /** A converted function. @param entry whether what it calls has to be told to run converted. */
+  #converted(fn: Func, around: HostNames, entry: boolean): Code {
+    const { ag } = this.#unit;
+    const light = new Light(
+      this.#unit,
+      hostNames(fn, true, around),
+      (inner, names) => this.#inside(inner, names),
+      (node) => this.outside(node),
+    );
+    const graph = code`if (${ag}.tracing()) return ${this.#call(fn)};`;
+    const enter = entry ? `const ${ag}on = ${ag}.enterConversion(); try { ` : '';
+    const leave = entry ? ` } finally { ${ag}.leaveConversion(${ag}on); }` : '';
+    return this.#withBody(
+      fn,
+      (parts) => {
+        const body = parts((child) => light.node(child));
+        return code`${enter}${graph} ${light.places}${body}${leave}`;
+      },
+      (body) => {
+        const value = light.node(body);
+        return code`{ ${enter}${graph} ${light.places} return ${value};${leave} }`;
+      },
+    );
+  }
+
+  /** A function in one that is converted. */
+  #inside(fn: Func, names: HostNames): Code {
+    const { plain, asked } = this.#unit.marks;
+    if (plain.has(fn) || asked.has(fn) || fn.async || fn.generator || fn.body === null)
+      return this.outside(fn);
+    this.#unit.check(fn);
+    return isConvertible(fn) ? this.#converted(fn, names, false) : this.#plainInside(fn, names);
+  }
+
+  /** A function without anything to convert but in the functions in it. */
+  #plainInside(fn: Func, names: HostNames): Code {
+    const own = hostNames(fn, true, names);
+    const visit = (node: Node): Code =>
+      isFunction(node) ? this.#inside(node, own) : isClass(node) ? this.outside(node) : within(node, visit);
+    return within(fn, visit);
+  }
+
+  /** A function that keeps its text. */
+  #twofold(fn: Func): Code {
+    const { ag } = this.#unit;
+    return this.#withBody(
+      fn,
+      (parts) =>
+        code`if (${ag}.converting) return ${this.#call(fn)};${parts((child) => this.outside(child))}`,
+      (body) => code`(${ag}.converting ? ${this.#call(fn)} : ${this.outside(body)})`,
+    );
+  }
+
+  /**
+   * A function with another body.
+   * @param block what a body in braces holds behind its directives. @param value what an expression becomes.
+   */
+  #withBody(
+    fn: Func,
+    block: (statements: (part: (child: Node) => Code) => Code) => Code,
+    value: (body: Node) => Code,
+  ): Code {
+    this.#count++;
+    const { body } = fn;
+    const done = within(fn, (child) => {
+      if (child !== body) return this.#full.parameter(fn, child);
+      if (child.type !== 'BlockStatement') return value(child);
+      const list = child.body;
+      let directives = 0;
+      let from = child.start + 1;
+      for (const s of list) {
+        if (s.type !== 'ExpressionStatement' || typeof s.directive !== 'string') break;
+        directives++;
+        from = s.end;
+      }
+      const statements = (part: (node: Node) => Code): Code => {
+        const pieces: Piece[] = [];
+        let at = from;
+        for (const s of list.slice(directives)) {
+          if (at < s.start) pieces.push({ start: at, end: s.start });
+          pieces.push(part(s));
+          at = s.end;
+        }
+        if (at < child.end - 1) pieces.push({ start: at, end: child.end - 1 });
+        return pieces;
+      };
+      return code`${[{ start: child.start, end: from }]} ${block(statements)}}`;
+    });
+    return madeFrom(fn.start, done);
+  }
+
+  /** A call of the function that a graph is made of, with the parameters of the one around it, which it does not keep alive. */
+  #call(fn: Func): Code {
+    const names = fn.params
+      .flatMap((p) => boundNames(p))
+      .filter((name) => name !== 'this')
+      .join(', ');
+    const own = fn.type === 'ArrowFunctionExpression' ? null : ownThis(fn);
+    const body = this.#full.body(fn);
+    if (own === 'this' && names === '') return code`(function () ${body}).call(this)`;
+    if (own === 'this') return code`(function (${names}) ${body}).call(this, ${names})`;
+    return code`((${names}) => ${body})(${names})`;
+  }
+}
+
+/** What a function uses that every function has: only `this`, or more, which only arrow functions see from inside. */
+function ownThis(fn: Func): 'this' | 'more' | null {
+  let found: 'this' | 'more' | null = null;
+  const visit = (node: Node): void => {
+    if (node !== fn && isFunction(node) && node.type !== 'ArrowFunctionExpression') return;
+    if (node.type === 'ThisExpression') found ??= 'this';
+    else if (
+      node.type === 'Super' ||
+      node.type === 'MetaProperty' ||
+      (node.type === 'Identifier' && node.name === 'arguments')
+    )
+      found = 'more';
+    for (const child of children(node)) visit(child);
+  };
+  visit(fn);
+  return found;
+}
+
+const MUTATING = new Set(['push', 'pop', 'splice']);
+
+/** Whether a function itself, without those in it, does something that is different for tensors. */
+function isConvertible(fn: Func): boolean {
+  let names: HostNames | undefined;
+  const host = (node: Node): boolean => isHost(node, (names ??= hostNames(fn, true)));
+  const visit = (node: Node): boolean => {
+    if ((isFunction(node) && node !== fn) || isClass(node)) return false;
+    switch (node.type) {
+      case 'IfStatement':
+      case 'ConditionalExpression':
+      case 'WhileStatement':
+      case 'DoWhileStatement':
+        if (!host(node.test)) return true;
+        break;
+      case 'ForStatement':
+        if (node.test !== null && !host(node.test)) return true;
+        break;
+      case 'ForOfStatement':
+        if (!node.await && !host(node.right)) return true;
+        break;
+      case 'SwitchStatement':
+        if (!host(node.discriminant)) return true;
+        break;
+      case 'BinaryExpression':
+        if (BINARY[node.operator] !== undefined && !host(node)) return true;
+        break;
+      case 'LogicalExpression':
+        if (node.operator !== '??' && !host(node.left)) return true;
+        break;
+      case 'UnaryExpression':
+      case 'UpdateExpression':
+        if (!host(node)) return true;
+        break;
+      case 'AssignmentExpression':
+        if (node.operator !== '=' && node.operator !== '??=' && !(host(node.left) && host(node.right)))
+          return true;
+        break;
+      case 'CallExpression': {
+        const { callee } = node;
+        if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+          break;
+        const method = callee.property.name;
+        if (MUTATING.has(method) || ASKING.has(method) || method === 'assert') return true;
+        break;
+      }
+      default:
+    }
+    return children(node).some(visit);
+  };
+  return visit(fn);
+}
