@@ -1,0 +1,193 @@
+import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { FormatError, nodeBuiltin, RecordParser, tensorflow } from '@eagre/formats';
+import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
+
+export interface ReadEventsOptions {
+  /** Go on when the end is reached, with what is written later, also into new files; only with `for await`. */
+  readonly follow?: boolean;
+  /** How often it is looked for more, in milliseconds; 1000 unless given. */
+  readonly pollMillis?: number;
+  /** Ends following. */
+  readonly signal?: AbortSignal;
+}
+
+const CHUNK_BYTES = 1 << 18;
+
+/**
+ * The events of an event file, or of all in a folder and those below it: `for (const e of tf.summary.readEvents('logs'))`, or `for await`,
+ * each time from the start.
+ *
+ *     for (const e of tf.summary.readEvents('logs')) if (e.kind === 'scalar') console.log(e.run, e.tag, e.step, e.value);
+ *
+ * Files come one after another, by folder and name. A record that is only half there, as a writer at work or a crash leaves it, ends its
+ * file. No more than one record and a buffer is in memory, and the metadata of tags.
+ *
+ * Iterating throws NotFoundError when there is no such path, DataLossError for what is no event file or was changed.
+ * @throws InvalidArgumentError for options out of range.
+ */
+export function readEvents(
+  path: string,
+  options: ReadEventsOptions = {},
+): Iterable<SummaryEvent> & AsyncIterable<SummaryEvent> {
+  const { follow = false, pollMillis = 1000, signal } = options;
+  if (typeof path !== 'string')
+    throw new InvalidArgumentError(`expected a path, got ${typeof path}`, 'readEvents');
+  if (!(pollMillis >= 0 && pollMillis < 2 ** 31))
+    throw new InvalidArgumentError(`pollMillis is ${pollMillis}, expected milliseconds`, 'readEvents');
+  return {
+    *[Symbol.iterator]() {
+      if (follow) throw new InvalidArgumentError('to follow takes `for await`', 'readEvents');
+      for (const file of new EventFolder(path).files()) yield* file.read();
+    },
+    async *[Symbol.asyncIterator]() {
+      const folder = new EventFolder(path);
+      for (;;) {
+        for (const file of folder.files()) yield* file.readAsync();
+        if (!follow || signal?.aborted === true) return;
+        await pause(pollMillis, signal);
+      }
+    },
+  };
+}
+
+/**
+ * The events of one file as TensorFlow's messages; TensorFlow 1's name. Iterating throws as `readEvents` does.
+ */
+export function* summaryIterator(path: string): Generator<tensorflow.Event, void, undefined> {
+  const tail = new EventTail(path, '.', new Map());
+  for (const record of tail.records()) {
+    yield inFile(path, () => tensorflow.Event.decode(record, { file: path }));
+  }
+}
+
+function pause(millis: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, millis);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+/** A file, or the event files in a folder, as far as each has been read. */
+class EventFolder {
+  readonly #path: string;
+  readonly #tails = new Map<string, EventTail>();
+  /** By run: a later file of a run need not repeat what an earlier one has said. */
+  readonly #known = new Map<string, KnownMetadata>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Those there are now, in order. */
+  files(): readonly EventTail[] {
+    return this.#list().map(([file, run]) => {
+      let tail = this.#tails.get(file);
+      if (tail === undefined) {
+        let known = this.#known.get(run);
+        if (known === undefined) this.#known.set(run, (known = new Map()));
+        this.#tails.set(file, (tail = new EventTail(file, run, known)));
+      }
+      return tail;
+    });
+  }
+
+  #list(): (readonly [file: string, run: string])[] {
+    const fs = nodeBuiltin('node:fs');
+    const { dirname, join, relative } = nodeBuiltin('node:path');
+    const found = fs.statSync(this.#path, { throwIfNoEntry: false });
+    if (found === undefined) throw new NotFoundError(`there is no ${this.#path}`, 'readEvents');
+    if (!found.isDirectory()) return [[this.#path, '.']];
+    const list = fs
+      .readdirSync(this.#path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.includes('tfevents'))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => [file, relative(this.#path, dirname(file)) || '.'] as const);
+    const key = ([file, run]: readonly [string, string]): string => `${run}\0${file}`;
+    return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  }
+}
+
+/** One file, as far as it has been read. It is open only while bytes are read. */
+class EventTail {
+  readonly #path: string;
+  readonly #run: string;
+  readonly #known: KnownMetadata;
+  readonly #parser: RecordParser;
+  #position = 0;
+
+  constructor(path: string, run: string, known: KnownMetadata) {
+    this.#path = path;
+    this.#run = run;
+    this.#known = known;
+    this.#parser = new RecordParser({ file: path });
+  }
+
+  *read(): Generator<SummaryEvent, void, undefined> {
+    for (const record of this.records()) yield* this.#decoded(record);
+  }
+
+  async *readAsync(): AsyncGenerator<SummaryEvent, void, undefined> {
+    const file = await nodeBuiltin('node:fs').promises.open(this.#path, 'r');
+    try {
+      for (;;) {
+        const chunk = new Uint8Array(CHUNK_BYTES);
+        const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, this.#position);
+        if (bytesRead === 0) return;
+        for (const record of this.#push(chunk, bytesRead)) yield* this.#decoded(record);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  *records(): Generator<Uint8Array, void, undefined> {
+    const fs = nodeBuiltin('node:fs');
+    const fd = open(this.#path);
+    try {
+      for (;;) {
+        const chunk = new Uint8Array(CHUNK_BYTES);
+        const count = fs.readSync(fd, chunk, 0, CHUNK_BYTES, this.#position);
+        if (count === 0) return;
+        yield* this.#push(chunk, count);
+      }
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  *#push(chunk: Uint8Array, count: number): Generator<Uint8Array, void, undefined> {
+    this.#position += count;
+    this.#parser.push(chunk.subarray(0, count));
+    const next = (): Uint8Array | null => inFile(this.#path, () => this.#parser.next());
+    for (let record = next(); record !== null; record = next()) yield record;
+  }
+
+  #decoded(record: Uint8Array): readonly SummaryEvent[] {
+    return decodeEvent(record, this.#run, this.#path, this.#known);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return nodeBuiltin('node:fs').openSync(path, 'r');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    throw new NotFoundError(`there is no ${path}`, 'summaryIterator', { cause });
+  }
+}
+
+function inFile<T>(path: string, fn: () => T): T {
+  try {
+    return fn();
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause;
+    throw new DataLossError(`${path} is no event file, or was changed: ${cause.message}`, 'readEvents', {
+      cause,
+    });
+  }
+}

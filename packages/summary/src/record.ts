@@ -1,0 +1,134 @@
+// What all kinds of summaries have in common: when one is written, under which tag, and at which step.
+import { InvalidArgumentError } from '@eagre/backend';
+import { Tensor, type TensorLike, Variable } from '@eagre/core';
+import { atRunTime, context, symbolic, toTensor, viewOf } from '@eagre/core/internal';
+import { encodeTensorProto, type NDArray, type tensorflow } from '@eagre/formats';
+import { answerNow, checkStep, noStep, type Step, state, stepNow, truth } from './state.ts';
+import type { SummaryWriter } from './writer.ts';
+
+/** What every summary may say about itself. */
+export interface SummaryOptions {
+  /** That of `tf.summary.experimental.setStep` or of the default scope unless given. */
+  readonly step?: Step;
+  /** Markdown that TensorBoard shows beside the summary. */
+  readonly description?: string;
+}
+
+/** A summary that may be written. */
+export interface Draft {
+  /** The function that was called, for messages. */
+  readonly what: string;
+  readonly tag: string;
+  readonly step: Step | undefined;
+  readonly metadata: tensorflow.SummaryMetadata | undefined;
+  /** What is written; checked, as far as it is known while a function is traced. Only called where something may be written. */
+  readonly data: () => Tensor;
+  readonly encode: (data: Tensor) => tensorflow.TensorProto;
+  /** What is written outside of traced functions, where that takes no tensor. */
+  readonly direct?: () => tensorflow.TensorProto;
+}
+
+/**
+ * Writes a summary, or adds to the function that is being traced what writes one at each run.
+ * @returns whether it was written; in a traced function, whether it may be.
+ */
+export function record(draft: Draft): boolean {
+  const { what, step } = draft;
+  if (step !== undefined) checkStep(step, what);
+  const { writer } = state;
+  if (writer === null) return false;
+  if (context.tracer !== null) return recordAtRuns(draft);
+  if (answerNow() !== true) return false;
+  const at = step ?? state.step;
+  if (at === null) throw noStep(what);
+  write(writer, stepNow(at), draft, draft.direct?.() ?? draft.encode(draft.data()));
+  return true;
+}
+
+function recordAtRuns(draft: Draft): true {
+  const { what } = draft;
+  const data = draft.data();
+  // Strings are not computed with in graphs, so they are the same at each run.
+  const told = data.dtype === 'string' ? data : null;
+  const inputs = told === null ? [data] : [];
+  // The place of a tensor among the inputs; undefined if there is none.
+  const input = (tensor: Tensor | Variable): number => inputs.push(toTensor(tensor)) - 1;
+
+  const fixedWriter = state.tracedWriter ? state.writer : null;
+  const answer = answerNow();
+  const answerAt = answer instanceof Tensor ? input(answer) : undefined;
+  const fixedAnswer = state.tracedCondition && typeof answer === 'boolean' ? answer : null;
+  const step = draft.step ?? state.step;
+  if (step === null) throw noStep(what);
+  const ofTrace = step instanceof Variable || (step instanceof Tensor && step.backend === symbolic);
+  const stepAt = ofTrace ? input(step) : undefined;
+  const fixedStep = draft.step !== undefined || state.tracedStep ? step : null;
+
+  atRunTime(
+    'WriteSummary',
+    (...now) => {
+      const writer = fixedWriter ?? state.writer;
+      if (writer === null) return;
+      const recorded = answerAt === undefined ? (fixedAnswer ?? answerNow()) : truth(now[answerAt]!);
+      if (recorded !== true) return;
+      const at = stepAt === undefined ? (fixedStep ?? state.step) : now[stepAt]!;
+      if (at === null) throw noStep(what);
+      write(writer, stepNow(at), draft, draft.encode(told ?? now[0]!));
+    },
+    inputs,
+    [],
+  );
+  return true;
+}
+
+function write(
+  writer: SummaryWriter,
+  step: number | bigint,
+  { tag, metadata }: Pick<Draft, 'tag' | 'metadata'>,
+  tensor: tensorflow.TensorProto,
+): void {
+  const value = metadata === undefined ? { tag, tensor } : { tag, tensor, metadata };
+  writer.add({ wall_time: Date.now() / 1000, step, summary: { value: [value] } });
+}
+
+/** The tag of a name: below the current name scopes. @throws InvalidArgumentError for what is no text. */
+export function tagOf(name: string, missing: string, what: string): string {
+  if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
+  return (context.tracer === null ? context.nameScope : context.tracer.nameScope) + (name || missing);
+}
+
+/** The metadata that tells TensorBoard which plugin shows a summary. */
+export function metadataOf(
+  plugin_name: string,
+  description?: string,
+  content?: Uint8Array,
+): tensorflow.SummaryMetadata {
+  return {
+    plugin_data: content === undefined ? { plugin_name } : { plugin_name, content },
+    ...(description === undefined ? {} : { summary_description: description }),
+  };
+}
+
+/** @throws InvalidArgumentError unless options are an object: in Python the step may come third. */
+export function checkOptions(options: object, what: string): void {
+  const plain =
+    typeof options === 'object' &&
+    options !== null &&
+    !(options instanceof Tensor || options instanceof Variable);
+  if (!plain) throw new InvalidArgumentError('options are an object such as { step }', what);
+}
+
+/** A tensor as TensorFlow's message. */
+export function tensorProto(x: Tensor): tensorflow.TensorProto {
+  const { dtype, shape } = x;
+  if (dtype === 'string') return encodeTensorProto({ dtype, shape, data: x.strings() });
+  return encodeTensorProto({ dtype, shape, data: viewOf(x) } as NDArray);
+}
+
+/** The tensor of a value. @param test what is wrong with it, or null. @throws InvalidArgumentError if something is. */
+export function checked(value: TensorLike, what: string, test: (x: Tensor) => string | null): Tensor {
+  const x = toTensor(value);
+  const wrong = test(x);
+  if (wrong !== null) throw new InvalidArgumentError(wrong, what);
+  return x;
+}

@@ -1,0 +1,174 @@
+// What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { Tensor, Variable } from '@eagre/core';
+import { context, scoped, showShape, symbolic } from '@eagre/core/internal';
+import { type GraphSink, setGraphSink } from '@eagre/graph';
+import type { SummaryWriter } from './writer.ts';
+
+/** An integer, also as a tensor or a variable of one element. */
+export type Step = number | bigint | Tensor | Variable;
+
+/** Whether summaries are recorded; a function is asked each time. */
+export type RecordCondition = Answer | (() => Answer);
+type Answer = boolean | Tensor | Variable;
+
+interface State {
+  writer: SummaryWriter | null;
+  step: Step | null;
+  condition: RecordCondition;
+  /** Which of these were set by a function while it was traced, and so belong to it. */
+  tracedWriter: boolean;
+  tracedStep: boolean;
+  tracedCondition: boolean;
+}
+
+export const state: State = {
+  writer: null,
+  step: null,
+  condition: true,
+  tracedWriter: false,
+  tracedStep: false,
+  tracedCondition: false,
+};
+
+let graphSink: GraphSink | null = null;
+
+/** What `traceExport` writes to while there is a default writer. */
+export function useGraphSink(sink: GraphSink): void {
+  graphSink = sink;
+}
+
+/** Makes a writer the default one. @returns what puts the one before back. */
+export function enterWriter(writer: SummaryWriter, step: Step | undefined): () => void {
+  const before = { ...state };
+  setWriter(writer, context.tracer !== null);
+  if (step !== undefined) setStep(step);
+  return () => {
+    setWriter(before.writer, before.tracedWriter);
+    if (step === undefined) return;
+    state.step = before.step;
+    state.tracedStep = before.tracedStep;
+  };
+}
+
+function setWriter(writer: SummaryWriter | null, traced: boolean): void {
+  state.writer = writer;
+  state.tracedWriter = traced;
+  setGraphSink(writer === null ? null : graphSink);
+}
+
+/** The step of summaries that do not say theirs; null if none was set. */
+export function getStep(): Step | null {
+  return state.step;
+}
+
+/**
+ * Sets the step of summaries that do not say theirs; null takes it back. A number counts as of each run of a traced function, like a
+ * variable, unless the function itself has set it.
+ * @throws InvalidArgumentError for what is no integer.
+ */
+export function setStep(step: Step | null): void {
+  if (step !== null) checkStep(step, 'tf.summary.experimental.setStep');
+  state.step = step;
+  state.tracedStep = context.tracer !== null;
+}
+
+/** @throws InvalidArgumentError for what is no step. */
+export function checkStep(step: Step, what: string): void {
+  if (typeof step === 'number' ? Number.isSafeInteger(step) : typeof step === 'bigint') return;
+  if (step instanceof Tensor || step instanceof Variable) {
+    if (step.size !== 1)
+      throw new InvalidArgumentError(
+        `the step must be a scalar, got the shape ${showShape(step.shape)}`,
+        what,
+      );
+    if (step.dtype === 'int64' || step.dtype === 'int32' || step.dtype === 'uint8') return;
+    throw new InvalidArgumentError(
+      `the step is a ${step.dtype} tensor, expected int64: use step.cast('int64')`,
+      what,
+    );
+  }
+  throw new InvalidArgumentError(`the step is ${String(step)}, expected an integer`, what);
+}
+
+/** The integer that a step is now. */
+export function stepNow(step: Step): number | bigint {
+  if (typeof step === 'number' || typeof step === 'bigint') return step;
+  const value: number | bigint = step.item();
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+/** The step that is missing, in TensorFlow's words. */
+export function noStep(what: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    'No step set. Please specify one either through the `step` option or through tf.summary.experimental.setStep()',
+    what,
+  );
+}
+
+/**
+ * Records summaries only where a condition holds: `tf.summary.recordIf(() => step.mod(100).equal(0), fn)` runs `fn`, and
+ * `using _ = tf.summary.recordIf(false)` holds until the block ends. A function is asked at each summary, a tensor or a variable is
+ * looked at each time. In a traced function, what a function computes there is part of the graph.
+ * @throws InvalidArgumentError for anything else than a boolean, a bool tensor of one element, or a function.
+ */
+export function recordIf<T>(condition: RecordCondition, fn: () => T): T;
+export function recordIf(condition: RecordCondition): Disposable;
+export function recordIf<T>(condition: RecordCondition, fn?: () => T): T | Disposable {
+  if (typeof condition !== 'function') checkAnswer(condition);
+  return scoped(
+    () => {
+      const { condition: before, tracedCondition } = state;
+      state.condition = condition;
+      state.tracedCondition = context.tracer !== null;
+      return () => {
+        state.condition = before;
+        state.tracedCondition = tracedCondition;
+      };
+    },
+    'tf.summary.recordIf',
+    fn,
+  );
+}
+
+function checkAnswer(answer: Answer): Answer {
+  const isBool =
+    answer instanceof Tensor || answer instanceof Variable
+      ? answer.dtype === 'bool' && answer.size === 1
+      : typeof answer === 'boolean';
+  if (isBool) return answer;
+  const got =
+    answer instanceof Tensor || answer instanceof Variable
+      ? `a ${answer.dtype} tensor of shape ${showShape(answer.shape)}`
+      : String(answer);
+  throw new InvalidArgumentError(`the condition is ${got}, expected a boolean`, 'tf.summary.recordIf');
+}
+
+/** What the condition says at this place: a tensor if that is only known when a traced function runs. */
+export function answerNow(): boolean | Tensor {
+  const { condition } = state;
+  if (condition === true) return true;
+  const answer = checkAnswer(typeof condition === 'function' ? condition() : condition);
+  if (typeof answer === 'boolean') return answer;
+  const value = answer instanceof Variable ? answer.read() : answer;
+  return value.backend === symbolic ? value : truth(value);
+}
+
+/** The boolean in a tensor. */
+export function truth(value: Tensor): boolean {
+  return value.data()[0] !== 0;
+}
+
+/**
+ * Whether summaries are recorded here: there is a default writer, and the condition of `recordIf` holds. A bool tensor where that is
+ * only known when a traced function runs.
+ */
+export function shouldRecordSummaries(): boolean | Tensor {
+  return state.writer !== null && answerNow();
+}
+
+/** @throws FailedPreconditionError while a function is traced. */
+export function eagerOnly(what: string): void {
+  if (context.tracer !== null)
+    throw new FailedPreconditionError('cannot be called while a function is traced', what);
+}

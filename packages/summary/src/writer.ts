@@ -1,0 +1,114 @@
+import { FailedPreconditionError } from '@eagre/backend';
+import { atRunTime, context, scoped } from '@eagre/core/internal';
+import { tensorflow } from '@eagre/formats';
+import { EventFile, type EventFileOptions } from './event-file.ts';
+import { enterWriter, type Step, state } from './state.ts';
+
+/** Where summaries go. */
+export abstract class SummaryWriter {
+  /**
+   * Makes this the default writer: `writer.asDefault(fn)` while `fn` runs, `using _ = writer.asDefault()` until the block ends. Its end
+   * writes what waits in memory. `step` is then the default step.
+   *
+   *     writer.asDefault(() => tf.summary.scalar('loss', 0.5, { step: 1 }));
+   *
+   * @throws FailedPreconditionError when the writer is closed, or `fn` returns a promise.
+   */
+  asDefault<T>(fn: () => T): T;
+  asDefault<T>(step: Step, fn: () => T): T;
+  asDefault(step?: Step): Disposable;
+  asDefault<T>(first?: Step | (() => T), second?: () => T): T | Disposable {
+    const [step, fn] = typeof first === 'function' ? [undefined, first] : [first, second];
+    return scoped(() => this.enter(step), 'SummaryWriter.asDefault', fn);
+  }
+
+  /** Makes this the default writer for good. @throws FailedPreconditionError when it is closed. */
+  setAsDefault(step?: Step): void {
+    this.enter(step);
+  }
+
+  /** @internal Makes this the default writer. @returns what ends that. */
+  protected abstract enter(step: Step | undefined): () => void;
+  /** Does nothing: a writer can be used as soon as it is made. @throws FailedPreconditionError when it is closed. */
+  abstract init(): void;
+  /** Writes what waits in memory; in a traced function, at each run. */
+  abstract flush(): void;
+  /** Writes what waits in memory, and closes the file. */
+  abstract close(): void;
+  /** @internal Takes an event at once. */
+  abstract add(event: tensorflow.Event): void;
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+class FileWriter extends SummaryWriter {
+  readonly #file: EventFile;
+
+  constructor(logdir: string, options: EventFileOptions) {
+    super();
+    this.#file = new EventFile(logdir, options, 'tf.summary.createFileWriter');
+  }
+
+  protected override enter(step: Step | undefined): () => void {
+    this.init();
+    const leave = enterWriter(this, step);
+    return () => {
+      leave();
+      this.flush();
+    };
+  }
+  override init(): void {
+    if (this.#file.closed) throw new FailedPreconditionError('the writer is closed already', 'SummaryWriter');
+  }
+  override flush(): void {
+    if (context.tracer === null) this.#file.flush();
+    else atRunTime('FlushSummaryWriter', () => this.#file.flush(), [], []);
+  }
+  override close(): void {
+    this.#file.close();
+  }
+  override add(event: tensorflow.Event): void {
+    this.#file.append(tensorflow.Event.encode(event));
+  }
+}
+
+class NoopWriter extends SummaryWriter {
+  protected override enter(): () => void {
+    return () => {};
+  }
+  override init(): void {}
+  override flush(): void {}
+  override close(): void {}
+  override add(): void {}
+}
+
+export interface FileWriterOptions extends EventFileOptions {
+  /** The name of TensorFlow's op; nothing here has it. */
+  readonly name?: string;
+}
+
+/**
+ * A writer of an event file in a folder, which is made if it is not there: `events.out.tfevents.<seconds>.<host>.<pid>.<n>.v2`. Each
+ * folder is a run in TensorBoard.
+ *
+ *     const writer = tf.summary.createFileWriter('logs/run1');
+ *     writer.asDefault(() => tf.summary.scalar('loss', 0.5, { step: 1 }));
+ *
+ * Events wait in memory until `maxQueue` or `flushMillis` is exceeded, the default scope or the process ends, or `flush` is called.
+ * @throws InvalidArgumentError for options out of range; what the file system throws.
+ */
+export function createFileWriter(logdir: string, options: FileWriterOptions = {}): SummaryWriter {
+  return new FileWriter(logdir, options);
+}
+
+/** A writer that writes nothing, for code that expects one. As a default it leaves the one before in place, as in TensorFlow. */
+export function createNoopWriter(): SummaryWriter {
+  return new NoopWriter();
+}
+
+/** Writes what waits in the memory of a writer: the default one unless given. */
+export function flush(writer: SummaryWriter | null = state.writer): void {
+  writer?.flush();
+}
