@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsdown';
 
 export default defineConfig({
-  entry: 'src/{index,internal}.ts',
+  entry: 'src/{index,internal,plugin,register,node-hooks}.ts',
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

@@ -2,5 +2,4 @@
 export { type Converted, type ConvertOptions, convert } from './convert.ts';
 export { AutographError } from './errors.ts';
 export type { SourceMap } from './pieces.ts';
-export { type AutographPlugin, plugin } from './plugin.ts';
 export { doNotConvert, type ToGraphOptions, toCode, toGraph } from './to-graph.ts';

@@ -1,33 +1,61 @@
-import { type Converted, type ConvertOptions, convert } from './convert.ts';
+/** Conversion while building: one plugin for Vite, Vitest, Rollup, Rolldown, esbuild and webpack. */
+import { createUnplugin, type UnpluginContext, type UnpluginInstance } from 'unplugin';
+import { type ConvertOptions, convert } from './convert.ts';
+import { AutographError } from './errors.ts';
+import { codeFrame, placeOf } from './place.ts';
+import { isOwn, MODULES, PACKAGES, SAYS } from './which.ts';
 
-/** A plugin in the form that Vite, Vitest, Rollup and Rolldown share. */
-export interface AutographPlugin {
-  readonly name: string;
-  /** Before types are removed: places in messages are those of the source. */
-  readonly enforce: 'pre';
-  transform(source: string, id: string): Converted | null;
+type Pattern = string | RegExp;
+
+export interface AutographPluginOptions extends Pick<ConvertOptions, 'runtime'> {
+  /** Paths of modules that may be converted, as regular expressions or globs; all JavaScript and TypeScript modules unless given. */
+  readonly include?: Pattern | readonly Pattern[];
+  /** Paths of modules that stay as they are; what is in `node_modules` unless given. */
+  readonly exclude?: Pattern | readonly Pattern[];
 }
 
-const ENDINGS: readonly string[] = ['.ts', '.mts', '.tsx', '.js', '.mjs', '.jsx'];
+const list = (patterns: Pattern | readonly Pattern[]): Pattern[] =>
+  typeof patterns === 'string' || patterns instanceof RegExp ? [patterns] : [...patterns];
 
 /**
- * Converts the marked functions of all modules outside of `node_modules`:
+ * Converts the marked functions of modules while they are built:
  *
  *     // vite.config.ts
- *     export default { plugins: [autograph.plugin()] };
+ *     import { autograph } from 'eagre/plugin';
+ *     export default { plugins: [autograph.vite()] };
  *
- * @throws AutographError (while building) for what `convert` refuses.
+ * `autograph.rollup()`, `.rolldown()`, `.esbuild()` and `.webpack()` are for the others. Where a tool runs plugins in the
+ * order of its list, it stands ahead of what removes types. What `convert` refuses fails the build, with file, line and column.
  */
-export function plugin(options: Pick<ConvertOptions, 'runtime'> = {}): AutographPlugin {
-  return {
-    name: 'eagre-autograph',
-    enforce: 'pre',
-    transform(source, id) {
-      const [file = id] = id.split('?');
-      const ours = !file.split('/').includes('node_modules') && ENDINGS.some((e) => file.endsWith(e));
-      if (!ours || !(source.includes('eagre') || source.includes('use autograph'))) return null;
-      const done = convert(source, { ...options, filename: file });
-      return done.map === null ? null : done;
-    },
-  };
-}
+export const autograph: UnpluginInstance<AutographPluginOptions | undefined, false> = createUnplugin(
+  (options: AutographPluginOptions | undefined, { framework }) => {
+    const { include = MODULES, exclude = PACKAGES, runtime } = options ?? {};
+    // These show no code beside an error.
+    const inMessage = framework === 'webpack' || framework === 'rspack' || framework === 'esbuild';
+    const transform = {
+      // For Rollup and Rolldown, which know no `enforce`: before types are removed.
+      order: 'pre' as const,
+      filter: { id: { include: list(include), exclude: list(exclude) }, code: SAYS },
+      handler(this: UnpluginContext, source: string, id: string) {
+        const [file = id] = id.split('?');
+        if (isOwn(file)) return null;
+        try {
+          const { code, map } = convert(source, {
+            filename: file,
+            ...(runtime === undefined ? {} : { runtime }),
+          });
+          return map === null ? null : { code, map };
+        } catch (error) {
+          const place = error instanceof AutographError ? placeOf(error) : undefined;
+          if (place === undefined) throw error;
+          const { message } = error as AutographError;
+          const frame = codeFrame(source, place);
+          const shown = { message: inMessage ? `${message}\n${frame}` : message, loc: place, id, frame };
+          this.error(shown);
+          return null;
+        }
+      },
+    };
+    return { name: 'eagre-autograph', enforce: 'pre', transform };
+  },
+);

@@ -1,0 +1,85 @@
+// Hooks of Node's module loader. They run on a thread of their own where Node has no others.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { FailedPreconditionError } from '@eagre/backend';
+import { convert } from './convert.ts';
+import { isOwn, MODULES, PACKAGES, SAYS } from './which.ts';
+
+interface Context {
+  readonly format?: string | null | undefined;
+}
+interface Loaded {
+  readonly format: string | null | undefined;
+  readonly source?: string | ArrayBuffer | NodeJS.TypedArray | null | undefined;
+}
+type Next<T> = (url: string, context: Context) => T;
+
+/** The helpers of this copy of the library, wherever the module that is converted lies. */
+const RUNTIME = new URL('./internal.js', import.meta.url).href;
+/** Another copy of these hooks was there before. */
+const CONVERTED = /^import \* as ag\$+ from /m;
+const TYPED = /\.[mc]?tsx?$/;
+
+/** Converts what the next hook loads. */
+export async function load(
+  url: string,
+  context: Context,
+  nextLoad: Next<Loaded | Promise<Loaded>>,
+): Promise<Loaded> {
+  try {
+    return converted(url, await nextLoad(url, context));
+  } catch (error) {
+    throw explained(error, url);
+  }
+}
+
+/** The same for hooks on the thread of the modules. */
+export function loadSync(url: string, context: Context, nextLoad: Next<Loaded>): Loaded {
+  try {
+    return converted(url, nextLoad(url, context));
+  } catch (error) {
+    throw explained(error, url);
+  }
+}
+
+function converted(url: string, loaded: Loaded): Loaded {
+  const { format, source } = loaded;
+  if ((format !== 'module' && format !== 'module-typescript') || !source) return loaded;
+  const path = pathOf(url);
+  if (path === undefined) return loaded;
+  const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
+  const before = readFileSync(path, 'utf8');
+  if (!SAYS.test(before)) return loaded;
+  const { code, map } = convert(before, { filename: path, runtime: RUNTIME });
+  if (map === null) return loaded;
+  if (CONVERTED.test(text)) return loaded;
+  if (text !== before && text !== before.replace(/^\uFEFF/, '')) {
+    throw new FailedPreconditionError(
+      `${path}: another loader has changed this module, so it cannot be converted: put --import eagre/register ahead of other --import options, such as that of tsx`,
+      'autograph',
+    );
+  }
+  const inline = Buffer.from(JSON.stringify({ ...map, sources: [url] })).toString('base64');
+  return {
+    ...loaded,
+    source: `${code}\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,${inline}\n`,
+  };
+}
+
+/** The path of a module that may be converted. */
+function pathOf(url: string): string | undefined {
+  if (!url.startsWith('file:') || !MODULES.test(url) || PACKAGES.test(url)) return undefined;
+  const path = fileURLToPath(url);
+  return isOwn(path) ? undefined : path;
+}
+
+function explained(error: unknown, url: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const [file = url] = url.split(/[?#]/);
+  if (code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !TYPED.test(file)) return error;
+  return new FailedPreconditionError(
+    `${file}: Node ${process.versions.node} cannot run TypeScript by itself. Use Node 22.18 or newer, or install tsx and run node --import eagre/register --import tsx …`,
+    'autograph',
+    { cause: error },
+  );
+}

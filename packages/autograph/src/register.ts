@@ -1,0 +1,24 @@
+// `node --import @eagre/autograph/register`: modules are converted as Node loads them.
+import nodeModule from 'node:module';
+import { loadSync } from './node-hooks.ts';
+
+interface Hooking {
+  readonly register: typeof nodeModule.register;
+  /** Node 22.15 and newer. */
+  readonly registerHooks?: (hooks: { readonly load: typeof loadSync }) => void;
+}
+
+const { register, registerHooks }: Hooking = nodeModule;
+
+/** Whether hooks on this thread work for all kinds of modules; tsx asks the same, and both have to be in one chain. */
+function hooksOnThisThread(): boolean {
+  const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
+  if (major === 22) return minor > 22 || (minor === 22 && patch >= 3);
+  if (major === 24) return minor > 11 || (minor === 11 && patch >= 1);
+  return major > 24;
+}
+
+if (registerHooks !== undefined && hooksOnThisThread()) registerHooks({ load: loadSync });
+else register('./node-hooks.js', import.meta.url);
+// Stacks and debuggers show the user's lines.
+process.setSourceMapsEnabled(true);

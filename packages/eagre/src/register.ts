@@ -1,0 +1,2 @@
+/** `node --import eagre/register train.js`: marked functions are converted as Node loads their modules. */
+import '@eagre/autograph/register';
