@@ -39,14 +39,15 @@ export function writeFileAtomicSync(path: string, data: Uint8Array | string): vo
   syncFolder(path);
 }
 
-function temporaryFor(path: string): string {
+/** A name for a file that is to be renamed to `path`: hidden, of the same folder, and like no other. */
+export function temporaryFor(path: string): string {
   const { basename, dirname, join } = nodeBuiltin('node:path');
   const unique = `${process.pid.toString(36)}${Math.random().toString(36).slice(2)}`;
   return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
 }
 
-/** Makes the rename itself survive a power cut. */
-function syncFolder(path: string): void {
+/** Makes renames into the folder of `path` survive a power cut. */
+export function syncFolder(path: string): void {
   const fs = nodeBuiltin('node:fs');
   try {
     const folder = fs.openSync(nodeBuiltin('node:path').dirname(path), 'r');

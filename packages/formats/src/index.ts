@@ -1,4 +1,15 @@
 export { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+export type { BundleEntry } from './bundle-index.ts';
+export { mergeBundles } from './bundle-merge.ts';
+export { BundleReader } from './bundle-reader.ts';
+export { BundleWriter, type BundleWriterOptions } from './bundle-writer.ts';
+export {
+  type CheckpointState,
+  formatCheckpointState,
+  parseCheckpointState,
+  readCheckpointState,
+  writeCheckpointState,
+} from './checkpoint-state.ts';
 export { crc32c, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
 export {
   type DataTypeInfo,
@@ -40,6 +51,13 @@ export {
   type SafetensorsEntry,
   type SafetensorsHeader,
 } from './safetensors.ts';
+export {
+  type ReadTableOptions,
+  readTable,
+  type TableEntry,
+  type WriteTableOptions,
+  writeTable,
+} from './table.ts';
 export {
   type DecodeTensorOptions,
   decodeTensorProto,

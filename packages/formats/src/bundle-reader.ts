@@ -1,0 +1,183 @@
+import { type BundleEntry, decodeIndex, indexPath, infoOf, shardPath } from './bundle-index.ts';
+import { decodeBundleStrings } from './bundle-strings.ts';
+import { crc32c, maskCrc } from './crc32c.ts';
+import { decodeDataType, type TensorValue } from './data-types.ts';
+import { type ErrorMaker, errorsFor, quote } from './errors.ts';
+import { readFileBytes } from './files.ts';
+import { elementCount } from './ndarray.ts';
+import { nodeBuiltin } from './node.ts';
+
+// What is read at once: large enough for a disk, small enough to be in the cache when it is checked.
+const CHUNK_BYTES = 2 ** 20;
+
+/**
+ * Reads a checkpoint of TensorFlow (`prefix.index` and `prefix.data-?????-of-?????`). Files are open only during a read. Node only.
+ *
+ * Whatever reads data throws FormatError for a missing tensor, a wrong checksum and anything else that is wrong, and Node's system error, with
+ * code `ENOENT` when a file is missing. What reads a dtype without an array throws UnsupportedFormatError.
+ */
+export class BundleReader {
+  readonly prefix: string;
+  readonly #shards: number;
+  readonly #entries: ReadonlyMap<string, BundleEntry>;
+  readonly #error: ErrorMaker;
+
+  private constructor(prefix: string, index: Uint8Array) {
+    const { shards, entries } = decodeIndex(index, indexPath(prefix));
+    this.prefix = prefix;
+    this.#shards = shards;
+    this.#entries = entries;
+    this.#error = errorsFor('checkpoint', prefix);
+  }
+
+  /** Reads the index. */
+  static async open(prefix: string): Promise<BundleReader> {
+    return new BundleReader(prefix, await readFileBytes(indexPath(prefix)));
+  }
+
+  /** Reads the index. */
+  static openSync(prefix: string): BundleReader {
+    return new BundleReader(prefix, nodeBuiltin('node:fs').readFileSync(indexPath(prefix)));
+  }
+
+  /** What the checkpoint holds, by key, in the order of the keys' bytes. */
+  entries(): ReadonlyMap<string, BundleEntry> {
+    return this.#entries;
+  }
+
+  /** Whether there is a tensor under the key. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  /**
+   * The tensor under a key. Types without a dtype of their own are widened without loss: float16 and bfloat16 to float32, integers of 8 and
+   * 16 bits to int32, uint32 and uint64 to int64.
+   */
+  read(key: string): TensorValue {
+    const entry = this.#find(key);
+    return this.#decode(key, entry, this.#readAll(key, entry));
+  }
+
+  /** {@link read}, without blocking. */
+  async readAsync(key: string): Promise<TensorValue> {
+    const entry = this.#find(key);
+    const bytes = new Uint8Array(await this.#checkSize(key, entry));
+    await this.#fill(key, entry, bytes);
+    return this.#decode(key, entry, bytes);
+  }
+
+  /** The bytes of the tensor under a key, of any dtype but string, row-major and little-endian. */
+  readBytes(key: string): Uint8Array {
+    const entry = this.#find(key);
+    this.#refuseStrings(key, entry);
+    return this.#readAll(key, entry);
+  }
+
+  /** Reads the bytes of the tensor under a key, of any dtype but string, into `target`, which has just that size. */
+  readInto(key: string, target: Uint8Array): void {
+    this.#fillSync(key, this.#checkTarget(key, target), target);
+  }
+
+  /** {@link readInto}, without blocking; `target` must be left alone meanwhile. */
+  async readIntoAsync(key: string, target: Uint8Array): Promise<void> {
+    await this.#fill(key, this.#checkTarget(key, target), target);
+  }
+
+  #find(key: string): BundleEntry {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) throw this.#error(`no tensor ${quote(key)}`);
+    if (entry.sliced)
+      throw this.#error.unsupported(
+        `tensor ${quote(key)}`,
+        'a whole one',
+        'one in parts, as TensorFlow 1 kept some',
+      );
+    return entry;
+  }
+
+  #checkTarget(key: string, target: Uint8Array): BundleEntry {
+    const entry = this.#find(key);
+    this.#refuseStrings(key, entry);
+    if (target.length !== entry.bytes)
+      throw this.#error(`room for tensor ${quote(key)}`, `${entry.bytes} bytes`, target.length);
+    return entry;
+  }
+
+  #refuseStrings(key: string, entry: BundleEntry): void {
+    if (infoOf(entry).bytes === 0)
+      throw this.#error.unsupported(`tensor ${quote(key)}`, 'a dtype of fixed size', entry.dtype);
+  }
+
+  #decode(key: string, entry: BundleEntry, bytes: Uint8Array): TensorValue {
+    const where = `tensor ${quote(key)}`;
+    const { dtype, shape } = entry;
+    if (dtype !== 'string') return decodeDataType(infoOf(entry), bytes, shape, where, this.#error);
+    const count = elementCount(shape) as number;
+    return { dtype, shape, data: decodeBundleStrings(bytes, count, entry.crc32c, where, this.#error) };
+  }
+
+  #readAll(key: string, entry: BundleEntry): Uint8Array {
+    this.#checkEnd(key, entry, nodeBuiltin('node:fs').statSync(this.#pathOf(entry)).size);
+    const bytes = new Uint8Array(entry.bytes);
+    this.#fillSync(key, entry, bytes);
+    return bytes;
+  }
+
+  async #checkSize(key: string, entry: BundleEntry): Promise<number> {
+    const { size } = await nodeBuiltin('node:fs').promises.stat(this.#pathOf(entry));
+    this.#checkEnd(key, entry, size);
+    return entry.bytes;
+  }
+
+  /** Nothing is allocated for bytes that are not there. */
+  #checkEnd(key: string, { offset, bytes }: BundleEntry, size: number): void {
+    if (offset + bytes > size)
+      throw this.#error(`tensor ${quote(key)}: truncated data`, `${offset + bytes} bytes`, size);
+  }
+
+  #fillSync(key: string, entry: BundleEntry, target: Uint8Array): void {
+    const fs = nodeBuiltin('node:fs');
+    const file = fs.openSync(this.#pathOf(entry), 'r');
+    try {
+      let crc = 0;
+      for (let at = 0; at < target.length; ) {
+        const chunk = target.subarray(at, at + CHUNK_BYTES);
+        const count = fs.readSync(file, chunk, 0, chunk.length, entry.offset + at);
+        if (count === 0) this.#checkEnd(key, entry, entry.offset + at);
+        crc = crc32c(chunk.subarray(0, count), crc);
+        at += count;
+      }
+      this.#checkCrc(key, entry, crc);
+    } finally {
+      fs.closeSync(file);
+    }
+  }
+
+  async #fill(key: string, entry: BundleEntry, target: Uint8Array): Promise<void> {
+    const file = await nodeBuiltin('node:fs').promises.open(this.#pathOf(entry), 'r');
+    try {
+      let crc = 0;
+      for (let at = 0; at < target.length; ) {
+        const chunk = target.subarray(at, at + CHUNK_BYTES);
+        const { bytesRead } = await file.read(chunk, 0, chunk.length, entry.offset + at);
+        if (bytesRead === 0) this.#checkEnd(key, entry, entry.offset + at);
+        crc = crc32c(chunk.subarray(0, bytesRead), crc);
+        at += bytesRead;
+      }
+      this.#checkCrc(key, entry, crc);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #checkCrc(key: string, entry: BundleEntry, crc: number): void {
+    // Strings have a checksum of another kind, see there.
+    if (entry.dtype !== 'string' && maskCrc(crc) !== entry.crc32c)
+      throw this.#error(`tensor ${quote(key)}: checksum`, String(entry.crc32c), maskCrc(crc));
+  }
+
+  #pathOf(entry: BundleEntry): string {
+    return shardPath(this.prefix, entry.shard, this.#shards);
+  }
+}

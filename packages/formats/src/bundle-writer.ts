@@ -1,0 +1,264 @@
+import { syncFolder, temporaryFor, writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+import { type BundleEntry, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
+import { encodeBundleStrings } from './bundle-strings.ts';
+import { crc32c, maskCrc } from './crc32c.ts';
+import { dataTypeInfo, dataTypeNumber } from './data-types.ts';
+import { type ErrorMaker, errorsFor, quote } from './errors.ts';
+import { elementCount } from './ndarray.ts';
+import { nodeBuiltin } from './node.ts';
+import { encodeStrings } from './tensor-proto.ts';
+
+// What is written at once; its checksum takes well under a millisecond.
+const CHUNK_BYTES = 2 ** 20;
+const MOST_SHARDS = 1000;
+
+/** Options of {@link BundleWriter}. */
+export interface BundleWriterOptions {
+  /** Over how many data files the tensors are spread, so that each gets about as many bytes. Default: 1. */
+  readonly shards?: number | undefined;
+}
+
+/** A data file as it grows. */
+interface Shard {
+  readonly path: string;
+  readonly temporary: string;
+  readonly file: number;
+  /** Small tensors that wait to be written together. */
+  readonly buffer: Uint8Array;
+  buffered: number;
+  size: number;
+}
+
+/**
+ * Writes a checkpoint of TensorFlow. Tensors go to temporary files as they come; `finish` writes these to the disk and gives them their names,
+ * the index last, so that there is either the whole checkpoint or none. The writer holds a megabyte for each data file, and no tensor. The
+ * folder is made if need be. Node only.
+ *
+ * Each method has a form that does not block. It must have ended before the next call, and the bytes must be left alone meanwhile.
+ * Methods throw FormatError for what no checkpoint can hold, and Node's system errors; after an error, and instead of `finish`, `abort`
+ * removes what there is.
+ */
+export class BundleWriter {
+  readonly prefix: string;
+  readonly #error: ErrorMaker;
+  readonly #entries = new Map<string, BundleEntry>();
+  readonly #shards: readonly Shard[];
+  #state: 'open' | 'busy' | 'closed' = 'open';
+
+  constructor(prefix: string, options: BundleWriterOptions = {}) {
+    this.prefix = prefix;
+    this.#error = errorsFor('checkpoint', prefix);
+    const count = options.shards ?? 1;
+    if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS))
+      throw this.#error('shards', `1 to ${MOST_SHARDS}`, String(count));
+    const fs = nodeBuiltin('node:fs');
+    fs.mkdirSync(nodeBuiltin('node:path').dirname(prefix), { recursive: true });
+    const shards: Shard[] = [];
+    this.#shards = shards;
+    try {
+      for (let i = 0; i < count; i++) {
+        const path = shardPath(prefix, i, count);
+        const temporary = temporaryFor(path);
+        const file = fs.openSync(temporary, 'wx');
+        shards.push({ path, temporary, file, buffer: new Uint8Array(CHUNK_BYTES), buffered: 0, size: 0 });
+      }
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+  }
+
+  /**
+   * Adds a tensor.
+   *
+   * @param dtype TensorFlow's name, such as `float32`.
+   * @param data for strings text or bytes, for all else the elements' bytes, row-major and little-endian.
+   */
+  add(
+    key: string,
+    dtype: string,
+    shape: readonly number[],
+    data: Uint8Array | readonly (string | Uint8Array)[],
+  ): void {
+    this.#begin();
+    const { shard, bytes, crc } = this.#place(key, dtype, shape, data);
+    const fs = nodeBuiltin('node:fs');
+    const write = (chunk: Uint8Array): void => {
+      for (let at = 0; at < chunk.length; ) at += fs.writeSync(shard.file, chunk, at, chunk.length - at);
+    };
+    let sum = 0;
+    for (const step of steps(shard, bytes)) {
+      if (crc === undefined) sum = crc32c(step.of, sum);
+      if (step.write !== undefined) write(step.write);
+    }
+    this.#record(key, dtype, shape, shard, bytes.length, crc ?? maskCrc(sum));
+    this.#state = 'open';
+  }
+
+  /** {@link add}, without blocking. */
+  async addAsync(
+    key: string,
+    dtype: string,
+    shape: readonly number[],
+    data: Uint8Array | readonly (string | Uint8Array)[],
+  ): Promise<void> {
+    this.#begin();
+    const { shard, bytes, crc } = this.#place(key, dtype, shape, data);
+    let sum = 0;
+    for (const step of steps(shard, bytes)) {
+      if (crc === undefined) sum = crc32c(step.of, sum);
+      if (step.write !== undefined) await writeAll(shard.file, step.write);
+    }
+    this.#record(key, dtype, shape, shard, bytes.length, crc ?? maskCrc(sum));
+    this.#state = 'open';
+  }
+
+  /** Makes the checkpoint appear, all of it on the disk. */
+  finish(): void {
+    this.#begin();
+    const fs = nodeBuiltin('node:fs');
+    for (const shard of this.#shards) {
+      for (let at = 0; at < shard.buffered; )
+        at += fs.writeSync(shard.file, shard.buffer, at, shard.buffered - at);
+      fs.fsyncSync(shard.file);
+    }
+    this.#rename();
+    writeFileAtomicSync(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
+    this.#state = 'closed';
+  }
+
+  /** {@link finish}, without blocking. */
+  async finishAsync(): Promise<void> {
+    this.#begin();
+    const sync = nodeBuiltin('node:util').promisify(nodeBuiltin('node:fs').fsync);
+    for (const shard of this.#shards) {
+      await writeAll(shard.file, shard.buffer.subarray(0, shard.buffered));
+      await sync(shard.file);
+    }
+    this.#rename();
+    await writeFileAtomic(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
+    this.#state = 'closed';
+  }
+
+  /** Removes what was written. After `finish` it does nothing. */
+  abort(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    const fs = nodeBuiltin('node:fs');
+    for (const { file, temporary } of this.#shards) {
+      fs.closeSync(file);
+      fs.rmSync(temporary, { force: true });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.abort();
+  }
+
+  #begin(): void {
+    if (this.#state === 'closed') throw this.#error('the writer is closed');
+    if (this.#state === 'busy')
+      throw this.#error('the writer is still busy, or had an error', 'to be awaited');
+    this.#state = 'busy';
+  }
+
+  /** Checks a tensor, and says where and how it is written. Only strings come with their checksum. */
+  #place(
+    key: string,
+    dtype: string,
+    shape: readonly number[],
+    data: Uint8Array | readonly (string | Uint8Array)[],
+  ): { shard: Shard; bytes: Uint8Array; crc: number | undefined } {
+    try {
+      const where = `tensor ${quote(key)}`;
+      if (key === '' || key.startsWith('\0')) throw this.#error(where, 'a key of other characters');
+      if (this.#entries.has(key)) throw this.#error(where, 'each key once');
+      const count = elementCount(shape);
+      if (count === undefined) throw this.#error(`${where}: shape`, 'sizes', `[${shape.join(', ')}]`);
+      const shard = this.#shards.reduce((a, b) => (b.size < a.size ? b : a));
+      if (dtype === 'string') {
+        if (data instanceof Uint8Array || data.length !== count)
+          throw this.#error(`${where}: data`, `${count} strings`, data.length);
+        return { shard, ...encodeBundleStrings(encodeStrings(data)) };
+      }
+      const info = dataTypeInfo(dataTypeNumber(dtype) ?? 0);
+      if (info === undefined || info.bytes === 0)
+        throw this.#error(`${where}: dtype`, 'one of fixed size', dtype);
+      if (!(data instanceof Uint8Array) || data.length !== count * info.bytes)
+        throw this.#error(`${where}: data`, `${count * info.bytes} bytes`, data.length);
+      return { shard, bytes: data, crc: undefined };
+    } catch (error) {
+      // Nothing was written yet.
+      this.#state = 'open';
+      throw error;
+    }
+  }
+
+  #record(
+    key: string,
+    dtype: string,
+    shape: readonly number[],
+    shard: Shard,
+    bytes: number,
+    crc: number,
+  ): void {
+    this.#entries.set(key, {
+      dtype,
+      shape: [...shape],
+      bytes,
+      shard: this.#shards.indexOf(shard),
+      offset: shard.size,
+      crc32c: crc,
+      sliced: false,
+    });
+    shard.size += bytes;
+  }
+
+  #rename(): void {
+    const fs = nodeBuiltin('node:fs');
+    // An index of before would belong to other data.
+    fs.rmSync(indexPath(this.prefix), { force: true });
+    for (const { file, temporary, path } of this.#shards) {
+      fs.closeSync(file);
+      fs.renameSync(temporary, path);
+    }
+    syncFolder(this.prefix);
+  }
+}
+
+/** Takes a tensor apart: each part is to be summed up, and what is in `write`, if anything, to be written. */
+function* steps(
+  shard: Shard,
+  bytes: Uint8Array,
+): Generator<{ of: Uint8Array; write: Uint8Array | undefined }, void, undefined> {
+  const { buffer } = shard;
+  if (bytes.length > buffer.length - shard.buffered && shard.buffered > 0) {
+    const write = buffer.subarray(0, shard.buffered);
+    yield { of: bytes.subarray(0, 0), write };
+    shard.buffered = 0;
+  }
+  if (bytes.length < buffer.length) {
+    buffer.set(bytes, shard.buffered);
+    shard.buffered += bytes.length;
+    yield { of: bytes, write: undefined };
+    return;
+  }
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    const of = bytes.subarray(at, at + CHUNK_BYTES);
+    yield { of, write: of };
+  }
+}
+
+function writeAll(file: number, bytes: Uint8Array): Promise<void> {
+  const fs = nodeBuiltin('node:fs');
+  return new Promise((resolve, reject) => {
+    const from = (at: number): void => {
+      if (at === bytes.length) resolve();
+      else
+        fs.write(file, bytes, at, bytes.length - at, null, (error, count) =>
+          error ? reject(error) : from(at + count),
+        );
+    };
+    from(0);
+  });
+}
