@@ -138,7 +138,7 @@ test('functions keep what they are', () => {
 export const arrow = (x) => x > 0;
 export async function wait(x) { if (x > 0) return 1; return 2; }
 export function* count(n) { for (let i = 0; i < n; i++) yield i; }
-export function two(a, b = 2, ...rest) { 'use strict'; /* text */ return a > b; }
+export function two(a, b = 2, ...rest) { /* text */ return a > b; }
 export const cube = function (x) { return x > 1 ? x * fact(x - 1) : 1; };
 function fact(x) { return cube(x); }
 export class A { constructor(x) { if (x > 1) this.x = x; } async m(x) { return x > 1; } }
