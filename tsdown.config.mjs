@@ -8,7 +8,7 @@ export default defineConfig({
   // A package says "type": "module", so that .js is unambiguous.
   fixedExtension: false,
   // The paths of tsconfig.base.json would pull other packages' declarations in.
-  external: /^@eagre\//,
+  external: [/^@eagre\//, /^node:/],
   sourcemap: true,
   dts: { sourcemap: true },
 });
