@@ -13,6 +13,7 @@ export {
   valueAndGradientsFunction,
 } from '@eagre/autodiff';
 export * as autograph from '@eagre/autograph';
+export * as train from '@eagre/checkpoint';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
 export * as data from '@eagre/data';

@@ -1,0 +1,326 @@
+import {
+  constant,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type Module,
+  NotFoundError,
+  type Trackable,
+  type TrackableView,
+  Variable,
+} from '@eagre/core';
+import { inContext, lifted, withoutTapes } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats';
+import { openBundle, type Values, writeBundle, writeBundleAsync } from './bundle.ts';
+import { describe, type Look } from './object-graph.ts';
+import { CheckpointOptions } from './options.ts';
+import { applyPending, begin } from './pending.ts';
+import { NameRestoration, ObjectRestoration } from './restoration.ts';
+import { updateCheckpointState } from './state.ts';
+import {
+  CheckpointLoadStatus,
+  InitializationOnlyStatus,
+  type LoadStatus,
+  NameBasedStatus,
+} from './status.ts';
+import { isPlain, isTrackable, type View, viewOf } from './view.ts';
+
+/**
+ * Saves what objects hold and restores it, by the names that lead to them: attributes, keys of maps and objects, places in arrays. The
+ * files are TensorFlow's.
+ *
+ *     const checkpoint = new tf.train.Checkpoint({ model, optimizer, step });
+ *     checkpoint.step.assignAdd(1);
+ *     const path = checkpoint.save('runs/ckpt');                // 'runs/ckpt-1'
+ *     checkpoint.restore(path).assertConsumed();
+ *
+ * `new tf.train.Checkpoint(model)` takes an object itself as the root. What does not exist yet when a checkpoint is restored, such as
+ * the weights of a layer that was not called, gets its values when it is made.
+ */
+class CheckpointObject implements Trackable {
+  /** @internal */
+  declare readonly _state: State;
+
+  constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}) {
+    const plain = isPlain(first);
+    if (!plain && !isTrackable(first)) {
+      throw new InvalidArgumentError(
+        `\`Checkpoint\` was expecting root to be a trackable object (a module, a layer, an array or a map of such), got ${String(first)}`,
+        'Checkpoint',
+      );
+    }
+    const children: Readonly<Record<string, unknown>> = plain ? { ...first, ...more } : { ...more };
+    for (const [name, child] of Object.entries(children)) {
+      if (name in this)
+        throw new InvalidArgumentError(`the name '${name}' is that of a method`, 'Checkpoint');
+      const empty = Array.isArray(child) || child instanceof Map || child instanceof Set || isRecord(child);
+      if (!isTrackable(child) && !empty) {
+        throw new InvalidArgumentError(
+          `\`Checkpoint\` was expecting ${name} to be a trackable object (a variable, a module, an optimizer, an array, a map or an object of such), got ${String(child)}`,
+          'Checkpoint',
+        );
+      }
+    }
+    const state: State = {
+      root: plain ? this : first,
+      counter: null,
+      writing: Promise.resolve(),
+      unwritten: 0,
+      error: null,
+    };
+    Object.defineProperty(this, '_state', { value: state });
+    Object.assign(this, children);
+    if (!plain) {
+      Object.assign(this, { root: first });
+      this.#look(first);
+    }
+  }
+
+  /** How often `save` was called, int64; saved with the rest. */
+  get saveCounter(): Variable {
+    this._state.counter ??= lifted(
+      () => new Variable(constant(0n, 'int64'), { name: 'save_counter', trainable: false }),
+    );
+    return this._state.counter;
+  }
+
+  /**
+   * Writes `<prefix>-<n>`, where n counts the saves, and makes it the latest checkpoint of its folder, which is made if needed. The
+   * checkpoint is there as a whole or not at all.
+   * @returns the path to restore from
+   */
+  save(prefix: string, options: CheckpointOptions = new CheckpointOptions()): string {
+    const path = this.#next(prefix);
+    this._write(path, options, [updateLatest]);
+    return path;
+  }
+  /** The same with the values of now, written while the program goes on. */
+  async saveAsync(prefix: string, options: CheckpointOptions = new CheckpointOptions()): Promise<string> {
+    const path = this.#next(prefix);
+    await this.#later(path, options, [updateLatest]);
+    return path;
+  }
+
+  /** Writes exactly this path; counts nothing, and the folder's latest checkpoint stays what it is. @returns the path. */
+  write(path: string, options: CheckpointOptions = new CheckpointOptions()): string {
+    this._write(path, options, []);
+    return path;
+  }
+  /** The same with the values of now, written while the program goes on. */
+  async writeAsync(path: string, options: CheckpointOptions = new CheckpointOptions()): Promise<string> {
+    await this.#later(path, options, []);
+    return path;
+  }
+
+  /**
+   * Gives everything its values in the checkpoint at this path, and what is made or attached later too. Nothing changes if something
+   * does not fit.
+   * @param path what `save` returned, or `latestCheckpoint` found; also the folder of a SavedModel. null restores nothing.
+   * @throws NotFoundError without such files, DataLossError for damaged ones, InvalidArgumentError for shapes and dtypes that differ.
+   */
+  restore(path: string | null, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+    if (path === null) {
+      void this.saveCounter;
+      return new InitializationOnlyStatus();
+    }
+    let status: LoadStatus;
+    try {
+      status = this.read(inSavedModel(path), options);
+    } catch (cause) {
+      if (!(cause instanceof NotFoundError)) throw cause;
+      throw new NotFoundError(
+        `Error when restoring from checkpoint or SavedModel at ${path}: ${cause.message}\nPlease double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1').`,
+        'restore',
+        { cause },
+      );
+    }
+    void this.saveCounter;
+    applyPending();
+    return status;
+  }
+  /** Reads what `write` wrote: like `restore`, but without the counter of saves. */
+  read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+    if (this._state.unwritten > 0) {
+      throw new FailedPreconditionError(
+        'a checkpoint is being written: await checkpoint.sync() before reading one',
+        'Checkpoint.read',
+      );
+    }
+    const { root } = this._state;
+    const bundle = openBundle(path);
+    if (bundle.graph === null) {
+      const restoration = new NameRestoration(bundle, this.#look);
+      begin(restoration, root);
+      return new NameBasedStatus(restoration, root, () => this._state.counter);
+    }
+    const skipSlots = options.experimentalSkipSlotVariables;
+    const restoration = new ObjectRestoration(bundle, bundle.graph, this.#look, {
+      skipSlots,
+      attached: applyPending,
+    });
+    begin(restoration, root);
+    return new CheckpointLoadStatus(restoration, root, skipSlots);
+  }
+
+  /** Waits for what is still being written. @throws what went wrong there. */
+  async sync(): Promise<void> {
+    await this._state.writing;
+    this.#rethrow();
+  }
+
+  trackableView(): TrackableView {
+    const children: [string, unknown][] = Object.entries(this).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (this._state.counter !== null && this._state.root === this)
+      children.push(['save_counter', this._state.counter]);
+    return { children };
+  }
+
+  /** @internal Writes the values of now; then what `after` does. */
+  _write(path: string, options: CheckpointOptions, after: readonly ((path: string) => void)[]): void {
+    if (options.enableAsync) {
+      const state = this._state;
+      const written = this.#later(path, options, after);
+      const before = state.writing;
+      state.writing = (async () => {
+        await before;
+        await written.catch((error: unknown) => {
+          state.error ??= { error };
+        });
+      })();
+      return;
+    }
+    this.#rethrow();
+    if (this._state.unwritten > 0) {
+      throw new FailedPreconditionError(
+        'a checkpoint is being written: await checkpoint.sync() before writing another one at once',
+        'Checkpoint.write',
+      );
+    }
+    const values = this.#capture();
+    try {
+      writeBundle(path, values, options.shards);
+    } finally {
+      release(values);
+    }
+    for (const then of [...after, ...options.experimentalWriteCallbacks]) then(path);
+  }
+
+  async #later(
+    path: string,
+    options: CheckpointOptions,
+    after: readonly ((path: string) => void)[],
+  ): Promise<void> {
+    this.#rethrow();
+    const state = this._state;
+    const values = this.#capture();
+    const before = state.writing;
+    state.unwritten++;
+    const written = (async () => {
+      try {
+        // One after another: a slower early checkpoint must not become the latest.
+        await before;
+        await writeBundleAsync(path, values, options.shards);
+        for (const then of [...after, ...options.experimentalWriteCallbacks]) then(path);
+      } finally {
+        release(values);
+        state.unwritten--;
+      }
+    })();
+    state.writing = written.catch(() => undefined);
+    return written;
+  }
+
+  #rethrow(): void {
+    const failed = this._state.error;
+    if (failed === null) return;
+    this._state.error = null;
+    throw failed.error;
+  }
+
+  #next(prefix: string): string {
+    return `${prefix}-${this._count()}`;
+  }
+  /** @internal One more save. */
+  _count(): number {
+    return lifted(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
+  }
+
+  /** The values of now: later assignments copy, as long as these tensors hold the memory. */
+  #capture(): Values {
+    return lifted(() =>
+      // Not in a memory scope, which could end before they are written.
+      inContext({ tracker: null, tapes: [] }, () => {
+        applyPending();
+        const { proto, entries } = describe(this._state.root, this.#look);
+        return { graph: proto, tensors: entries.map(({ key, attribute }) => [key, attribute.save()]) };
+      }),
+    );
+  }
+
+  /** The root has what was attached to it here beside its own. */
+  readonly #look: Look = (object) => {
+    const view = viewOf(object);
+    const { root, counter } = this._state;
+    if (object !== root || root === this) return view;
+    const known = new Map(view.children);
+    const attached: [string, object][] = [];
+    for (const [name, child] of Object.entries(this)) {
+      if (name === 'root' || !isTrackable(child)) continue;
+      if (!known.has(name)) attached.push([name, child]);
+      else if (known.get(name) !== child) {
+        throw new InvalidArgumentError(
+          `Cannot create a Checkpoint with keyword argument ${name} if root.${name} already exists.`,
+          'Checkpoint',
+        );
+      }
+    }
+    if (counter !== null) attached.push(['save_counter', counter]);
+    return { ...view, children: [...view.children, ...attached] } satisfies View;
+  };
+}
+
+/** What a checkpoint keeps beside its attributes. */
+interface State {
+  readonly root: object;
+  counter: Variable | null;
+  /** Ends when all that was begun is written. */
+  writing: Promise<void>;
+  unwritten: number;
+  error: { readonly error: unknown } | null;
+}
+
+/** See {@link Checkpoint}: what all of them can do. */
+export type Checkpoint = CheckpointObject;
+
+/** Makes checkpoints whose attributes are what was given, with types: `checkpoint.step`. */
+export interface CheckpointConstructor {
+  /** @param root the object to be saved. @param more what is attached to it, by name. */
+  new <R extends Module | readonly unknown[] | ReadonlyMap<unknown, unknown>, T extends object = object>(
+    root: R,
+    more?: T,
+  ): CheckpointObject & { readonly root: R } & T;
+  /** @param children the objects to be saved, by name. More can be assigned later. */
+  new <T extends object = object>(children?: T): CheckpointObject & T;
+  readonly prototype: CheckpointObject;
+}
+
+export const Checkpoint: CheckpointConstructor = CheckpointObject as CheckpointConstructor;
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && isPlain(value);
+}
+
+function updateLatest(path: string): void {
+  updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
+}
+
+/** Lets go of the values, so that variables are updated in place again. */
+function release(values: Values): void {
+  for (const [, tensor] of values.tensors) tensor.dispose();
+}
+
+/** The checkpoint inside of a SavedModel's folder; other paths as they are. */
+function inSavedModel(path: string): string {
+  const { existsSync } = nodeBuiltin('node:fs');
+  const { join } = nodeBuiltin('node:path');
+  return existsSync(join(path, 'saved_model.pb')) ? join(path, 'variables', 'variables') : path;
+}

@@ -1,0 +1,170 @@
+import '@eagre/backend-js';
+import '@eagre/backend-native';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Module, Variable, zeros } from '@eagre/core';
+import { context } from '@eagre/core/internal';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { Checkpoint } from './index.ts';
+import { applyPending } from './pending.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-deferred-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  // What is still waiting belongs to one test.
+  context.restoring = null;
+});
+let files = 0;
+const write = (children: object): string => new Checkpoint(children).write(join(folder, `f${files++}`));
+
+class Net extends Module {
+  declare kernel: Variable;
+  declare inner: Module;
+  layers: Module[] = [];
+  table: Map<string, Module> = new Map();
+  build(): void {
+    this.kernel ??= new Variable(zeros([2]), { name: 'kernel' });
+  }
+}
+
+test('TensorFlow’s guide: variables attached after the restoration', () => {
+  const path = write({
+    net: new Checkpoint({ l1: new Checkpoint({ bias: new Variable([1, 2]), kernel: new Variable([[3]]) }) }),
+  });
+  const bias = new Variable(zeros([2]));
+  const layer = new Checkpoint<{ bias: Variable; kernel?: Variable }>({ bias });
+  const root = new Checkpoint({ net: new Checkpoint({ l1: layer }) });
+  const status = root.read(path);
+  expect(bias.array()).toEqual([1, 2]);
+  expect(() => status.assertConsumed()).toThrow(/\(root\)\.net\.l1\.kernel/);
+  const delayed = new Variable([[0]]);
+  expect(delayed.array()).toEqual([[0]]);
+  layer.kernel = delayed;
+  expect(delayed.array()).toEqual([[3]]);
+  status.assertConsumed();
+  expect(context.restoring).toBeNull();
+  layer.kernel = new Variable([[8]]);
+  expect(layer.kernel.array()).toEqual([[8]]);
+  expect(Object.keys(layer)).toEqual(['bias', 'kernel']);
+});
+
+test('variables that a method makes have the stored value when they are first used', () => {
+  const one = new Net();
+  one.build();
+  one.kernel.assign([5, 6]);
+  const path = write({ one });
+  for (const use of [
+    (v: Variable): unknown => v.array(),
+    (v: Variable): unknown => v.mul(1).array(),
+    (v: Variable): unknown => v.assignAdd([0, 0]).array(),
+    (v: Variable): unknown => Array.from(v.read().data() as Float32Array),
+  ]) {
+    const two = new Net();
+    new Checkpoint({ one: two }).read(path);
+    two.build();
+    expect(two.kernel.shape).toEqual([2]);
+    expect(use(two.kernel)).toEqual([5, 6]);
+    two.kernel.assign([7, 7]);
+    expect(two.kernel.array()).toEqual([7, 7]);
+  }
+  const shown = new Net();
+  new Checkpoint({ one: shown }).read(path);
+  shown.build();
+  expect(String(shown.kernel)).toContain('5');
+});
+
+test('arrays and maps that grow', () => {
+  const make = (k: number): Net => Object.assign(new Net(), { kernel: new Variable([k, k]) });
+  const one = new Net();
+  one.layers.push(make(1), make(2));
+  one.table.set('x', make(3));
+  const path = write({ one });
+  const two = new Net();
+  const status = new Checkpoint({ one: two }).read(path);
+  for (let i = 0; i < 2; i++) {
+    two.layers.push(new Net());
+    (two.layers[i] as Net).build();
+  }
+  const inner = new Net();
+  two.table.set('x', inner);
+  inner.build();
+  expect((two.layers as Net[]).map((l) => l.kernel.array())).toEqual([
+    [1, 1],
+    [2, 2],
+  ]);
+  expect(inner.kernel.array()).toEqual([3, 3]);
+  status.assertConsumed();
+});
+
+test('variables made before are restored when an attribute takes them', () => {
+  const path = write({
+    one: Object.assign(new Net(), { inner: Object.assign(new Net(), { kernel: new Variable([4, 4]) }) }),
+  });
+  const kernel = new Variable(zeros([2]));
+  const two = new Net();
+  new Checkpoint({ one: two }).read(path);
+  const inner = Object.assign(new Net(), { kernel });
+  expect(kernel.array()).toEqual([0, 0]);
+  two.inner = inner;
+  expect(kernel.array()).toEqual([4, 4]);
+});
+
+test('a later restoration wins, an earlier one still gives what only it has', () => {
+  const early = write({ a: new Variable(1), b: new Variable(1), c: new Variable(1) });
+  const late = write({ a: new Variable(2), b: new Variable(2) });
+  const checkpoint = new Checkpoint<{ a: Variable; b?: Variable; c?: Variable }>({ a: new Variable(0) });
+  checkpoint.read(early);
+  checkpoint.read(late).expectPartial();
+  checkpoint.b = new Variable(0);
+  checkpoint.c = new Variable(0);
+  expect([checkpoint.a, checkpoint.b, checkpoint.c].map((v) => v.item())).toEqual([2, 2, 1]);
+});
+
+test('what does not fit is an error where it is attached', () => {
+  const path = write({ v: new Variable([1, 2]) });
+  const checkpoint = new Checkpoint<{ v?: Variable }>();
+  checkpoint.read(path);
+  expect(() => {
+    checkpoint.v = new Variable([1, 2, 3]);
+  }).toThrow(/Received incompatible tensor with shape \[2\]/);
+});
+
+test('saving includes what was made and not used yet', () => {
+  const one = new Net();
+  one.build();
+  one.kernel.assign([5, 6]);
+  const path = write({ one });
+  const two = new Net();
+  new Checkpoint({ one: two }).read(path);
+  two.build();
+  const three = new Net();
+  three.build();
+  new Checkpoint({ one: three }).read(write({ one: two })).assertConsumed();
+  expect(three.kernel.array()).toEqual([5, 6]);
+});
+
+test('nothing waits for objects that are gone, and a warning tells what was not restored', async () => {
+  const gc = globalThis.gc as () => void;
+  const path = write({ v: new Variable(1), lost: new Variable(2) });
+  const warnings: string[] = [];
+  const { warn } = console;
+  console.warn = (text: string) => warnings.push(text);
+  try {
+    (() => {
+      new Checkpoint({ v: new Variable(0) }).read(path);
+      new Checkpoint({ v: new Variable(0) }).read(path).expectPartial();
+    })();
+    expect(context.restoring).not.toBeNull();
+    for (let i = 0; i < 20 && warnings.length === 0; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      gc();
+    }
+    applyPending();
+    expect(context.restoring).toBeNull();
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('1 values in the checkpoint were not restored: (root).lost');
+  } finally {
+    console.warn = warn;
+  }
+});

@@ -1,0 +1,55 @@
+// What is in a checkpoint, without any object.
+import type { DType, Tensor } from '@eagre/core';
+import { openBundle } from './bundle.ts';
+import type { Source } from './source.ts';
+import { latestCheckpoint } from './state.ts';
+
+/** Reads the values of a checkpoint by their names. */
+export class CheckpointReader {
+  readonly #source: Source & { readonly keys: readonly string[] };
+
+  /** @internal */
+  constructor(source: Source & { readonly keys: readonly string[] }) {
+    this.#source = source;
+  }
+
+  /** The shape of each value by name. */
+  getVariableToShapeMap(): Map<string, number[]> {
+    return new Map(this.#source.keys.map((key) => [key, [...this.#source.spec(key).shape]]));
+  }
+  /** The dtype of each value by name; TensorFlow's name where Eagre has no such dtype. */
+  getVariableToDtypeMap(): Map<string, DType | (string & {})> {
+    return new Map(this.#source.keys.map((key) => [key, this.#source.spec(key).dtype]));
+  }
+  hasTensor(name: string): boolean {
+    return this.#source.has(name);
+  }
+  /** @throws NotFoundError when there is no such name, DataLossError for damaged bytes, UnimplementedError for complex numbers. */
+  getTensor(name: string): Tensor {
+    return this.#source.read(name);
+  }
+}
+
+/** What `listVariables` tells of one value. */
+export type ListedVariable = readonly [name: string, shape: readonly number[]];
+
+/**
+ * Opens a checkpoint, or the latest one of a folder.
+ * @throws NotFoundError when there is none.
+ */
+export function loadCheckpoint(path: string): CheckpointReader {
+  return new CheckpointReader(openBundle(latestCheckpoint(path) ?? path));
+}
+
+/** The names and shapes of all values in a checkpoint, or in the latest one of a folder, by name. */
+export function listVariables(path: string): ListedVariable[] {
+  return [...loadCheckpoint(path).getVariableToShapeMap()];
+}
+
+/** One value of a checkpoint, or of the latest one of a folder. */
+export function loadVariable(path: string, name: string): Tensor {
+  // What is written for `checkpoint.step` is meant by its path as well as by its whole name.
+  const reader = loadCheckpoint(path);
+  const key = `${name}/.ATTRIBUTES/VARIABLE_VALUE`;
+  return reader.getTensor(!reader.hasTensor(name) && reader.hasTensor(key) ? key : name);
+}

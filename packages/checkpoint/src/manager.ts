@@ -1,0 +1,206 @@
+import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { nodeBuiltin } from '@eagre/formats';
+import type { Checkpoint } from './checkpoint.ts';
+import { CheckpointOptions } from './options.ts';
+import { getCheckpointState, updateCheckpointState } from './state.ts';
+
+/** What decides which checkpoints a manager keeps. */
+export interface CheckpointManagerOptions {
+  /** How many checkpoints stay; older ones are deleted. null keeps all. */
+  readonly maxToKeep: number | null;
+  /** In addition, keeps for good one checkpoint for each span of so many hours. */
+  readonly keepCheckpointEveryNHours?: number | null;
+  /** The files begin with it; `ckpt` unless given. */
+  readonly checkpointName?: string;
+  /** The step of training, for `checkpointInterval`. */
+  readonly stepCounter?: Variable | null;
+  /** `save` does nothing unless the step has grown by so much since the last one. */
+  readonly checkpointInterval?: number | null;
+  /** Called by `restoreOrInitialize` when there is nothing to restore. */
+  readonly initFn?: (() => void) | null;
+  /** The time in seconds since 1970, for tests. */
+  readonly clock?: () => number;
+}
+
+/** Of one save by a manager. */
+export interface ManagerSaveOptions {
+  /** Instead of the number of saves. */
+  readonly checkpointNumber?: number | bigint | Tensor | Variable;
+  /** False: save although `checkpointInterval` has not passed, unless this very step is saved already. */
+  readonly checkInterval?: boolean;
+  readonly options?: CheckpointOptions;
+}
+
+/**
+ * Saves checkpoints into a folder, deletes old ones, and finds the last one after a restart.
+ *
+ *     const manager = new tf.train.CheckpointManager(checkpoint, 'runs', { maxToKeep: 3 });
+ *     checkpoint.restore(manager.latestCheckpoint);
+ *     manager.save();
+ */
+export class CheckpointManager {
+  readonly checkpoint: Checkpoint;
+  readonly directory: string;
+  readonly checkpointInterval: number | null;
+  readonly #options: CheckpointManagerOptions;
+  readonly #prefix: string;
+  readonly #clock: () => number;
+  /** Path → time, oldest first: those that may be deleted. */
+  readonly #managed = new Map<string, number>();
+  #latest: string | null;
+  #lastPreserved: number;
+  #lastStep: number | null = null;
+
+  /** @throws InvalidArgumentError for a `maxToKeep` below 1, and an interval without a counter. */
+  constructor(checkpoint: Checkpoint, directory: string, options: CheckpointManagerOptions) {
+    const { maxToKeep, checkpointInterval = null, stepCounter = null, clock } = options;
+    if (maxToKeep !== null && !(maxToKeep > 0)) {
+      throw new InvalidArgumentError(
+        `Expected a positive integer or \`null\` for \`maxToKeep\`, got ${maxToKeep}.`,
+        'CheckpointManager',
+      );
+    }
+    if (checkpointInterval !== null && stepCounter === null) {
+      throw new InvalidArgumentError(
+        '`stepCounter` should be passed if `checkpointInterval` is given.',
+        'CheckpointManager',
+      );
+    }
+    this.checkpoint = checkpoint;
+    this.directory = directory;
+    this.checkpointInterval = checkpointInterval;
+    this.#options = options;
+    this.#clock = clock ?? (() => Date.now() / 1000);
+    this.#prefix = nodeBuiltin('node:path').join(directory, options.checkpointName ?? 'ckpt');
+    const state = getCheckpointState(directory);
+    const now = this.#clock();
+    this.#latest = state?.modelCheckpointPath || null;
+    // A new folder: the first checkpoint counts as kept a moment ago.
+    this.#lastPreserved = state?.lastPreservedTimestamp || now - 1;
+    const times = state?.allModelCheckpointTimestamps ?? [];
+    (state?.allModelCheckpointPaths ?? []).forEach((path, i) => {
+      const time = Math.min(times.length > 0 ? (times[i] ?? 0) : this.#lastPreserved, now);
+      if (time > this.#lastPreserved) this.#managed.set(path, time);
+    });
+  }
+
+  /** The path of the newest checkpoint in the folder; null while there is none. */
+  get latestCheckpoint(): string | null {
+    return this.#latest;
+  }
+  /** The paths of the checkpoints, oldest first, without those that are kept for good. */
+  get checkpoints(): string[] {
+    return [...this.#managed.keys()];
+  }
+
+  /** Saves, and deletes what is too old. @returns the path; null when the interval has not passed. */
+  save(how: ManagerSaveOptions = {}): string | null {
+    const started = this.#begin(how);
+    if (started === null) return null;
+    this.checkpoint._write(started, how.options ?? new CheckpointOptions(), [(path) => this.#record(path)]);
+    return started;
+  }
+  /** The same with the values of now, written while the program goes on. */
+  async saveAsync(how: ManagerSaveOptions = {}): Promise<string | null> {
+    const started = this.#begin(how);
+    if (started === null) return null;
+    const options = new CheckpointOptions({
+      ...how.options,
+      experimentalWriteCallbacks: [
+        (path) => this.#record(path),
+        ...(how.options?.experimentalWriteCallbacks ?? []),
+      ],
+    });
+    return this.checkpoint.writeAsync(started, options);
+  }
+
+  /** Restores the newest checkpoint, or calls `initFn` when there is none. @returns its path, or null. */
+  restoreOrInitialize(): string | null {
+    if (this.#latest !== null) {
+      this.checkpoint.restore(this.#latest);
+      if (this.checkpointInterval !== null) this.#lastStep = this.#step();
+      return this.#latest;
+    }
+    this.#options.initFn?.();
+    return null;
+  }
+
+  /** Waits for what is still being written. */
+  async sync(): Promise<void> {
+    await this.checkpoint.sync();
+  }
+
+  #step(): number {
+    return Number((this.#options.stepCounter as Variable).item());
+  }
+
+  /** The path to write, unless it is too early. */
+  #begin({ checkpointNumber, checkInterval = true }: ManagerSaveOptions): string | null {
+    if (this.checkpointInterval !== null) {
+      const step = this.#step();
+      if (this.#lastStep !== null) {
+        if (step === this.#lastStep) return null;
+        if (checkInterval && step < this.#lastStep + this.checkpointInterval) return null;
+      }
+      this.#lastStep = step;
+    }
+    const count = this.checkpoint._count();
+    const number =
+      checkpointNumber === undefined
+        ? count
+        : Number(typeof checkpointNumber === 'object' ? checkpointNumber.item() : checkpointNumber);
+    if (!Number.isSafeInteger(number)) {
+      throw new InvalidArgumentError(
+        `the number of a checkpoint is an integer, got ${number}`,
+        'CheckpointManager.save',
+      );
+    }
+    return `${this.#prefix}-${number}`;
+  }
+
+  #record(path: string): void {
+    this.#managed.delete(path);
+    this.#managed.set(path, this.#clock());
+    this.#latest = path;
+    // Before and after: a crash in between leaves files that nobody lists, not a list of files that are gone.
+    this.#writeState();
+    this.#sweep();
+    this.#writeState();
+  }
+
+  #writeState(): void {
+    updateCheckpointState(this.directory, {
+      latest: this.#latest as string,
+      all: [...this.#managed.keys()],
+      timestamps: [...this.#managed.values()],
+      lastPreserved: this.#lastPreserved,
+    });
+  }
+
+  #sweep(): void {
+    const { maxToKeep, keepCheckpointEveryNHours } = this.#options;
+    if (maxToKeep === null) return;
+    while (this.#managed.size > maxToKeep) {
+      const [path, time] = this.#managed.entries().next().value as [string, number];
+      this.#managed.delete(path);
+      if (keepCheckpointEveryNHours && time - keepCheckpointEveryNHours * 3600 >= this.#lastPreserved) {
+        this.#lastPreserved = time;
+        continue;
+      }
+      remove(path);
+    }
+  }
+}
+
+/** Deletes the files of a checkpoint: its index first, without which the rest counts for nothing. */
+function remove(path: string): void {
+  const { readdirSync, rmSync } = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  rmSync(`${path}.index`, { force: true });
+  const folder = dirname(path);
+  const start = `${basename(path)}.data-`;
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith(start) && /^\d{5}-of-\d{5}$/.test(file.slice(start.length)))
+      rmSync(join(folder, file), { force: true });
+  }
+}

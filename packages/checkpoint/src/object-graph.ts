@@ -1,0 +1,110 @@
+// The objects below a root as a checkpoint describes them: nodes with names between them, and values with keys.
+import { type TrackableAttribute, Variable } from '@eagre/core';
+import type { tensorflow } from '@eagre/formats';
+import { attributeKey, pathOf, slotPath } from './names.ts';
+import { type View, viewOf } from './view.ts';
+
+/** An object with its view, at its place in the graph. */
+export interface Seen {
+  readonly object: object;
+  readonly view: View;
+  /** The names on the shortest way from the root. */
+  readonly names: readonly string[];
+}
+
+/** A value to be saved. */
+export interface Entry {
+  readonly key: string;
+  readonly attribute: TrackableAttribute;
+}
+
+/** Everything that a checkpoint holds. */
+export interface ObjectGraph {
+  readonly proto: tensorflow.TrackableObjectGraph;
+  readonly entries: readonly Entry[];
+}
+
+/** Looks at objects; a root may have children beside its own. */
+export type Look = (object: object) => View;
+
+/** The objects that can be reached from a root, nearest first: the numbers of nodes are the places in this list. */
+export function walk(root: object, look: Look = viewOf): Seen[] {
+  const seen = new Set<object>([root]);
+  const list: Seen[] = [{ object: root, view: look(root), names: [] }];
+  for (const { view, names } of list) {
+    for (const [name, object] of view.children) {
+      if (seen.has(object)) continue;
+      seen.add(object);
+      list.push({ object, view: look(object), names: [...names, name] });
+    }
+  }
+  return list;
+}
+
+/** What is to be written for everything that can be reached from a root. */
+export function describe(root: object, look: Look = viewOf): ObjectGraph {
+  const all = walk(root, look);
+  const ids = new Map(all.map(({ object }, id) => [object, id]));
+  const entries: Entry[] = [];
+  type Node = { -readonly [K in keyof tensorflow.TrackableObject]: tensorflow.TrackableObject[K] };
+  const attributesOf = (object: object, view: View, path: string): Node => {
+    if (view.attributes.size === 0) return {};
+    const attributes = [...view.attributes].map(([name, attribute]) => {
+      const key = attributeKey(path, name);
+      entries.push({ key, attribute });
+      const full = object instanceof Variable ? object.name : `${path}/${name}`;
+      return { name, full_name: full, checkpoint_key: key };
+    });
+    return { attributes, has_checkpoint_values: { value: true } };
+  };
+  const nodes = all.map(({ object, view, names }): Node => {
+    const node = attributesOf(object, view, pathOf(names));
+    if (view.children.length > 0) {
+      node.children = view.children.map(([local_name, child]) => ({
+        node_id: ids.get(child) as number,
+        local_name,
+      }));
+    }
+    return node;
+  });
+  all.forEach(({ view, names: optimizer }, id) => {
+    const rows = [];
+    for (const { variable, name, slot } of view.slots) {
+      const original = ids.get(variable);
+      // State for a variable that is not saved itself could not be found again.
+      if (original === undefined) continue;
+      let slotId = ids.get(slot);
+      if (slotId === undefined) {
+        const path = slotPath(pathOf((all[original] as Seen).names), pathOf(optimizer), name);
+        slotId = nodes.push(attributesOf(slot, viewOf(slot), path)) - 1;
+        ids.set(slot, slotId);
+      }
+      rows.push({ original_variable_node_id: original, slot_name: name, slot_variable_node_id: slotId });
+    }
+    if (rows.length > 0) (nodes[id] as Node).slot_variables = rows;
+  });
+  return { proto: { nodes }, entries };
+}
+
+/** The name of a node for people: `(root).model.kernel`, as TensorFlow writes it. */
+export function nodeNames(graph: tensorflow.TrackableObjectGraph): string[] {
+  const nodes = graph.nodes ?? [];
+  const names = new Array<string | undefined>(nodes.length);
+  names[0] = '(root)';
+  const order = [0];
+  for (const id of order) {
+    for (const { node_id: child = 0, local_name = '' } of nodes[id]?.children ?? []) {
+      if (child >= nodes.length || names[child] !== undefined) continue;
+      names[child] = `${names[id]}.${local_name}`;
+      order.push(child);
+    }
+  }
+  for (const [id, node] of nodes.entries()) {
+    for (const row of node.slot_variables ?? []) {
+      const slot = row.slot_variable_node_id ?? 0;
+      names[slot] ??=
+        `${names[id]}'s state '${row.slot_name}' for ${names[row.original_variable_node_id ?? 0]}`;
+    }
+  }
+  return names.map((name, id) => name ?? `node ${id}`);
+}

@@ -1,0 +1,302 @@
+import { InvalidArgumentError, type Tensor, Variable } from '@eagre/core';
+import { lifted, sameShape, withoutTapes } from '@eagre/core/internal';
+import type { tensorflow } from '@eagre/formats';
+import { type Look, nodeNames, type Seen, walk } from './object-graph.ts';
+import type { Source } from './source.ts';
+import { isCollection, type View } from './view.ts';
+
+// By object: the restoration that gave it its values last. Later ones win, also where an earlier one is still waiting for objects.
+const restoredBy = new WeakMap<object, number>();
+let restorations = 0;
+
+/** What a restoration tells when nobody can hold its objects any more. */
+export interface Outcome {
+  readonly prefix: string;
+  partial: boolean;
+  /** The names of values in the file that no object took. */
+  unrestored(): string[];
+}
+
+/** A value of the file with the object that takes it. */
+interface Transfer {
+  readonly id: number;
+  readonly object: object;
+  readonly key: string;
+  restore(value: Tensor): void;
+}
+
+/**
+ * Puts what is in a checkpoint into objects: those that exist now and, at each `walk`, those that have appeared since. It holds none
+ * of them.
+ */
+export abstract class Restoration {
+  readonly number: number = ++restorations;
+  readonly source: Source;
+  protected readonly look: Look;
+
+  constructor(source: Source, look: Look) {
+    this.source = source;
+    this.look = look;
+  }
+
+  /** Gives values to objects that have none of this checkpoint yet. @throws InvalidArgumentError for shapes and dtypes that differ. */
+  walk(root: object): void {
+    lifted(() =>
+      withoutTapes(() => {
+        const transfers = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
+        for (const t of transfers) check(this.source, t);
+        const values = transfers.map((t) => this.source.read(t.key));
+        transfers.forEach(({ object, restore }, i) => {
+          const value = values[i] as Tensor;
+          restoredBy.set(object, this.number);
+          restore(value);
+          value.dispose();
+        });
+      }),
+    );
+  }
+
+  /** Binds objects to what the file has for them. @returns what they have not got yet. */
+  protected abstract find(root: object): Transfer[];
+  /** Whether all values of the file have found their objects. */
+  abstract get complete(): boolean;
+  /** Whether `other`, a later one, has all that this one still waits to give. */
+  abstract supersededBy(other: Restoration): boolean;
+  abstract isBound(object: object): boolean;
+  abstract readonly outcome: Outcome;
+
+  /** Whether the object has its values from here or from a later restoration. */
+  hasRestored(object: object): boolean {
+    return this.isBound(object) || (restoredBy.get(object) ?? 0) > this.number;
+  }
+
+  /** Everything that exists below the root, slots of optimizers included. */
+  existing(root: object, slots = true): Seen[] {
+    const all = walk(root, this.look);
+    if (!slots) return all;
+    const objects = new Set(all.map((s) => s.object));
+    const more: Seen[] = [];
+    for (const { view, names } of all) {
+      for (const { variable, slot, name } of view.slots) {
+        if (!objects.has(variable) || objects.has(slot)) continue;
+        objects.add(slot);
+        more.push({ object: slot, view: this.look(slot), names: [...names, name] });
+      }
+    }
+    return [...all, ...more];
+  }
+}
+
+/** Restores by the names between objects. */
+export class ObjectRestoration extends Restoration {
+  readonly graph: tensorflow.TrackableObjectGraph;
+  /** Values of objects in the file that the objects of the program have no place for: by node. */
+  readonly unused: Map<number, string[]> = new Map<number, string[]>();
+  readonly outcome: Outcome;
+  readonly #skipSlots: boolean;
+  readonly #bound: Map<number, WeakRef<object>> = new Map();
+  readonly #objects: WeakSet<object> = new WeakSet();
+  #warned = false;
+
+  constructor(
+    source: Source,
+    graph: tensorflow.TrackableObjectGraph,
+    look: Look,
+    options: { readonly skipSlots: boolean; readonly attached: () => void },
+  ) {
+    super(source, look);
+    this.graph = graph;
+    this.#skipSlots = options.skipSlots;
+    this.#attached = options.attached;
+    const bound = this.#bound;
+    this.outcome = {
+      prefix: source.prefix,
+      partial: false,
+      unrestored: () => unbound(graph, bound).map((id) => nodeNames(graph)[id] as string),
+    };
+  }
+  readonly #attached: () => void;
+
+  get complete(): boolean {
+    return this.unbound.length === 0;
+  }
+  /** The nodes with values that no object has taken. */
+  get unbound(): number[] {
+    const ids = unbound(this.graph, this.#bound);
+    if (!this.#skipSlots) return ids;
+    const slots = new Set(
+      this.#nodes.flatMap((n) => (n.slot_variables ?? []).map((s) => s.slot_variable_node_id ?? 0)),
+    );
+    return ids.filter((id) => !slots.has(id));
+  }
+  /** How many nodes have an object. */
+  get matched(): number {
+    return this.#bound.size;
+  }
+  override isBound(object: object): boolean {
+    return this.#objects.has(object);
+  }
+  override supersededBy(other: Restoration): boolean {
+    return this.unbound.every((id) =>
+      (this.#nodes[id]?.attributes ?? []).every((a) => other.source.has(a.checkpoint_key ?? '')),
+    );
+  }
+
+  get #nodes(): readonly tensorflow.TrackableObject[] {
+    return this.graph.nodes ?? [];
+  }
+
+  protected find(root: object): Transfer[] {
+    const transfers: Transfer[] = [];
+    const visited = new Set<number>();
+    const views = new Map<object, View>();
+    const queue: [id: number, object: object][] = [[0, root]];
+    const optimizers: [id: number, view: View][] = [];
+    const first = this.#bound.size === 0;
+    for (const [id, object] of queue) {
+      const node = this.#nodes[id];
+      if (node === undefined || visited.has(id)) {
+        if (first && visited.has(id) && this.#bound.get(id)?.deref() !== object) this.#warn(id);
+        continue;
+      }
+      if (!this.#isOrBecomes(id, object)) continue;
+      visited.add(id);
+      const view = this.look(object);
+      views.set(object, view);
+      this.#transfer(id, object, view, transfers);
+      const children = new Map(view.children);
+      for (const { node_id: child = 0, local_name: name = '' } of node.children ?? []) {
+        const there = children.get(name);
+        if (there !== undefined) queue.push([child, there]);
+        else watch(object, name, this.#attached);
+      }
+      if ((node.slot_variables ?? []).length > 0) optimizers.push([id, view]);
+    }
+    if (!this.#skipSlots) for (const [id, view] of optimizers) this.#findSlots(id, view, transfers);
+    return transfers;
+  }
+
+  #findSlots(id: number, view: View, transfers: Transfer[]): void {
+    if (view.slots.length === 0) return;
+    const byVariable = new Map<object, Map<string, Variable>>();
+    for (const { variable, name, slot } of view.slots) {
+      const slots = byVariable.get(variable) ?? new Map<string, Variable>();
+      byVariable.set(variable, slots.set(name, slot));
+    }
+    for (const row of this.#nodes[id]?.slot_variables ?? []) {
+      const variable = this.#bound.get(row.original_variable_node_id ?? 0)?.deref();
+      const slot = variable && byVariable.get(variable)?.get(row.slot_name ?? '');
+      const at = row.slot_variable_node_id ?? 0;
+      if (slot === undefined || !this.#isOrBecomes(at, slot)) continue;
+      this.#transfer(at, slot, this.look(slot), transfers);
+    }
+  }
+
+  /** Whether the object is the node's, which it becomes if the node has none. */
+  #isOrBecomes(id: number, object: object): boolean {
+    const bound = this.#bound.get(id);
+    if (bound !== undefined) return bound.deref() === object;
+    this.#bound.set(id, new WeakRef(object));
+    this.#objects.add(object);
+    this.#fresh.add(id);
+    return true;
+  }
+  // Bound, but without their values yet.
+  readonly #fresh = new Set<number>();
+
+  #transfer(id: number, object: object, view: View, to: Transfer[]): void {
+    if (!this.#fresh.delete(id)) return;
+    for (const { name = '', checkpoint_key: key = '' } of this.#nodes[id]?.attributes ?? []) {
+      const attribute = view.attributes.get(name);
+      if (attribute === undefined) this.unused.set(id, [...(this.unused.get(id) ?? []), name]);
+      else to.push({ id, object, key, restore: (value) => attribute.restore(value) });
+    }
+  }
+
+  #warn(id: number): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    console.warn(
+      `Inconsistent references when loading the checkpoint into this object graph: ${nodeNames(this.graph)[id]} is one object in the checkpoint and several here. Only one of them is restored.`,
+    );
+  }
+}
+
+/** Restores variables by their names, from files without an object graph. */
+export class NameRestoration extends Restoration {
+  readonly outcome: Outcome;
+  readonly #objects: WeakSet<object> = new WeakSet();
+
+  constructor(source: Source, look: Look) {
+    super(source, look);
+    this.outcome = { prefix: source.prefix, partial: true, unrestored: () => [] };
+  }
+  // Nothing tells whether a name will still be asked for.
+  get complete(): boolean {
+    return false;
+  }
+  override isBound(object: object): boolean {
+    return this.#objects.has(object);
+  }
+  override supersededBy(): boolean {
+    return true;
+  }
+  protected find(root: object): Transfer[] {
+    const transfers: Transfer[] = [];
+    for (const { object } of this.existing(root)) {
+      if (!(object instanceof Variable) || this.#objects.has(object) || !this.source.has(object.name))
+        continue;
+      this.#objects.add(object);
+      transfers.push({ id: 0, object, key: object.name, restore: (value) => void object.assign(value) });
+    }
+    return transfers;
+  }
+}
+
+function unbound(
+  graph: tensorflow.TrackableObjectGraph,
+  bound: ReadonlyMap<number, WeakRef<object>>,
+): number[] {
+  return (graph.nodes ?? []).flatMap((node, id) =>
+    (node.attributes ?? []).length > 0 && !bound.has(id) ? [id] : [],
+  );
+}
+
+/** Refuses a value that does not fit its variable, before anything is changed. */
+function check(source: Source, { object, key }: Transfer): void {
+  const { dtype, shape } = source.spec(key);
+  if (!(object instanceof Variable)) return;
+  if (dtype !== object.dtype) {
+    throw new InvalidArgumentError(
+      `tensor_name = ${key}; expected dtype ${object.dtype} does not equal original dtype ${dtype}`,
+      'restore',
+    );
+  }
+  if (!sameShape(shape, object.shape)) {
+    throw new InvalidArgumentError(
+      `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.name}`,
+      'restore',
+    );
+  }
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+/** Has `attached` called as soon as the attribute is assigned to. Attributes of classes, arrays and maps are left alone. */
+function watch(object: object, name: string, attached: () => void): void {
+  if (Array.isArray(object) || isCollection(object) || object instanceof Variable) return;
+  if (!IDENTIFIER.test(name) || name === 'save_counter') return;
+  const own = Object.getOwnPropertyDescriptor(object, name);
+  if (own === undefined ? name in object || !Object.isExtensible(object) : !own.configurable || !own.writable)
+    return;
+  const before: unknown = own?.value;
+  Object.defineProperty(object, name, {
+    configurable: true,
+    enumerable: own?.enumerable ?? false,
+    get: () => before,
+    set: (value: unknown) => {
+      Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+      attached();
+    },
+  });
+}

@@ -1,0 +1,12 @@
+import type { Tensor } from '@eagre/core';
+
+/** The values of a checkpoint. */
+export interface Source {
+  /** Its path, without the endings of files. */
+  readonly prefix: string;
+  has(key: string): boolean;
+  /** What is stored under a key, without its values. @throws NotFoundError when there is nothing. */
+  spec(key: string): { readonly dtype: string; readonly shape: readonly number[] };
+  /** @throws DataLossError for damaged bytes. */
+  read(key: string): Tensor;
+}

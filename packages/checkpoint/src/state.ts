@@ -1,0 +1,120 @@
+// The file `checkpoint` of a folder, which names its checkpoints.
+import { DataLossError } from '@eagre/core';
+import { FormatError, nodeBuiltin, readCheckpointState, writeCheckpointState } from '@eagre/formats';
+
+/** Which checkpoints a folder has. */
+export interface CheckpointState {
+  /** The path of the latest. */
+  readonly modelCheckpointPath: string;
+  /** Oldest first. */
+  readonly allModelCheckpointPaths: readonly string[];
+  /** For each path when it was written, in seconds since 1970; empty where nobody wrote them down. */
+  readonly allModelCheckpointTimestamps: readonly number[];
+  /** When the last checkpoint was written that is kept for good. */
+  readonly lastPreservedTimestamp?: number;
+}
+
+/** @internal What becomes the state of a folder. */
+export interface NewState {
+  readonly latest: string;
+  readonly all: readonly string[];
+  readonly timestamps?: readonly number[];
+  readonly lastPreserved?: number;
+}
+
+/**
+ * What the folder's state file says; null where there is none.
+ * @param latestFilename the file's name, `checkpoint` unless given.
+ * @throws DataLossError when the file is something else.
+ */
+export function getCheckpointState(directory: string, latestFilename = 'checkpoint'): CheckpointState | null {
+  const { isAbsolute, join } = nodeBuiltin('node:path');
+  const file = join(directory, latestFilename);
+  try {
+    const state = readCheckpointState(file);
+    if (state === undefined) return null;
+    const absolute = (path: string): string =>
+      path === '' || isAbsolute(path) ? path : join(directory, path);
+    const preserved = state.last_preserved_timestamp;
+    return {
+      modelCheckpointPath: absolute(state.model_checkpoint_path ?? ''),
+      allModelCheckpointPaths: (state.all_model_checkpoint_paths ?? []).map(absolute),
+      allModelCheckpointTimestamps: state.all_model_checkpoint_timestamps ?? [],
+      ...(preserved !== undefined && { lastPreservedTimestamp: preserved }),
+    };
+  } catch (cause) {
+    if (cause instanceof FormatError) throw new DataLossError(cause.message, 'getCheckpointState', { cause });
+    throw cause;
+  }
+}
+
+/**
+ * The path of the folder's latest checkpoint; null when there is none, or its files are gone.
+ * @param latestFilename the name of the state file, `checkpoint` unless given.
+ */
+export function latestCheckpoint(directory: string, latestFilename = 'checkpoint'): string | null {
+  const path = getCheckpointState(directory, latestFilename)?.modelCheckpointPath;
+  return path && nodeBuiltin('node:fs').existsSync(`${path}.index`) ? path : null;
+}
+
+/** @internal Writes the state file of a folder, with paths relative to it. */
+export function updateCheckpointState(
+  directory: string,
+  state: NewState,
+  latestFilename = 'checkpoint',
+): void {
+  const { join, relative, resolve } = nodeBuiltin('node:path');
+  const inside = (path: string): string => relative(resolve(directory), resolve(path));
+  const { timestamps, lastPreserved } = state;
+  writeCheckpointState(join(directory, latestFilename), {
+    model_checkpoint_path: inside(state.latest),
+    all_model_checkpoint_paths: state.all.map(inside),
+    ...(timestamps !== undefined && { all_model_checkpoint_timestamps: timestamps }),
+    ...(lastPreserved !== undefined && { last_preserved_timestamp: lastPreserved }),
+  });
+}
+
+/** How `checkpointsIterator` waits. */
+export interface CheckpointsIteratorOptions {
+  /** The least number of seconds between two checkpoints. */
+  readonly minIntervalSecs?: number;
+  /** How many seconds to wait for another checkpoint; null, unless given, waits for ever. */
+  readonly timeout?: number | null;
+  /** Asked after each wait that was in vain, and after each checkpoint: true ends the iteration. */
+  readonly timeoutFn?: () => boolean;
+}
+
+/**
+ * The latest checkpoint of a folder, each time there is another one: for a program that evaluates while another one trains.
+ *
+ *     for await (const path of tf.train.checkpointsIterator('runs')) { … }
+ */
+export async function* checkpointsIterator(
+  directory: string,
+  options: CheckpointsIteratorOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const { minIntervalSecs = 0, timeout = null, timeoutFn } = options;
+  const sleep = (seconds: number): Promise<void> =>
+    new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const pause = Math.min(1, (timeout ?? 10) / 10);
+  let last: string | null = null;
+  for (;;) {
+    const started = Date.now();
+    let found = latestCheckpoint(directory);
+    while (found === null || found === last) {
+      if (timeout !== null && Date.now() - started >= timeout * 1000) break;
+      await sleep(pause);
+      found = latestCheckpoint(directory);
+    }
+    if (found !== null && found !== last) {
+      const given = Date.now();
+      last = found;
+      yield found;
+      const rest = minIntervalSecs - (Date.now() - given) / 1000;
+      if (rest > 0) await sleep(rest);
+    } else if (timeoutFn === undefined) {
+      return;
+    }
+    if (timeoutFn?.() === true) return;
+  }
+}

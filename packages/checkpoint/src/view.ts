@@ -1,0 +1,102 @@
+// How an object looks to a checkpoint: what is inside by name, which values it has of its own, which slots.
+import {
+  InvalidArgumentError,
+  Module,
+  type Trackable,
+  type TrackableAttribute,
+  type TrackableSlot,
+  Variable,
+} from '@eagre/core';
+
+/** The name of a variable's value among the attributes of its node. */
+const VARIABLE_VALUE = 'VARIABLE_VALUE';
+
+/** What a checkpoint sees of an object. */
+export interface View {
+  readonly children: readonly (readonly [name: string, child: object])[];
+  readonly attributes: ReadonlyMap<string, TrackableAttribute>;
+  readonly slots: readonly TrackableSlot[];
+}
+
+/** How the object looks now. */
+export function viewOf(object: object): View {
+  if (object instanceof Variable) {
+    return {
+      children: [],
+      attributes: new Map([[VARIABLE_VALUE, valueOf(object)]]),
+      slots: [],
+    };
+  }
+  const own = isOwnView(object) ? object.trackableView() : {};
+  const entries = own.children ?? entriesOf(object);
+  const children = [...entries].filter((entry): entry is [string, object] => isTrackable(entry[1]));
+  return {
+    children,
+    attributes: new Map(own.attributes ?? []),
+    slots: [...(own.slots ?? [])],
+  };
+}
+
+/** Whether a checkpoint takes something of a value: it is a variable or an object that holds one, or might. */
+export function isTrackable(value: unknown): value is object {
+  return holds(value, new Set());
+}
+
+function holds(value: unknown, seen: Set<object>): value is object {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  if (value instanceof Variable || value instanceof Module || isOwnView(value)) return true;
+  if (!Array.isArray(value) && !isCollection(value) && !isPlain(value)) return false;
+  if (seen.has(value)) return false;
+  seen.add(value);
+  const inside = Array.isArray(value) || value instanceof Set ? value : entriesOf(value).map(([, v]) => v);
+  for (const item of inside) if (holds(item, seen)) return true;
+  return false;
+}
+
+/** Whether the value is a plain object, such as `{ model, optimizer }`. */
+export function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isOwnView(value: object): value is Trackable {
+  return typeof (value as Partial<Trackable>).trackableView === 'function';
+}
+
+/** Whether the value is a map or a set. */
+export function isCollection(value: object): value is Map<unknown, unknown> | Set<unknown> {
+  return value instanceof Map || value instanceof Set;
+}
+
+function entriesOf(object: object): [string, unknown][] {
+  if (Array.isArray(object)) return object.map((item, i) => [String(i), item]);
+  if (object instanceof Set) return [...object].map((item, i) => [String(i), item]);
+  if (!(object instanceof Map)) return Object.entries(object);
+  return [...object]
+    .filter(([, value]) => isTrackable(value))
+    .map(([key, value]) => {
+      if (typeof key !== 'string' && typeof key !== 'number') {
+        throw new InvalidArgumentError(
+          `a map with a key that is neither a string nor a number (${String(key)}) holds something to be saved: such a key has no name`,
+          'Checkpoint',
+        );
+      }
+      return [String(key), value];
+    });
+}
+
+const values = new WeakMap<Variable, TrackableAttribute>();
+
+function valueOf(variable: Variable): TrackableAttribute {
+  let value = values.get(variable);
+  if (value === undefined) {
+    value = {
+      save: () => variable.read(),
+      restore: (stored) => {
+        variable.assign(stored);
+      },
+    };
+    values.set(variable, value);
+  }
+  return value;
+}
