@@ -23,6 +23,7 @@ interface Shard {
   readonly path: string;
   readonly temporary: string;
   readonly file: number;
+  isOpen: boolean;
   /** Small tensors that wait to be written together. */
   readonly buffer: Uint8Array;
   buffered: number;
@@ -60,7 +61,15 @@ export class BundleWriter {
         const path = shardPath(prefix, i, count);
         const temporary = temporaryFor(path);
         const file = fs.openSync(temporary, 'wx');
-        shards.push({ path, temporary, file, buffer: new Uint8Array(CHUNK_BYTES), buffered: 0, size: 0 });
+        shards.push({
+          path,
+          temporary,
+          file,
+          isOpen: true,
+          buffer: new Uint8Array(CHUNK_BYTES),
+          buffered: 0,
+          size: 0,
+        });
       }
     } catch (error) {
       this.abort();
@@ -145,9 +154,9 @@ export class BundleWriter {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     const fs = nodeBuiltin('node:fs');
-    for (const { file, temporary } of this.#shards) {
-      fs.closeSync(file);
-      fs.rmSync(temporary, { force: true });
+    for (const shard of this.#shards) {
+      close(shard);
+      fs.rmSync(shard.temporary, { force: true });
     }
   }
 
@@ -218,12 +227,18 @@ export class BundleWriter {
     const fs = nodeBuiltin('node:fs');
     // An index of before would belong to other data.
     fs.rmSync(indexPath(this.prefix), { force: true });
-    for (const { file, temporary, path } of this.#shards) {
-      fs.closeSync(file);
-      fs.renameSync(temporary, path);
+    for (const shard of this.#shards) {
+      close(shard);
+      fs.renameSync(shard.temporary, shard.path);
     }
     syncFolder(this.prefix);
   }
+}
+
+function close(shard: Shard): void {
+  if (!shard.isOpen) return;
+  shard.isOpen = false;
+  nodeBuiltin('node:fs').closeSync(shard.file);
 }
 
 /** Takes a tensor apart: each part is to be summed up, and what is in `write`, if anything, to be written. */

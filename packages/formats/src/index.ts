@@ -20,6 +20,20 @@ export {
 } from './data-types.ts';
 export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
 export {
+  type DecodeExampleOptions,
+  decodeExample,
+  decodeSequenceExample,
+  encodeExample,
+  encodeSequenceExample,
+  type FeatureInput,
+  type FeatureInputs,
+  type FeatureListInputs,
+  type FeatureValue,
+  fromFeature,
+  type SequenceExampleValue,
+  toFeature,
+} from './example.ts';
+export {
   readFileBytes,
   readIdxFile,
   readNpyFile,

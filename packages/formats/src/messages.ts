@@ -1,6 +1,7 @@
 // All messages, as one namespace.
 import * as bundle from './bundle-messages.ts';
 import * as events from './events.ts';
+import * as examples from './example-messages.ts';
 import * as hparams from './hparams.ts';
 import type { MessageType } from './protobuf.ts';
 import * as framework from './tensorflow.ts';
@@ -8,6 +9,7 @@ import * as framework from './tensorflow.ts';
 export * from './bundle-messages.ts';
 export { DataType } from './data-types.ts';
 export * from './events.ts';
+export * from './example-messages.ts';
 export * from './hparams.ts';
 export * from './tensorflow.ts';
 
@@ -17,7 +19,7 @@ export * from './tensorflow.ts';
  */
 export function fieldNumbers(): Readonly<Record<string, Readonly<Record<string, number>>>> {
   const numbers: Record<string, Readonly<Record<string, number>>> = {};
-  for (const module of [framework, bundle, events, hparams])
+  for (const module of [framework, bundle, events, examples, hparams])
     for (const value of Object.values(module)) if (isMessageType(value)) numbers[value.name] = value.numbers;
   return numbers;
 }
