@@ -1,0 +1,2 @@
+/** What Eagre's other programs build on. No promise is made to anyone else: names here change without notice. */
+export { decodeEvent, type KnownMetadata } from './read-events.ts';
