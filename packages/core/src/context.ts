@@ -69,6 +69,8 @@ export interface Context {
   tracker: TensorTracker | null;
   backend: Backend | null;
   nameScope: string;
+  /** What `tf.device` says of the ops of graphs: `/device:CPU:0`, or nothing. */
+  placement: string;
   tracer: Tracer | null;
   /** The tracer that `lifted` set aside. */
   lifting: Tracer | null;
@@ -83,6 +85,7 @@ export const context: Context = {
   tracker: null,
   backend: null,
   nameScope: '',
+  placement: '',
   tracer: null,
   lifting: null,
   host: null,

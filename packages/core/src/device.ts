@@ -24,14 +24,26 @@ export function listPhysicalDevices(deviceType?: 'CPU' | 'GPU'): PhysicalDevice[
 
 /**
  * Places ops: `tf.device('/cpu:0', fn)` runs `fn` there and returns its value; `using _ = tf.device('/cpu:0')` holds until
- * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`.
+ * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Nodes of graphs keep the name.
  * @throws NotFoundError when there is no such device.
  */
 export function device<T>(name: string, fn: () => T): T;
 export function device(name: string): Disposable;
 export function device<T>(name: string, fn?: () => T): T | Disposable {
   const backend = findDevice(name);
-  return scoped(() => enterBackend(backend), 'tf.device', fn);
+  return scoped(
+    () => {
+      const leave = enterBackend(backend);
+      const { placement } = context;
+      context.placement = `/device:${backend.deviceType}:0`;
+      return () => {
+        context.placement = placement;
+        leave();
+      };
+    },
+    'tf.device',
+    fn,
+  );
 }
 
 function findDevice(name: string): Backend {

@@ -161,6 +161,7 @@ class Writer {
     let host: string | null = null;
     for (const node of graph.liveNodes()) {
       const { what } = node;
+      const from = this.#nodes.length;
       const name =
         this.#args !== null && what.kind === 'argument'
           ? (this.#args[graph.arguments.findIndex((a) => a.node === node)] as string)
@@ -177,6 +178,9 @@ class Writer {
         else this.#op(node, name, control);
         if (what.kind === 'host' && graph.runsWhole) host = name;
       }
+      if (node.device !== '')
+        for (let i = from; i < this.#nodes.length; i++)
+          this.#nodes[i] = { ...(this.#nodes[i] as NodeDef), device: node.device };
     }
     if (host !== null) this.effects.push(host);
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));

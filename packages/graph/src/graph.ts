@@ -1,6 +1,6 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
-import type { Attrs, Op } from '@eagre/core/internal';
+import { type Attrs, context, type Op } from '@eagre/core/internal';
 import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { graphToDot, graphToSvg } from './graph-drawing.ts';
@@ -55,6 +55,8 @@ export class GraphNode {
   readonly traced: Error | null;
   /** Whether it asks for numbers at each run: a random draw, or others, such as a learning rate. */
   readonly late: 'draw' | 'number' | null;
+  /** Where `tf.device` put it when it was traced: `/device:CPU:0`, or nothing. */
+  readonly device: string;
 
   constructor(
     name: string,
@@ -73,6 +75,7 @@ export class GraphNode {
     this.outputs = outputs.map(({ dtype, shape }, index) => ({ node: this, index, dtype, shape }));
     this.traced = traced ?? null;
     this.late = late ?? null;
+    this.device = context.placement;
   }
 }
 

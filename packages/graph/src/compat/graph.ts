@@ -34,6 +34,10 @@ export class Operation {
   get type(): string {
     return this.node.type;
   }
+  /** Where `tf.device` put it: `/device:CPU:0`, or nothing. */
+  get device(): string {
+    return this.node.device;
+  }
   /** The tensors that it computes. */
   get outputs(): Tensor[] {
     return this.node.outputs.map((v) => this.graph.tracer.tensorOf(v));
@@ -52,6 +56,14 @@ showInConsole(Operation.prototype, String);
 
 /** The sizes of a placeholder: null for any. Unknown sizes along one axis are the same size, unless they have names. */
 export type PlaceholderShape = readonly (number | null | string)[];
+
+/** TensorFlow's names of collections. */
+export const GraphKeys = {
+  GLOBAL_VARIABLES: 'variables',
+  TRAINABLE_VARIABLES: 'trainable_variables',
+  REGULARIZATION_LOSSES: 'regularization_losses',
+  LOSSES: 'losses',
+} as const;
 
 /** Placeholders, what a graph computes, or the variables and nodes that are in it. */
 export type GraphElement = Tensor | Variable | Operation;
@@ -74,6 +86,7 @@ export class Graph {
   readonly #parts = new Map<string, Part>();
   readonly #initializers = new Map<Variable, GraphNode>();
   readonly #names = new Map<Variable, string>();
+  readonly #collections = new Map<string, GraphElement[]>();
 
   /** Makes this the default graph for `fn`, or with `using _ = graph.asDefault()` until the block ends. */
   asDefault<T>(fn: () => T): T;
@@ -101,6 +114,21 @@ export class Graph {
       this.#names.set(variable, name);
     }
     return new Map([...this.#names].map(([variable, name]) => [name, variable]));
+  }
+
+  /** What was put into a collection, such as `GraphKeys.REGULARIZATION_LOSSES`, in its order; the graph's variables are two of them. */
+  getCollection(name: string): readonly GraphElement[] {
+    if (name === GraphKeys.GLOBAL_VARIABLES) return this.globalVariables();
+    if (name === GraphKeys.TRAINABLE_VARIABLES) return this.trainableVariables();
+    return [...(this.#collections.get(name) ?? [])];
+  }
+  /** Puts something into a collection. @throws InvalidArgumentError for those that the graph fills itself. */
+  addToCollection(name: string, element: GraphElement): void {
+    if (name === GraphKeys.GLOBAL_VARIABLES || name === GraphKeys.TRAINABLE_VARIABLES)
+      throw new InvalidArgumentError(`the graph itself knows what is in '${name}'`, 'Graph.addToCollection');
+    const elements = this.#collections.get(name);
+    if (elements === undefined) this.#collections.set(name, [element]);
+    else elements.push(element);
   }
 
   getOperations(): Operation[] {
@@ -217,10 +245,16 @@ let base: Graph | null = null;
 
 /** Lets ops go into a graph. @returns what ends it. */
 function enterGraph(graph: Graph): () => void {
-  const { tapes, tracker, backend, tracer, lifting, host, nameScope } = context;
+  const { tapes, tracker, backend, tracer, lifting, host, nameScope, placement } = context;
   const { sink } = symbolic;
-  const changes = { tapes: [], tracker: null, tracer: graph.tracer, lifting: null, nameScope: '' };
-  Object.assign(context, { ...changes, host: hostBackend(), backend: symbolic });
+  const changes = { tapes: [], tracker: null, tracer: graph.tracer, lifting: null };
+  Object.assign(context, {
+    ...changes,
+    nameScope: '',
+    placement: '',
+    host: hostBackend(),
+    backend: symbolic,
+  });
   symbolic.sink = graph.tracer;
   const leaveSizes = enterUnknownSizes(graph.body.standIns);
   stack.push(graph);
@@ -228,7 +262,7 @@ function enterGraph(graph: Graph): () => void {
     stack.splice(stack.lastIndexOf(graph), 1);
     leaveSizes();
     symbolic.sink = sink;
-    Object.assign(context, { tapes, tracker, backend, tracer, lifting, host, nameScope });
+    Object.assign(context, { tapes, tracker, backend, tracer, lifting, host, nameScope, placement });
   };
 }
 

@@ -78,6 +78,15 @@ export function trainableVariables(): Variable[] {
   return currentGraph('tf.trainableVariables()').trainableVariables();
 }
 
+/** What is in a collection of the default graph. */
+export function getCollection(name: string): readonly GraphElement[] {
+  return currentGraph('tf.getCollection()').getCollection(name);
+}
+/** Puts something into a collection of the default graph. */
+export function addToCollection(name: string, element: GraphElement): void {
+  currentGraph('tf.addToCollection()').addToCollection(name, element);
+}
+
 /** Gives a variable a value whenever what comes back runs, which is the variable as it is then. */
 export function assign(variable: Variable, value: TensorLike): Variable {
   return variable.assign(value);

@@ -26,8 +26,8 @@ export interface Wanted {
   readonly values: readonly (GraphValue | Variable)[];
   /** Nodes that run for what they do. */
   readonly nodes: readonly GraphNode[];
-  /** Values that are given. */
-  readonly fed: readonly GraphValue[];
+  /** Values that are given; for a variable, what it is before the run. */
+  readonly fed: readonly (GraphValue | Variable)[];
 }
 
 /** The nodes that these need, in the order in which they were written. */
@@ -66,7 +66,7 @@ export class Part {
   readonly #rankless: ReadonlySet<string>;
 
   constructor(body: GraphBody, { values, nodes, fed }: Wanted) {
-    const given = new Set(fed);
+    const given = new Set(fed.filter((v) => 'node' in v));
     const wanted = values.flatMap((v) => ('node' in v && !given.has(v) ? [v.node] : []));
     this.#body = body;
     this.#nodes = neededNodes(body, [...wanted, ...nodes], given);
@@ -75,7 +75,7 @@ export class Part {
     for (const node of this.#nodes) building.node(node);
     this.#graph = building.finish(values.map((v, i) => before[i] ?? building.get(v as GraphValue)));
     this.#rankless = new Set(
-      [...fed.map((v) => v.node), ...this.#nodes]
+      [...[...given].map((v) => v.node), ...this.#nodes]
         .filter((n) => n.outputs.some(isRankless))
         .map((n) => n.name),
     );
@@ -132,23 +132,17 @@ class Building {
   readonly #values = new Map<GraphValue, GraphValue>();
   readonly #variables = new Map<Variable, { readonly initial: GraphValue | null; value: GraphValue }>();
 
-  constructor(name: string, fed: readonly GraphValue[]) {
+  constructor(name: string, fed: readonly (GraphValue | Variable)[]) {
     this.#graph = new Graph(name);
     for (const value of fed) {
-      const { dtype, node } = value;
-      const added = this.#graph.add(
-        'Placeholder',
-        { kind: 'argument' },
-        [],
-        { dtype, shape: value.shape },
-        [value],
-        {
-          name: node.name,
-        },
-      );
+      const { dtype, shape } = value;
+      const name = 'node' in value ? value.node.name : value.name;
+      const what: NodeKind = { kind: 'argument' };
+      const added = this.#graph.add('Placeholder', what, [], { dtype, shape }, [value], { name });
       const argument = added.outputs[0] as GraphValue;
       this.#graph.arguments.push(argument);
-      this.#values.set(value, argument);
+      if ('node' in value) this.#values.set(value, argument);
+      else this.#variables.set(value, { initial: argument, value: argument });
     }
   }
 

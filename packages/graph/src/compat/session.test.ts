@@ -47,6 +47,43 @@ describe('what is fetched', () => {
     expect(session.run([v, init])[0].item()).toBe(1);
   });
 
+  test('by a function that runs always the same', () => {
+    using session = new v1.Session({ graph });
+    session.run(init);
+    const step = session.makeCallable([add, { y }, init], { feedList: [x] });
+    const [sum, { y: three }, nothing] = step(2);
+    expect([sum.item(), three.item(), nothing]).toEqual([3, 6, null]);
+    expect(session.makeCallable(v)().item()).toBe(1);
+    expect(() => step()).toThrow('Expected 1 feed values but got 0');
+    expect(() => step([1, 2])).toThrow("Cannot feed value of shape [2] for Tensor 'x:0', which has shape []");
+    expect(() => session.makeCallable(y)()).toThrow('You must feed a value');
+    session.close();
+    expect(() => step(1)).toThrow('closed Session');
+  });
+
+  test('with values for variables, assignments and what lies between', () => {
+    using session = new v1.Session({ graph });
+    const feed = new Map<v1.FeedKey, number>([
+      [x, 2],
+      [v, 10],
+    ]);
+    // No initializer has run, and the variable keeps nothing of what it is fed.
+    expect(session.run([v, y], { feed }).map((t) => t.item())).toEqual([10, 6]);
+    expect(session.isInitialized(v)).toBe(false);
+    // What is assigned stays, as always.
+    expect(session.run(add, { feed }).item()).toBe(12);
+    expect(session.run(v).item()).toBe(12);
+    expect(session.run(y, { feed: new Map([['Mul:0', 7]]) }).item()).toBe(7);
+    expect(session.run(add, { feed: new Map([[add, 4]]) }).item()).toBe(4);
+    expect(session.run(v).item()).toBe(12);
+    expect(() => session.run(v, { feed: new Map([[v, [1, 2]]]) })).toThrow(
+      "Cannot feed value of shape [2] for Tensor 'v', which has shape []",
+    );
+    expect(() => session.run(v, { feed: new Map([[3 as never, 1]]) })).toThrow('names of tensors, not 3');
+    expect(() => session.run(y, { feed: new Map([[x, y]]) })).toThrow('is a tensor of a graph');
+    expect(() => session.run(y, { feed: new Map([[constant(1), 1]]) })).toThrow('a constant cannot be fed');
+  });
+
   test('is refused where it does not belong', () => {
     const other = built(() => ({ z: v1.placeholder('float32', []), w: new Variable(1), op: v1.noOp() }));
     const session = new v1.Session({ graph });
@@ -120,7 +157,7 @@ describe('graphs', () => {
   test('and no longer', () => {
     expect(v1.getDefaultSession()).toBeNull();
     expect(executingEagerly()).toBe(true);
-    expect(() => v1.evaluate(constant(1))).toThrow('no default session');
+    expect(() => v1.evaluate(constant(1))).toThrow('No default session is registered.');
   });
 
   test('random numbers are drawn at each run, once for the gradient too', () => {

@@ -28,8 +28,9 @@ export type Fetched<F> = F extends Tensor | Variable
         ? Map<K, Fetched<V>>
         : { -readonly [K in keyof F]: Fetched<F[K]> };
 
-/** Values for placeholders, or for any other tensor in its place. Keys may be names: `'x:0'`. */
-export type Feed = ReadonlyMap<Tensor | string, TensorLike>;
+/** What can be given a value for a run: a placeholder, any other tensor, a variable (for this run only), or a tensor's name: `'x:0'`. */
+export type FeedKey = Tensor | Variable | string;
+export type Feed = ReadonlyMap<FeedKey, TensorLike>;
 
 /** What is collected from fetches in any structure. */
 interface Collected {
@@ -64,18 +65,62 @@ export class Session {
    * FailedPreconditionError for variables without a value, and when the session is closed.
    */
   run<const F extends Fetches>(fetches: F, options: { readonly feed?: Feed } = {}): Fetched<F> {
-    if (this.#closed) throw new FailedPreconditionError('Attempted to use a closed Session.', 'Session.run');
+    this.#open('Session.run');
+    const feed = [...(options.feed ?? [])];
+    return this.#prepared(
+      fetches,
+      feed.map(([key]) => key),
+    )(feed.map(([, value]) => value));
+  }
+
+  /**
+   * A function that runs always the same: its arguments are the values of what `feedList` names.
+   *
+   *     const step = session.makeCallable([train, loss], { feedList: [x, y] });
+   *     const [, value] = step(images, labels);
+   *
+   * @throws what `run` throws; InvalidArgumentError (the call) for another number of arguments.
+   */
+  makeCallable<const F extends Fetches>(
+    fetches: F,
+    options: { readonly feedList?: readonly FeedKey[] } = {},
+  ): (...values: readonly TensorLike[]) => Fetched<F> {
+    this.#open('Session.makeCallable');
+    const { feedList = [] } = options;
+    const run = this.#prepared(fetches, feedList);
+    return (...values) => {
+      this.#open('Session.makeCallable');
+      if (values.length !== feedList.length)
+        throw new InvalidArgumentError(
+          `Expected ${feedList.length} feed values but got ${values.length}`,
+          'Session.makeCallable',
+        );
+      return run(values);
+    };
+  }
+
+  #open(op: string): void {
+    if (this.#closed) throw new FailedPreconditionError('Attempted to use a closed Session.', op);
+  }
+
+  /** What computes fetches from the values of these. */
+  #prepared<F extends Fetches>(
+    fetches: F,
+    keys: readonly FeedKey[],
+  ): (values: readonly TensorLike[]) => Fetched<F> {
     const { values, nodes }: Collected = { values: [], nodes: [] };
     const fill = this.#collect(fetches, { values, nodes });
-    const feeds = [...(options.feed ?? [])].map(([key, value]) => this.#fed(key, value));
-    const part = this.graph.part({ values, nodes, fed: feeds.map((f) => f.value) });
-    const inputs = feeds.map((f) => f.tensor);
-    const concrete = part.concrete(inputs.map((t) => t.shape));
-    const results = this.#withValues(part.read, part.variables, () => {
-      graphRuns(concrete.graph);
-      return concrete.run(inputs);
-    });
-    return fill(results) as Fetched<F>;
+    const fed = keys.map((key) => this.#element(key));
+    const part = this.graph.part({ values, nodes, fed });
+    return (given) => {
+      const inputs = fed.map((element, i) => this.#fed(element, given[i] as TensorLike));
+      const concrete = part.concrete(inputs.map((t) => t.shape));
+      const results = this.#withValues(part.read, part.variables, () => {
+        graphRuns(concrete.graph);
+        return concrete.run(inputs);
+      });
+      return fill(results) as Fetched<F>;
+    };
   }
 
   /** Makes this the default session for `fn`, or with `using _ = session.asDefault()` until the block ends. */
@@ -182,30 +227,43 @@ export class Session {
     return (results) => Object.fromEntries(items.map(([key, fill]) => [key, fill(results)]));
   }
 
-  #fed(key: Tensor | string, given: TensorLike): { readonly value: GraphValue; readonly tensor: Tensor } {
-    const element = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
-    if (element.backend !== symbolic)
+  /** What in the graph is fed. */
+  #element(key: FeedKey): GraphValue | Variable {
+    if (key instanceof AssignedVariable) return this.graph.assignmentOf(key).outputs[0] as GraphValue;
+    if (key instanceof Variable) return key;
+    const tensor = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
+    if (!(tensor instanceof Tensor))
+      throw new InvalidArgumentError(
+        `keys of a feed are tensors, variables and names of tensors, not ${String(tensor)}`,
+        'Session.run',
+      );
+    if (tensor.backend !== symbolic)
       throw new InvalidArgumentError('a constant cannot be fed: use a placeholder', 'Session.run');
-    const value = this.graph.valueOf(element);
-    const { dtype, shape, node } = value;
+    return this.graph.valueOf(tensor);
+  }
+
+  /** The value that something is fed, checked. */
+  #fed(value: GraphValue | Variable, given: TensorLike): Tensor {
+    const { dtype, shape } = value;
+    const name = 'node' in value ? `${value.node.name}:${value.index}` : value.name;
     const tensor = eagerly(() =>
       toTensor(given, dtype, !(given instanceof Tensor || given instanceof Variable)),
     );
     if (tensor.backend === symbolic)
-      throw new InvalidArgumentError(`the value for '${node.name}' is a tensor of a graph`, 'Session.run');
+      throw new InvalidArgumentError(`the value for '${name}' is a tensor of a graph`, 'Session.run');
     if (tensor.dtype !== dtype)
       throw new InvalidArgumentError(
-        `Cannot feed value of dtype ${tensor.dtype} for Tensor '${node.name}:${value.index}', which is ${dtype}`,
+        `Cannot feed value of dtype ${tensor.dtype} for Tensor '${name}', which is ${dtype}`,
         'Session.run',
       );
     const sized = hasStandIns(shape);
     const partial = shape.map((d) => (sized && d >= SMALLEST_STAND_IN ? null : d));
-    if (!isRankless(value) && !isCompatible(tensor.shape, partial))
+    if (!('node' in value && isRankless(value)) && !isCompatible(tensor.shape, partial))
       throw new InvalidArgumentError(
-        `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${node.name}:${value.index}', which has shape ${showShape(partial)}`,
+        `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${name}', which has shape ${showShape(partial)}`,
         'Session.run',
       );
-    return { value, tensor };
+    return tensor;
   }
 }
 
@@ -230,7 +288,10 @@ export function evaluate<const F extends Fetches>(
 ): Fetched<F> {
   const session = options.session ?? getDefaultSession();
   if (session === null)
-    throw new FailedPreconditionError('there is no default session: use session.asDefault()', 'evaluate');
+    throw new FailedPreconditionError(
+      'No default session is registered. Use session.asDefault() or pass an explicit session: evaluate(x, { session })',
+      'evaluate',
+    );
   return session.run(fetches, options);
 }
 

@@ -5,6 +5,7 @@ export {
   enableEagerExecution,
   Graph,
   type GraphElement,
+  GraphKeys,
   getDefaultGraph,
   Operation,
   type PlaceholderShape,
@@ -12,11 +13,13 @@ export {
   resetDefaultGraph,
 } from './graph.ts';
 export {
+  addToCollection,
   assign,
   assignAdd,
   assignSub,
   controlDependencies,
   effectsOf,
+  getCollection,
   globalVariables,
   globalVariablesInitializer,
   gradients,
@@ -28,6 +31,7 @@ export {
 export {
   evaluate,
   type Feed,
+  type FeedKey,
   type Fetch,
   type Fetched,
   type Fetches,
@@ -36,3 +40,16 @@ export {
   Session,
 } from './session.ts';
 export * as train from './train.ts';
+export {
+  AUTO_REUSE,
+  type GetVariableOptions,
+  getVariable,
+  getVariableScope,
+  type Reuse,
+  type VariableDefaults,
+  type VariableInitializer,
+  type VariableRegularizer,
+  VariableScope,
+  type VariableScopeOptions,
+  variableScope,
+} from './variable-scope.ts';
