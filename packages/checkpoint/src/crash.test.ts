@@ -1,0 +1,106 @@
+import '@eagre/backend-js';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Variable, zeros } from '@eagre/core';
+import { build } from 'vite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Checkpoint, CheckpointManager, latestCheckpoint } from './index.ts';
+
+const KILLS = 200;
+const LANES = 4;
+
+// Saves without end, and tells which save is complete. The values of each save are its number.
+const PROGRAM = `
+import '@eagre/backend-js';
+import { writeSync } from 'node:fs';
+import { Variable, ones } from '@eagre/core';
+import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
+const [folder, how] = process.argv.slice(2);
+const a = new Variable(ones([20000]));
+const b = new Variable(['0']);
+const manager = new CheckpointManager(new Checkpoint({ a, b }), folder, { maxToKeep: 2 });
+manager.restoreOrInitialize();
+writeSync(1, 'ready\\n');
+for (let i = Number(b.array()[0]) + 1; ; i++) {
+  a.assign(ones([20000]).mul(i));
+  b.assign([String(i)]);
+  if (how === 'async') await manager.saveAsync();
+  else manager.save();
+  writeSync(1, i + '\\n');
+}
+`;
+
+const packages = fileURLToPath(new URL('../../', import.meta.url));
+const base = mkdtempSync(join(tmpdir(), 'eagre-crash-'));
+let program = '';
+beforeAll(async () => {
+  writeFileSync(join(base, 'entry.ts'), PROGRAM);
+  writeFileSync(join(base, 'package.json'), '{ "type": "module" }');
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    root: base,
+    resolve: {
+      alias: [
+        { find: /^@eagre\/([a-z-]+)$/, replacement: `${packages}$1/src/index.ts` },
+        { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${packages}$1/src/internal.ts` },
+      ],
+    },
+    ssr: { noExternal: true },
+    build: { ssr: join(base, 'entry.ts'), outDir: base, emptyOutDir: false, target: 'es2022', minify: true },
+  });
+  program = join(base, 'entry.js');
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** Starts the program, kills it a moment after it began to save. @returns the last save that it said was complete. */
+async function killed(folder: string, how: string, after: number): Promise<number> {
+  const child: ChildProcess = spawn(process.execPath, [program, folder, how], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout?.on('data', (text: Buffer) => {
+    if (output === '') setTimeout(() => child.kill('SIGKILL'), after);
+    output += text.toString();
+  });
+  const signal = await new Promise((resolve) => child.on('close', (_, s) => resolve(s)));
+  expect(signal).toBe('SIGKILL');
+  const complete = output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1) as string;
+  return complete === 'ready' || complete === '' ? 0 : Number(complete);
+}
+
+test('a process killed at any moment leaves its last complete checkpoint', { timeout: 180_000 }, async () => {
+  let inside = 0;
+  const lane = async (n: number): Promise<void> => {
+    const folder = join(base, `lane-${n}`);
+    mkdirSync(folder);
+    let last = 0;
+    for (let i = 0; i < KILLS / LANES; i++) {
+      last = Math.max(last, await killed(folder, n % 2 === 0 ? 'sync' : 'async', Math.random() * 60));
+      const files = readdirSync(folder);
+      if (files.some((f) => f.endsWith('.tmp'))) inside++;
+      const path = latestCheckpoint(folder);
+      if (path === null) {
+        expect(last).toBe(0);
+        continue;
+      }
+      const there = new Checkpoint({ a: new Variable(zeros([20000])), b: new Variable(['']) });
+      there.restore(path).assertConsumed();
+      const number = Number((there.b.array() as string[])[0]);
+      expect(number).toBeGreaterThanOrEqual(last);
+      expect(new Set(there.a.data())).toEqual(new Set([number]));
+      last = number;
+      const manager = new CheckpointManager(there, folder, { maxToKeep: 2 });
+      expect(manager.checkpoints.at(-1)).toBe(path);
+      for (const listed of manager.checkpoints) expect(listed).toMatch(/ckpt-\d+$/);
+      for (const file of files) if (file.endsWith('.tmp')) rmSync(join(folder, file));
+    }
+    expect(last).toBeGreaterThan(0);
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, n) => lane(n)));
+  // Otherwise nothing was interrupted and nothing is shown.
+  expect(inside).toBeGreaterThan(0);
+});
