@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "../runtime/crc32c.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
@@ -84,6 +85,22 @@ Napi::Value threads(const Napi::CallbackInfo& info) {
 
 Napi::Value jobs(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), job_count()); }
 
+// crc32c(Uint8Array, previous): the CRC-32C of the bytes behind those whose CRC is `previous`.
+napi_value crc(napi_env env, napi_callback_info info) {
+  size_t argc = 2, length = 0;
+  napi_value argv[2], result;
+  void* bytes = nullptr;
+  uint32_t previous = 0;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  if (napi_get_typedarray_info(env, argv[0], nullptr, &length, &bytes, nullptr, nullptr) != napi_ok) {
+    napi_throw_type_error(env, nullptr, "crc32c takes a Uint8Array");
+    return nullptr;
+  }
+  napi_get_value_uint32(env, argv[1], &previous);
+  napi_create_uint32(env, crc32c(bytes, length, previous), &result);
+  return result;
+}
+
 // watch(object, slot): watches an object under a number, instead of the one that had it.
 napi_value watch(napi_env env, napi_callback_info info) {
   size_t argc = 2;
@@ -164,6 +181,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   plain("runPlan", run_plan);
   plain("startPlan", start_plan);
   plain("cancelPlan", cancel_plan);
+  plain("crc32c", crc);
   plain("watch", watch);
   plain("collected", collected);
   return exports;

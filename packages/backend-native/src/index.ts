@@ -16,4 +16,8 @@ export const nativeUnavailable: string | undefined =
       `\`${buildCommand}\`. Tried:\n${loaded.reasons.map((r) => `  ${r}`).join('\n')}`
     : undefined;
 
+/** The CRC-32C of the bytes behind those whose CRC is `previous`, by the processor's instruction; undefined where there is no addon. */
+export const nativeCrc32c: ((bytes: Uint8Array, previous: number) => number) | undefined =
+  loaded.addon?.crc32c;
+
 if (nativeBackend !== undefined) registerBackend(nativeBackend, 10);

@@ -41,6 +41,8 @@ export interface Addon extends Watcher {
   /** The number of a scalar program, and a reference to it: one that no plan takes over keeps it for ever. */
   compileProgram(code: Float64Array): number;
   threads(count?: number): number;
+  /** The CRC-32C of the bytes behind those whose CRC is `previous`. */
+  crc32c(bytes: Uint8Array, previous: number): number;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }

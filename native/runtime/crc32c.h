@@ -1,0 +1,13 @@
+// CRC-32C (Castagnoli), as TFRecord files and checkpoints have it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace eagre {
+
+// The CRC of the bytes behind those whose CRC is `previous`: 0 at the beginning.
+uint32_t crc32c(const void* bytes, size_t length, uint32_t previous);
+// The same by tables, for processors without an instruction for it.
+uint32_t crc32c_portable(const void* bytes, size_t length, uint32_t previous);
+
+}  // namespace eagre
