@@ -8,18 +8,22 @@ import {
   UnimplementedError,
 } from '@eagre/core';
 import { isFloating, outsideScopes } from '@eagre/core/internal';
-import { tfFunction } from '@eagre/graph';
+import { type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import type { Logs } from './callbacks/callback.ts';
 import { isObserved, isOurLoss, metricLogs, type Training, trainingOf, updateMetrics } from './compile.ts';
 import { trainableChanges } from './layer.ts';
 import type { Model } from './model.ts';
 
 type Step = (x: Tensor, y: Tensor | undefined, weight: Tensor | undefined) => void;
+/** What the arguments of a step were. */
+type Kinds = readonly (TensorSpec | readonly TensorSpec[] | undefined)[];
 
 /** The steps of a model as they were compiled. */
 interface Steps {
-  readonly train: Step;
+  readonly train: Step | TracedFunction<Step>;
   readonly test: Step;
+  /** The arguments of the first training step. */
+  kinds: Kinds | null;
   /** `trainableChanges` when they were made: other variables would be trained now. */
   readonly changes: number;
 }
@@ -32,13 +36,18 @@ function stepsOf(model: Model, training: Training): Steps {
     const wrap = (
       name: string,
       step: (model: Model, training: Training, ...args: Parameters<Step>) => void,
-    ): Step => {
+    ): Step | TracedFunction<Step> => {
       const bound: Step = (x, y, weight) => step(model, training, x, y, weight);
       return training.runEagerly
         ? (x, y, weight) => scope(() => bound(x, y, weight))
         : tfFunction(bound, { name });
     };
-    known = { train: wrap('trainStep', train), test: wrap('testStep', test), changes: trainableChanges() };
+    known = {
+      train: wrap('trainStep', train),
+      test: wrap('testStep', test),
+      kinds: null,
+      changes: trainableChanges(),
+    };
     steps.set(training, known);
   }
   return known;
@@ -46,8 +55,23 @@ function stepsOf(model: Model, training: Training): Steps {
 
 /** Forward, loss, gradients, update, metrics. */
 export function trainStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
-  stepsOf(model, trainingOf(model)).train(x, y, weight);
+  const known = stepsOf(model, trainingOf(model));
+  known.kinds ??= [x, y, weight].map(kindOf);
+  known.train(x, y, weight);
   return metricLogs(model);
+}
+
+function kindOf(x: Tensor | readonly Tensor[] | undefined): Kinds[number] {
+  if (x === undefined) return undefined;
+  const spec = ({ shape, dtype }: Tensor): TensorSpec => new TensorSpec(shape, dtype);
+  return x instanceof Tensor ? spec(x) : x.map(spec);
+}
+
+/** The graph of a training step as the model trains now; null before the first one, and where none is traced. */
+export function trainGraph(model: Model): Graph | null {
+  const known = steps.get(trainingOf(model));
+  if (known === undefined || known.kinds === null || !('getConcreteFunction' in known.train)) return null;
+  return known.train.getConcreteFunction(...known.kinds).graph;
 }
 
 /** Forward, loss, metrics. */

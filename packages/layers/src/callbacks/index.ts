@@ -5,3 +5,4 @@ export { History } from './history.ts';
 export { ModelCheckpoint, type ModelCheckpointOptions } from './model-checkpoint.ts';
 export type { MonitorOptions } from './monitor.ts';
 export { ProgressBar } from './progress.ts';
+export { TensorBoard, type TensorBoardOptions } from './tensorboard.ts';

@@ -1,0 +1,239 @@
+import { InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
+import * as summary from '@eagre/summary';
+import { trainingOf } from '../compile.ts';
+import type { Model } from '../model.ts';
+import { trainGraph } from '../steps.ts';
+import { Callback, type FitParams, type Logs } from './callback.ts';
+import { kerasOutline } from './keras-outline.ts';
+import { Projector } from './projector.ts';
+import { weightImage } from './weight-image.ts';
+
+export interface TensorBoardOptions {
+  /** After how many epochs histograms of the weights are written; 0, never, unless given. */
+  readonly histogramFreq?: number;
+  /** Write the layers of the model and, where training is traced, the graph of a training step; true unless given. */
+  readonly writeGraph?: boolean;
+  /** Write the weights as images too, with the histograms. */
+  readonly writeImages?: boolean;
+  /** Write how many batches are trained in a second, for each epoch and, with `updateFreq`, for batches. */
+  readonly writeStepsPerSecond?: boolean;
+  /**
+   * `'epoch'` unless given: only the means over epochs. `'batch'`, or a number of batches: also the logs of each, or each so many; and what
+   * layers and losses write with `tf.summary` in these.
+   */
+  readonly updateFreq?: 'epoch' | 'batch' | number;
+  /** 0: batches are not profiled. `f.getConcreteFunction(…).profile(…)` measures a traced function. */
+  readonly profileBatch?: 0;
+  /** After how many epochs the rows of embeddings are written for the projector; 0, never, unless given. */
+  readonly embeddingsFreq?: number;
+  /** The path of a file with a line for each row of all embeddings, or one for each layer by name; relative to the folder. */
+  readonly embeddingsMetadata?: string | Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard('logs')] })`, then
+ * `tensorboard --logdir logs`. Training goes into the run `train`, validation into `validation`, under Keras's tags: `epoch_loss`,
+ * `epoch_learning_rate`, `evaluation_loss_vs_iterations`, `batch_loss`, `<model>/<layer>/<weight>/histogram`.
+ *
+ * Other than in Keras, means over epochs are written also where `updateFreq` leaves out the last batch of an epoch.
+ */
+export class TensorBoard extends Callback {
+  readonly logDir: string;
+  readonly #options: Required<Omit<TensorBoardOptions, 'embeddingsMetadata' | 'profileBatch' | 'updateFreq'>>;
+  /** A number of batches; 0 for none. */
+  readonly #updateFreq: number;
+  readonly #projector: Projector | null;
+  #writers = new Map<'train' | 'validation', summary.SummaryWriter>();
+  /** What ends the scopes of batches, innermost last. */
+  #scopes: Disposable[] = [];
+  #training = false;
+  #graphWritten = false;
+  #trainBatch = 0;
+  #testBatch = 0;
+  #batchStart = 0;
+  #epochStart = 0;
+  #epochIterations = 0;
+
+  /**
+   * @param logDir the folder, which is made if it is not there.
+   * @throws InvalidArgumentError for frequencies that are no counts; UnimplementedError for `profileBatch`.
+   */
+  constructor(logDir = 'logs', options: TensorBoardOptions = {}) {
+    super();
+    if (typeof logDir !== 'string' || typeof options !== 'object')
+      throw new InvalidArgumentError('expected the path of a folder, and options', 'TensorBoard');
+    const { histogramFreq = 0, embeddingsFreq = 0, updateFreq = 'epoch', embeddingsMetadata } = options;
+    if (options.profileBatch !== undefined && options.profileBatch !== 0) {
+      throw new UnimplementedError(
+        'batches are not profiled: leave out profileBatch; f.getConcreteFunction(…).profile(…) measures a traced function',
+        'TensorBoard',
+      );
+    }
+    checkCount('histogramFreq', histogramFreq);
+    checkCount('embeddingsFreq', embeddingsFreq);
+    this.#updateFreq = updateFreq === 'epoch' ? 0 : updateFreq === 'batch' ? 1 : updateFreq;
+    if (updateFreq !== 'epoch') checkCount('updateFreq', this.#updateFreq, 1);
+    this.logDir = logDir;
+    const { writeGraph = true, writeImages = false, writeStepsPerSecond = false } = options;
+    this.#options = { histogramFreq, embeddingsFreq, writeGraph, writeImages, writeStepsPerSecond };
+    this.#projector = embeddingsFreq > 0 ? new Projector(logDir, embeddingsMetadata) : null;
+    if (embeddingsMetadata !== undefined && this.#projector === null)
+      throw new InvalidArgumentError('embeddingsMetadata says nothing without embeddingsFreq', 'TensorBoard');
+  }
+
+  /** @internal */
+  override attach(model: Model, params: FitParams): void {
+    super.attach(model, params);
+    this.#projector?.check(model);
+    this.#graphWritten = !this.#options.writeGraph;
+  }
+
+  /** @internal */
+  override close(): void {
+    while (this.#scopes.length > 0) this.#leave();
+    for (const writer of this.#writers.values()) writer.close();
+    this.#writers.clear();
+    this.#training = false;
+  }
+
+  override onTrainBegin(): void {
+    this.#training = true;
+    this.#trainBatch = 0;
+    this.#testBatch = 0;
+    const outline = this.#options.writeGraph ? kerasOutline(this.model) : null;
+    if (outline !== null) {
+      const metadata = { plugin_data: { plugin_name: 'graph_keras_model', content: Uint8Array.of(0x31) } };
+      this.#always('train', () => summary.write('keras', JSON.stringify(outline), { step: 0, metadata }));
+    }
+    this.#enter('train', () => this.#trainBatch);
+  }
+  override onTrainEnd(): void {
+    this.close();
+  }
+
+  override onEpochBegin(): void {
+    this.#epochStart = performance.now();
+    this.#epochIterations = this.#iterations;
+  }
+  override onTrainBatchBegin(): void {
+    this.#trainBatch++;
+    if (this.#updateFreq > 0) summary.experimental.setStep(this.#trainBatch);
+    this.#batchStart = performance.now();
+  }
+  override onTrainBatchEnd(_batch: number, logs: Logs): void {
+    if (!this.#graphWritten) this.#writeTrainGraph();
+    // Without the scope of a batch there may still be a default writer of the user's.
+    if (this.#updateFreq === 0) return;
+    const step = this.#trainBatch;
+    const steps = 1000 / (performance.now() - this.#batchStart);
+    if (this.#options.writeStepsPerSecond) summary.scalar('batch_steps_per_second', steps, { step });
+    for (const [name, value] of Object.entries(logs)) summary.scalar(`batch_${name}`, value, { step });
+  }
+  override onEpochEnd(epoch: number, logs: Logs): void {
+    const { histogramFreq, embeddingsFreq, writeStepsPerSecond } = this.#options;
+    const entries = Object.entries(logs);
+    const train = entries.filter(([name]) => !name.startsWith('val_'));
+    train.push(['learning_rate', trainingOf(this.model).optimizer.learningRate]);
+    if (writeStepsPerSecond) {
+      const seconds = (performance.now() - this.#epochStart) / 1000;
+      train.push(['steps_per_second', (this.#iterations - this.#epochIterations) / seconds]);
+    }
+    const validation = entries.filter(([name]) => name.startsWith('val_'));
+    this.#epochScalars('train', epoch, train);
+    this.#epochScalars(
+      'validation',
+      epoch,
+      validation.map(([name, value]) => [name.slice('val_'.length), value]),
+    );
+    if (histogramFreq > 0 && epoch % histogramFreq === 0)
+      this.#always('train', () => this.#writeWeights(epoch));
+    if (embeddingsFreq > 0 && epoch % embeddingsFreq === 0) this.#projector?.write(this.model, epoch);
+  }
+
+  override onTestBegin(): void {
+    this.#enter('validation', () => this.#testBatch);
+  }
+  override onTestBatchBegin(): void {
+    this.#testBatch++;
+    if (this.#updateFreq > 0) summary.experimental.setStep(this.#testBatch);
+  }
+  override onTestEnd(logs: Logs): void {
+    const step = this.#iterations;
+    this.#always('validation', () => {
+      for (const [name, value] of Object.entries(logs))
+        summary.scalar(`evaluation_${name}_vs_iterations`, value, { step });
+    });
+    this.#leave();
+    // `evaluate` by itself: nothing follows that would close them.
+    if (!this.#training) this.close();
+  }
+
+  get #iterations(): number {
+    return Number(trainingOf(this.model).optimizer.iterations.item());
+  }
+
+  #writer(run: 'train' | 'validation'): summary.SummaryWriter {
+    let writer = this.#writers.get(run);
+    if (writer === undefined)
+      this.#writers.set(run, (writer = summary.createFileWriter(`${this.logDir}/${run}`)));
+    return writer;
+  }
+
+  /** Makes the writer of a run the default one for what the model writes in batches that are recorded. */
+  #enter(run: 'train' | 'validation', batch: () => number): void {
+    if (this.#updateFreq === 0) return;
+    const writer = this.#writer(run).asDefault(batch());
+    const condition = summary.recordIf(() => batch() % this.#updateFreq === 0);
+    this.#scopes.push({
+      [Symbol.dispose]() {
+        condition[Symbol.dispose]();
+        writer[Symbol.dispose]();
+      },
+    });
+  }
+  #leave(): void {
+    this.#scopes.pop()?.[Symbol.dispose]();
+  }
+
+  /** Writes into a run whatever condition holds outside. */
+  #always(run: 'train' | 'validation', write: () => void): void {
+    this.#writer(run).asDefault(() => summary.recordIf(true, write));
+  }
+
+  #epochScalars(
+    run: 'train' | 'validation',
+    step: number,
+    values: readonly (readonly [string, number])[],
+  ): void {
+    if (values.length === 0) return;
+    this.#always(run, () => {
+      for (const [name, value] of values) summary.scalar(`epoch_${name}`, value, { step });
+    });
+  }
+
+  #writeTrainGraph(): void {
+    this.#graphWritten = true;
+    const graph = trainGraph(this.model);
+    if (graph !== null) this.#always('train', () => summary.graph(graph));
+  }
+
+  #writeWeights(step: number): void {
+    for (const { path, variable } of this.model.namedWeights) {
+      const tag = `${this.model.name}/${path}`;
+      summary.histogram(`${tag}/histogram`, variable, { step });
+      if (this.#options.writeImages) this.#writeImage(`${tag}/image`, variable, step);
+    }
+  }
+  #writeImage(tag: string, weight: Variable, step: number): void {
+    const image = weightImage(weight);
+    if (image !== null) summary.image(tag, image, { step });
+  }
+}
+
+function checkCount(name: string, value: number, least = 0): void {
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new InvalidArgumentError(
+      `${name} is ${value}, expected an integer of at least ${least}`,
+      'TensorBoard',
+    );
+}
