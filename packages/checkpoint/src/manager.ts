@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import type { Checkpoint } from './checkpoint.ts';
 import { CheckpointOptions } from './options.ts';
-import { getCheckpointState, updateCheckpointState } from './state.ts';
+import { deleteCheckpoint, getCheckpointState, updateCheckpointState } from './state.ts';
 
 /** What decides which checkpoints a manager keeps. */
 export interface CheckpointManagerOptions {
@@ -187,20 +187,7 @@ export class CheckpointManager {
         this.#lastPreserved = time;
         continue;
       }
-      remove(path);
+      deleteCheckpoint(path);
     }
-  }
-}
-
-/** Deletes the files of a checkpoint: its index first, without which the rest counts for nothing. */
-function remove(path: string): void {
-  const { readdirSync, rmSync } = nodeBuiltin('node:fs');
-  const { basename, dirname, join } = nodeBuiltin('node:path');
-  rmSync(`${path}.index`, { force: true });
-  const folder = dirname(path);
-  const start = `${basename(path)}.data-`;
-  for (const file of readdirSync(folder)) {
-    if (file.startsWith(start) && /^\d{5}-of-\d{5}$/.test(file.slice(start.length)))
-      rmSync(join(folder, file), { force: true });
   }
 }

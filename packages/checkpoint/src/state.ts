@@ -74,6 +74,19 @@ export function updateCheckpointState(
   });
 }
 
+/** @internal Deletes the files of a checkpoint: its index first, without which the rest counts for nothing. */
+export function deleteCheckpoint(path: string): void {
+  const { readdirSync, rmSync } = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  rmSync(`${path}.index`, { force: true });
+  const folder = dirname(path);
+  const start = `${basename(path)}.data-`;
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith(start) && /^\d{5}-of-\d{5}$/.test(file.slice(start.length)))
+      rmSync(join(folder, file), { force: true });
+  }
+}
+
 /** How `checkpointsIterator` waits. */
 export interface CheckpointsIteratorOptions {
   /** The least number of seconds between two checkpoints. */

@@ -143,6 +143,14 @@ export class Session {
     }
   }
 
+  /** @internal Gives variables values, whether they are the graph's or were made in eager mode. */
+  restore(values: ReadonlyMap<Variable, Tensor>): void {
+    for (const [variable, value] of values) {
+      if (this.graph.tracer.owned.has(variable)) this.load(new Map([[variable, value]]));
+      else eagerly(() => variable.assign(value));
+    }
+  }
+
   /** Ends the session and gives back the values of its variables. */
   close(): void {
     this.#closed = true;

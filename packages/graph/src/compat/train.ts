@@ -5,6 +5,8 @@ import { inContext, inGraphScope, lifted, outsideScopes } from '@eagre/core/inte
 import { currentGraph, type Operation } from './graph.ts';
 import { globalVariables, gradients, trainableVariables } from './ops.ts';
 
+export { type SaveOptions, Saver, type SaverOptions } from './saver.ts';
+
 /** A number, or a scalar tensor of the graph, such as a placeholder. */
 export type Rate = number | Tensor;
 export type GradientAndVariable = readonly [gradient: Tensor | null, variable: Variable];

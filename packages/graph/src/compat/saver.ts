@@ -1,0 +1,148 @@
+// TensorFlow 1's checkpoints: variables by their names, in the files of today.
+import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import {
+  type Bundle,
+  deleteCheckpoint,
+  openBundle,
+  updateCheckpointState,
+  writeBundle,
+} from '@eagre/checkpoint/internal';
+import type { Tensor, Variable } from '@eagre/core';
+import { sameShape, showShape } from '@eagre/core/internal';
+import { nodeBuiltin } from '@eagre/formats';
+import { globalVariables } from './ops.ts';
+import type { Session } from './session.ts';
+import { eagerly } from './session-tracer.ts';
+
+/** What a saver keeps. */
+export interface SaverOptions {
+  /** How many checkpoints stay; older ones are deleted. 5 unless given; null keeps all. */
+  readonly maxToKeep?: number | null;
+}
+
+/** Of one save. */
+export interface SaveOptions {
+  /** Added to the path: `model-100`. */
+  readonly globalStep?: number | bigint | Tensor | Variable;
+  /** The name of the file that names the latest checkpoint; `checkpoint` unless given. */
+  readonly latestFilename?: string;
+  /** Whether that file is written; true unless said. */
+  readonly writeState?: boolean;
+}
+
+/**
+ * Saves variables of a graph with their values in a session, and restores them, by their names.
+ *
+ *     const saver = new tf.compat.v1.train.Saver();
+ *     const path = saver.save(session, 'runs/model', { globalStep: 100 });    // 'runs/model-100'
+ *     saver.restore(session, path);
+ *
+ * What `tf.train.Checkpoint` wrote is read too, by the names that the variables had; and `Checkpoint` reads what this writes.
+ */
+export class Saver {
+  readonly #variables: ReadonlyMap<string, Variable>;
+  readonly #maxToKeep: number | null;
+  #saved: { readonly path: string; readonly time: number }[] = [];
+
+  /**
+   * @param variables all of the default graph unless given; as a map or an object under names of your own.
+   * @throws InvalidArgumentError when there are none, or two have the same name.
+   */
+  constructor(
+    variables?: readonly Variable[] | ReadonlyMap<string, Variable> | Readonly<Record<string, Variable>>,
+    options: SaverOptions = {},
+  ) {
+    this.#variables = named(variables ?? globalVariables());
+    this.#maxToKeep = options.maxToKeep === undefined ? 5 : options.maxToKeep;
+    if (this.#variables.size === 0) throw new InvalidArgumentError('No variables to save', 'Saver');
+  }
+
+  /** The paths of the checkpoints that this saver keeps, oldest first. */
+  get lastCheckpoints(): string[] {
+    return this.#saved.map((s) => s.path);
+  }
+
+  /** Writes `prefix`, or `prefix-<step>`. @returns the path. */
+  save(session: Session, prefix: string, options: SaveOptions = {}): string {
+    const { globalStep, latestFilename, writeState = true } = options;
+    const path = globalStep === undefined ? prefix : `${prefix}-${stepOf(session, globalStep)}`;
+    const variables = [...this.#variables];
+    const values = session.run(variables.map(([, v]) => v));
+    writeBundle(path, {
+      graph: null,
+      tensors: variables.map(([name], i): [string, Tensor] => [name, values[i] as Tensor]),
+    });
+    for (const value of values) value.dispose();
+    this.#saved = [...this.#saved.filter((s) => s.path !== path), { path, time: Date.now() / 1000 }];
+    const gone = this.#maxToKeep === null ? 0 : Math.max(0, this.#saved.length - this.#maxToKeep);
+    for (const { path: old } of this.#saved.splice(0, gone)) deleteCheckpoint(old);
+    if (writeState) {
+      updateCheckpointState(
+        nodeBuiltin('node:path').dirname(path),
+        { latest: path, all: this.lastCheckpoints },
+        latestFilename,
+      );
+    }
+    return path;
+  }
+
+  /**
+   * Gives the variables the values of a checkpoint, which initialises them.
+   * @throws NotFoundError when there is no such checkpoint or it lacks a name; InvalidArgumentError for another shape or dtype, DataLossError
+   * for damaged files. Nothing has changed then.
+   */
+  restore(session: Session, path: string): void {
+    const bundle = openBundle(path);
+    const keys = [...this.#variables].every(([name]) => bundle.has(name)) ? null : keysByName(bundle);
+    const values = eagerly(
+      () =>
+        new Map(
+          [...this.#variables].map(([name, variable]) => {
+            const key = bundle.has(name) ? name : keys?.get(name);
+            if (key === undefined)
+              throw new NotFoundError(`Key ${name} not found in checkpoint ${path}`, 'Saver.restore');
+            const { dtype, shape } = bundle.spec(key);
+            if (dtype !== variable.dtype || !sameShape(shape, variable.shape)) {
+              throw new InvalidArgumentError(
+                `Assign requires shapes and dtypes of both to match: ${name} is ${variable.dtype} ${showShape(variable.shape)}, in the checkpoint ${dtype} ${showShape(shape)}`,
+                'Saver.restore',
+              );
+            }
+            return [variable, bundle.read(key)] as const;
+          }),
+        ),
+    );
+    session.restore(values);
+  }
+}
+
+function named(
+  variables: readonly Variable[] | ReadonlyMap<string, Variable> | Readonly<Record<string, Variable>>,
+): Map<string, Variable> {
+  if (variables instanceof Map) return new Map(variables);
+  if (!Array.isArray(variables))
+    return new Map(Object.entries(variables as Readonly<Record<string, Variable>>));
+  const byName = new Map<string, Variable>();
+  for (const variable of new Set(variables as readonly Variable[])) {
+    if (byName.has(variable.name)) {
+      throw new InvalidArgumentError(
+        `At least two variables have the same name: ${variable.name}; name them in a map`,
+        'Saver',
+      );
+    }
+    byName.set(variable.name, variable);
+  }
+  return byName;
+}
+
+/** The keys of a checkpoint of objects, by the names of their variables. */
+function keysByName(bundle: Bundle): Map<string, string> {
+  const keys = new Map<string, string>();
+  for (const { attributes = [] } of bundle.graph?.nodes ?? [])
+    for (const { full_name: name = '', checkpoint_key: key = '' } of attributes) keys.set(name, key);
+  return keys;
+}
+
+function stepOf(session: Session, step: number | bigint | Tensor | Variable): number {
+  return Number(typeof step === 'object' ? session.run(step).item() : step);
+}
