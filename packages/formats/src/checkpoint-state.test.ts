@@ -28,7 +28,7 @@ describe('the state of checkpoints', () => {
     expect(text).toBe(
       'model_checkpoint_path: "ckpt-1"\n' +
         'all_model_checkpoint_paths: "ckpt-0"\n' +
-        'all_model_checkpoint_paths: "a \\"b\\"\\\\\\n\\\'\\303\\274"\n' +
+        'all_model_checkpoint_paths: "a \\"b\\"\\\\\\n\\\'ü"\n' +
         'all_model_checkpoint_timestamps: 1795227391.0\n' +
         'all_model_checkpoint_timestamps: 1795227391.5\n' +
         'last_preserved_timestamp: 0.1\n',

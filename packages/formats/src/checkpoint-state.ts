@@ -182,17 +182,19 @@ function unescape(quoted: string, error: ErrorMaker): string {
   }
 }
 
+const SHORT: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' };
+
 function spell(value: string | number): string {
   if (typeof value === 'number') {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return `${Object.is(value, -0) ? '-0' : value}.0`;
     return Number.isFinite(value) ? String(value) : String(value).toLowerCase().replace('inity', '');
   }
-  let out = '';
-  for (const byte of new TextEncoder().encode(value)) {
-    const plain = byte >= 32 && byte < 127;
-    if (byte === 34 || byte === 39 || byte === 92) out += `\\${String.fromCharCode(byte)}`;
-    else if (byte === 10) out += '\\n';
-    else out += plain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
-  }
-  return `"${out}"`;
+  // Control characters and quotes as in C, everything else as it is.
+  const spelled = value.toWellFormed().replace(/[\\'"]|\p{Cc}/gu, (character) => {
+    const code = character.charCodeAt(0);
+    if (code > 127) return character;
+    const letter = SHORT[character];
+    return `\\${letter ?? (code < 32 || code === 127 ? code.toString(8).padStart(3, '0') : character)}`;
+  });
+  return `"${spelled}"`;
 }

@@ -21,9 +21,9 @@ export interface EncodeTensorOptions {
   readonly typed?: boolean | undefined;
 }
 
-/** The sizes as a message. */
+/** The sizes as a message, without zeros, which TensorFlow leaves out too. */
 export function encodeShape(shape: readonly number[]): TensorShapeProto {
-  return shape.length === 0 ? {} : { dim: shape.map((size) => ({ size })) };
+  return shape.length === 0 ? {} : { dim: shape.map((size) => (size === 0 ? {} : { size })) };
 }
 
 /**
