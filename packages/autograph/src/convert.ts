@@ -2,7 +2,7 @@ import { AutographError } from './errors.ts';
 import { Functions } from './functions.ts';
 import { type Marks, marksOf } from './marks.ts';
 import { parser } from './parser.ts';
-import { type Code, code, Lines, render, type SourceMap } from './pieces.ts';
+import { type Code, code, Lines, render, type SourceMap, span } from './pieces.ts';
 import type { Func, Node } from './syntax.ts';
 import { Unit } from './unit.ts';
 
@@ -56,8 +56,8 @@ export function convert(source: string, options: ConvertOptions = {}): Converted
   if (functions.count === 0) return { code: source, map: null };
   // What is imported is there before any code runs, wherever it stands; behind the rest it leaves directives in front.
   const tail = `\nimport * as ${ag} from ${JSON.stringify(runtime)};\n`;
-  const head: Code = [{ start: 0, end: program.start }];
-  const end: Code = [{ start: program.end, end: source.length }];
+  const head: Code = [span(0, program.start)];
+  const end: Code = [span(program.end, source.length)];
   return render(code`${head}${body}${end}${tail}`, source, lines, filename);
 }
 

@@ -1,6 +1,6 @@
 // What is certain about values before the code runs: which are never tensors.
 import type { Node } from 'oxc-parser';
-import { bare, boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
+import { bare, boundNames, children, type Func } from './syntax.ts';
 
 /** Names of which it is certain that they never hold tensors. */
 export type HostNames = ReadonlySet<string>;
@@ -75,10 +75,100 @@ function isText(node: Node): boolean {
   return to.type === 'TemplateLiteral' || (to.type === 'Literal' && typeof to.value === 'string');
 }
 
+/** All that a variable of a function is set to, and whether it is a constant. */
 interface Local {
   readonly constant: boolean;
-  /** All that it is set to; null where it is something unknown. */
-  readonly values: Node[] | null;
+  readonly values: Node[];
+}
+
+/** What a function declares and assigns, those in it included. */
+interface Variables {
+  /** Its own variables, by names; null for names that are set to something unknown, or are several variables. */
+  readonly locals: ReadonlyMap<string, Local | null>;
+  readonly declared: ReadonlySet<string>;
+  /** Of these, what the function declares itself. */
+  readonly own: ReadonlySet<string>;
+}
+
+const variables = new WeakMap<Func, Variables>();
+
+function variablesOf(fn: Func): Variables {
+  const before = variables.get(fn);
+  if (before !== undefined) return before;
+  const locals = new Map<string, Local | null>();
+  const declared = new Set<string>();
+  const own = new Set<string>();
+  const values: [name: string, value: Node][] = [];
+  const unknown = (name: string): void => {
+    locals.set(name, null);
+  };
+  const target = (node: Node): void => {
+    const to = bare(node);
+    if (to.type === 'Identifier') unknown(to.name);
+    else if (to.type === 'AssignmentPattern') target(to.left);
+    else if (to.type !== 'MemberExpression') children(to).forEach(target);
+  };
+  const declare = (name: string, inside: boolean): void => {
+    declared.add(name);
+    if (inside) own.add(name);
+    unknown(name);
+  };
+  const visit = (node: Node, inside: boolean): void => {
+    let within = inside;
+    switch (node.type) {
+      case 'VariableDeclaration':
+        for (const { id, init } of node.declarations) {
+          if (id.type !== 'Identifier') {
+            for (const name of boundNames(id)) declare(name, inside);
+            continue;
+          }
+          const { name } = id;
+          const again = declared.has(name) || locals.has(name);
+          declare(name, inside);
+          if (inside && !again && init !== null)
+            locals.set(name, { constant: node.kind === 'const', values: [init] });
+        }
+        break;
+      case 'AssignmentExpression': {
+        const to = bare(node.left);
+        if (to.type === 'Identifier') values.push([to.name, node.right]);
+        else if (to.type !== 'MemberExpression') target(to);
+        break;
+      }
+      case 'ForOfStatement':
+      case 'ForInStatement':
+        if (node.left.type !== 'VariableDeclaration') target(node.left);
+        break;
+      case 'CatchClause':
+        if (node.param !== null) for (const name of boundNames(node.param)) declare(name, false);
+        break;
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        if (node.id !== null) declare(node.id.name, false);
+        within = false;
+        break;
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        if (node.id && node !== fn) declare(node.id.name, inside && node.type === 'FunctionDeclaration');
+        within = node === fn;
+        for (const param of node.params) for (const name of boundNames(param)) declare(name, within);
+        break;
+      default:
+    }
+    const list = children(node);
+    for (let i = 0; i < list.length; i++) visit(list[i] as Node, within);
+  };
+  visit(fn, true);
+  for (const [name, value] of values) locals.get(name)?.values.push(value);
+  const found = { locals, declared, own };
+  variables.set(fn, found);
+  return found;
+}
+
+/** The names that a function declares itself. */
+export function ownNames(fn: Func): ReadonlySet<string> {
+  return variablesOf(fn).own;
 }
 
 /**
@@ -86,66 +176,14 @@ interface Local {
  * @param counters whether variables count that change: in graphs these become tensors.
  */
 export function hostNames(fn: Func, counters: boolean, outside: HostNames = NONE): HostNames {
-  const locals = new Map<string, Local>();
-  const unknown = (name: string): void => {
-    locals.set(name, { constant: false, values: null });
-  };
-  const set = (name: string, value: Node): void => {
-    locals.get(name)?.values?.push(value);
-  };
-  const assign = (node: Node): void => {
-    const to = bare(node);
-    if (to.type === 'Identifier') unknown(to.name);
-    else if (to.type === 'AssignmentPattern') assign(to.left);
-    else if (to.type !== 'MemberExpression') children(to).forEach(assign);
-  };
-  const declared = new Set<string>();
-  const declare = (node: Node, own: boolean): void => {
-    if (node.type === 'VariableDeclaration') {
-      for (const { id, init } of node.declarations) {
-        for (const name of boundNames(id)) {
-          const again = declared.has(name);
-          declared.add(name);
-          if (own && !again && id.type === 'Identifier' && init !== null)
-            locals.set(name, { constant: node.kind === 'const', values: [init] });
-          else unknown(name);
-        }
-      }
-    } else if (isFunction(node)) {
-      for (const name of node.params.flatMap((p) => boundNames(p))) {
-        declared.add(name);
-        unknown(name);
-      }
-      if (node.id) unknown(node.id.name);
-    } else if (node.type === 'CatchClause' && node.param) boundNames(node.param).forEach(unknown);
-    else if (node.type === 'ClassDeclaration' && node.id) unknown(node.id.name);
-  };
-  const first = (node: Node, own: boolean): void => {
-    declare(node, own);
-    const inside = own && (node === fn || !(isFunction(node) || isClass(node)));
-    for (const child of children(node)) first(child, inside);
-  };
-  first(fn, true);
-  const second = (node: Node): void => {
-    if (node.type === 'AssignmentExpression') {
-      const to = bare(node.left);
-      if (to.type === 'Identifier') set(to.name, node.right);
-      else assign(to);
-    } else if (
-      (node.type === 'ForOfStatement' || node.type === 'ForInStatement') &&
-      node.left.type !== 'VariableDeclaration'
-    )
-      assign(node.left);
-    for (const child of children(node)) second(child);
-  };
-  second(fn);
-  const names = new Set<string>([...outside].filter((name) => !declared.has(name)));
-  for (const [name, { constant, values }] of locals)
-    if (values !== null && (constant || counters)) names.add(name);
+  const { locals, declared } = variablesOf(fn);
+  const names = new Set<string>();
+  for (const name of outside) if (!declared.has(name) && locals.get(name) !== null) names.add(name);
+  for (const [name, local] of locals) if (local !== null && (local.constant || counters)) names.add(name);
   for (let changed = true; changed; ) {
     changed = false;
     for (const name of names) {
-      if (locals.get(name)?.values?.every((value) => isHost(value, names)) === false) {
+      if (locals.get(name)?.values.every((value) => isHost(value, names)) === false) {
         names.delete(name);
         changed = true;
       }

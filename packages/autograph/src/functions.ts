@@ -4,7 +4,7 @@ import type { Node } from 'oxc-parser';
 import { type HostNames, hostNames, isHost } from './facts.ts';
 import { Light } from './light.ts';
 import { isOptOut } from './marks.ts';
-import { type Code, code, madeFrom, type Piece } from './pieces.ts';
+import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import { Rewriter } from './rewrite.ts';
 import { boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
 import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
@@ -128,14 +128,14 @@ export class Functions {
         const pieces: Piece[] = [];
         let at = from;
         for (const s of list.slice(directives)) {
-          if (at < s.start) pieces.push({ start: at, end: s.start });
+          if (at < s.start) pieces.push(span(at, s.start));
           pieces.push(part(s));
           at = s.end;
         }
-        if (at < child.end - 1) pieces.push({ start: at, end: child.end - 1 });
+        if (at < child.end - 1) pieces.push(span(at, child.end - 1));
         return pieces;
       };
-      return code`${[{ start: child.start, end: from }]} ${block(statements)}}`;
+      return code`${[span(child.start, from)]} ${block(statements)}}`;
     });
     return madeFrom(fn.start, done);
   }

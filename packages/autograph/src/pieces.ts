@@ -1,18 +1,14 @@
 // Code that is put together from parts of a source and new text, and its source map.
-import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 
-/** A part of the source. */
-export interface Span {
+/** A part of the source; or code, whose new text stands for what begins at `start`, unless it stands for something in that. */
+export interface Part {
   readonly start: number;
   readonly end: number;
+  /** Null for the source's own text. */
+  readonly code: Code | null;
 }
-/** Code whose new text stands for what begins at a place of the source, unless it stands for something in that. */
-export interface Made {
-  readonly at: number;
-  readonly code: Code;
-}
-/** New text, a part of the source, or pieces of these. */
-export type Piece = string | Span | Made | Code;
+/** New text, a part, or pieces of these. */
+export type Piece = string | Part | Code;
 export type Code = readonly Piece[];
 
 /** A source map of version 3. */
@@ -37,9 +33,14 @@ export function code(strings: TemplateStringsArray, ...parts: readonly (string |
   return pieces;
 }
 
+/** The source's text from one place to another. */
+export function span(start: number, end: number): Part {
+  return { start, end, code: null };
+}
+
 /** The same code, whose new text stands for what begins at `at`. */
 export function madeFrom(at: number, code: Code): Code {
-  return [{ at, code }];
+  return code.length === 1 && typeof code[0] === 'object' ? code : [{ start: at, end: at, code }];
 }
 
 /** Where the lines of a text begin. */
@@ -63,82 +64,163 @@ export class Lines {
   }
 }
 
-/** The text of code, and where each word, and each thing between words, comes from: there debuggers stop and stack traces point. */
+const DIGITS: Uint8Array = new TextEncoder().encode(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+);
+const [COMMA, SEMICOLON] = [44, 59];
+
+/** The mappings of a source map, written as the code is. */
+class Mappings {
+  /** Where the code is in its line. */
+  column = 0;
+  #bytes = new Uint8Array(1 << 16);
+  #length = 0;
+  #written = 0;
+  #line = 0;
+  #from = 0;
+  /** What the last place of the line comes from. */
+  #last: 'start' | 'nowhere' | 'somewhere' = 'start';
+
+  get text(): string {
+    return new TextDecoder().decode(this.#bytes.subarray(0, this.#length));
+  }
+
+  nextLine(): void {
+    this.#room();
+    this.#bytes[this.#length++] = SEMICOLON;
+    this.column = 0;
+    this.#written = 0;
+    this.#last = 'start';
+  }
+
+  comesFrom(line: number, column: number): void {
+    if (this.#last === 'somewhere' && line === this.#line && column === this.#from) return;
+    this.#begin('somewhere');
+    this.#number(0);
+    this.#number(line - this.#line);
+    this.#number(column - this.#from);
+    this.#line = line;
+    this.#from = column;
+  }
+
+  comesFromNowhere(): void {
+    if (this.#last !== 'nowhere') this.#begin('nowhere');
+  }
+
+  #begin(last: 'nowhere' | 'somewhere'): void {
+    this.#room();
+    if (this.#last !== 'start') this.#bytes[this.#length++] = COMMA;
+    this.#number(this.column - this.#written);
+    this.#written = this.column;
+    this.#last = last;
+  }
+
+  /** For a comma and four numbers of seven digits. */
+  #room(): void {
+    if (this.#length + 32 < this.#bytes.length) return;
+    const more = new Uint8Array(this.#bytes.length * 2);
+    more.set(this.#bytes);
+    this.#bytes = more;
+  }
+
+  /** Five bits in each digit, the lowest ones first, the sign as the lowest bit. */
+  #number(value: number): void {
+    let rest = value < 0 ? -value * 2 + 1 : value * 2;
+    for (; rest >= 32; rest >>>= 5) this.#bytes[this.#length++] = DIGITS[(rest & 31) | 32] as number;
+    this.#bytes[this.#length++] = DIGITS[rest] as number;
+  }
+}
+
+/** The text of code, and where each word comes from: there debuggers stop and stack traces point. */
 export function render(
   pieces: Code,
   source: string,
   lines: Lines,
   file: string,
 ): { readonly code: string; readonly map: SourceMap } {
-  let out = '';
-  let segments: SourceMapSegment[] = [];
-  const mappings: SourceMapSegment[][] = [segments];
-  let column = 0;
-  const nextLine = (): void => {
-    mappings.push((segments = []));
-    column = 0;
-  };
-  const comesFrom = (line: number, from: number): void => {
-    const last = segments[segments.length - 1];
-    if (last?.[2] !== line || last[3] !== from) segments.push([column, 0, line, from]);
-  };
+  const out: string[] = [];
+  const map = new Mappings();
   const make = (text: string, at: number | null): void => {
-    out += text;
+    out.push(text);
     for (let from = 0; from < text.length; ) {
       if (at !== null) {
         const place = lines.at(at);
-        comesFrom(place.line, place.column);
-      } else if (segments[segments.length - 1]?.length !== 1) segments.push([column]);
+        map.comesFrom(place.line, place.column);
+      } else map.comesFromNowhere();
       const end = text.indexOf('\n', from);
-      column += (end < 0 ? text.length : end) - from;
+      map.column += (end < 0 ? text.length : end) - from;
       if (end < 0) return;
-      nextLine();
+      map.nextLine();
       from = end + 1;
     }
   };
+  const words = new Words(source);
   const copy = (start: number, end: number): void => {
-    out += source.slice(start, end);
+    out.push(source.slice(start, end));
     let { line, column: from } = lines.at(start);
-    let before = NEWLINE;
-    for (let i = start; i < end; i++) {
-      const c = source.charCodeAt(i);
-      const kind = c < KINDS.length ? (KINDS[c] as number) : WORD;
-      if (kind !== before && kind !== NEWLINE) comesFrom(line, from);
-      before = kind;
-      column++;
-      from++;
-      if (kind === NEWLINE) {
-        nextLine();
+    map.comesFrom(line, from);
+    let at = start;
+    for (let i = words.after(start); (words.starts[i] as number) < end; i++) {
+      const next = words.starts[i] as number;
+      if (source.charCodeAt(next) === 10) {
+        map.nextLine();
         line++;
         from = 0;
+        at = next + 1;
+        if (at < end && words.starts[i + 1] !== at) map.comesFrom(line, from);
+        continue;
       }
+      map.column += next - at;
+      from += next - at;
+      at = next;
+      map.comesFrom(line, from);
     }
+    map.column += end - at;
   };
-  const add = (piece: Piece, at: number | null): void => {
-    if (typeof piece === 'string') make(piece, at);
-    else if (isSpan(piece)) copy(piece.start, piece.end);
-    else if ('code' in piece) add(piece.code, piece.at);
-    else for (const inner of piece) add(inner, at);
+  const add = (list: Code, at: number | null): void => {
+    for (let i = 0; i < list.length; i++) {
+      const piece = list[i] as Piece;
+      if (typeof piece === 'string') make(piece, at);
+      else if (isList(piece)) add(piece, at);
+      else if (piece.code === null) copy(piece.start, piece.end);
+      else add(piece.code, piece.start);
+    }
   };
   add(pieces, null);
   return {
-    code: out,
+    code: out.join(''),
     map: {
       version: 3,
       file,
       sources: [file],
       sourcesContent: [source],
       names: [],
-      mappings: encode(mappings),
+      mappings: map.text,
     },
   };
 }
 
-export function isSpan(piece: Piece): piece is Span {
-  return typeof piece === 'object' && 'start' in piece;
-}
+const isList: (piece: Part | Code) => piece is Code = Array.isArray as never;
 
-const [NEWLINE, OTHER, WORD] = [0, 1, 2];
-const KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, c) =>
-  c === 10 ? NEWLINE : /[\w$]/.test(String.fromCharCode(c)) ? WORD : OTHER,
-);
+/** Where words begin and lines end in a text. */
+class Words {
+  readonly starts: number[] = [];
+
+  constructor(text: string) {
+    const word = /[\w$\u0080-\uffff]+|\n/g;
+    for (let found = word.exec(text); found !== null; found = word.exec(text)) this.starts.push(found.index);
+    this.starts.push(text.length);
+  }
+
+  /** The first one behind a place, or there. */
+  after(place: number): number {
+    let low = -1;
+    let high = this.starts.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.starts[middle] as number) < place) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+}

@@ -1,8 +1,8 @@
 // Control flow and operators become calls of the run-time helpers.
 import { AutographError } from './errors.ts';
-import { type HostNames, hostNames, isHost } from './facts.ts';
+import { type HostNames, hostNames, isHost, ownNames } from './facts.ts';
 import { isOptOut } from './marks.ts';
-import { type Code, code, madeFrom, type Piece } from './pieces.ts';
+import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import {
   alwaysJumps,
   assignedIn,
@@ -16,7 +16,6 @@ import {
   jumpsOf,
   memberPath,
   type Node,
-  walk,
 } from './syntax.ts';
 import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
 
@@ -87,19 +86,14 @@ export class Rewriter {
 
   /** A parameter of a function, or another part of it that is no body. */
   parameter(fn: Func, part: Node): Code {
+    if (part.type === 'Identifier') return asItIs(part);
     return this.#in(fn, () => this.expression(part));
   }
 
   #in(fn: Func, make: () => Code): Code {
     const [around, inner, hosts] = [this.#locals, this.#inner, this.#hosts];
     this.#inner = new Set();
-    const declared = new Set<string>(fn.params.flatMap((p) => boundNames(p)));
-    walk(fn, (node) => {
-      if (node.type === 'VariableDeclarator') boundNames(node.id).forEach((n) => declared.add(n));
-      if (node.type === 'FunctionDeclaration' && node.id) declared.add(node.id.name);
-      return node === fn || !(isFunction(node) || isClass(node));
-    });
-    this.#locals = declared;
+    this.#locals = ownNames(fn);
     this.#hosts = hostNames(fn, false);
     const done = make();
     this.#locals = around;
@@ -278,11 +272,7 @@ export class Rewriter {
     const first = node.body[0];
     const last = node.body.at(-1);
     if (first === undefined || last === undefined) return asItIs(node);
-    return [
-      { start: node.start, end: first.start },
-      ...this.#statements(node.body, at),
-      { start: last.end, end: node.end },
-    ];
+    return [span(node.start, first.start), ...this.#statements(node.body, at), span(last.end, node.end)];
   }
 
   #statements(list: readonly Node[], at: Position): Code {
@@ -291,7 +281,7 @@ export class Rewriter {
       const [before, next] = [list[i - 1], list[i]];
       if (before === undefined || next === undefined) return;
       // Statements that did not follow each other have other ones between them.
-      const between = { start: before.end, end: next.start };
+      const between = span(before.end, next.start);
       out.push(this.#unit.source.slice(between.start, between.end).trim() === '' ? between : '\n');
     };
     for (const [i, statement] of list.entries()) {

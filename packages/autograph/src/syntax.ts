@@ -19,27 +19,48 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-/** The nodes in a node that are code, not types, as they follow each other. */
-export function children(node: Node): readonly Node[] {
-  let found = childrenOf.get(node);
-  if (found === undefined) childrenOf.set(node, (found = findChildren(node)));
-  return found;
+/** What has been found out about a node; several questions are asked about the same ones. */
+interface Known {
+  children?: readonly Node[];
+  assigned?: Assigned;
+  jumps?: Jumps;
 }
 
-// Several questions are asked about the same nodes.
-const childrenOf = new WeakMap<Node, readonly Node[]>();
+/** Kept at the node itself: weak maps of so many small things keep the collector busy. */
+function knownOf(node: Node): Known {
+  const keeper = node as Node & { [KNOWN]?: Known };
+  return (keeper[KNOWN] ??= { children: undefined, assigned: undefined, jumps: undefined } as Known);
+}
+
+const KNOWN: unique symbol = Symbol('what autograph knows');
+const NO_CHILDREN: readonly Node[] = [];
+const LEAVES = new Set([
+  'Identifier',
+  'Literal',
+  'ThisExpression',
+  'TemplateElement',
+  'PrivateIdentifier',
+  'Super',
+]);
+
+/** The nodes in a node that are code, not types, as they follow each other. */
+export function children(node: Node): readonly Node[] {
+  if (LEAVES.has(node.type)) return NO_CHILDREN;
+  const known = knownOf(node);
+  return (known.children ??= findChildren(node));
+}
 
 function findChildren(node: Node): readonly Node[] {
   if (node.type === 'Property' && node.shorthand) return [node.value];
   const found: Node[] = [];
-  for (const key of codeKeys(node.type)) {
-    const value = (node as unknown as Readonly<Record<string, unknown>>)[key];
+  const keys = codeKeys(node.type);
+  for (let k = 0; k < keys.length; k++) {
+    const value = (node as unknown as Readonly<Record<string, unknown>>)[keys[k] as string];
     if (Array.isArray(value)) {
-      for (const item of value as readonly unknown[]) if (isCode(item)) found.push(item);
+      for (let i = 0; i < value.length; i++) if (isCode(value[i])) found.push(value[i] as Node);
     } else if (isCode(value)) found.push(value);
   }
-  // What a template holds stands between its texts.
-  return node.type === 'TemplateLiteral' ? found.sort((a, b) => a.start - b.start) : found;
+  return found;
 }
 
 function isCode(value: unknown): value is Node {
@@ -94,7 +115,8 @@ export function bare(node: Node): Node {
 /** Calls `visit` with every node, and goes into those for which it returns true. */
 export function walk(node: Node, visit: (node: Node) => boolean): void {
   if (!visit(node)) return;
-  for (const child of children(node)) walk(child, visit);
+  const list = children(node);
+  for (let i = 0; i < list.length; i++) walk(list[i] as Node, visit);
 }
 
 /** The names that a pattern declares, or assigns to. */
@@ -189,7 +211,6 @@ interface Found extends Assigned {
 }
 
 const NOTHING: Assigned = { names: new Set(), members: new Map() };
-const assignments = new WeakMap<Node, Assigned>();
 
 /** Adds what is not declared here. */
 function take(to: Found, from: Assigned, own: readonly string[]): void {
@@ -199,8 +220,9 @@ function take(to: Found, from: Assigned, own: readonly string[]): void {
 
 /** What a node assigns to and does not declare. */
 function assigned(node: Node): Assigned {
-  const before = assignments.get(node);
-  if (before !== undefined) return before;
+  if (LEAVES.has(node.type)) return NOTHING;
+  const known = knownOf(node);
+  if (known.assigned !== undefined) return known.assigned;
   let found: Found | undefined;
   const target = (left: Node): void => {
     const to = bare(left);
@@ -230,7 +252,7 @@ function assigned(node: Node): Assigned {
     take(found, inner, own);
   }
   const done = found === undefined || (found.names.size === 0 && found.members.size === 0) ? NOTHING : found;
-  assignments.set(node, done);
+  known.assigned = done;
   return done;
 }
 
@@ -248,7 +270,6 @@ const RETURN: Jumps = { ...NO_JUMPS, return: true };
 const BREAK: Jumps = { ...NO_JUMPS, break: true };
 const CONTINUE: Jumps = { ...NO_JUMPS, continue: true };
 const LABEL: Jumps = { ...NO_JUMPS, label: true };
-const jumps = new WeakMap<Node, Jumps>();
 
 export function jumpsOf(node: Node): Jumps {
   if (isFunction(node) || isClass(node)) return NO_JUMPS;
@@ -256,8 +277,8 @@ export function jumpsOf(node: Node): Jumps {
   if (node.type === 'ContinueStatement') return node.label ? LABEL : CONTINUE;
   if (!(node.type.endsWith('Statement') || node.type === 'SwitchCase' || node.type === 'CatchClause'))
     return NO_JUMPS;
-  const before = jumps.get(node);
-  if (before !== undefined) return before;
+  const known = knownOf(node);
+  if (known.jumps !== undefined) return known.jumps;
   let found = node.type === 'ReturnStatement' ? RETURN : NO_JUMPS;
   for (const child of children(node)) {
     const inner = jumpsOf(child);
@@ -271,7 +292,7 @@ export function jumpsOf(node: Node): Jumps {
   }
   if (LOOPS.has(node.type)) found = { ...found, break: false, continue: false };
   else if (node.type === 'SwitchStatement') found = { ...found, break: false };
-  jumps.set(node, found);
+  known.jumps = found;
   return found;
 }
 

@@ -2,7 +2,7 @@
 import type { Node } from 'oxc-parser';
 import { AutographError } from './errors.ts';
 import type { Marks } from './marks.ts';
-import { type Code, isSpan, type Lines, type Piece } from './pieces.ts';
+import { type Code, type Lines, type Piece, span } from './pieces.ts';
 import { bare, children, type Func, isClass, isFunction, walk } from './syntax.ts';
 
 /** JavaScript's operators, and the helpers that do them for tensors. */
@@ -137,7 +137,7 @@ function obstacleOf(fn: Func): Obstacle | null {
 }
 
 export function asItIs({ start, end }: Node): Code {
-  return [{ start, end }];
+  return [span(start, end)];
 }
 
 /** A node's text with other code in the place of its parts. */
@@ -147,19 +147,19 @@ export function within(node: Node, part: (child: Node) => Code): Code {
   for (const child of children(node)) {
     if (child.start < from) continue;
     const done = part(child);
-    const [only] = done;
+    const only = done.length === 1 ? done[0] : undefined;
     if (
-      done.length === 1 &&
-      only !== undefined &&
-      isSpan(only) &&
+      typeof only === 'object' &&
+      'end' in only &&
+      only.code === null &&
       only.start === child.start &&
       only.end === child.end
     )
       continue;
-    if (from < child.start) pieces.push({ start: from, end: child.start });
+    if (from < child.start) pieces.push(span(from, child.start));
     pieces.push(done);
     from = child.end;
   }
-  if (from < node.end) pieces.push({ start: from, end: node.end });
+  if (from < node.end) pieces.push(span(from, node.end));
   return pieces;
 }
