@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import * as tf from 'eagre';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
@@ -153,6 +154,37 @@ it('10: metrics', async () => {
   expect([e.mean, e.meanOfAll]).toEqual([2.5, 5.5]);
   expect(e.accuracies.map((v) => v.toFixed(3))).toEqual(['0.750', '0.714', '0.667']);
   expect([e.positives, e.weighted]).toEqual([2, 2.5]);
+});
+
+it('11: summaries', async () => {
+  const { logdir, kerasLogdir } = await import('./11-summaries.ts');
+  const files = readdirSync(logdir);
+  expect(files).toHaveLength(1);
+  expect(files[0]).toMatch(/^events\.out\.tfevents\.\d{10}\..+\.v2$/);
+  const events = [...tf.summary.readEvents(logdir)];
+  const losses = events.flatMap((e) => (e.kind === 'scalar' && e.tag === 'train/loss' ? [e] : []));
+  expect(losses.map((e) => e.step)).toEqual([100, 200, 300]);
+  expect(losses.at(-1)?.value).toBeLessThan(2);
+  expect(losses[0]?.value).toBeGreaterThan(losses[1]?.value ?? NaN);
+  const tags = events.flatMap((e) => ('tag' in e ? [`${e.kind} ${e.tag} ${e.step}`] : [e.kind]));
+  expect(tags.filter((tag) => !tag.startsWith('scalar'))).toEqual([
+    'other',
+    'histogram residuals 300',
+    'image gradient 300',
+    'audio a4 300',
+    'text note 300',
+    'trace noisy 0',
+    'graph',
+    'hparamsConfig _hparams_/experiment 0',
+    'hparams _hparams_/session_start_info 0',
+  ]);
+  const keras = [...tf.summary.readEvents(kerasLogdir)];
+  expect(keras.flatMap((e) => (e.kind === 'scalar' && e.tag === 'epoch_loss' ? [e.step] : []))).toEqual([
+    0, 1, 2,
+  ]);
+  expect(
+    keras.filter((e) => e.kind === 'histogram' && e.tag === 'linear/line/kernel/histogram'),
+  ).toHaveLength(3);
 });
 
 it('12: devices', async () => {
