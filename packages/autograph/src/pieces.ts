@@ -167,7 +167,11 @@ export function render(
         line++;
         from = 0;
         at = next + 1;
-        if (at < end && words.starts[i + 1] !== at) map.comesFrom(line, from);
+        // A line begins with what is not space, so that it begins alike in every copy: debuggers ask for its first place.
+        while (at < end && isSpace(source.charCodeAt(at))) at++;
+        from = at - next - 1;
+        map.column = from;
+        if (at < end && at < (words.starts[i + 1] as number)) map.comesFrom(line, from);
         continue;
       }
       map.column += next - at;
@@ -224,3 +228,6 @@ class Words {
     return high;
   }
 }
+
+/** A space, a tab, or what ends a line beside a newline. */
+const isSpace = (c: number): boolean => c === 32 || c === 9 || c === 13;

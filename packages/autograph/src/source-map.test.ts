@@ -1,4 +1,4 @@
-import { generatedPositionFor, originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
+import { eachMapping, generatedPositionFor, originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { describe, expect, test } from 'vitest';
 import { convert } from './convert.ts';
 import { Lines } from './pieces.ts';
@@ -114,6 +114,19 @@ describe('positions in converted code', () => {
         wanted,
       );
     }
+  });
+
+  test('begin in each line of the source with its first word, which every copy has', () => {
+    const firsts = new Map(source.split('\n').map((line, i) => [i + 1, line.search(/\S/)]));
+    const seen = new Set<number>();
+    eachMapping(traced, ({ originalLine, originalColumn }) => {
+      if (originalLine === null) return;
+      expect(originalColumn, `line ${originalLine}`).toBeGreaterThanOrEqual(
+        firsts.get(originalLine) as number,
+      );
+      seen.add(originalLine);
+    });
+    expect(seen.size).toBeGreaterThan(30);
   });
 
   test('of the import of helpers are nowhere', () => {
