@@ -223,6 +223,28 @@ def load(threads):
         run = tf.function(while_sum_even().run)
         return Case(run, check=run)
 
+    def autograph_sum_even():
+        x = tf.constant(whole_numbers(1000))
+
+        def sum_even(items):
+            total = 0
+            for n in items:
+                if n % 2 > 0:
+                    continue
+                total += n
+            return total
+
+        return x, sum_even
+
+    def autograph_sum_even_eager():
+        x, sum_even = autograph_sum_even()
+        return Case(lambda: sum_even(x), check=lambda: sum_even(x))
+
+    def autograph_sum_even_function():
+        x, sum_even = autograph_sum_even()
+        converted = tf.function(sum_even)
+        return Case(lambda: converted(x), check=lambda: converted(x))
+
     def adam_by_hand():
         gradient, weights = tensor([1_000_000]), tf.Variable(tensor([1_000_000], 1))
         mean, square, steps = tf.Variable(tf.zeros([1_000_000])), tf.Variable(tf.zeros([1_000_000])), tf.Variable(0.0)
@@ -305,6 +327,8 @@ def load(threads):
         "elementwise_chain_10m_function": function(elementwise_chain(10_000_000), jit_compile=True),
         "while_sum_even": while_sum_even,
         "while_sum_even_function": while_sum_even_function,
+        "autograph_sum_even": autograph_sum_even_eager,
+        "autograph_sum_even_function": autograph_sum_even_function,
         "adam_by_hand": adam_by_hand,
         "adam_by_hand_function": adam_by_hand_function,
         "trace_cnn": trace_cnn,

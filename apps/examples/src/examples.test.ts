@@ -239,6 +239,36 @@ it('13: tf.function', async () => {
   ]);
 });
 
+it('14: AutoGraph', async () => {
+  const log = vi.mocked(console.log);
+  const e = await import('./14-autograph.ts');
+  expect(e.eager).toEqual([81, 0]);
+  expect(e.inSession).toEqual([81, 0]);
+  expect(e.code).toContain('ifStmt');
+  expect(e.sumEvenOn(tf.constant([10, 12, 15, 20], 'int32')).item()).toBe(42);
+  expect(e.sumEvenOn(tf.constant([1, 3, 5, 8], 'int32')).item()).toBe(8);
+  expect(e.sumEvenOn.experimentalGetTracingCount()).toBe(1);
+  expect(e.off).toMatch(/iterating over a tensor of a graph is not allowed/);
+  expect(e.off).toMatch(/tf\.autograph/);
+  expect(e.steps).toEqual([9, 111, 115]);
+  expect(e.collatz.experimentalGetTracingCount()).toBe(1);
+  expect(e.found).toEqual([
+    [-1, 3],
+    [2, 2],
+  ]);
+  expect(e.sumClipped(tf.constant([0.5, 4, 9])).item()).toBe(5.5);
+  expect(e.slope).toBe(8 * 3 ** 7);
+  const { x, value } = e.lineSearchStep(tf.constant([3, -4]), tf.constant(1));
+  expect([x.array(), value.item()]).toEqual([[0, 0], 0]);
+  log.mockClear();
+  e.fizzbuzz(tf.constant(15, 'int32'));
+  expect(log.mock.calls.map((c) => c[0]).join(' ')).toBe(
+    '1 2 Fizz 4 Buzz Fizz 7 8 Fizz Buzz 11 Fizz 13 14 FizzBuzz',
+  );
+  expect(e.fizzbuzz.experimentalGetTracingCount()).toBe(1);
+  expect(e.refused).toMatch(/:\d+:\d+: /);
+});
+
 it('16: modules', async () => {
   const e = await import('./16-module.ts');
   expect(e.result.item()).toBe(6);

@@ -9,6 +9,12 @@ import {
   sum10m,
   transpose,
 } from './arrays.ts';
+import {
+  autographEager,
+  autographFunction,
+  hostConditionsConverted,
+  hostConditionsPlain,
+} from './autograph.ts';
 import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
@@ -49,6 +55,9 @@ export const workloads: readonly Workload[] = [
   transformerStep,
   adamByHand,
   whileSumEven,
+  autographEager,
+  hostConditionsPlain,
+  hostConditionsConverted,
   elementwiseChain10k,
   elementwiseChain1m,
   elementwiseChain10m,
@@ -66,6 +75,7 @@ export const workloads: readonly Workload[] = [
   elementwiseChainFunction,
   adamByHandFunction,
   whileSumEvenFunction,
+  autographFunction,
   traceCnn,
   importTime,
   rssTensors,
