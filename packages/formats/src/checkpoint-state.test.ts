@@ -84,10 +84,7 @@ describe('the state of checkpoints', () => {
   });
 
   it('comes out as it went in', () => {
-    const paths = fc.array(
-      fc.string({ unit: 'grapheme' }).map((text) => text.toWellFormed()),
-      { minLength: 1 },
-    );
+    const paths = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1 });
     const times = fc.array(fc.double(), { minLength: 1 });
     fc.assert(
       fc.property(paths, times, (all_model_checkpoint_paths, all_model_checkpoint_timestamps) => {

@@ -190,7 +190,7 @@ function spell(value: string | number): string {
     return Number.isFinite(value) ? String(value) : String(value).toLowerCase().replace('inity', '');
   }
   // Control characters and quotes as in C, everything else as it is.
-  const spelled = value.toWellFormed().replace(/[\\'"]|\p{Cc}/gu, (character) => {
+  const spelled = value.replace(/[\\'"]|\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);
     if (code > 127) return character;
     const letter = SHORT[character];

@@ -112,7 +112,7 @@ describe("TensorFlow's checkpoints", () => {
   it('have the bytes of ours', () => {
     const reader = BundleReader.openSync(`${folder}all`);
     using writer = new BundleWriter(join(scratch, 'all'));
-    const entries = [...reader.entries()].sort(([, a], [, b]) => a.offset - b.offset);
+    const entries = [...reader.entries()].sort(([, a], [, b]) => a.offset - b.offset || a.bytes - b.bytes);
     for (const [key, { dtype, shape }] of entries) {
       const data = dtype === 'string' ? (reader.read(key).data as Uint8Array[]) : reader.readBytes(key);
       writer.add(key, dtype, shape, data);
