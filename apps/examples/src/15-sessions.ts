@@ -1,4 +1,7 @@
 // Graphs and sessions, as in TensorFlow 1: first what is to be computed, then runs of it with values.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as tf from 'eagre';
 
 const v1 = tf.compat.v1;
@@ -104,3 +107,21 @@ export const linear = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Te
 export const called = linear(tf.ones([3, 2]));
 export const slopes = tf.implicitGradients((x: tf.Tensor) => linear(x).sum())(tf.ones([3, 2]));
 console.log(called, slopes);
+
+// ---- Checkpoints: what a session trained goes on in eager mode, and back.
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-sessions-'));
+const saver = training.asDefault(() => new v1.train.Saver());
+const fromSession = saver.save(trainingSession, join(folder, 'session'), { globalStep: 300 });
+const eagerModel = new tf.train.Checkpoint({
+  w: new tf.Variable(0, { name: 'w' }),
+  b: new tf.Variable(0, { name: 'b' }),
+});
+eagerModel.restore(fromSession).assertConsumed();
+export const inEagerMode = [eagerModel.w.item(), eagerModel.b.item()];
+eagerModel.w.assign(3);
+eagerModel.b.assign(2);
+saver.restore(trainingSession, eagerModel.save(join(folder, 'eager')));
+export const inSession = trainingSession.run([model.w, model.b]).map((t) => t.item());
+console.log(inEagerMode, inSession);
+rmSync(folder, { recursive: true });

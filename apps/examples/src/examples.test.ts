@@ -1,4 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as tf from 'eagre';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
@@ -147,6 +149,48 @@ it('08: variables and optimizers', async () => {
   expect(final).toBeLessThan(1.1);
   expect(W).toBeCloseTo(3, 0);
   expect(B).toBeCloseTo(2, 0);
+});
+
+it('09: object-based saving', async () => {
+  const e = await import('./09-object-based-saving.ts');
+  expect(e.sameLogits.array()).toEqual(e.logits.array());
+  expect(e.restored).toBe(2);
+  expect(e.variablesBefore).toBe(0);
+  expect(e.lossesThere).toEqual(e.lossesHere);
+  expect(e.step).toBe(5);
+  expect(e.unresolved).toMatch(
+    /^Unresolved object in checkpoint \(root\)\.model\.layer_with_weights-0\.kernel/m,
+  );
+  expect(e.unmatched).toMatch(
+    /Found 1 objects that were not bound to checkpointed values.*\(root\)\.unknown/,
+  );
+  expect(e.contents).toContain(
+    'model/layer_with_weights-0/kernel/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE',
+  );
+  expect(e.kept).toEqual(['ckpt-4', 'ckpt-5', 'ckpt-6']);
+  expect([e.latest, e.lastStep]).toEqual(['ckpt-6', 10]);
+});
+
+it('21: the Fashion-MNIST program', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-21-'));
+  vi.stubEnv('RUNS', folder);
+  vi.stubEnv('EXAMPLES', '1600');
+  vi.stubEnv('EPOCHS', '2');
+  const e = await import('./21-fashion-mnist.ts');
+  expect([e.startedFrom, e.steps, e.kept]).toEqual([0, 100, 3]);
+  const [first, second] = e.epochs;
+  expect(second?.trainLoss).toBeLessThan(first?.trainLoss as number);
+  // Metrics start anew: the second epoch's are not means over both.
+  expect(second?.trainAccuracy).toBeGreaterThan(0.8);
+  expect(second?.testAccuracy).toBeGreaterThan(0.8);
+  expect(e.learningRate).toBeCloseTo(0.96e-3, 9);
+  expect(e.testStep.experimentalGetTracingCount()).toBe(1);
+  vi.stubEnv('EPOCHS', '0');
+  vi.resetModules();
+  const again = await import('./21-fashion-mnist.ts');
+  expect(again.startedFrom).toBe(100);
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
 });
 
 it('10: metrics', async () => {
@@ -313,6 +357,8 @@ it('15: graphs and sessions', async () => {
   expect(e.text).toContain('%inputs: float32[?]');
   expect(e.called.array()).toEqual([[3], [3], [3]]);
   expect(e.slopes.map(([g]) => g.array())).toEqual([[[3], [3]]]);
+  expect(e.inEagerMode).toEqual([e.w, e.b]);
+  expect(e.inSession).toEqual([3, 2]);
 });
 
 it('17: a layer of one’s own', async () => {

@@ -91,7 +91,7 @@ test('a process killed at any moment leaves its last complete checkpoint', { tim
       there.restore(path).assertConsumed();
       const number = Number((there.b.array() as string[])[0]);
       expect(number).toBeGreaterThanOrEqual(last);
-      expect(new Set(there.a.data())).toEqual(new Set([number]));
+      expect(new Set(there.a.data() as Float32Array)).toEqual(new Set([number]));
       last = number;
       const manager = new CheckpointManager(there, folder, { maxToKeep: 2 });
       expect(manager.checkpoints.at(-1)).toBe(path);

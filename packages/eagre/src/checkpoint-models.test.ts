@@ -223,7 +223,7 @@ test('training goes on bit by bit as if it had not been interrupted', async () =
       const value = optimizer.minimize(
         () =>
           tf.reduceMean(
-            tf.square(tf.sub(model(x, { training: true }), x.sum(1, { keepDims: true }).add(noise))),
+            tf.square(tf.sub(model(x, { training: true }), x.sum(1, { keepdims: true }).add(noise))),
           ),
         model.trainableVariables,
       );
