@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FormatError, UnsupportedFormatError } from './errors.ts';
 import * as tensorflow from './messages.ts';
+import { mutate, randomSource } from './mutate.ts';
 import type { NDArray } from './ndarray.ts';
 import { decodeTensorProto, encodeTensorProto } from './tensor-proto.ts';
 
@@ -129,5 +130,66 @@ describe('an Event', () => {
     };
     const { HParamsPluginData } = tensorflow;
     expect(HParamsPluginData.decode(HParamsPluginData.encode(hparams))).toEqual(hparams);
+  });
+});
+
+describe('damaged messages', () => {
+  const { Event, HParamsPluginData, TrackableObjectGraph } = tensorflow;
+  const tensor = encodeTensorProto({ dtype: 'float32', shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) });
+  const words = encodeTensorProto({ dtype: 'string', shape: [2], data: ['a', 'bcd'] });
+  const content = HParamsPluginData.encode({
+    experiment: {
+      hparam_infos: [{ name: 'units', type: 3, domain_discrete: { values: [{ number_value: 1 }] } }],
+      metric_infos: [{ name: { tag: 'accuracy' } }],
+    },
+  });
+  const graph = TrackableObjectGraph.encode({
+    nodes: [
+      { children: [{ node_id: 1, local_name: 'w' }] },
+      {
+        attributes: [{ name: 'VARIABLE_VALUE', checkpoint_key: 'w' }],
+        has_checkpoint_values: { value: true },
+      },
+    ],
+  });
+  const samples = [
+    Event.encode({
+      wall_time: 1,
+      step: 3,
+      summary: {
+        value: [
+          { tag: 'a', tensor, metadata: { plugin_data: { plugin_name: 'hparams', content } } },
+          { tag: 'b', tensor: words },
+          { tag: 'c', simple_value: 1 },
+          { tag: 'd', histo: { min: 0, max: 1, bucket_limit: [1, 2], bucket: [3, 4] } },
+        ],
+      },
+    }),
+    Event.encode({ wall_time: 2, graph_def: graph }),
+  ];
+
+  it('(10,000 events) give a FormatError or values', () => {
+    const random = randomSource(23);
+    const result = { read: 0, refused: 0 };
+    for (let run = 0; run < 10_000; run++) {
+      const bytes = mutate(samples[run % 4 === 0 ? 1 : 0] as Uint8Array, random);
+      try {
+        const event = Event.decode(bytes);
+        if (event.graph_def !== undefined) TrackableObjectGraph.decode(event.graph_def);
+        for (const value of event.summary?.value ?? []) {
+          const inner = value.metadata?.plugin_data?.content;
+          if (inner !== undefined) HParamsPluginData.decode(inner);
+          if (value.tensor === undefined) continue;
+          const read = decodeTensorProto(value.tensor, { maxBytes: 1 << 16 });
+          expect(read.data.length).toBeLessThanOrEqual((1 << 16) + bytes.length);
+        }
+        result.read++;
+      } catch (error) {
+        if (!(error instanceof FormatError)) throw new Error(`run ${run}`, { cause: error });
+        result.refused++;
+      }
+    }
+    expect(result.read).toBeGreaterThan(500);
+    expect(result.refused).toBeGreaterThan(2000);
   });
 });

@@ -286,13 +286,7 @@ describe('a reader', () => {
     const blockBytes = dataBlockBytes(index);
     const random = randomSource(13);
     const result = { read: 0, refused: 0 };
-    const end = Date.now() + 40_000;
-    let run = 0;
-    for (; run < 10_000 && Date.now() < end; run++) {
-      if (run % 3 === 0) writeFileSync(`${prefix}.data-00000-of-00001`, mutate(data, random));
-      else writeFileSync(`${prefix}.data-00000-of-00001`, data);
-      const bad = run % 3 === 0 ? index : mutate(index, random);
-      writeFileSync(`${prefix}.index`, run % 3 === 2 ? repaired(bad, blockBytes) : bad);
+    const attempt = (run: number): void => {
       try {
         const damaged = BundleReader.openSync(prefix);
         let total = 0;
@@ -309,9 +303,22 @@ describe('a reader', () => {
         if (!(error instanceof FormatError || missing)) throw new Error(`run ${run}`, { cause: error });
         result.refused++;
       }
+    };
+    const end = Date.now() + 30_000;
+    let run = 0;
+    for (; run < 7000 && Date.now() < end; run++) {
+      const bad = mutate(index, random);
+      writeFileSync(`${prefix}.index`, run % 3 > 0 ? repaired(bad, blockBytes) : bad);
+      attempt(run);
     }
-    expect(run).toBe(10_000);
-    expect(result.refused).toBeGreaterThan(3000);
+    writeFileSync(`${prefix}.index`, index);
+    for (; run < 10_000 && Date.now() < end; run++) {
+      writeFileSync(`${prefix}.data-00000-of-00001`, mutate(data, random));
+      attempt(run);
+    }
+    // On a machine that is busy there may be fewer.
+    expect(run === 10_000 || Date.now() >= end).toBe(true);
+    expect(result.refused).toBeGreaterThan(run / 3);
   });
 });
 
