@@ -52,7 +52,12 @@ const permitted = {
   ],
 };
 const forTests = ['testing', 'backend-js', 'backend-native'];
-const apps = { examples: ['eagre'], playground: ['eagre'], bench: Object.keys(permitted), board: ['formats'] };
+const apps = {
+  examples: ['eagre'],
+  playground: ['eagre'],
+  bench: Object.keys(permitted),
+  board: ['formats', 'summary'],
+};
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const builtin = new Set(builtinModules);

@@ -1,0 +1,1 @@
+export { type Board, type BoardOptions, serveBoard } from './server/server.ts';

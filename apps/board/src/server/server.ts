@@ -1,0 +1,131 @@
+import { stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import sirv from 'sirv';
+import { answers, type Body, Refusal } from './answers.ts';
+import { Logs } from './logs.ts';
+
+export interface BoardOptions {
+  /** The folder of runs; event files anywhere below it are shown. */
+  readonly logdir: string;
+  /** 6006 unless given, as TensorBoard's; 0 takes any that is free. */
+  readonly port?: number;
+  /** `127.0.0.1` unless given. On another address everybody who reaches it can read the logs. */
+  readonly host?: string;
+  /** How often the files are looked at, in milliseconds; 1000 unless given. */
+  readonly reloadMillis?: number;
+}
+
+export interface Board {
+  readonly url: string;
+  /** Resolves once all that was there at the start has been read. */
+  readonly loaded: Promise<void>;
+  close(): Promise<void>;
+}
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * Serves a dashboard of the event files below a folder, and follows them as they grow.
+ *
+ *     const board = await serveBoard({ logdir: 'runs' });
+ *     console.log(board.url);      // http://127.0.0.1:6006/
+ *
+ * @throws Error where there is no such folder, or the port is taken.
+ */
+export async function serveBoard(options: BoardOptions): Promise<Board> {
+  const { logdir, port = 6006, host = '127.0.0.1', reloadMillis = 1000 } = options;
+  if (!(await stat(logdir).catch(() => undefined))?.isDirectory())
+    throw new Error(`there is no folder ${logdir}`);
+  const logs = new Logs(logdir);
+  const watchers = new Set<ServerResponse>();
+  const page = sirv(fileURLToPath(new URL('./web', import.meta.url)), { etag: true });
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    if (!fromHere(request, host)) return refuse(response, 403, 'this name is not served here');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET');
+    const url = new URL(request.url ?? '/', 'http://board');
+    if (url.pathname === '/api/changes') return watch(response, watchers);
+    if (url.pathname.startsWith('/api/')) return answer(response, logs, url);
+    page(request, response, () => refuse(response, 404, 'not found'));
+  });
+  await listen(server, port, host);
+
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const turn = async (): Promise<void> => {
+    // A folder that is away for a moment is looked for again.
+    const changed = await logs.refresh().catch(() => false);
+    if (changed) for (const watcher of watchers) watcher.write('data: changed\n\n');
+    if (!closed) timer = setTimeout(turn, reloadMillis);
+  };
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/`,
+    loaded: turn(),
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      for (const watcher of watchers) watcher.end();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Refuses names that a page elsewhere could have bent to this address (DNS rebinding). */
+function fromHere(request: IncomingMessage, host: string): boolean {
+  const name = (request.headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name === host || isIP(name) !== 0;
+}
+
+function answer(response: ServerResponse, logs: Logs, url: URL): void {
+  try {
+    const name = url.pathname.slice('/api/'.length);
+    if (!Object.hasOwn(answers, name)) throw new Refusal(404, 'not found');
+    send(response, (answers[name] as (typeof answers)[string])(logs, url.searchParams));
+  } catch (error) {
+    if (error instanceof Refusal) refuse(response, error.status, error.message);
+    else refuse(response, 500, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function send(response: ServerResponse, { type, bytes, saveAs }: Body): void {
+  response.setHeader('content-type', `${type}; charset=utf-8`);
+  response.setHeader('cache-control', 'no-store');
+  if (saveAs !== undefined) response.setHeader('content-disposition', `attachment; filename="${saveAs}"`);
+  response.end(bytes);
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(message);
+}
+
+/** Server-sent events: one whenever something was read. */
+function watch(response: ServerResponse, watchers: Set<ServerResponse>): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  response.write(': \n\n');
+  watchers.add(response);
+  response.on('close', () => watchers.delete(response));
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} is taken: choose another by --port, or 0 for any`, { cause: error })
+          : error,
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,133 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { RunSummary, RunsAnswer } from '../api.ts';
+import { AudioView } from './audio.tsx';
+import { GraphView } from './graph.tsx';
+import { HistogramView } from './histograms.tsx';
+import { HParamsView } from './hparams.tsx';
+import { ImageView } from './images.tsx';
+import { ScalarView } from './scalars.tsx';
+import { address, useAnswer } from './server.ts';
+import { type Change, matcher, type Settings, type Tab, tabs, useSettings } from './settings.ts';
+import { Sidebar } from './sidebar.tsx';
+import { TextView } from './texts.tsx';
+
+const titles: Readonly<Record<Tab, string>> = {
+  scalars: 'Scalars',
+  images: 'Images',
+  histograms: 'Histograms',
+  texts: 'Text',
+  audio: 'Audio',
+  graphs: 'Graphs',
+  hparams: 'Hyperparameters',
+};
+
+/** What every view gets. */
+export interface ViewProps {
+  /** Those that are shown. */
+  readonly runs: readonly RunSummary[];
+  /** The names of all, for their colours. */
+  readonly names: readonly string[];
+  readonly settings: Settings;
+  readonly change: Change;
+}
+
+export function App() {
+  const [settings, change] = useSettings();
+  const { value, error } = useAnswer<RunsAnswer>(address('runs'));
+  const filter = useRef<HTMLInputElement>(null);
+  useKeys(change, filter);
+  const names = useMemo(() => (value?.runs ?? []).map((run) => run.name), [value]);
+  const shown = useMemo(() => {
+    const matches = matcher(settings.runs);
+    return (value?.runs ?? []).filter((run) => !settings.hidden.includes(run.name) && matches(run.name));
+  }, [value, settings.runs, settings.hidden]);
+  const filled = (tab: Tab): boolean =>
+    (value?.runs ?? []).some((run) => (tab === 'hparams' ? run.hparams : run[tab].length > 0));
+  const props: ViewProps = { runs: shown, names, settings, change };
+  return (
+    <>
+      <header>
+        <h1>Eagre board</h1>
+        <div class="tabs" role="tablist" aria-label="Kinds of summaries">
+          {tabs.map((tab) => (
+            <button
+              key={tab}
+              type="button"
+              role="tab"
+              aria-selected={tab === settings.tab}
+              disabled={!filled(tab) && tab !== settings.tab}
+              onClick={() => change({ tab })}
+            >
+              {titles[tab]}
+            </button>
+          ))}
+        </div>
+        <span class="logdir" title={value?.logdir}>
+          {value?.logdir}
+        </span>
+      </header>
+      <Sidebar all={value?.runs ?? []} settings={settings} change={change} filter={filter} />
+      <main>
+        {error !== undefined && (
+          <p class="problem" role="alert">
+            The server does not answer: {error}
+          </p>
+        )}
+        {value?.problems.map((problem) => (
+          <p class="problem" role="alert" key={problem.file}>
+            {problem.message}
+          </p>
+        ))}
+        {value !== undefined && value.runs.length === 0 ? (
+          <p class="empty">
+            No event files below <code>{value.logdir}</code> yet. They appear here as soon as a program writes
+            some:
+            <code>tf.summary.createFileWriter('{value.logdir}/run')</code>
+          </p>
+        ) : value !== undefined && !filled(settings.tab) ? (
+          <p class="empty">No {titles[settings.tab].toLowerCase()} in these runs.</p>
+        ) : (
+          <View {...props} />
+        )}
+      </main>
+    </>
+  );
+}
+
+function View(props: ViewProps) {
+  switch (props.settings.tab) {
+    case 'scalars':
+      return <ScalarView {...props} />;
+    case 'images':
+      return <ImageView {...props} />;
+    case 'histograms':
+      return <HistogramView {...props} />;
+    case 'texts':
+      return <TextView {...props} />;
+    case 'audio':
+      return <AudioView {...props} />;
+    case 'graphs':
+      return <GraphView {...props} />;
+    case 'hparams':
+      return <HParamsView {...props} />;
+  }
+}
+
+/** `1` to `7` change the view, `/` goes to the filter, Escape leaves it. */
+function useKeys(change: Change, filter: { readonly current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      if (event.key === 'Escape' && typing) (event.target as HTMLElement).blur();
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const tab = tabs[Number(event.key) - 1];
+      if (tab !== undefined) change({ tab });
+      else if (event.key === '/') {
+        event.preventDefault();
+        filter.current?.focus();
+      }
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, [change, filter]);
+}

@@ -1,0 +1,35 @@
+import type { AudioSample } from '../api.ts';
+import type { ViewProps } from './app.tsx';
+import { SampleCard } from './samples.tsx';
+import { address } from './server.ts';
+import { Group, groupsOf } from './tags.tsx';
+
+export function AudioView({ runs, names, settings }: ViewProps) {
+  return groupsOf(runs, 'audio', settings.filter).map(([group, tags]) => (
+    <Group key={group} title={group} count={tags.length}>
+      {tags.flatMap((tag) =>
+        runs
+          .filter((run) => run.audio.includes(tag))
+          .map((run) => (
+            <SampleCard<AudioSample>
+              key={`${run.name} ${tag}`}
+              question="audio"
+              run={run}
+              tag={tag}
+              names={names}
+            >
+              {({ step, labels }) =>
+                labels.map((label, index) => (
+                  <figure key={index}>
+                    {/* biome-ignore lint/a11y/useMediaCaption: there are no captions in event files */}
+                    <audio controls src={address('clip', { run: run.name, tag, step, index })} />
+                    <figcaption>{label}</figcaption>
+                  </figure>
+                ))
+              }
+            </SampleCard>
+          )),
+      )}
+    </Group>
+  ));
+}

@@ -1,0 +1,41 @@
+import type { ImageSample } from '../api.ts';
+import type { ViewProps } from './app.tsx';
+import { SampleCard } from './samples.tsx';
+import { address } from './server.ts';
+import { Group, groupsOf } from './tags.tsx';
+
+export function ImageView({ runs, names, settings }: ViewProps) {
+  return groupsOf(runs, 'images', settings.filter).map(([group, tags]) => (
+    <Group key={group} title={group} count={tags.length}>
+      {tags.flatMap((tag) =>
+        runs
+          .filter((run) => run.images.includes(tag))
+          .map((run) => (
+            <SampleCard<ImageSample>
+              key={`${run.name} ${tag}`}
+              question="images"
+              run={run}
+              tag={tag}
+              names={names}
+            >
+              {({ step, width, height, count }) => (
+                <div class="pictures">
+                  {Array.from({ length: count }, (_, index) => (
+                    <img
+                      key={index}
+                      src={address('image', { run: run.name, tag, step, index })}
+                      alt={`${tag}, ${index + 1} of ${count}, step ${step}`}
+                      width={Math.max(width, 96)}
+                      height={Math.round((height * Math.max(width, 96)) / (width || 1))}
+                      class={width < 96 ? 'small' : ''}
+                      loading="lazy"
+                    />
+                  ))}
+                </div>
+              )}
+            </SampleCard>
+          )),
+      )}
+    </Group>
+  ));
+}

@@ -1,0 +1,73 @@
+import { useEffect, useState } from 'preact/hooks';
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The address of an answer of the server. */
+export function address(name: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+  return `api/${name}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+export async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(url, signal === undefined ? {} : { signal });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+}
+
+const listeners = new Set<() => void>();
+let changes: EventSource | undefined;
+
+/** Calls back whenever the server has read something new; returns how to stop. */
+function onChange(listener: () => void): () => void {
+  if (changes === undefined) {
+    changes = new EventSource('api/changes');
+    changes.onmessage = () => {
+      for (const each of listeners) each();
+    };
+  }
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Counts the changes, at most one every `millis` so that a run at full speed leaves time to look. */
+export function useChanges(millis = 1000): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    let timer: number | undefined;
+    const stop = onChange(() => {
+      timer ??= window.setTimeout(() => {
+        timer = undefined;
+        setCount((n) => n + 1);
+      }, millis);
+    });
+    return () => {
+      stop();
+      window.clearTimeout(timer);
+    };
+  }, [millis]);
+  return count;
+}
+
+export interface Answer<T> {
+  readonly value: T | undefined;
+  readonly error: string | undefined;
+}
+
+/** The answer for an address, asked again when the address or the logs change; the old one stays until the new one is there. */
+export function useAnswer<T>(url: string | undefined): Answer<T> {
+  const [answer, setAnswer] = useState<Answer<T>>({ value: undefined, error: undefined });
+  const changed = useChanges();
+  useEffect(() => {
+    if (url === undefined) return;
+    const abort = new AbortController();
+    ask<T>(url, abort.signal).then(
+      (value) => setAnswer({ value, error: undefined }),
+      (error: Error) => {
+        if (!abort.signal.aborted) setAnswer((old) => ({ value: old.value, error: error.message }));
+      },
+    );
+    return () => abort.abort();
+  }, [url, changed]);
+  return answer;
+}
