@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+import { expect, test } from 'vitest';
+
+const packages = fileURLToPath(new URL('../../', import.meta.url));
+
+// Where it fails for a library that only Node can run: import it when it is needed, and have `"browser": { "<library>": false }` in the
+// package.json of the package that does.
+test('a bundle for browsers needs nothing of Node, no parser and no build tool', async () => {
+  const { metafile, outputFiles } = await esbuild.build({
+    stdin: { contents: "export * from 'eagre'", resolveDir: packages },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    outdir: '/out',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'sources',
+        setup(build) {
+          build.onResolve({ filter: /^(@eagre\/|eagre$)/ }, ({ path }) => {
+            const [name, file = 'index'] = path.replace('@eagre/', '').split('/');
+            return { path: `${packages}${name}/src/${file}.ts` };
+          });
+        },
+      },
+    ],
+  });
+  // Those that `browser` takes out stay there by name.
+  const inputs = Object.keys(metafile.inputs).filter((file) => !file.startsWith('(disabled)'));
+  expect(inputs.some((file) => file.endsWith('packages/core/src/tensor.ts'))).toBe(true);
+  expect(inputs.filter((file) => /oxc|unplugin|node-hooks|\/tar\/|cli-progress\/lib/.test(file))).toEqual([]);
+  expect(outputFiles.some(({ text }) => /\bfrom\s*"node:|\bimport\s*"node:/.test(text))).toBe(false);
+});
