@@ -1,5 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { type Tensor, type Trackable, type TrackableView } from '@eagre/core';
+import type { Tensor, Trackable, TrackableView } from '@eagre/core';
 import { context, outsideScopes, withoutTapes } from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';

@@ -1,9 +1,80 @@
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type HostArray, Tensor } from '@eagre/core';
 import { DatasetIterator } from './dataset-iterator.ts';
-import type { ElementSpec } from './elements/element-spec.ts';
-import { markDataset } from './elements/structure.ts';
-import type { DatasetNode } from './iterator.ts';
+import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
+import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
+import { type Element, type ElementOf, mapLeaves, markDataset, toElement } from './elements/structure.ts';
+import type { Awaitable, DatasetNode } from './iterator.ts';
 import { optionsOf } from './node.ts';
-import type { DatasetOptions } from './options.ts';
+import { checkCount, type DatasetOptions, UNKNOWN_CARDINALITY } from './options.ts';
+import { seedWords } from './random.ts';
+import { ElementsNode } from './sources/elements.ts';
+import { type ElementSource, GeneratorNode } from './sources/generator.ts';
+import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
+import { oneElement, SlicesNode } from './sources/slices.ts';
+import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from './transformations/batch.ts';
+import { CacheNode, PrefetchNode } from './transformations/cache.ts';
+import {
+  AssertCardinalityNode,
+  IgnoreErrorsNode,
+  OptionsNode,
+  ResampleNode,
+  type ResampleOptions,
+  UniqueNode,
+} from './transformations/checks.ts';
+import { FilterNode } from './transformations/filter.ts';
+import { InterleaveNode, type InterleaveOptions } from './transformations/flat-map.ts';
+import { GroupNode } from './transformations/group.ts';
+import { MapNode, type MapOptions } from './transformations/map.ts';
+import {
+  PaddedBatchNode,
+  type PaddedBatchOptions,
+  type Ragged,
+  RaggedBatchNode,
+} from './transformations/padded-batch.ts';
+import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
+import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
+import { ScanNode } from './transformations/scan.ts';
+import { ShuffleNode, type ShuffleOptions } from './transformations/shuffle.ts';
+import { WindowNode, type WindowOptions } from './transformations/window.ts';
+import { ConcatenateNode, nodesOf, ZipNode } from './transformations/zip.ts';
+
+/** A function of an element: it gets the items of a tuple one by one, anything else as it is. */
+export type ElementFn<T, R> = T extends readonly unknown[] ? (...items: T) => R : (element: T) => R;
+/** Datasets in arrays and plain objects, as an element of their elements. */
+export type Zipped<S> = S extends Dataset<infer T> ? T : { -readonly [K in keyof S]: Zipped<S[K]> };
+/** Elements of datasets of an element's parts. */
+export type Windowed<T> = T extends Tensor ? Dataset<Tensor> : { -readonly [K in keyof T]: Windowed<T[K]> };
+/** Elements as values of the host. */
+export type HostOf<T> = T extends Tensor ? HostArray : { -readonly [K in keyof T]: HostOf<T[K]> };
+
+export interface GeneratorOptions {
+  /** Dtypes and shapes of the elements; what is yielded is converted and checked. Without it elements are what they are. */
+  readonly outputSignature?: ElementSpec;
+}
+export interface RangeOptions {
+  /** int64 unless set. */
+  readonly outputType?: DType;
+}
+export interface GroupByWindowOptions extends FunctionCallOptions {
+  /** How many elements of a key make a group. */
+  readonly windowSize?: number;
+  /** The same for each key. One of both is given. */
+  readonly windowSizeFunc?: (key: number) => number;
+}
+export interface BucketOptions extends PaddedBatchOptions {
+  /** Whether elements are stacked as they are, because all of a bucket have one shape. */
+  readonly noPadding?: boolean;
+}
+export interface SampleOptions {
+  /** How likely each dataset is, up to a factor; all the same unless set. */
+  readonly weights?: readonly number[];
+  readonly seed?: number;
+  /** Whether the end of one dataset is the end of all. */
+  readonly stopOnEmptyDataset?: boolean;
+  /** Whether each pass draws anew; the same in all passes unless set. */
+  readonly rerandomizeEachIteration?: boolean;
+}
 
 /**
  * A pipeline of elements: where they come from and what is done with them. It is a description; elements are made while it is gone through,
@@ -11,6 +82,10 @@ import type { DatasetOptions } from './options.ts';
  *
  *     const batches = tf.data.Dataset.fromTensorSlices([images, labels]).shuffle(10_000).batch(32).prefetch(tf.data.AUTOTUNE);
  *     for (const [x, y] of batches) …
+ *
+ * Functions of elements get the items of a tuple one by one: `.map((image, label) => [image.div(255), label])`. They are traced, as by
+ * `tf.function`; async functions, functions of strings, and those with `{ runEagerly: true }` run as plain code for each element.
+ * All methods throw InvalidArgumentError for arguments and elements that do not fit.
  */
 export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** @internal */
@@ -21,6 +96,330 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     this.node = node;
   }
 
+  // ---- sources
+
+  /** One element: the value itself. */
+  static fromTensors<const S>(value: S): Dataset<ElementOf<S>> {
+    const element = oneElement(value);
+    return new Dataset(new ElementsNode([element], specOf(element), 'Tensors'));
+  }
+
+  /** The rows of a tensor, or of several of one first dimension in arrays and plain objects. */
+  static fromTensorSlices<const S>(value: S): Dataset<ElementOf<S>> {
+    return new Dataset(new SlicesNode(value));
+  }
+
+  /**
+   * What a generator yields, sync or async: `fromGenerator(function* () { yield [x, y]; })`. It is called for each pass; anything that can be
+   * iterated several times, such as an array or a stream's reader, may stand for it.
+   */
+  static fromGenerator<const S>(
+    source: ElementSource<S>,
+    options: GeneratorOptions = {},
+  ): Dataset<ElementOf<S>> {
+    return new Dataset(new GeneratorNode(source, options.outputSignature ?? null));
+  }
+
+  /** Numbers as scalars: `range(stop)`, `range(start, stop, step)`; int64 unless said. */
+  static range(stop: number, options?: RangeOptions): Dataset<Tensor>;
+  static range(start: number, stop: number, step?: number, options?: RangeOptions): Dataset<Tensor>;
+  static range(
+    first: number,
+    second?: number | RangeOptions,
+    step = 1,
+    options: RangeOptions = {},
+  ): Dataset<Tensor> {
+    const [start, stop, given] =
+      typeof second === 'number' ? [first, second, options] : [0, first, second ?? options];
+    return new Dataset(new RangeNode(start, stop, step, given.outputType ?? 'int64'));
+  }
+
+  /** start, start + step, … without an end; int64 unless said. */
+  static counter(
+    options: RangeOptions & { readonly start?: number; readonly step?: number } = {},
+  ): Dataset<Tensor> {
+    return new Dataset(new CounterNode(options.start ?? 0, options.step ?? 1, options.outputType ?? 'int64'));
+  }
+
+  /** Random numbers from 0 to 2³² - 1 without an end, int64; the same in each pass unless `rerandomizeEachIteration`. */
+  static random(
+    options: { readonly seed?: number; readonly rerandomizeEachIteration?: boolean } = {},
+  ): Dataset<Tensor> {
+    return new Dataset(new RandomNode(options.seed, options.rerandomizeEachIteration ?? false));
+  }
+
+  // ---- several datasets
+
+  /** Elements side by side, until the shortest dataset ends: `zip(a, b)`, `zip({ image: a, label: b })`. */
+  static zip<const S extends object>(datasets: S): Dataset<Zipped<S>>;
+  static zip<const S extends readonly [unknown, unknown, ...unknown[]]>(...datasets: S): Dataset<Zipped<S>>;
+  static zip(...datasets: readonly unknown[]): Dataset<unknown> {
+    return new Dataset(new ZipNode(nodesOf(datasets.length === 1 ? datasets[0] : datasets, 'Dataset.zip')));
+  }
+
+  /** Elements of datasets that are drawn at random. */
+  static sampleFromDatasets<T>(datasets: readonly Dataset<T>[], options: SampleOptions = {}): Dataset<T> {
+    const what = 'Dataset.sampleFromDatasets';
+    return new Dataset(
+      new SampleFromNode(
+        datasets.map((d) => d.node),
+        options.weights,
+        seedWords(options.seed, what),
+        options.rerandomizeEachIteration ?? false,
+        options.stopOnEmptyDataset ?? false,
+      ),
+    );
+  }
+
+  /** Elements of datasets by their numbers, which another dataset gives. */
+  static chooseFromDatasets<T>(
+    datasets: readonly Dataset<T>[],
+    choices: Dataset<Tensor>,
+    options: { readonly stopOnEmptyDataset?: boolean } = {},
+  ): Dataset<T> {
+    const nodes = datasets.map((d) => d.node);
+    return new Dataset(new ChooseFromNode(nodes, choices.node, options.stopOnEmptyDataset ?? true));
+  }
+
+  /** The elements of this dataset, then those of the other. */
+  concatenate(other: Dataset<T>): Dataset<T> {
+    return new Dataset(new ConcatenateNode(this.node, other.node));
+  }
+
+  /** [number, element], from `start` on; numbers are int64. */
+  enumerate(start = 0): Dataset<[Tensor, T]> {
+    checkCount(start, 'start', 'Dataset.enumerate', Number.MIN_SAFE_INTEGER);
+    const n = this.cardinality();
+    // A range has rows in any order, where the input has.
+    const numbers = n >= 0 ? new RangeNode(start, start + n, 1, 'int64') : new CounterNode(start, 1, 'int64');
+    return new Dataset(new ZipNode([numbers, this.node], 'Enumerate'));
+  }
+
+  // ---- functions of elements
+
+  /** `fn` of each element. */
+  map<const R>(fn: ElementFn<T, R>, options: MapOptions = {}): Dataset<ElementOf<Awaited<R>>> {
+    return new Dataset(new MapNode(this.node, fn as never, options));
+  }
+
+  /** The elements for which `fn` returns true. */
+  filter(fn: ElementFn<T, unknown>, options: FunctionCallOptions = {}): Dataset<T> {
+    return new Dataset(new FilterNode(this.node, fn as never, options, 'Filter'));
+  }
+
+  /** The elements before the first for which `fn` returns false. */
+  takeWhile(fn: ElementFn<T, unknown>, options: FunctionCallOptions = {}): Dataset<T> {
+    return new Dataset(new FilterNode(this.node, fn as never, options, 'TakeWhile'));
+  }
+
+  /** The elements of the datasets that `fn` makes, as plain code, of each element. */
+  flatMap<R>(fn: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>): Dataset<R> {
+    return new Dataset(new InterleaveNode(this.node, fn as never, { cycleLength: 1 }, 'FlatMap'));
+  }
+
+  /** As `flatMap`, from several of the datasets in turn. */
+  interleave<R>(
+    fn: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>,
+    options: InterleaveOptions = {},
+  ): Dataset<R> {
+    return new Dataset(new InterleaveNode(this.node, fn as never, options, 'Interleave'));
+  }
+
+  /** The second of what `fn(state, element)` returns, [new state, output]; the state goes to the next call. */
+  scan<const S, const R>(
+    initialState: S,
+    fn: (state: ElementOf<S>, element: T) => readonly [unknown, R] | Promise<readonly [unknown, R]>,
+    options: FunctionCallOptions = {},
+  ): Dataset<ElementOf<R>> {
+    return new Dataset(new ScanNode(this.node, initialState, fn as never, options));
+  }
+
+  /** A function of the dataset: `dataset.apply(myTransformation)`. */
+  apply<R>(fn: (dataset: this) => R): R {
+    return fn(this);
+  }
+
+  // ---- batches
+
+  /** Stacks consecutive elements along a new first axis. */
+  batch(batchSize: number, options: BatchOptions = {}): Dataset<T> {
+    return new Dataset(new BatchNode(this.node, batchSize, options));
+  }
+
+  /** Stacks elements that are padded at the end of each axis to the same shape. */
+  paddedBatch(batchSize: number, options: PaddedBatchOptions = {}): Dataset<T> {
+    return new Dataset(new PaddedBatchNode(this.node, batchSize, options));
+  }
+
+  /**
+   * Batches of elements whose first sizes differ. In the place of a tensor of such a size stands `{ values, rowSplits }`: the rows of all
+   * elements, and where each element's begin and end.
+   */
+  raggedBatch(
+    batchSize: number,
+    options: BatchOptions = {},
+  ): Dataset<T extends Tensor ? Ragged : { -readonly [K in keyof T]: Tensor | Ragged }> {
+    return new Dataset(new RaggedBatchNode(this.node, batchSize, options));
+  }
+
+  /** The rows of each element as elements of their own. */
+  unbatch(): Dataset<T> {
+    return new Dataset(new UnbatchNode(this.node));
+  }
+
+  /** Batches of another size, or of several sizes in turn, of the same elements. */
+  rebatch(batchSize: number | readonly number[], options: BatchOptions = {}): Dataset<T> {
+    return new Dataset(new RebatchNode(this.node, batchSize, options));
+  }
+
+  /** Consecutive elements as datasets: one for each component of the elements. */
+  window(size: number, options: WindowOptions = {}): Dataset<Windowed<T>> {
+    return new Dataset(new WindowNode(this.node, size, options));
+  }
+
+  /**
+   * Collects elements by the integer that `keyFunc` returns, and gives the elements of `reduceFunc(key, group)` whenever there are
+   * `windowSize` of a key; what is left at the end comes as smaller groups.
+   */
+  groupByWindow<R>(
+    keyFunc: ElementFn<T, unknown>,
+    reduceFunc: (key: number, elements: Dataset<T>) => Dataset<R>,
+    options: GroupByWindowOptions,
+  ): Dataset<R> {
+    const what = 'Dataset.groupByWindow';
+    const { windowSize, windowSizeFunc } = options;
+    if ((windowSize === undefined) === (windowSizeFunc === undefined))
+      throw new InvalidArgumentError('give either windowSize or windowSizeFunc', what);
+    const sizeOf =
+      windowSizeFunc === undefined
+        ? () => checkCount(windowSize as number, 'windowSize', what)
+        : (key: number) => checkCount(windowSizeFunc(key), 'windowSizeFunc(key)', what);
+    if (windowSize !== undefined) sizeOf(0);
+    return new Dataset(
+      new GroupNode(this.node, keyFunc as never, reduceFunc as never, sizeOf, options, what),
+    );
+  }
+
+  /**
+   * Batches of elements of similar length, padded to the longest of the batch. Bucket i is for lengths below `bucketBoundaries[i]`, the last
+   * one for all others; `bucketBatchSizes` has one size more than there are boundaries. `elementLengthFunc` runs as plain code:
+   * `(x) => x.shape[0]`.
+   */
+  bucketBySequenceLength(
+    elementLengthFunc: ElementFn<T, unknown>,
+    bucketBoundaries: readonly number[],
+    bucketBatchSizes: readonly number[],
+    options: BucketOptions = {},
+  ): Dataset<T> {
+    const what = 'Dataset.bucketBySequenceLength';
+    if (bucketBatchSizes.length !== bucketBoundaries.length + 1)
+      throw new InvalidArgumentError(
+        'bucketBatchSizes must have one size more than there are bucketBoundaries',
+        what,
+      );
+    for (const size of bucketBatchSizes) checkCount(size, 'bucketBatchSizes', what);
+    const bucketOf = (length: number): number => {
+      const i = bucketBoundaries.findIndex((b) => length < b);
+      return i < 0 ? bucketBoundaries.length : i;
+    };
+    // The buckets are groups whose key is found on the host.
+    const length = ElementFunction.ofElements(
+      elementLengthFunc as never,
+      this.elementSpec,
+      { runEagerly: true },
+      what,
+    );
+    const key = (...args: readonly Element[]): Awaitable<number> => {
+      const n = length.scalar(args);
+      return n instanceof Promise ? n.then(bucketOf) : bucketOf(n);
+    };
+    const batch = (bucket: number, elements: Dataset<T>): Dataset<T> => {
+      const size = bucketBatchSizes[bucket] as number;
+      return options.noPadding === true ? elements.batch(size, options) : elements.paddedBatch(size, options);
+    };
+    const sizeOf = (bucket: number): number => bucketBatchSizes[bucket] as number;
+    return new Dataset(
+      new GroupNode(this.node, key as never, batch as never, sizeOf, { runEagerly: true }, what),
+    );
+  }
+
+  // ---- order and number
+
+  /** Draws elements from a buffer of the next `bufferSize`; with all of them in the buffer, every order is equally likely. */
+  shuffle(bufferSize: number, options: ShuffleOptions = {}): Dataset<T> {
+    return new Dataset(new ShuffleNode(this.node, bufferSize, options));
+  }
+
+  /** The elements `count` times; without an end if it is not given or -1. */
+  repeat(count?: number): Dataset<T> {
+    return new Dataset(new RepeatNode(this.node, count));
+  }
+
+  /** The first `count` elements; all with -1. */
+  take(count: number): Dataset<T> {
+    return new Dataset(new TakeNode(this.node, count));
+  }
+
+  /** All but the first `count` elements; none with -1. */
+  skip(count: number): Dataset<T> {
+    return new Dataset(new SkipNode(this.node, count));
+  }
+
+  /** Elements `index`, `index + numShards`, …: what one of several workers reads. */
+  shard(numShards: number, index: number): Dataset<T> {
+    return new Dataset(new ShardNode(this.node, numShards, index));
+  }
+
+  /** Each element once. */
+  unique(): Dataset<T> {
+    return new Dataset(new UniqueNode(this.node));
+  }
+
+  /**
+   * Leaves elements out by chance, so that the classes that `classFunc` tells are distributed as `targetDist`. Gives [class, element].
+   */
+  rejectionResample(
+    classFunc: ElementFn<T, unknown>,
+    targetDist: readonly number[],
+    options: ResampleOptions = {},
+  ): Dataset<[Tensor, T]> {
+    return new Dataset(new ResampleNode(this.node, classFunc as never, targetDist, options));
+  }
+
+  // ---- how it runs
+
+  /** Keeps the elements of the first complete pass in memory; later passes of this dataset read them there. */
+  cache(): Dataset<T> {
+    return new Dataset(new CacheNode(this.node));
+  }
+
+  /** Has up to `bufferSize` elements made ahead, where they have to be waited for. */
+  prefetch(bufferSize: number): Dataset<T> {
+    return new Dataset(new PrefetchNode(this.node, bufferSize));
+  }
+
+  /** Leaves out elements that cannot be made. */
+  ignoreErrors(options: { readonly logWarning?: boolean } = {}): Dataset<T> {
+    return new Dataset(new IgnoreErrorsNode(this.node, options.logWarning ?? false));
+  }
+
+  /** Says how many elements there are. A pass that finds another number throws FailedPreconditionError. */
+  assertCardinality(expected: number): Dataset<T> {
+    return new Dataset(new AssertCardinalityNode(this.node, expected));
+  }
+
+  /** Options for the pipeline up to here; those that are set later count. */
+  withOptions(options: DatasetOptions): Dataset<T> {
+    return new Dataset(new OptionsNode(this.node, options));
+  }
+
+  /** What was set by `withOptions`. */
+  options(): DatasetOptions {
+    return optionsOf(this.node);
+  }
+
+  // ---- what it is
+
   /** Dtypes and shapes of the elements, in their structure, with null for sizes that differ; null where it is not known beforehand. */
   get elementSpec(): ElementSpec | null {
     return this.node.spec;
@@ -30,6 +429,8 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   cardinality(): number {
     return this.node.cardinality();
   }
+
+  // ---- going through
 
   /** A new pass: can be closed early, saved and restored. */
   iterator(): DatasetIterator<T> {
@@ -42,9 +443,90 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     return this.iterator()[Symbol.asyncIterator]();
   }
 
-  /** What was set by `withOptions`. */
-  options(): DatasetOptions {
-    return optionsOf(this.node);
+  /** The elements as values of the host, `{ data, shape, dtype }` for each tensor. */
+  *asHostIterator(): Generator<HostOf<T>, void, undefined> {
+    for (const element of this) yield toHost(element as Element) as HostOf<T>;
+  }
+
+  /** All elements, in a list. */
+  async toArray(): Promise<T[]> {
+    const all: T[] = [];
+    for await (const element of this) all.push(element);
+    return all;
+  }
+
+  /** The only element. @throws InvalidArgumentError when there are none or several; see `next` of the iterator for asynchronous ones. */
+  getSingleElement(): T {
+    const iterator = this.iterator();
+    try {
+      const first = iterator.next();
+      if (first.done === true)
+        throw new InvalidArgumentError('Dataset was empty.', 'Dataset.getSingleElement');
+      if (iterator.next().done !== true)
+        throw new InvalidArgumentError('Dataset had more than one element.', 'Dataset.getSingleElement');
+      return first.value;
+    } finally {
+      iterator.return();
+    }
+  }
+
+  /** `fn(state, element)` from the first to the last element; the last state. */
+  reduce<const S>(
+    initialState: S,
+    fn: (state: ElementOf<S>, element: T) => unknown,
+    options: FunctionCallOptions = {},
+  ): ElementOf<S> {
+    const first = toElement(initialState, 'Dataset.reduce');
+    const call = new ElementFunction(
+      fn as never,
+      [specOf(first), this.elementSpec],
+      options,
+      'Dataset.reduce',
+    );
+    let state = first;
+    for (const element of this) {
+      const next = call.call([state, element as Element]);
+      if (next instanceof Promise) {
+        next.catch(() => undefined);
+        throw new InvalidArgumentError('an async function needs reduceAsync', 'Dataset.reduce');
+      }
+      state = next;
+    }
+    return state as ElementOf<S>;
+  }
+
+  /** `reduce` for datasets and functions that have to be waited for. */
+  async reduceAsync<const S>(
+    initialState: S,
+    fn: (state: ElementOf<S>, element: T) => unknown,
+    options: FunctionCallOptions = {},
+  ): Promise<ElementOf<S>> {
+    let state = toElement(initialState, 'Dataset.reduce');
+    const call = new ElementFunction(
+      fn as never,
+      [specOf(state), this.elementSpec],
+      options,
+      'Dataset.reduce',
+    );
+    for await (const element of this) state = await call.call([state, element as Element]);
+    return state as ElementOf<S>;
+  }
+
+  toString(): string {
+    const n = this.cardinality();
+    return `Dataset(${this.node.kind}, ${n === -1 ? 'infinite' : n === UNKNOWN_CARDINALITY ? 'unknown' : n} elements, ${
+      this.elementSpec === null ? 'unknown spec' : flattenSpec(this.elementSpec).map(String).join(', ')
+    })`;
   }
 }
 markDataset(Dataset.prototype);
+
+function toHost(element: Element): unknown {
+  return mapLeaves(element, (leaf) =>
+    leaf instanceof Tensor
+      ? leaf.dtype === 'string'
+        ? { data: leaf.strings(), shape: leaf.shape, dtype: leaf.dtype }
+        : leaf.ndarray()
+      : [...leaf.asHostIterator()],
+  );
+}

@@ -3,6 +3,7 @@ import type { TypedArray } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';
+import { Later, later } from './later.ts';
 import type { DatasetOptions } from './options.ts';
 
 /** What an iterator gives behind its last element, however often it is asked. */
@@ -28,7 +29,7 @@ export const AGAIN: unique symbol = Symbol('again');
 
 /** `then(value)`, at once when there is nothing to wait for. */
 export function after<A, B>(value: Awaitable<A>, then: (value: A) => Awaitable<B>): Awaitable<B> {
-  return value instanceof Promise ? value.then(then) : then(value);
+  return value instanceof Promise ? later(value).then(then) : then(value);
 }
 
 /** Takes turns until one returns something other than `AGAIN`; waits only where a turn does. */
@@ -39,13 +40,24 @@ export function until<T>(turn: () => Awaitable<T | typeof AGAIN>): Awaitable<T> 
     if (result !== AGAIN) return result;
   }
 }
-async function untilLater<T>(
+function untilLater<T>(
   first: Promise<T | typeof AGAIN>,
   turn: () => Awaitable<T | typeof AGAIN>,
 ): Promise<T> {
-  let result = await first;
-  while (result === AGAIN) result = await turn();
-  return result;
+  const out = new Later<T>();
+  const go = (value: T | typeof AGAIN): void => {
+    let result: Awaitable<T | typeof AGAIN> = value;
+    try {
+      while (result === AGAIN) result = turn();
+    } catch (error) {
+      out.fail(error);
+      return;
+    }
+    if (result instanceof Promise) later(result).then(go, out.fail);
+    else out.settle(result);
+  };
+  later(first).then(go, out.fail);
+  return out;
 }
 
 /**
@@ -55,6 +67,8 @@ async function untilLater<T>(
  * - `next` is not called again before the promise that it returned is settled.
  * - The state can be saved at any time, also while a promise is pending. What is kept of the elements received so far lies in fields,
  *   not in closures, and a position moves when its element has arrived: a restored iterator does again what was under way.
+ * - Waiting is done by `after`, `until` and `later(promise).then(…)`, not by `await`: from the arrival of a value to its place in somebody's
+ *   field everything happens in one synchronous step, so that no state is saved in between.
  * - When something throws, the element that it failed on counts as consumed, and the next call goes on behind it (`ignoreErrors`).
  * - `restoreState` is called on new iterators only, at most once, before anything else.
  * - Runs outside of tapes, memory scopes and traces; the iterator of the whole pipeline sees to that.
@@ -89,14 +103,15 @@ export abstract class ElementIterator {
 /** What the iterators of one pass over a pipeline share. */
 export class IterationContext {
   readonly options: DatasetOptions;
-  readonly #shared = new Map<DatasetNode, unknown>();
+  // Weak: functions of elements make nodes without end.
+  readonly #shared = new WeakMap<DatasetNode, object>();
 
   constructor(options: DatasetOptions) {
     this.options = options;
   }
 
   /** What all iterators of a node have in common during this pass, also where `repeat` makes new ones. */
-  shared<T>(node: DatasetNode, make: () => T): T {
+  shared<T extends object>(node: DatasetNode, make: () => T): T {
     let value = this.#shared.get(node) as T | undefined;
     if (value === undefined) this.#shared.set(node, (value = make()));
     return value;

@@ -6,13 +6,14 @@ import { count } from '../node.ts';
 
 /** A list of elements. */
 export class ElementsNode implements DatasetNode {
-  readonly kind: string = 'Elements';
+  readonly kind: string;
   readonly inputs: readonly DatasetNode[] = [];
   readonly spec: ElementSpec | null;
   readonly elements: readonly Element[];
 
   /** @param spec of the elements; found from them unless given. */
-  constructor(elements: readonly Element[], spec?: ElementSpec | null) {
+  constructor(elements: readonly Element[], spec?: ElementSpec | null, kind = 'Elements') {
+    this.kind = kind;
     this.elements = elements;
     this.spec = spec ?? specOfAll(elements);
   }

@@ -1,0 +1,177 @@
+// Functions of elements: traced where they can be.
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { Tensor } from '@eagre/core';
+import { isUnknownSize, lifted } from '@eagre/core/internal';
+import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
+import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec, specOf } from './elements/element-spec.ts';
+import { type Element, flatten, isDataset, toElement } from './elements/structure.ts';
+import { type Awaitable, after } from './iterator.ts';
+
+export interface FunctionCallOptions {
+  /**
+   * Whether the function runs as plain code for each element, so that it may read values and do other things of the host. Otherwise it is
+   * traced once for each kind of elements, as by `tf.function`. Async functions always run as plain code.
+   */
+  readonly runEagerly?: boolean;
+}
+
+type Fn = (...args: never[]) => unknown;
+type Call = (...args: readonly Element[]) => unknown;
+
+/** Whether a function is declared `async`. */
+export function isAsyncFunction(fn: unknown): boolean {
+  return Object.prototype.toString.call(fn) === '[object AsyncFunction]';
+}
+
+/** The arguments of a function of an element: the items of a tuple, or the element. */
+export function argumentsOf(element: Element): readonly Element[] {
+  return Array.isArray(element) ? (element as readonly Element[]) : [element];
+}
+function specsOf(spec: ElementSpec): readonly ElementSpec[] {
+  return Array.isArray(spec) ? (spec as readonly ElementSpec[]) : [spec];
+}
+
+/** A function of elements with how it is called. */
+export class ElementFunction {
+  readonly #fn: Fn;
+  readonly #what: string;
+  readonly #eager: boolean;
+  #traced: Call | null = null;
+  /** Of what it returns; null where only a call tells. */
+  spec: ElementSpec | null = null;
+  /** Of a trace for elements of known shapes. */
+  graph: Graph | null = null;
+
+  /**
+   * @param args specs of the arguments; null where they are not known before elements come.
+   * @param what the transformation, for messages.
+   */
+  constructor(
+    fn: Fn,
+    args: readonly (ElementSpec | null)[] | null,
+    options: FunctionCallOptions,
+    what: string,
+  ) {
+    if (typeof fn !== 'function')
+      throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, what);
+    this.#fn = fn;
+    this.#what = what;
+    this.#eager = options.runEagerly === true || isAsyncFunction(fn);
+    if (args?.every((a) => a !== null)) this.#prepare(args as readonly ElementSpec[]);
+  }
+
+  /** For the elements of a dataset. */
+  static ofElements(
+    fn: Fn,
+    spec: ElementSpec | null,
+    options: FunctionCallOptions,
+    what: string,
+  ): ElementFunction {
+    return new ElementFunction(fn, spec === null ? null : specsOf(spec), options, what);
+  }
+
+  /** Whether it runs as plain code, once for each element. */
+  get eager(): boolean {
+    return this.#traced === null;
+  }
+
+  #prepare(args: readonly ElementSpec[]): void {
+    const leaves = args.flatMap((a) => flattenSpec(a));
+    // Strings stay on the host, and datasets are made there: nothing of it can be in a graph.
+    const plain = leaves.some((s) => s instanceof DatasetSpec || s.dtype === 'string');
+    if (this.#eager || plain) return;
+    const body = (...given: readonly Element[]): Element => {
+      const result = toElement(this.#checked((this.#fn as unknown as Call)(...given)), this.#what);
+      for (const leaf of flatten(result)) {
+        if (isDataset(leaf))
+          throw new InvalidArgumentError(
+            'the function returned a dataset: use flatMap or interleave, or { runEagerly: true }',
+            this.#what,
+          );
+        if (leaf.dtype === 'string')
+          throw new UnimplementedError(
+            'the function returned strings, which stay on the host: pass { runEagerly: true }',
+            this.#what,
+          );
+      }
+      this.spec = unknownSizesNull(specOf(result));
+      return result;
+    };
+    const traced = tfFunction(body, { name: this.#what.replace(/^.*\./, ''), reduceRetracing: true });
+    this.#traced = traced as Call;
+    if (leaves.some((s) => (s as TensorSpec).shape === null)) return;
+    const signature = args.map((a) => mapSpec(a, (s) => s));
+    const known = leaves.every((s) => !(s as TensorSpec).shape?.includes(null));
+    try {
+      const concrete = lifted(() => traced.getConcreteFunction(...(signature as TensorSpec[])));
+      if (known) this.graph = concrete.graph;
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  #checked(result: unknown): unknown {
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new InvalidArgumentError(
+        'the function returned a promise while it was traced: declare it `async`, or pass { runEagerly: true }',
+        this.#what,
+      );
+    }
+    return result;
+  }
+
+  #explained(error: unknown): unknown {
+    if (!(error instanceof FailedPreconditionError)) return error;
+    return new FailedPreconditionError(
+      `${error.message}\n  A function given to a dataset is traced; to run it as plain code for each element, pass { runEagerly: true }`,
+      this.#what,
+      { cause: error },
+    );
+  }
+
+  /** @returns the element that the function gives, or a promise of it. */
+  call(args: readonly Element[]): Awaitable<Element> {
+    if (this.#traced === null && !this.#eager && !this.#tried) {
+      // Nothing was known of the elements; this one tells.
+      this.#tried = true;
+      this.#prepare(args.map((a) => unknownShapes(specOf(a))));
+    }
+    if (this.#traced !== null) {
+      try {
+        return this.#traced(...args) as Element;
+      } catch (error) {
+        throw this.#explained(error);
+      }
+    }
+    const result = (this.#fn as unknown as (...a: readonly Element[]) => Awaitable<unknown>)(...args);
+    return result instanceof Promise ? after(result, this.#convert) : toElement(result, this.#what);
+  }
+  #tried = false;
+  readonly #convert = (value: unknown): Element => toElement(value, this.#what);
+
+  /** What it returns as one number or truth value. */
+  scalar(args: readonly Element[]): Awaitable<number> {
+    return after(this.call(args), (result) => {
+      if (!(result instanceof Tensor) || result.size !== 1 || result.dtype === 'string')
+        throw new InvalidArgumentError('the function must return one number or truth value', this.#what);
+      const value = Number(result.item<number | bigint | boolean>());
+      if (this.#traced !== null) result.dispose();
+      return value;
+    });
+  }
+}
+
+function unknownShapes(spec: ElementSpec): ElementSpec {
+  return mapSpec(spec, (s) => (s instanceof TensorSpec ? new TensorSpec(null, s.dtype) : s)) as ElementSpec;
+}
+function unknownSizesNull(spec: ElementSpec): ElementSpec {
+  return mapSpec(spec, (s) =>
+    s instanceof TensorSpec && s.shape !== null
+      ? new TensorSpec(
+          s.shape.map((d) => (d !== null && isUnknownSize(d) ? null : d)),
+          s.dtype,
+        )
+      : s,
+  ) as ElementSpec;
+}

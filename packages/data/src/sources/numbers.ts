@@ -1,0 +1,225 @@
+// Numbers: ranges, counters, random ones.
+import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { constant, type Tensor } from '@eagre/core';
+import { emptyTensor, viewOf } from '@eagre/core/internal';
+import { TensorSpec } from '@eagre/graph';
+import {
+  type DatasetNode,
+  ElementIterator,
+  type IterationContext,
+  type RowAccess,
+  type State,
+  type Step,
+} from '../iterator.ts';
+import { count, fields, list } from '../node.ts';
+import { INFINITE_CARDINALITY } from '../options.ts';
+import { Rng, type SeedWords, seedWords } from '../random.ts';
+import { RowsNode } from './rows.ts';
+
+function checkNumeric(dtype: DType, what: string): DType {
+  if (!Object.hasOwn(dtypeTraits, dtype) || dtype === 'string' || dtype === 'bool')
+    throw new InvalidArgumentError(`outputType must be a dtype of numbers, got ${String(dtype)}`, what);
+  return dtype;
+}
+
+/** A vector of numbers in a dtype, or a scalar. */
+function numbers(
+  dtype: DType,
+  size: number,
+  of: (i: number) => number,
+  shape: readonly number[] = [size],
+): Tensor {
+  const out = emptyTensor(dtype, shape, size);
+  const view = viewOf(out);
+  if (view instanceof BigInt64Array) for (let i = 0; i < size; i++) view[i] = BigInt(of(i));
+  else for (let i = 0; i < size; i++) view[i] = of(i);
+  return out;
+}
+
+/** start, start + step, … before stop. */
+export class RangeNode extends RowsNode {
+  readonly kind = 'Range';
+  readonly #rows: RowAccess;
+
+  constructor(start: number, stop: number, step: number, dtype: DType) {
+    const what = 'Dataset.range';
+    checkNumeric(dtype, what);
+    const whole = !dtypeTraits[dtype].floating;
+    for (const [name, v] of Object.entries({ start, stop, step })) {
+      if (!Number.isFinite(v) || (whole && !Number.isSafeInteger(v)))
+        throw new InvalidArgumentError(
+          `${name} must be ${whole ? 'an integer' : 'finite'}, got ${String(v)}`,
+          what,
+        );
+    }
+    if (step === 0) throw new InvalidArgumentError('step must not be 0', what);
+    super(new TensorSpec([], dtype));
+    const at = (i: number): number => start + i * step;
+    this.#rows = {
+      count: Math.max(0, Math.ceil((stop - start) / step)),
+      at: (i) => numbers(dtype, 1, () => at(i), []),
+      slice: (from, rows) => numbers(dtype, rows, (i) => at(from + i)),
+      gather: (indices) => numbers(dtype, indices.length, (i) => at(indices[i] as number)),
+    };
+  }
+
+  rows(): RowAccess {
+    return this.#rows;
+  }
+}
+
+/** start, start + step, … without an end. */
+export class CounterNode implements DatasetNode {
+  readonly kind = 'Counter';
+  readonly inputs: readonly DatasetNode[] = [];
+  readonly spec: TensorSpec;
+  readonly #start: number;
+  readonly #step: number;
+
+  constructor(start: number, step: number, dtype: DType) {
+    for (const [name, v] of Object.entries({ start, step })) {
+      if (
+        !Number.isFinite(v) ||
+        (!dtypeTraits[checkNumeric(dtype, 'Dataset.counter')].floating && !Number.isInteger(v))
+      )
+        throw new InvalidArgumentError(
+          `${name} must be a number of ${dtype}, got ${String(v)}`,
+          'Dataset.counter',
+        );
+    }
+    this.spec = new TensorSpec([], dtype);
+    this.#start = start;
+    this.#step = step;
+  }
+
+  cardinality(): number {
+    return INFINITE_CARDINALITY;
+  }
+
+  iterate(): ElementIterator {
+    return new CounterIterator(this.#start, this.#step, this.spec.dtype);
+  }
+}
+
+class CounterIterator extends ElementIterator {
+  override readonly fresh = true;
+  #next = 0;
+  readonly #start: number;
+  readonly #step: number;
+  readonly #dtype: DType;
+
+  constructor(start: number, step: number, dtype: DType) {
+    super();
+    this.#start = start;
+    this.#step = step;
+    this.#dtype = dtype;
+  }
+
+  next(): Step {
+    const i = this.#next++;
+    return numbers(this.#dtype, 1, () => this.#start + i * this.#step, []);
+  }
+  saveState(): State {
+    return this.#next;
+  }
+  restoreState(state: State): void {
+    this.#next = count(state);
+  }
+}
+
+/** The seed of a node's next iterator. */
+interface Runs {
+  words: SeedWords;
+  run: number;
+  epoch: number;
+}
+
+/**
+ * Seeds for the iterators of a node: the same for each, or another for each pass and, where `repeat` makes new iterators in a pass, for
+ * each of these.
+ */
+export class Seeds {
+  readonly #words: SeedWords;
+  readonly #anew: boolean;
+  #runs = 0;
+
+  constructor(words: SeedWords, anew: boolean) {
+    this.#words = words;
+    this.#anew = anew;
+  }
+
+  /** A generator for the next iterator. */
+  next(node: DatasetNode, context: IterationContext): Rng {
+    const runs = this.#of(node, context);
+    return new Rng(this.#anew ? [...runs.words, runs.run, runs.epoch++] : runs.words);
+  }
+
+  #of(node: DatasetNode, context: IterationContext): Runs {
+    return context.shared<Runs>(node, () => ({ words: this.#words, run: this.#runs++, epoch: 0 }));
+  }
+
+  save(node: DatasetNode, context: IterationContext): State {
+    const { words, run, epoch } = this.#of(node, context);
+    return { words, run, epoch };
+  }
+
+  restore(node: DatasetNode, context: IterationContext, state: State | undefined): void {
+    const { words, run, epoch } = fields(state);
+    // The words too: where nobody gave a seed, another process has drawn others.
+    Object.assign(this.#of(node, context), {
+      words: list(words).map(Number),
+      run: count(run),
+      epoch: count(epoch),
+    });
+    // The next pass is the one after the restored, in another process too.
+    this.#runs = Math.max(this.#runs, count(run) + 1);
+  }
+}
+
+/** Random 32-bit numbers, int64, without an end. */
+export class RandomNode implements DatasetNode {
+  readonly kind = 'Random';
+  readonly inputs: readonly DatasetNode[] = [];
+  readonly spec: TensorSpec = new TensorSpec([], 'int64');
+  readonly #seeds: Seeds;
+
+  constructor(seed: number | undefined, anew: boolean) {
+    this.#seeds = new Seeds(seedWords(seed, 'Dataset.random'), anew);
+  }
+
+  cardinality(): number {
+    return INFINITE_CARDINALITY;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new RandomIterator(this, this.#seeds, context);
+  }
+}
+
+class RandomIterator extends ElementIterator {
+  override readonly fresh = true;
+  readonly #node: DatasetNode;
+  readonly #seeds: Seeds;
+  readonly #context: IterationContext;
+  readonly #rng: Rng;
+
+  constructor(node: DatasetNode, seeds: Seeds, context: IterationContext) {
+    super();
+    this.#node = node;
+    this.#seeds = seeds;
+    this.#context = context;
+    this.#rng = seeds.next(node, context);
+  }
+
+  next(): Step {
+    return constant(BigInt(this.#rng.bits()));
+  }
+  saveState(): State {
+    return { rng: this.#rng.save(), seeds: this.#seeds.save(this.#node, this.#context) };
+  }
+  restoreState(state: State): void {
+    const { rng, seeds } = state as { rng: State; seeds: State };
+    this.#rng.restore(rng);
+    this.#seeds.restore(this.#node, this.#context, seeds);
+  }
+}

@@ -1,0 +1,155 @@
+// Sources whose elements can be had in any order.
+import type { TypedArray } from '@eagre/backend';
+import { constant, gather, Tensor } from '@eagre/core';
+import { emptyTensor, sizeOf, viewOf } from '@eagre/core/internal';
+import type { ElementSpec } from '../elements/element-spec.ts';
+import { type Element, pack } from '../elements/structure.ts';
+import {
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type RowAccess,
+  type State,
+  type Step,
+} from '../iterator.ts';
+import { count } from '../node.ts';
+
+/** The rows of a tensor. */
+class TensorRows {
+  readonly #tensor: Tensor;
+  readonly #shape: readonly number[];
+  readonly #size: number;
+  readonly #strings: readonly string[] | null;
+  readonly #values: TypedArray | null;
+
+  constructor(tensor: Tensor) {
+    this.#tensor = tensor;
+    this.#shape = tensor.shape.slice(1);
+    this.#size = sizeOf(this.#shape);
+    this.#strings = tensor.dtype === 'string' ? tensor.strings() : null;
+    this.#values = tensor.dtype === 'string' ? null : viewOf(tensor);
+  }
+
+  /** Consecutive rows, in a tensor of the given shape. Copied: the memory of what a user holds must never change or be given back twice. */
+  #cut(start: number, rows: number, shape: readonly number[]): Tensor {
+    const [from, size] = [start * this.#size, rows * this.#size];
+    if (this.#strings !== null)
+      return size === 0
+        ? constant([], 'string', { shape })
+        : constant(this.#strings.slice(from, from + size), 'string', { shape });
+    const out = emptyTensor(this.#tensor.dtype, shape, size);
+    viewOf(out).set((this.#values as TypedArray).subarray(from, from + size) as never);
+    return out;
+  }
+
+  at(index: number): Tensor {
+    return this.#cut(index, 1, this.#shape);
+  }
+  slice(start: number, rows: number): Tensor {
+    return this.#cut(start, rows, [rows, ...this.#shape]);
+  }
+  gather(indices: Int32Array): Tensor {
+    const strings = this.#strings;
+    if (strings !== null) {
+      const shape = [indices.length, ...this.#shape];
+      const all = Array.from(indices).flatMap((i) => strings.slice(i * this.#size, (i + 1) * this.#size));
+      return all.length === 0 ? constant([], 'string', { shape }) : constant(all, 'string', { shape });
+    }
+    const at = constant(indices);
+    const rows = gather(this.#tensor, at, 0);
+    at.dispose();
+    return rows;
+  }
+}
+
+/** Rows of tensors of one first dimension, in a structure. */
+export class SliceRows implements RowAccess {
+  readonly count: number;
+  readonly #tensors: readonly TensorRows[];
+  readonly #model: Element;
+
+  constructor(model: Element, tensors: readonly Tensor[], rows: number) {
+    this.count = rows;
+    this.#model = model;
+    this.#tensors = tensors.map((t) => new TensorRows(t));
+  }
+
+  #each(of: (rows: TensorRows) => Tensor): Element {
+    const { length } = this.#tensors;
+    if (this.#model instanceof Tensor) return of(this.#tensors[0] as TensorRows);
+    const parts = new Array<Tensor>(length);
+    for (let i = 0; i < length; i++) parts[i] = of(this.#tensors[i] as TensorRows);
+    // Most elements are flat tuples.
+    if (
+      Array.isArray(this.#model) &&
+      this.#model.length === length &&
+      this.#model.every((m) => m instanceof Tensor)
+    )
+      return parts;
+    return pack(this.#model, parts);
+  }
+
+  at(index: number): Element {
+    return this.#each((t) => t.at(index));
+  }
+  slice(start: number, rows: number): Element {
+    return this.#each((t) => t.slice(start, rows));
+  }
+  gather(indices: Int32Array): Element {
+    return this.#each((t) => t.gather(indices));
+  }
+}
+
+/** A node whose elements are rows, one after the other. */
+export abstract class RowsNode implements DatasetNode {
+  abstract readonly kind: string;
+  readonly inputs: readonly DatasetNode[];
+  readonly spec: ElementSpec | null;
+
+  constructor(spec: ElementSpec | null, inputs: readonly DatasetNode[] = []) {
+    this.spec = spec;
+    this.inputs = inputs;
+  }
+
+  abstract rows(): RowAccess;
+
+  cardinality(): number {
+    return this.rows().count;
+  }
+
+  iterate(): ElementIterator {
+    return new RowsIterator(this.rows());
+  }
+}
+
+/** Rows from the first to the last. */
+export class RowsIterator extends ElementIterator {
+  override readonly fresh = true;
+  override readonly blocks = true;
+  readonly #rows: RowAccess;
+  #next = 0;
+
+  constructor(rows: RowAccess) {
+    super();
+    this.#rows = rows;
+  }
+
+  next(): Step {
+    return this.#next < this.#rows.count ? this.#rows.at(this.#next++) : END;
+  }
+
+  override nextRows(wanted: number): Step {
+    const rows = Math.min(wanted, this.#rows.count - this.#next);
+    if (rows <= 0) return END;
+    const start = this.#next;
+    this.#next += rows;
+    return this.#rows.slice(start, rows);
+  }
+
+  saveState(): State {
+    return this.#next;
+  }
+  restoreState(state: State): void {
+    this.#next = count(state);
+  }
+}

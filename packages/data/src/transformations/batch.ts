@@ -1,0 +1,247 @@
+// `batch`, `unbatch`, `rebatch`.
+import { InvalidArgumentError } from '@eagre/backend';
+import { TensorSpec } from '@eagre/graph';
+import { mapTensorSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, tensorsOf } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { count, fields, UnaryIterator, UnaryNode } from '../node.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
+import { SliceRows } from '../sources/rows.ts';
+import { Stacker } from '../stacker.ts';
+
+export interface BatchOptions {
+  /** Whether a last batch of fewer elements is left out; then the batch's size is part of `elementSpec`. */
+  readonly dropRemainder?: boolean;
+}
+
+/** How many batches so many elements make. */
+export function batchesOf(elements: number, size: number, dropRemainder: boolean): number {
+  if (elements < 0) return elements;
+  return dropRemainder ? Math.floor(elements / size) : Math.ceil(elements / size);
+}
+
+export class BatchNode extends UnaryNode {
+  readonly kind = 'Batch';
+  readonly #size: number;
+  readonly #whole: boolean;
+
+  constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
+    checkCount(size, 'batchSize', 'Dataset.batch');
+    super(
+      input,
+      mapTensorSpec(
+        input.spec,
+        'Dataset.batch',
+        (s) => new TensorSpec(s.shape === null ? null : [dropRemainder ? size : null, ...s.shape], s.dtype),
+      ),
+    );
+    this.#size = size;
+    this.#whole = dropRemainder;
+  }
+
+  override cardinality(): number {
+    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new BatchIterator(this.input.iterate(context), this.#size, this.#whole);
+  }
+}
+
+class BatchIterator extends UnaryIterator {
+  override readonly fresh = true;
+  readonly #size: number;
+  readonly #whole: boolean;
+  readonly #stacker: Stacker;
+
+  constructor(input: ElementIterator, size: number, whole: boolean) {
+    super(input);
+    this.#size = size;
+    this.#whole = whole;
+    this.#stacker = new Stacker(input, 'Dataset.batch');
+  }
+
+  next(): Awaitable<Step> {
+    return this.#stacker.next(this.#size, this.#whole);
+  }
+
+  protected override save(): State {
+    return this.#stacker.save();
+  }
+  protected override restore(state: State): void {
+    this.#stacker.restore(state);
+  }
+}
+
+export class UnbatchNode extends UnaryNode {
+  readonly kind = 'Unbatch';
+
+  constructor(input: DatasetNode) {
+    const what = 'Dataset.unbatch';
+    super(
+      input,
+      mapTensorSpec(input.spec, what, (s) => {
+        if (s.shape?.length === 0) throw new InvalidArgumentError('cannot unbatch a scalar', what);
+        return new TensorSpec(s.shape?.slice(1) ?? null, s.dtype);
+      }),
+    );
+  }
+
+  override cardinality(): number {
+    const batches = this.input.cardinality();
+    if (batches <= 0) return batches;
+    const size = firstSize(this.input);
+    return size === null ? UNKNOWN_CARDINALITY : batches * size;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new UnbatchIterator(this.input.iterate(context));
+  }
+}
+
+/** The size of batches, where it is known. */
+function firstSize({ spec }: DatasetNode): number | null {
+  let size: number | null = null;
+  mapTensorSpec(spec, 'Dataset.unbatch', (s) => {
+    size ??= s.shape?.[0] ?? null;
+    return s;
+  });
+  return size;
+}
+
+/** The rows of a batch. @throws InvalidArgumentError for scalars and different first dimensions. */
+export function rowsOfBatch(batch: Element, what: string): SliceRows {
+  const tensors = tensorsOf(batch, what);
+  const rows = tensors[0]?.shape[0];
+  if (rows === undefined || tensors.some((t) => t.shape[0] !== rows))
+    throw new InvalidArgumentError(
+      `the tensors of a batch must have one first dimension, got shapes ${tensors.map((t) => `[${t.shape}]`).join(', ')}`,
+      what,
+    );
+  return new SliceRows(batch, tensors, rows);
+}
+
+class UnbatchIterator extends UnaryIterator {
+  override readonly fresh = true;
+  #batch: Element | null = null;
+  #rows: SliceRows | null = null;
+  #next = 0;
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    const rows = this.#rows;
+    if (rows !== null && this.#next < rows.count) return rows.at(this.#next++);
+    return after(this.input.next(), this.#take);
+  };
+  readonly #take = (step: Step): typeof END | typeof AGAIN => {
+    this.#batch = this.#rows = null;
+    this.#next = 0;
+    if (step === END) return END;
+    this.#rows = rowsOfBatch(step, 'Dataset.unbatch');
+    this.#batch = step;
+    return AGAIN;
+  };
+
+  protected override save(): State {
+    return { next: this.#next, batch: this.#batch === null ? null : saveElement(this.#batch) };
+  }
+  protected override restore(state: State): void {
+    const { next, batch } = fields(state);
+    this.#next = count(next);
+    if (batch === null) return;
+    this.#batch = loadElement(batch);
+    this.#rows = rowsOfBatch(this.#batch, 'Dataset.unbatch');
+  }
+}
+
+/** Batches of other sizes, of the same elements in the same order. */
+export class RebatchNode extends UnaryNode {
+  readonly kind = 'Rebatch';
+  readonly #sizes: readonly number[];
+  readonly #whole: boolean;
+
+  constructor(
+    input: DatasetNode,
+    sizes: number | readonly number[],
+    { dropRemainder = false }: BatchOptions,
+  ) {
+    const what = 'Dataset.rebatch';
+    const all = typeof sizes === 'number' ? [sizes] : [...sizes];
+    if (all.length === 0) throw new InvalidArgumentError('batchSize must name a size at least', what);
+    for (const size of all) checkCount(size, 'batchSize', what);
+    const known = dropRemainder && all.every((s) => s === all[0]) ? (all[0] as number) : null;
+    super(
+      input,
+      mapTensorSpec(input.spec, what, (s) => {
+        if (s.shape?.length === 0) throw new InvalidArgumentError('cannot rebatch scalars', what);
+        return new TensorSpec(s.shape === null ? null : [known, ...s.shape.slice(1)], s.dtype);
+      }),
+    );
+    this.#sizes = all;
+    this.#whole = dropRemainder;
+  }
+
+  override cardinality(): number {
+    const elements = new UnbatchNode(this.input).cardinality();
+    if (elements < 0) return elements;
+    const total = this.#sizes.reduce((a, b) => a + b);
+    let left = elements % total;
+    let batches = Math.floor(elements / total) * this.#sizes.length;
+    for (const size of this.#sizes) {
+      if (left <= 0) break;
+      if (left >= size || !this.#whole) batches++;
+      left -= size;
+    }
+    return batches;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new RebatchIterator(new UnbatchIterator(this.input.iterate(context)), this.#sizes, this.#whole);
+  }
+}
+
+class RebatchIterator extends UnaryIterator {
+  override readonly fresh = true;
+  readonly #sizes: readonly number[];
+  readonly #whole: boolean;
+  readonly #stacker: Stacker;
+  #batches = 0;
+
+  constructor(input: ElementIterator, sizes: readonly number[], whole: boolean) {
+    super(input);
+    this.#sizes = sizes;
+    this.#whole = whole;
+    this.#stacker = new Stacker(input, 'Dataset.rebatch');
+  }
+
+  next(): Awaitable<Step> {
+    const size = this.#sizes[this.#batches % this.#sizes.length] as number;
+    return after(this.#stacker.next(size, this.#whole), (step) => {
+      this.#batches++;
+      return step;
+    });
+  }
+
+  protected override save(): State {
+    return { batches: this.#batches, stacker: this.#stacker.save() };
+  }
+  protected override restore(state: State): void {
+    const { batches, stacker } = fields(state);
+    this.#batches = count(batches);
+    this.#stacker.restore(stacker as State);
+  }
+}

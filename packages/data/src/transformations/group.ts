@@ -1,0 +1,192 @@
+// `groupByWindow`: elements of one key become a dataset, which a function reduces.
+import { InvalidArgumentError } from '@eagre/backend';
+import { Dataset } from '../dataset.ts';
+import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, isDataset } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { later } from '../later.ts';
+import { closeAll, fields, flag, list, UnaryNode } from '../node.ts';
+import { UNKNOWN_CARDINALITY } from '../options.ts';
+import { ElementsNode } from '../sources/elements.ts';
+
+/** What is done with the elements of one key. */
+export type GroupReduce = (key: number, elements: Dataset<unknown>) => unknown;
+
+export class GroupNode extends UnaryNode {
+  readonly kind = 'GroupByWindow';
+  readonly #key: ElementFunction;
+  readonly #reduce: GroupReduce;
+  readonly #size: (key: number) => number;
+  readonly #what: string;
+
+  /** @param size how many elements of a key make a group. */
+  constructor(
+    input: DatasetNode,
+    key: (...args: never[]) => unknown,
+    reduce: GroupReduce,
+    size: (key: number) => number,
+    options: FunctionCallOptions,
+    what: string,
+  ) {
+    super(input, null);
+    if (typeof reduce !== 'function')
+      throw new InvalidArgumentError(`reduceFunc must be a function, got ${typeof reduce}`, what);
+    this.#key = ElementFunction.ofElements(key, input.spec, options, what);
+    this.#reduce = reduce;
+    this.#size = size;
+    this.#what = what;
+  }
+
+  override cardinality(): number {
+    return this.input.cardinality() < 0 ? this.input.cardinality() : UNKNOWN_CARDINALITY;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const reduce = (key: number, elements: readonly Element[]): DatasetNode => {
+      const made = this.#reduce(key, new Dataset(new ElementsNode(elements, this.input.spec)));
+      if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
+      return made.node;
+    };
+    return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context);
+  }
+}
+
+class GroupIterator extends ElementIterator {
+  readonly #input: ElementIterator;
+  readonly #key: ElementFunction;
+  readonly #reduce: (key: number, elements: readonly Element[]) => DatasetNode;
+  readonly #size: (key: number) => number;
+  readonly #context: IterationContext;
+  #groups = new Map<number, Element[]>();
+  /** The element whose key is asked for. */
+  #current: Element | null = null;
+  /** The group that is given out, with what it was made of. */
+  #group: {
+    readonly key: number;
+    readonly elements: readonly Element[];
+    readonly iterator: ElementIterator;
+  } | null = null;
+  #ended = false;
+
+  constructor(
+    input: ElementIterator,
+    key: ElementFunction,
+    reduce: (key: number, elements: readonly Element[]) => DatasetNode,
+    size: (key: number) => number,
+    context: IterationContext,
+  ) {
+    super();
+    this.#input = input;
+    this.#key = key;
+    this.#reduce = reduce;
+    this.#size = size;
+    this.#context = context;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    if (this.#group !== null) return after(this.#group.iterator.next(), this.#give);
+    if (this.#ended) {
+      // What is left comes key by key, in order of their values.
+      const key = Math.min(...this.#groups.keys());
+      if (key === Number.POSITIVE_INFINITY) return END;
+      this.#begin(key);
+      return AGAIN;
+    }
+    return after(this.#current ?? this.#input.next(), this.#ask);
+  };
+  readonly #give = (step: Step): Awaitable<Step | typeof AGAIN> => {
+    if (step !== END) return step;
+    const group = this.#group;
+    this.#group = null;
+    return after(group?.iterator.close(), () => AGAIN);
+  };
+  readonly #ask = (step: Step): Awaitable<typeof AGAIN> => {
+    if (step === END) {
+      this.#ended = true;
+      return AGAIN;
+    }
+    this.#current = step;
+    try {
+      const key = this.#key.scalar(argumentsOf(step));
+      return key instanceof Promise ? later(key).then(this.#add, this.#failed) : this.#add(key);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  };
+  readonly #failed = (error: unknown): never => {
+    this.#current = null;
+    throw error;
+  };
+  readonly #add = (key: number): typeof AGAIN => {
+    const element = this.#current as Element;
+    this.#current = null;
+    const group = this.#groups.get(key);
+    if (group === undefined) this.#groups.set(key, [element]);
+    else group.push(element);
+    if ((group?.length ?? 1) >= this.#size(key)) this.#begin(key);
+    return AGAIN;
+  };
+
+  #begin(key: number): void {
+    const elements = this.#groups.get(key) ?? [];
+    this.#groups.delete(key);
+    this.#group = { key, elements, iterator: this.#reduce(key, elements).iterate(this.#context) };
+  }
+
+  saveState(): State {
+    const group = this.#group;
+    return {
+      input: this.#input.saveState(),
+      groups: [...this.#groups].map(([key, elements]) => [key, elements.map(saveElement)]),
+      current: this.#current === null ? null : saveElement(this.#current),
+      group:
+        group === null
+          ? null
+          : { key: group.key, elements: group.elements.map(saveElement), state: group.iterator.saveState() },
+      ended: this.#ended,
+    };
+  }
+  restoreState(state: State): void {
+    const { input, groups, current, group, ended } = fields(state);
+    this.#input.restoreState(input as State);
+    this.#groups = new Map(
+      list(groups).map((g) => {
+        const [key, elements] = list(g);
+        return [Number(key), list(elements).map(loadElement)];
+      }),
+    );
+    this.#current = current === null ? null : loadElement(current);
+    this.#ended = flag(ended);
+    if (group === null) return;
+    const own = fields(group);
+    const key = Number(own['key']);
+    const elements = list(own['elements']).map(loadElement);
+    const iterator = this.#reduce(key, elements).iterate(this.#context);
+    iterator.restoreState(own['state'] as State);
+    this.#group = { key, elements, iterator };
+  }
+
+  override close(): Awaitable<void> {
+    const group = this.#group;
+    this.#group = null;
+    this.#groups.clear();
+    this.#ended = true;
+    return closeAll([group?.iterator, this.#input]);
+  }
+}

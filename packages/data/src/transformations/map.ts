@@ -1,0 +1,296 @@
+// `map`: a function of each element.
+import { Tensor } from '@eagre/core';
+import { functionsRunEagerly } from '@eagre/graph';
+import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+import { isStatic } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, flatten } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type IterationContext,
+  type RowAccess,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { later } from '../later.ts';
+import { fields, list, UnaryIterator, UnaryNode } from '../node.ts';
+import { checkParallel } from '../options.ts';
+import { Stacker } from '../stacker.ts';
+import { type BlockFunction, blockFunction } from '../vectorize.ts';
+
+export interface MapOptions extends FunctionCallOptions {
+  /** How many calls of an async function may be under way at once, in the order of the elements; AUTOTUNE is 16. */
+  readonly numParallelCalls?: number;
+  /** With false, results of parallel calls come as they are ready. Otherwise as `withOptions` says: in order, unless it says otherwise. */
+  readonly deterministic?: boolean;
+}
+
+// What AUTOTUNE means for functions that wait, for networks and disks mostly.
+const CALLS = 16;
+
+export class MapNode extends UnaryNode {
+  readonly kind = 'Map';
+  readonly #fn: ElementFunction;
+  readonly #parallel: number;
+  readonly #deterministic: boolean | undefined;
+  readonly #block: BlockFunction | null;
+
+  constructor(input: DatasetNode, fn: (...args: never[]) => unknown, options: MapOptions) {
+    const what = 'Dataset.map';
+    const own = ElementFunction.ofElements(fn, input.spec, options, what);
+    super(input, own.spec);
+    this.#fn = own;
+    this.#parallel =
+      options.numParallelCalls === undefined
+        ? 1
+        : checkParallel(options.numParallelCalls, 'numParallelCalls', what, CALLS);
+    this.#deterministic = options.deterministic;
+    this.#block =
+      own.graph !== null && own.spec !== null && isStatic(input.spec) && isStatic(own.spec)
+        ? blockFunction(own.graph, input.spec, own.spec)
+        : null;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const input = this.input.iterate(context);
+    if (this.#fn.eager && this.#parallel > 1)
+      return new ParallelMapIterator(
+        input,
+        this.#fn,
+        this.#parallel,
+        this.#deterministic ?? context.options.deterministic ?? true,
+      );
+    return new MapIterator(input, this.#fn, context.options.vectorization === false ? null : this.#block);
+  }
+
+  /** A map by a pure function of rows has rows as well. */
+  rows(): RowAccess | null {
+    const rows = this.input.rows?.() ?? null;
+    const block = this.#block;
+    if (rows === null || block === null) return null;
+    const fn = this.#fn;
+    return {
+      count: rows.count,
+      at: (i) => given(rows.at(i), (e) => fn.call(argumentsOf(e)) as Element),
+      slice: (start, n) => given(rows.slice(start, n), block),
+      gather: (indices) => given(rows.gather(indices), block),
+    };
+  }
+}
+
+/** `fn` of something that nobody else holds. */
+function given(element: Element, fn: (element: Element) => Element): Element {
+  const result = fn(element);
+  disposeAll(element);
+  return result;
+}
+
+/** Gives the memory of an element back. */
+export function disposeAll(element: Element): void {
+  if (element instanceof Tensor) element.dispose();
+  else for (const leaf of flatten(element)) if (leaf instanceof Tensor) leaf.dispose();
+}
+
+class MapIterator extends UnaryIterator {
+  override readonly fresh: boolean;
+  override readonly blocks: boolean;
+  readonly #fn: ElementFunction;
+  readonly #block: BlockFunction | null;
+  readonly #stacker: Stacker;
+  /** The element that an async function is at. */
+  #current: Element | null = null;
+
+  constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null) {
+    super(input);
+    this.fresh = !fn.eager;
+    this.blocks = block !== null;
+    this.#fn = fn;
+    this.#block = block;
+    this.#stacker = new Stacker(input, 'Dataset.map');
+  }
+
+  readonly #call = (step: Step): Awaitable<Step> => {
+    if (step === END) return END;
+    this.#current = step;
+    let result: Awaitable<Element>;
+    try {
+      result = this.#fn.call(argumentsOf(step));
+    } catch (error) {
+      this.#current = null;
+      throw error;
+    }
+    if (result instanceof Promise) {
+      return later(result).then(this.#done, (error: unknown) => {
+        this.#current = null;
+        throw error;
+      });
+    }
+    this.#current = null;
+    // Whether it is traced shows at the first call where nothing was known of the elements.
+    if (this.input.fresh && !this.#fn.eager && !functionsRunEagerly()) disposeAll(step);
+    return result;
+  };
+  readonly #done = (result: Element): Element => {
+    this.#current = null;
+    return result;
+  };
+  readonly #callBlock = (step: Step): Step =>
+    step === END ? END : given(step, this.#block as BlockFunction);
+
+  next(): Awaitable<Step> {
+    const current = this.#current;
+    if (current !== null) return this.#call(current);
+    return after(this.input.next(), this.#call);
+  }
+
+  override nextRows(count: number): Awaitable<Step> {
+    return after(this.#stacker.next(count), this.#callBlock);
+  }
+
+  protected override save(): State {
+    return {
+      current: this.#current === null ? null : saveElement(this.#current),
+      stacker: this.#stacker.save(),
+    };
+  }
+  protected override restore(state: State): void {
+    const { current, stacker } = fields(state);
+    this.#current = current === null ? null : loadElement(current);
+    this.#stacker.restore(stacker as State);
+  }
+}
+
+/** A call that is under way. */
+interface Running {
+  /** What it was called with; null when the input failed. */
+  readonly element: Element | null;
+  readonly result: Promise<unknown>;
+  /** What came of it. */
+  outcome: { readonly value: Element } | { readonly error: unknown } | null;
+}
+
+/** Several calls of an async function at once. */
+class ParallelMapIterator extends UnaryIterator {
+  readonly #fn: ElementFunction;
+  readonly #parallel: number;
+  readonly #deterministic: boolean;
+  #running: Running[] = [];
+  /** Elements of a restored state whose calls have to be made again. */
+  #again: Element[] = [];
+  #pulling: Promise<void> | null = null;
+  #ended = false;
+
+  constructor(input: ElementIterator, fn: ElementFunction, parallel: number, deterministic: boolean) {
+    super(input);
+    this.#fn = fn;
+    this.#parallel = parallel;
+    this.#deterministic = deterministic;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    while (this.#running.length < this.#parallel && !this.#ended && this.#pulling === null) this.#pull();
+    if (this.#running.length === 0) return this.#pulling === null ? END : this.#pulling.then(again);
+    const ready = this.#deterministic ? this.#running[0] : this.#running.find((r) => r.outcome !== null);
+    const outcome = ready?.outcome;
+    if (ready !== undefined && outcome) {
+      this.#running.splice(this.#running.indexOf(ready), 1);
+      if ('error' in outcome) throw outcome.error;
+      return outcome.value;
+    }
+    const waiting: Promise<unknown>[] = this.#deterministic
+      ? [(this.#running[0] as Running).result]
+      : this.#running.map((r) => r.result);
+    if (this.#pulling !== null) waiting.push(this.#pulling);
+    return later(Promise.race(waiting)).then(again);
+  };
+
+  #pull(): void {
+    const stored = this.#again.shift();
+    if (stored !== undefined) {
+      this.#start(stored);
+      return;
+    }
+    let step: Awaitable<Step>;
+    try {
+      step = this.input.next();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (!(step instanceof Promise)) {
+      this.#take(step);
+      return;
+    }
+    this.#pulling = later(step).then(
+      (s) => {
+        this.#pulling = null;
+        this.#take(s);
+      },
+      (error: unknown) => {
+        this.#pulling = null;
+        this.#fail(error);
+      },
+    );
+  }
+
+  #take(step: Step): void {
+    if (step === END) this.#ended = true;
+    else this.#start(step);
+  }
+
+  #start(element: Element): void {
+    let result: Promise<Element>;
+    try {
+      result = Promise.resolve(this.#fn.call(argumentsOf(element)));
+    } catch (error) {
+      result = Promise.reject(error);
+    }
+    this.#add(element, result);
+  }
+
+  #fail(error: unknown): void {
+    this.#add(null, Promise.reject(error));
+  }
+
+  #add(element: Element | null, result: Promise<Element>): void {
+    const running: Running = {
+      element,
+      outcome: null,
+      result: result.then(
+        (value) => {
+          running.outcome = { value };
+        },
+        (error: unknown) => {
+          running.outcome = { error };
+        },
+      ),
+    };
+    this.#running.push(running);
+  }
+
+  protected override save(): State {
+    const elements = [...this.#running.map((r) => r.element), ...this.#again];
+    return elements.filter((e) => e !== null).map(saveElement);
+  }
+  protected override restore(state: State): void {
+    this.#again = list(state).map(loadElement);
+  }
+
+  override close(): Awaitable<void> {
+    this.#running = [];
+    this.#again = [];
+    this.#ended = true;
+    return super.close();
+  }
+}
+const again = (): typeof AGAIN => AGAIN;

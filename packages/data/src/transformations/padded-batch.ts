@@ -1,0 +1,379 @@
+// `paddedBatch` and `raggedBatch`: elements whose shapes differ.
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { constant, type PartialShape, Tensor, type TensorLike } from '@eagre/core';
+import { emptyTensor, sameShape, showShape, toTensor, viewOf } from '@eagre/core/internal';
+import { TensorSpec } from '@eagre/graph';
+import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, isPlainObject, mapLeaves } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { list, UnaryIterator, UnaryNode } from '../node.ts';
+import { checkCount } from '../options.ts';
+import { leavesOf, stackTensors, strings } from '../stacker.ts';
+import { type BatchOptions, batchesOf } from './batch.ts';
+
+/** Shapes in the structure of the elements; null, and -1 in a shape, for the largest size of each batch. */
+export type PaddedShapes =
+  | PartialShape
+  | null
+  | readonly PaddedShapes[]
+  | { readonly [key: string]: PaddedShapes };
+/** Values in the structure of the elements, or one for all of a kind; null for 0, false and the empty string. */
+export type PaddingValues =
+  | TensorLike
+  | null
+  | readonly PaddingValues[]
+  | { readonly [key: string]: PaddingValues };
+
+export interface PaddedBatchOptions extends BatchOptions {
+  /** What elements are padded to; the largest sizes of each batch unless set. */
+  readonly paddedShapes?: PaddedShapes;
+  /** What they are padded with. */
+  readonly paddingValues?: PaddingValues;
+}
+
+const what = 'Dataset.paddedBatch';
+
+const isShape = (v: unknown): v is PartialShape =>
+  Array.isArray(v) && v.every((d) => d === null || typeof d === 'number');
+
+/** The item for each leaf: structures follow the spec, `isItem` says what is one. */
+function perLeaf<T>(given: unknown, spec: ElementSpec, isItem: (v: unknown) => v is T, name: string): T[] {
+  if (spec instanceof TensorSpec) {
+    if (!isItem(given))
+      throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
+    return [given];
+  }
+  if (Array.isArray(spec)) {
+    if (!Array.isArray(given) || given.length !== spec.length)
+      throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
+    return spec.flatMap((s, i) => perLeaf((given as readonly unknown[])[i], s as ElementSpec, isItem, name));
+  }
+  const entries = Object.entries(spec);
+  if (!isPlainObject(given) || entries.some(([k]) => !Object.hasOwn(given, k)))
+    throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
+  return entries.flatMap(([k, s]) => perLeaf(given[k], s as ElementSpec, isItem, name));
+}
+
+export class PaddedBatchNode extends UnaryNode {
+  readonly kind = 'PaddedBatch';
+  readonly #size: number;
+  readonly #whole: boolean;
+  readonly #shapes: readonly (PartialShape | null)[] | null;
+  readonly #values: readonly (TensorLike | null)[] | TensorLike | null;
+
+  constructor(input: DatasetNode, size: number, options: PaddedBatchOptions) {
+    const { dropRemainder = false, paddedShapes, paddingValues = null } = options;
+    checkCount(size, 'batchSize', what);
+    const { spec } = input;
+    if (
+      spec === null &&
+      (paddedShapes !== undefined || (paddingValues !== null && typeof paddingValues === 'object'))
+    )
+      throw new InvalidArgumentError(
+        'paddedShapes and paddingValues need elements whose structure is known: give the generator an outputSignature',
+        what,
+      );
+    const shapes =
+      spec === null || paddedShapes === undefined
+        ? null
+        : perLeaf(
+            paddedShapes,
+            spec,
+            (v): v is PartialShape | null => v === null || isShape(v),
+            'paddedShapes',
+          ).map((s) => s?.map((d) => (d === -1 ? null : d)) ?? null);
+    const isOne = (v: unknown): v is TensorLike | null =>
+      v === null || typeof v !== 'object' || v instanceof Tensor || ArrayBuffer.isView(v);
+    const leaves = spec === null ? null : flattenSpec(spec);
+    shapes?.forEach((s, i) => {
+      const own = (leaves as readonly TensorSpec[])[i]?.shape ?? null;
+      if (s !== null && own !== null && s.length !== own.length)
+        throw new InvalidArgumentError(
+          `The padded shape ${showShape(s)} is not compatible with the shape ${showShape(own)} of the corresponding input component.`,
+          what,
+        );
+    });
+    const values =
+      spec === null || isOne(paddingValues)
+        ? (paddingValues as TensorLike | null)
+        : perLeaf(paddingValues, spec, isOne, 'paddingValues');
+    super(
+      input,
+      mapTensorSpec(spec, what, (s, i) => {
+        const to = shapes?.[i] ?? s.shape?.map(() => null) ?? null;
+        return new TensorSpec(to === null ? null : [dropRemainder ? size : null, ...to], s.dtype);
+      }),
+    );
+    this.#size = size;
+    this.#whole = dropRemainder;
+    this.#shapes = shapes;
+    this.#values = values;
+    leaves?.forEach((s, i) => padding(this.#valueOf(i), (s as TensorSpec).dtype));
+  }
+
+  #valueOf(leaf: number): TensorLike | null {
+    const values = this.#values;
+    return Array.isArray(values)
+      ? ((values as readonly (TensorLike | null)[])[leaf] ?? null)
+      : (values as TensorLike | null);
+  }
+
+  override cardinality(): number {
+    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
+      const leaves = leavesOf(elements, what);
+      return mapLeaves(elements[0] as Element, (_, k) =>
+        pad(
+          leaves.map((l) => l[k] as Tensor),
+          this.#shapes?.[k] ?? null,
+          this.#valueOf(k),
+          k,
+        ),
+      ) as Element;
+    });
+  }
+}
+
+/** The padding value in a dtype. @throws InvalidArgumentError for a value of another kind. */
+function padding(value: TensorLike | null, dtype: DType): number | bigint | string {
+  if (value === null) return dtype === 'string' ? '' : dtype === 'int64' ? 0n : 0;
+  const t = toTensor(value, dtype);
+  if (t.rank !== 0 || t.dtype !== dtype)
+    throw new InvalidArgumentError(
+      `the padding value must be a scalar of ${dtype}, got ${t.dtype} of shape ${showShape(t.shape)}`,
+      what,
+    );
+  return dtype === 'string' ? (t.strings()[0] as string) : (viewOf(t)[0] as number | bigint);
+}
+
+/** Stacks tensors that are padded at the end of each axis. */
+function pad(
+  tensors: readonly Tensor[],
+  to: PartialShape | null,
+  value: TensorLike | null,
+  component: number,
+): Tensor {
+  const { dtype, rank } = tensors[0] as Tensor;
+  for (const t of tensors) {
+    if (t.rank !== rank || t.dtype !== dtype)
+      throw new InvalidArgumentError(
+        `All elements in a batch must have the same rank when padding for component ${component}: expected ${dtype} of rank ${rank} got ${t.dtype} of rank ${t.rank}`,
+        what,
+      );
+  }
+  const shape = Array.from({ length: rank }, (_, axis) => {
+    const most = tensors.reduce((n, t) => Math.max(n, t.shape[axis] as number), 0);
+    const size = to?.[axis] ?? most;
+    if (most > size)
+      throw new InvalidArgumentError(
+        `Attempted to pad to a smaller size than the input element: component ${component} has size ${most} along axis ${axis}, paddedShapes say ${size}`,
+        what,
+      );
+    return size;
+  });
+  const fill = padding(value, dtype);
+  const size = shape.reduce((a, b) => a * b, 1);
+  if (dtype === 'string') {
+    const all = new Array<string>(size * tensors.length).fill(fill as string);
+    tensors.forEach((t, i) => {
+      const source = t.strings();
+      eachRow(t.shape, shape, (from, at, n) => {
+        for (let j = 0; j < n; j++) all[i * size + at + j] = source[from + j] as string;
+      });
+    });
+    return strings(all, [tensors.length, ...shape]);
+  }
+  const out = emptyTensor(dtype, [tensors.length, ...shape], size * tensors.length);
+  const values = viewOf(out);
+  if (tensors.some((t) => !sameShape(t.shape, shape))) values.fill(fill as never);
+  tensors.forEach((t, i) => {
+    const source = viewOf(t);
+    eachRow(t.shape, shape, (from, at, n) => {
+      values.set(source.subarray(from, from + n) as never, i * size + at);
+    });
+  });
+  return out;
+}
+
+/** Where the innermost rows of a tensor lie in a larger one. */
+function eachRow(
+  shape: readonly number[],
+  to: readonly number[],
+  row: (from: number, at: number, count: number) => void,
+): void {
+  const length = shape.at(-1) ?? 1;
+  const outer = shape.slice(0, -1);
+  const rows = outer.reduce((a, b) => a * b, 1);
+  if (length === 0) return;
+  const index = outer.map(() => 0);
+  for (let r = 0; r < rows; r++) {
+    const at = index.reduce((n, i, axis) => n * (to[axis] as number) + i, 0);
+    row(r * length, at * (to.at(-1) ?? 1), length);
+    for (let axis = outer.length - 1; axis >= 0; axis--) {
+      index[axis] = (index[axis] as number) + 1;
+      if ((index[axis] as number) < (outer[axis] as number)) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+/** Collects elements and makes a batch of them by a function. */
+class ListBatchIterator extends UnaryIterator {
+  override readonly fresh = true;
+  readonly #size: number;
+  readonly #whole: boolean;
+  readonly #make: (elements: readonly Element[]) => Element;
+  #elements: Element[] = [];
+  #ended = false;
+
+  constructor(
+    input: ElementIterator,
+    size: number,
+    whole: boolean,
+    make: (elements: readonly Element[]) => Element,
+  ) {
+    super(input);
+    this.#size = size;
+    this.#whole = whole;
+    this.#make = make;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    const elements = this.#elements;
+    if (elements.length < this.#size && !this.#ended) {
+      try {
+        return after(this.input.next(), this.#take);
+      } catch (error) {
+        this.#elements = [];
+        throw error;
+      }
+    }
+    this.#elements = [];
+    if (elements.length === 0 || (this.#whole && elements.length < this.#size)) return END;
+    return this.#make(elements);
+  };
+  readonly #take = (step: Step): typeof AGAIN => {
+    if (step === END) this.#ended = true;
+    else this.#elements.push(step);
+    return AGAIN;
+  };
+
+  protected override save(): State {
+    return this.#elements.map(saveElement);
+  }
+  protected override restore(state: State): void {
+    this.#elements = list(state).map(loadElement);
+  }
+}
+
+/** A component of a ragged batch: the rows of all elements one after the other, and where each element's begin and end. */
+export interface Ragged {
+  /** [all rows, ...] */
+  readonly values: Tensor;
+  /** int64 [elements + 1]: element i is rows `rowSplits[i]` to `rowSplits[i + 1]`. */
+  readonly rowSplits: Tensor;
+}
+
+export class RaggedBatchNode extends UnaryNode {
+  readonly kind = 'RaggedBatch';
+  readonly #size: number;
+  readonly #whole: boolean;
+
+  constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
+    const name = 'Dataset.raggedBatch';
+    checkCount(size, 'batchSize', name);
+    const { spec } = input;
+    if (spec === null)
+      throw new InvalidArgumentError(
+        'raggedBatch needs to know which sizes differ: give the generator an outputSignature with null for them',
+        name,
+      );
+    const batch = dropRemainder ? size : null;
+    super(
+      input,
+      mapSpec(spec, (s) => {
+        if (!(s instanceof TensorSpec))
+          throw new InvalidArgumentError('the elements hold datasets (windows); use flatMap', name);
+        if (!isRagged(s)) return new TensorSpec([batch, ...(s.shape as PartialShape)], s.dtype);
+        return {
+          values: new TensorSpec(s.shape === null ? null : [null, ...s.shape.slice(1)], s.dtype),
+          rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], 'int64'),
+        };
+      }) as ElementSpec,
+    );
+    this.#size = size;
+    this.#whole = dropRemainder;
+  }
+
+  override cardinality(): number {
+    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const specs = flattenSpec(this.input.spec as ElementSpec) as TensorSpec[];
+    return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
+      const leaves = leavesOf(elements, 'Dataset.raggedBatch');
+      return mapLeaves(elements[0] as Element, (_, k) => {
+        const tensors = leaves.map((l) => l[k] as Tensor);
+        return isRagged(specs[k] as TensorSpec)
+          ? join(tensors)
+          : stackTensors(tensors, k, 'Dataset.raggedBatch');
+      }) as Element;
+    });
+  }
+}
+
+const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
+
+function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
+  const first = tensors[0] as Tensor;
+  const inner = first.shape.slice(1);
+  for (const t of tensors) {
+    if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
+      throw new InvalidArgumentError(
+        `only the first sizes of a ragged batch may differ, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
+        'Dataset.raggedBatch',
+      );
+  }
+  const splits = new BigInt64Array(tensors.length + 1);
+  let rows = 0;
+  tensors.forEach((t, i) => {
+    rows += t.shape[0] as number;
+    splits[i + 1] = BigInt(rows);
+  });
+  const shape = [rows, ...inner];
+  if (first.dtype === 'string')
+    return {
+      values: strings(
+        tensors.flatMap((t) => t.strings()),
+        shape,
+      ),
+      rowSplits: constant(splits),
+    };
+  const values = emptyTensor(first.dtype, shape);
+  const to = viewOf(values);
+  let at = 0;
+  for (const t of tensors) {
+    to.set(viewOf(t) as never, at);
+    at += t.size;
+  }
+  return { values, rowSplits: constant(splits) };
+}

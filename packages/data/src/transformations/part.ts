@@ -1,0 +1,323 @@
+// Parts of a dataset, and repetitions: `take`, `skip`, `shard`, `repeat`.
+import { InvalidArgumentError } from '@eagre/backend';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type RowAccess,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { count, fields, flag, UnaryIterator, UnaryNode } from '../node.ts';
+import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+import { rowsOf } from '../stacker.ts';
+import { disposeAll } from './map.ts';
+
+/** Rows `start + i * step` of others. */
+function partOf(rows: RowAccess, start: number, step: number, length: number): RowAccess {
+  return {
+    count: length,
+    at: (i) => rows.at(start + i * step),
+    slice: (from, n) =>
+      step === 1
+        ? rows.slice(start + from, n)
+        : rows.gather(Int32Array.from({ length: n }, (_, i) => start + (from + i) * step)),
+    gather: (indices) => rows.gather(indices.map((i) => start + i * step)),
+  };
+}
+
+/** The first elements; all of them with -1. */
+export class TakeNode extends UnaryNode {
+  readonly kind = 'Take';
+  readonly #count: number;
+
+  constructor(input: DatasetNode, wanted: number) {
+    super(input);
+    this.#count = wanted === -1 ? Number.POSITIVE_INFINITY : checkCount(wanted, 'count', 'Dataset.take', 0);
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    if (this.#count === Number.POSITIVE_INFINITY || (n >= 0 && n <= this.#count)) return n;
+    if (this.#count === 0) return 0;
+    return n === UNKNOWN_CARDINALITY ? UNKNOWN_CARDINALITY : this.#count;
+  }
+
+  rows(): RowAccess | null {
+    const rows = this.input.rows?.() ?? null;
+    return rows === null ? null : partOf(rows, 0, 1, Math.min(rows.count, this.#count));
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new TakeIterator(this.input.iterate(context), this.#count);
+  }
+}
+
+class TakeIterator extends UnaryIterator {
+  override readonly fresh: boolean;
+  override readonly blocks: boolean;
+  readonly #count: number;
+  #taken = 0;
+
+  constructor(input: ElementIterator, wanted: number) {
+    super(input);
+    this.fresh = input.fresh;
+    this.blocks = input.blocks;
+    this.#count = wanted;
+  }
+
+  next(): Awaitable<Step> {
+    return this.#taken >= this.#count ? END : after(this.input.next(), this.#one);
+  }
+  readonly #one = (step: Step): Step => {
+    if (step !== END) this.#taken++;
+    return step;
+  };
+
+  override nextRows(wanted: number): Awaitable<Step> {
+    const rows = Math.min(wanted, this.#count - this.#taken);
+    return rows <= 0 ? END : after(this.input.nextRows(rows), this.#several);
+  }
+  readonly #several = (step: Step): Step => {
+    if (step !== END) this.#taken += rowsOf(step);
+    return step;
+  };
+
+  protected override save(): State {
+    return this.#taken;
+  }
+  protected override restore(state: State): void {
+    this.#taken = count(state);
+  }
+}
+
+/** All but the first elements; none with -1. */
+export class SkipNode extends UnaryNode {
+  readonly kind = 'Skip';
+  readonly #count: number;
+
+  constructor(input: DatasetNode, skipped: number) {
+    super(input);
+    this.#count = skipped === -1 ? Number.POSITIVE_INFINITY : checkCount(skipped, 'count', 'Dataset.skip', 0);
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    if (this.#count === Number.POSITIVE_INFINITY) return 0;
+    return n < 0 ? n : Math.max(0, n - this.#count);
+  }
+
+  rows(): RowAccess | null {
+    const rows = this.input.rows?.() ?? null;
+    if (rows === null) return null;
+    const start = Math.min(rows.count, this.#count);
+    return partOf(rows, start, 1, rows.count - start);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new SkipIterator(this.input.iterate(context), this.#count);
+  }
+}
+
+class SkipIterator extends UnaryIterator {
+  override readonly fresh: boolean;
+  override readonly blocks: boolean;
+  #left: number;
+
+  constructor(input: ElementIterator, skipped: number) {
+    super(input);
+    this.fresh = input.fresh;
+    this.blocks = input.blocks;
+    this.#left = skipped;
+  }
+
+  next(): Awaitable<Step> {
+    return this.#left === 0 ? this.input.next() : after(until(this.#skip), this.#then);
+  }
+  readonly #then = (step: typeof END | null): Awaitable<Step> => (step === END ? END : this.input.next());
+  readonly #skip = (): Awaitable<typeof AGAIN | typeof END | null> =>
+    this.#left === 0 ? null : after(this.input.next(), this.#skipped);
+  readonly #skipped = (step: Step): typeof AGAIN | typeof END => {
+    if (step === END) return END;
+    this.#left--;
+    if (this.input.fresh) disposeAll(step);
+    return AGAIN;
+  };
+
+  override nextRows(wanted: number): Awaitable<Step> {
+    if (this.#left === 0) return this.input.nextRows(wanted);
+    return after(until(this.#skip), (step) => (step === END ? END : this.input.nextRows(wanted)));
+  }
+
+  protected override save(): State {
+    return this.#left === Number.POSITIVE_INFINITY ? -1 : this.#left;
+  }
+  protected override restore(state: State): void {
+    this.#left = state === -1 ? Number.POSITIVE_INFINITY : count(state);
+  }
+}
+
+/** Every `numShards`-th element. */
+export class ShardNode extends UnaryNode {
+  readonly kind = 'Shard';
+  readonly #shards: number;
+  readonly #index: number;
+
+  constructor(input: DatasetNode, numShards: number, index: number) {
+    super(input);
+    this.#shards = checkCount(numShards, 'numShards', 'Dataset.shard');
+    this.#index = checkCount(index, 'index', 'Dataset.shard', 0);
+    if (index >= numShards)
+      throw new InvalidArgumentError(
+        `index must be below numShards, got ${index} of ${numShards}`,
+        'Dataset.shard',
+      );
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    return n < 0 ? n : Math.max(0, Math.ceil((n - this.#index) / this.#shards));
+  }
+
+  rows(): RowAccess | null {
+    const rows = this.input.rows?.() ?? null;
+    return rows === null ? null : partOf(rows, this.#index, this.#shards, this.cardinality());
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new ShardIterator(this.input.iterate(context), this.#shards, this.#index);
+  }
+}
+
+class ShardIterator extends UnaryIterator {
+  override readonly fresh: boolean;
+  readonly #shards: number;
+  readonly #index: number;
+  #position = 0;
+
+  constructor(input: ElementIterator, shards: number, index: number) {
+    super(input);
+    this.fresh = input.fresh;
+    this.#shards = shards;
+    this.#index = index;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => after(this.input.next(), this.#choose);
+  readonly #choose = (step: Step): Step | typeof AGAIN => {
+    if (step === END || this.#position++ % this.#shards === this.#index) return step;
+    if (this.input.fresh) disposeAll(step);
+    return AGAIN;
+  };
+
+  protected override save(): State {
+    return this.#position;
+  }
+  protected override restore(state: State): void {
+    this.#position = count(state);
+  }
+}
+
+/** All elements several times, or without an end. */
+export class RepeatNode extends UnaryNode {
+  readonly kind = 'Repeat';
+  readonly #count: number;
+
+  constructor(input: DatasetNode, times: number | undefined) {
+    super(input);
+    this.#count =
+      times === undefined || times === -1
+        ? Number.POSITIVE_INFINITY
+        : checkCount(times, 'count', 'Dataset.repeat', 0);
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    if (this.#count === 0 || n === 0) return 0;
+    if (n < 0 && this.#count === 1) return n;
+    if (this.#count === Number.POSITIVE_INFINITY) return n === UNKNOWN_CARDINALITY ? n : INFINITE_CARDINALITY;
+    return n < 0 ? n : n * this.#count;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new RepeatIterator(this.input, context, this.#count);
+  }
+}
+
+class RepeatIterator extends ElementIterator {
+  override readonly fresh: boolean;
+  override readonly blocks: boolean;
+  readonly #node: DatasetNode;
+  readonly #context: IterationContext;
+  readonly #count: number;
+  #input: ElementIterator;
+  #round = 0;
+  /** Whether this round has given an element. */
+  #any = false;
+  #wanted = 0;
+
+  constructor(node: DatasetNode, context: IterationContext, times: number) {
+    super();
+    this.#node = node;
+    this.#context = context;
+    this.#count = times;
+    this.#input = node.iterate(context);
+    this.fresh = this.#input.fresh;
+    this.blocks = this.#input.blocks;
+  }
+
+  next(): Awaitable<Step> {
+    this.#wanted = 0;
+    return until(this.#turn);
+  }
+  override nextRows(wanted: number): Awaitable<Step> {
+    this.#wanted = wanted;
+    return until(this.#turn);
+  }
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    if (this.#round >= this.#count) return END;
+    return after(this.#wanted === 0 ? this.#input.next() : this.#input.nextRows(this.#wanted), this.#take);
+  };
+  readonly #take = (step: Step): Awaitable<Step | typeof AGAIN> => {
+    if (step !== END) {
+      this.#any = true;
+      return step;
+    }
+    // Repeating nothing would never end.
+    this.#round = this.#any ? this.#round + 1 : Number.POSITIVE_INFINITY;
+    this.#any = false;
+    const old = this.#input;
+    if (this.#round < this.#count) this.#input = this.#node.iterate(this.#context);
+    return after(old.close(), again);
+  };
+
+  saveState(): State {
+    const ended = this.#round >= this.#count;
+    return {
+      ended,
+      round: ended ? 0 : this.#round,
+      any: this.#any,
+      input: ended ? null : this.#input.saveState(),
+    };
+  }
+  restoreState(state: State): void {
+    const { ended, round, any, input } = fields(state);
+    this.#round = flag(ended) ? Number.POSITIVE_INFINITY : count(round);
+    this.#any = flag(any);
+    if (!ended) this.#input.restoreState(input as State);
+  }
+
+  override close(): Awaitable<void> {
+    this.#round = Number.POSITIVE_INFINITY;
+    return this.#input.close();
+  }
+}
+const again = (): typeof AGAIN => AGAIN;

@@ -1,0 +1,207 @@
+// `shuffle`: a buffer from which elements are drawn.
+import { InvalidArgumentError } from '@eagre/backend';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import type { Element } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type RowAccess,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { later } from '../later.ts';
+import { count, fields, flag, list, UnaryNode } from '../node.ts';
+import { checkCount } from '../options.ts';
+import { type Rng, seedWords } from '../random.ts';
+import { Seeds } from '../sources/numbers.ts';
+
+export interface ShuffleOptions {
+  /** Of its own; otherwise `tf.random.setSeed` decides, or nothing. */
+  readonly seed?: number;
+  /** Whether each pass, and each round of `repeat`, has another order; true unless set. */
+  readonly reshuffleEachIteration?: boolean;
+}
+
+export class ShuffleNode extends UnaryNode {
+  readonly kind = 'Shuffle';
+  readonly #buffer: number;
+  readonly #seeds: Seeds;
+
+  constructor(input: DatasetNode, bufferSize: number, options: ShuffleOptions) {
+    super(input);
+    this.#buffer = checkCount(bufferSize, 'bufferSize', 'Dataset.shuffle');
+    this.#seeds = new Seeds(
+      seedWords(options.seed, 'Dataset.shuffle'),
+      options.reshuffleEachIteration ?? true,
+    );
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const rng = this.#seeds.next(this, context);
+    const seeds: SeedState = {
+      save: () => this.#seeds.save(this, context),
+      restore: (state) => this.#seeds.restore(this, context, state),
+    };
+    const rows = this.input.rows?.() ?? null;
+    return rows === null
+      ? new ShuffleIterator(this.input.iterate(context), this.#buffer, rng, seeds)
+      : new ShuffleRowsIterator(rows, this.#buffer, rng, seeds);
+  }
+}
+
+interface SeedState {
+  save(): State;
+  restore(state: State | undefined): void;
+}
+
+/** Takes one of the buffer's places, which the last one fills. Both iterators draw alike, so that the order is the same. */
+function draw<T>(buffer: { [index: number]: T }, length: number, rng: Rng): T {
+  const at = rng.below(length);
+  const drawn = buffer[at] as T;
+  buffer[at] = buffer[length - 1] as T;
+  return drawn;
+}
+
+/** Shuffles elements. */
+class ShuffleIterator extends ElementIterator {
+  override readonly fresh: boolean;
+  readonly #input: ElementIterator;
+  readonly #size: number;
+  readonly #rng: Rng;
+  readonly #seeds: SeedState;
+  #buffer: Element[] = [];
+  #ended = false;
+
+  constructor(input: ElementIterator, size: number, rng: Rng, seeds: SeedState) {
+    super();
+    this.#input = input;
+    this.fresh = input.fresh;
+    this.#size = size;
+    this.#rng = rng;
+    this.#seeds = seeds;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    const buffer = this.#buffer;
+    if (buffer.length < this.#size && !this.#ended) {
+      const step = this.#input.next();
+      return step instanceof Promise ? later(step).then(this.#take) : this.#take(step);
+    }
+    if (buffer.length === 0) return END;
+    const drawn = draw(buffer, buffer.length, this.#rng);
+    buffer.pop();
+    return drawn;
+  };
+  readonly #take = (step: Step): typeof AGAIN => {
+    if (step === END) this.#ended = true;
+    else this.#buffer.push(step);
+    return AGAIN;
+  };
+
+  saveState(): State {
+    return {
+      input: this.#input.saveState(),
+      buffer: this.#buffer.map(saveElement),
+      ended: this.#ended,
+      rng: this.#rng.save(),
+      seeds: this.#seeds.save(),
+    };
+  }
+  restoreState(state: State): void {
+    const { input, buffer, ended, rng, seeds } = fields(state);
+    this.#input.restoreState(input as State);
+    this.#buffer = list(buffer).map(loadElement);
+    this.#ended = flag(ended);
+    this.#rng.restore(rng);
+    this.#seeds.restore(seeds);
+  }
+
+  override close(): Awaitable<void> {
+    this.#buffer = [];
+    this.#ended = true;
+    return this.#input.close();
+  }
+}
+
+/** Shuffles numbers of rows; elements are made when they are drawn, several at once if wanted. */
+class ShuffleRowsIterator extends ElementIterator {
+  override readonly fresh = true;
+  override readonly blocks = true;
+  readonly #rows: RowAccess;
+  readonly #rng: Rng;
+  readonly #seeds: SeedState;
+  #buffer: Int32Array;
+  #length = 0;
+  #next = 0;
+
+  constructor(rows: RowAccess, size: number, rng: Rng, seeds: SeedState) {
+    super();
+    if (rows.count > 2 ** 31 - 1)
+      throw new InvalidArgumentError('more than 2147483647 elements cannot be shuffled', 'Dataset.shuffle');
+    this.#rows = rows;
+    this.#rng = rng;
+    this.#seeds = seeds;
+    this.#buffer = new Int32Array(Math.min(size, rows.count));
+  }
+
+  /** The number of the next row, or -1. */
+  #draw(): number {
+    const buffer = this.#buffer;
+    while (this.#length < buffer.length && this.#next < this.#rows.count)
+      buffer[this.#length++] = this.#next++;
+    return this.#length === 0 ? -1 : draw(buffer, this.#length--, this.#rng);
+  }
+
+  next(): Step {
+    const row = this.#draw();
+    return row < 0 ? END : this.#rows.at(row);
+  }
+
+  override nextRows(wanted: number): Step {
+    const left = this.#length + this.#rows.count - this.#next;
+    const indices = new Int32Array(Math.min(wanted, left));
+    if (indices.length === 0) return END;
+    for (let i = 0; i < indices.length; i++) indices[i] = this.#draw();
+    return this.#rows.gather(indices);
+  }
+
+  saveState(): State {
+    return {
+      next: this.#next,
+      buffer: this.#buffer.slice(0, this.#length),
+      rng: this.#rng.save(),
+      seeds: this.#seeds.save(),
+    };
+  }
+  restoreState(state: State): void {
+    const { next, buffer, rng, seeds } = fields(state);
+    const saved = buffer instanceof Int32Array ? buffer : new Int32Array(0);
+    this.#next = count(next);
+    if (
+      !(buffer instanceof Int32Array) ||
+      saved.length > this.#buffer.length ||
+      this.#next > this.#rows.count ||
+      saved.some((i) => i < 0 || i >= this.#rows.count)
+    )
+      throw new InvalidArgumentError('the saved state is of another dataset', 'Dataset.shuffle');
+    this.#buffer.set(saved);
+    this.#length = saved.length;
+    this.#rng.restore(rng);
+    this.#seeds.restore(seeds);
+  }
+
+  override close(): void {
+    this.#length = 0;
+    this.#next = this.#rows.count;
+    this.#buffer = new Int32Array(0);
+  }
+}

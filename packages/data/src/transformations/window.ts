@@ -1,0 +1,150 @@
+// `window`: datasets of consecutive elements.
+import { Dataset } from '../dataset.ts';
+import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, flatten, type Leaf, mapLeaves } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../node.ts';
+import { checkCount } from '../options.ts';
+import { ElementsNode } from '../sources/elements.ts';
+
+export interface WindowOptions {
+  /** From the start of one window to the start of the next; `size` unless set. */
+  readonly shift?: number;
+  /** From one element of a window to the next; 1 unless set. */
+  readonly stride?: number;
+  /** Whether windows at the end that are not full are left out. */
+  readonly dropRemainder?: boolean;
+}
+
+export class WindowNode extends UnaryNode {
+  readonly kind = 'Window';
+  readonly #size: number;
+  readonly #shift: number;
+  readonly #stride: number;
+  readonly #whole: boolean;
+
+  constructor(input: DatasetNode, size: number, options: WindowOptions) {
+    const what = 'Dataset.window';
+    super(
+      input,
+      input.spec === null ? null : (mapSpec(input.spec, (s) => new DatasetSpec(s)) as ElementSpec),
+    );
+    this.#size = checkCount(size, 'size', what);
+    this.#shift = checkCount(options.shift ?? size, 'shift', what);
+    this.#stride = checkCount(options.stride ?? 1, 'stride', what);
+    this.#whole = options.dropRemainder ?? false;
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    if (n < 0) return n;
+    if (!this.#whole) return Math.ceil(n / this.#shift);
+    const reach = (this.#size - 1) * this.#stride + 1;
+    return n < reach ? 0 : Math.floor((n - reach) / this.#shift) + 1;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new WindowIterator(
+      this.input.iterate(context),
+      this.#size,
+      this.#shift,
+      this.#stride,
+      this.#whole,
+      this.input.spec,
+    );
+  }
+}
+
+class WindowIterator extends UnaryIterator {
+  readonly #size: number;
+  readonly #shift: number;
+  readonly #stride: number;
+  readonly #whole: boolean;
+  readonly #spec: ElementSpec | null;
+  /** What the next window begins with. */
+  #buffer: Element[] = [];
+  /** Elements to leave out before it. */
+  #skip = 0;
+  #ended = false;
+
+  constructor(
+    input: ElementIterator,
+    size: number,
+    shift: number,
+    stride: number,
+    whole: boolean,
+    spec: ElementSpec | null,
+  ) {
+    super(input);
+    this.#size = size;
+    this.#shift = shift;
+    this.#stride = stride;
+    this.#whole = whole;
+    this.#spec = spec;
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+
+  get #reach(): number {
+    return (this.#size - 1) * this.#stride + 1;
+  }
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    const buffer = this.#buffer;
+    if (buffer.length < this.#reach && !this.#ended) return after(this.input.next(), this.#take);
+    if (buffer.length === 0 || (this.#whole && buffer.length < this.#reach)) return END;
+    const elements: Element[] = [];
+    for (let i = 0; i < buffer.length && elements.length < this.#size; i += this.#stride)
+      elements.push(buffer[i] as Element);
+    this.#skip = Math.max(0, this.#shift - buffer.length);
+    buffer.splice(0, this.#shift);
+    return windowOf(elements, this.#spec);
+  };
+  readonly #take = (step: Step): typeof AGAIN => {
+    if (step === END) this.#ended = true;
+    else if (this.#skip > 0) this.#skip--;
+    else this.#buffer.push(step);
+    return AGAIN;
+  };
+
+  protected override save(): State {
+    return { buffer: this.#buffer.map(saveElement), skip: this.#skip, ended: this.#ended };
+  }
+  protected override restore(state: State): void {
+    const { buffer, skip, ended } = fields(state);
+    this.#buffer = list(buffer).map(loadElement);
+    this.#skip = count(skip);
+    this.#ended = flag(ended);
+  }
+}
+
+/** Elements as an element of datasets: one for each component. */
+function windowOf(elements: readonly Element[], spec: ElementSpec | null): Element {
+  const first = elements[0] as Element;
+  const leaves = elements.map((e) => flatten(e));
+  const specs = spec === null ? null : flattenSpec(spec);
+  return mapLeaves(
+    first,
+    (_, k) =>
+      new Dataset(
+        new ElementsNode(
+          leaves.map((l) => l[k] as Leaf),
+          specs?.[k],
+        ),
+      ),
+  ) as Element;
+}

@@ -1,0 +1,240 @@
+// `zip`, `concatenate`, `enumerate`: several datasets as one.
+import { InvalidArgumentError } from '@eagre/backend';
+import { commonSpec, type ElementSpec, sameKind, showSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, isDataset, isPlainObject } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type RowAccess,
+  type State,
+  type Step,
+  until,
+} from '../iterator.ts';
+import { later } from '../later.ts';
+import { closeAll, count, fields, list } from '../node.ts';
+import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+
+/** Nodes in arrays and plain objects. */
+type Nodes = DatasetNode | readonly Nodes[] | { readonly [key: string]: Nodes };
+
+/** @throws InvalidArgumentError for anything but datasets in arrays and plain objects. */
+export function nodesOf(value: unknown, what: string): Nodes {
+  if (isDataset(value)) return value.node;
+  if (Array.isArray(value)) return value.map((v) => nodesOf(v, what));
+  if (isPlainObject(value))
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, nodesOf(v, what)]));
+  throw new InvalidArgumentError(
+    `expected datasets, in arrays and plain objects, got ${String(value)}`,
+    what,
+  );
+}
+
+const isNode = (nodes: Nodes): nodes is DatasetNode => typeof (nodes as DatasetNode).iterate === 'function';
+
+/** The structure of nodes with something else in the place of each. */
+function structured<T>(nodes: Nodes, of: (index: number) => T): unknown {
+  let next = 0;
+  const visit = (n: Nodes): unknown => {
+    if (isNode(n)) return of(next++);
+    if (Array.isArray(n)) return (n as readonly Nodes[]).map(visit);
+    return Object.fromEntries(Object.entries(n).map(([k, v]) => [k, visit(v as Nodes)]));
+  };
+  return visit(nodes);
+}
+
+function flat(nodes: Nodes): DatasetNode[] {
+  return isNode(nodes) ? [nodes] : Object.values(nodes).flatMap((n) => flat(n as Nodes));
+}
+
+/** Elements of several datasets side by side, until the shortest ends. */
+export class ZipNode implements DatasetNode {
+  readonly kind: string;
+  readonly inputs: readonly DatasetNode[];
+  readonly spec: ElementSpec | null;
+  readonly #nodes: Nodes;
+
+  constructor(nodes: Nodes, kind = 'Zip') {
+    this.kind = kind;
+    this.#nodes = nodes;
+    this.inputs = flat(nodes);
+    if (this.inputs.length === 0) throw new InvalidArgumentError('there is no dataset to zip', 'Dataset.zip');
+    const specs = this.inputs.map((n) => n.spec);
+    this.spec = specs.includes(null) ? null : (structured(nodes, (i) => specs[i]) as ElementSpec);
+  }
+
+  cardinality(): number {
+    const counts = this.inputs.map((n) => n.cardinality());
+    if (counts.includes(UNKNOWN_CARDINALITY)) return UNKNOWN_CARDINALITY;
+    const known = counts.filter((n) => n !== INFINITE_CARDINALITY);
+    return known.length === 0 ? INFINITE_CARDINALITY : Math.min(...known);
+  }
+
+  rows(): RowAccess | null {
+    const rows = this.inputs.map((n) => n.rows?.() ?? null);
+    if (rows.includes(null)) return null;
+    const all = rows as RowAccess[];
+    const each = (of: (rows: RowAccess) => Element): Element => {
+      const parts = all.map(of);
+      return structured(this.#nodes, (i) => parts[i]) as Element;
+    };
+    return {
+      count: Math.min(...all.map((r) => r.count)),
+      at: (i) => each((r) => r.at(i)),
+      slice: (start, n) => each((r) => r.slice(start, n)),
+      gather: (indices) => each((r) => r.gather(indices)),
+    };
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const inputs = this.inputs.map((n) => n.iterate(context));
+    return new ZipIterator(inputs, (parts) => structured(this.#nodes, (i) => parts[i]) as Element);
+  }
+}
+
+class ZipIterator extends ElementIterator {
+  override readonly fresh: boolean;
+  readonly #inputs: readonly ElementIterator[];
+  readonly #join: (parts: readonly Element[]) => Element;
+  #parts: Element[] = [];
+  #ended = false;
+
+  constructor(inputs: readonly ElementIterator[], join: (parts: readonly Element[]) => Element) {
+    super();
+    this.#inputs = inputs;
+    this.#join = join;
+    this.fresh = inputs.every((i) => i.fresh);
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    if (this.#ended) return END;
+    const parts = this.#parts;
+    if (parts.length === this.#inputs.length) {
+      this.#parts = [];
+      return this.#join(parts);
+    }
+    try {
+      const step = (this.#inputs[parts.length] as ElementIterator).next();
+      return step instanceof Promise ? later(step).then(this.#take, this.#failed) : this.#take(step);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  };
+  readonly #take = (step: Step): typeof END | typeof AGAIN => {
+    if (step === END) {
+      this.#ended = true;
+      this.#parts = [];
+      return END;
+    }
+    this.#parts.push(step);
+    return AGAIN;
+  };
+  readonly #failed = (error: unknown): never => {
+    this.#parts = [];
+    throw error;
+  };
+
+  saveState(): State {
+    return {
+      inputs: this.#inputs.map((i) => i.saveState()),
+      parts: this.#parts.map(saveElement),
+      ended: this.#ended,
+    };
+  }
+  restoreState(state: State): void {
+    const { inputs, parts, ended } = fields(state);
+    restoreAll(this.#inputs, inputs);
+    this.#parts = list(parts).map(loadElement);
+    this.#ended = ended === true;
+  }
+
+  override close(): Awaitable<void> {
+    this.#parts = [];
+    this.#ended = true;
+    return closeAll(this.#inputs);
+  }
+}
+
+/** @throws InvalidArgumentError when the state is of another number of iterators. */
+export function restoreAll(iterators: readonly ElementIterator[], state: State | undefined): void {
+  const states = list(state);
+  if (states.length !== iterators.length)
+    throw new InvalidArgumentError(
+      `the saved state is of ${states.length} datasets, this pipeline has ${iterators.length}`,
+      'Dataset',
+    );
+  iterators.forEach((iterator, i) => iterator.restoreState(states[i] as State));
+}
+
+/** One dataset behind the other. */
+export class ConcatenateNode implements DatasetNode {
+  readonly kind = 'Concatenate';
+  readonly inputs: readonly DatasetNode[];
+  readonly spec: ElementSpec | null;
+
+  constructor(first: DatasetNode, second: DatasetNode) {
+    if (!sameKind(first.spec, second.spec))
+      throw new InvalidArgumentError(
+        `Incompatible dataset elements: ${showSpec(first.spec)} and ${showSpec(second.spec)}`,
+        'Dataset.concatenate',
+      );
+    this.inputs = [first, second];
+    this.spec = commonSpec(first.spec, second.spec);
+  }
+
+  cardinality(): number {
+    const counts = this.inputs.map((n) => n.cardinality());
+    if (counts.includes(INFINITE_CARDINALITY)) return INFINITE_CARDINALITY;
+    return counts.includes(UNKNOWN_CARDINALITY) ? UNKNOWN_CARDINALITY : counts.reduce((a, b) => a + b);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new ConcatenateIterator(this.inputs.map((n) => n.iterate(context)));
+  }
+}
+
+class ConcatenateIterator extends ElementIterator {
+  override readonly fresh: boolean;
+  readonly #inputs: readonly ElementIterator[];
+  #current = 0;
+
+  constructor(inputs: readonly ElementIterator[]) {
+    super();
+    this.#inputs = inputs;
+    this.fresh = inputs.every((i) => i.fresh);
+  }
+
+  next(): Awaitable<Step> {
+    return until(this.#turn);
+  }
+  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    const input = this.#inputs[this.#current];
+    return input === undefined ? END : after(input.next(), this.#take);
+  };
+  readonly #take = (step: Step): Step | typeof AGAIN => {
+    if (step !== END) return step;
+    this.#current++;
+    return AGAIN;
+  };
+
+  saveState(): State {
+    return { current: this.#current, inputs: this.#inputs.map((i) => i.saveState()) };
+  }
+  restoreState(state: State): void {
+    const { current, inputs } = fields(state);
+    this.#current = count(current);
+    restoreAll(this.#inputs, inputs);
+  }
+
+  override close(): Awaitable<void> {
+    return closeAll(this.#inputs);
+  }
+}
