@@ -1,0 +1,80 @@
+// What the features of `tf.train.Example` are to become.
+import { InvalidArgumentError } from '@eagre/backend';
+import { checkShape } from '@eagre/core/internal';
+
+/** Dtypes of features: the three that an Example stores, and `uint8` for the bytes of one byte string. */
+export type FeatureDType = 'float32' | 'int64' | 'string' | 'uint8';
+
+/** What stands for a value that is missing. */
+export type FeatureDefault = number | bigint | string | readonly (number | bigint | string)[];
+
+function checkDType(dtype: FeatureDType, what: string): FeatureDType {
+  if (['float32', 'int64', 'string', 'uint8'].includes(dtype)) return dtype;
+  throw new InvalidArgumentError(
+    `features are float32, int64, string or uint8 (the bytes of a byte string), got ${String(dtype)}`,
+    what,
+  );
+}
+
+/** A feature with as many values in every example: a tensor of `shape`. With uint8, one byte string of so many bytes. */
+export class FixedLenFeature {
+  readonly shape: readonly number[];
+  readonly dtype: FeatureDType;
+  readonly defaultValue: FeatureDefault | undefined;
+
+  /** @param options.defaultValue one value, or as many as the shape has; without one, the feature is required. */
+  constructor(
+    shape: readonly number[],
+    dtype: FeatureDType,
+    options: { readonly defaultValue?: FeatureDefault | undefined } = {},
+  ) {
+    this.shape = checkShape(shape, 'FixedLenFeature');
+    this.dtype = checkDType(dtype, 'FixedLenFeature');
+    this.defaultValue = options.defaultValue;
+  }
+}
+
+/**
+ * A feature with any number of values: a vector, empty where the feature is missing. Batches are padded to the longest with
+ * `defaultValue` (0, or an empty text), as `tf.sparse.to_dense` does with what TensorFlow reads.
+ */
+export class VarLenFeature {
+  readonly dtype: FeatureDType;
+  readonly defaultValue: number | bigint | string | undefined;
+
+  constructor(
+    dtype: FeatureDType,
+    options: { readonly defaultValue?: number | bigint | string | undefined } = {},
+  ) {
+    this.dtype = checkDType(dtype, 'VarLenFeature');
+    this.defaultValue = options.defaultValue;
+  }
+}
+
+/** A feature that holds any number of tensors of `shape`: [n, ...shape]. Batches are padded as with {@link VarLenFeature}. */
+export class FixedLenSequenceFeature {
+  readonly shape: readonly number[];
+  readonly dtype: FeatureDType;
+  readonly allowMissing: boolean;
+  readonly defaultValue: number | bigint | string | undefined;
+
+  /** @param options.allowMissing whether the feature may be missing, which makes n 0. Default: false. */
+  constructor(
+    shape: readonly number[],
+    dtype: FeatureDType,
+    options: {
+      readonly allowMissing?: boolean | undefined;
+      readonly defaultValue?: number | bigint | string | undefined;
+    } = {},
+  ) {
+    this.shape = checkShape(shape, 'FixedLenSequenceFeature');
+    this.dtype = checkDType(dtype, 'FixedLenSequenceFeature');
+    this.allowMissing = options.allowMissing ?? false;
+    this.defaultValue = options.defaultValue;
+  }
+}
+
+/** Features by name. */
+export type FeatureSpecs = Readonly<
+  Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature>
+>;

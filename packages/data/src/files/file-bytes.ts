@@ -1,0 +1,116 @@
+// The bytes of a file, piece by piece, unpacked.
+import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { nodeBuiltin } from '@eagre/formats';
+import { Gunzip, Unzlib } from 'fflate';
+import { checkCount } from '../options.ts';
+
+/** How files as a whole are compressed; they do not say so themselves. */
+export type Compression = '' | 'GZIP' | 'ZLIB';
+
+/** Options of the sources that read files. */
+export interface FileOptions {
+  /** Default: none. */
+  readonly compressionType?: Compression | undefined;
+  /** How many bytes are read at once. Default: 256 KiB. */
+  readonly bufferSize?: number | undefined;
+  /** From how many files elements come in turn. Default: 1, one file after the other. */
+  readonly numParallelReads?: number | undefined;
+}
+
+/** {@link FileOptions} that were checked. */
+export interface CheckedFileOptions {
+  readonly compression: Compression;
+  readonly bufferSize: number;
+  readonly numParallelReads: number;
+}
+
+const DEFAULT_BUFFER = 256 * 1024;
+// One compressed byte may become a thousand at once.
+const MOST_COMPRESSED = 16 * 1024;
+
+/** @throws InvalidArgumentError for options that make no sense. */
+export function checkFileOptions(options: FileOptions, what: string): CheckedFileOptions {
+  const { compressionType: compression = '', bufferSize = DEFAULT_BUFFER, numParallelReads = 1 } = options;
+  if (compression !== '' && compression !== 'GZIP' && compression !== 'ZLIB')
+    throw new InvalidArgumentError(
+      `compressionType must be '', 'GZIP' or 'ZLIB', got ${JSON.stringify(compression)}`,
+      what,
+    );
+  checkCount(bufferSize, 'bufferSize', what);
+  return {
+    compression,
+    bufferSize: Math.min(bufferSize, compression === '' ? 2 ** 30 : MOST_COMPRESSED),
+    numParallelReads: checkCount(numParallelReads, 'numParallelReads', what),
+  };
+}
+
+/** Reads a file from the start or, unpacked, from any byte. Reading is synchronous, so that `for…of` works on files. */
+export class FileBytes {
+  readonly path: string;
+  readonly #buffer: number;
+  readonly #unpack: ((chunk: Uint8Array, final: boolean) => void) | null;
+  readonly #compression: Compression;
+  #file: number | null;
+  #at: number;
+  #skip: number;
+  #unpacked: Uint8Array[] = [];
+  #ended = false;
+
+  /** @throws NotFoundError when there is no such file. */
+  constructor(path: string, options: CheckedFileOptions, start: number, what: string) {
+    this.path = path;
+    this.#buffer = options.bufferSize;
+    this.#compression = options.compression;
+    try {
+      this.#file = nodeBuiltin('node:fs').openSync(path, 'r');
+    } catch (cause) {
+      throw new NotFoundError(`cannot open ${path}: ${(cause as Error).message}`, what, { cause });
+    }
+    // Packed bytes before the start have to be unpacked all the same.
+    this.#at = options.compression === '' ? start : 0;
+    this.#skip = options.compression === '' ? 0 : start;
+    const Unpacker = options.compression === 'GZIP' ? Gunzip : Unzlib;
+    const unpacker =
+      options.compression === ''
+        ? null
+        : new Unpacker((chunk) => {
+            this.#unpacked.push(chunk);
+          });
+    this.#unpack = unpacker && ((chunk, final) => unpacker.push(chunk, final));
+  }
+
+  /** The bytes that follow, some of them, or null behind the last. */
+  read(): Uint8Array | null {
+    for (;;) {
+      const ready = this.#unpacked.shift();
+      if (ready !== undefined) {
+        const rest = ready.subarray(Math.min(this.#skip, ready.length));
+        this.#skip -= ready.length - rest.length;
+        if (rest.length > 0) return rest;
+        continue;
+      }
+      if (this.#ended || this.#file === null) return null;
+      const chunk = new Uint8Array(this.#buffer);
+      const count = nodeBuiltin('node:fs').readSync(this.#file, chunk, 0, chunk.length, this.#at);
+      this.#at += count;
+      this.#ended = count === 0;
+      if (this.#unpack === null) return count === 0 ? null : chunk.subarray(0, count);
+      // An empty file is an empty packed file, as for TensorFlow.
+      if (this.#ended && this.#at === 0) return null;
+      try {
+        this.#unpack(chunk.subarray(0, count), this.#ended);
+      } catch (cause) {
+        throw new DataLossError(
+          `${this.path}: broken ${this.#compression} compression (${(cause as Error).message})`,
+          undefined,
+          { cause },
+        );
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#file !== null) nodeBuiltin('node:fs').closeSync(this.#file);
+    this.#file = null;
+  }
+}

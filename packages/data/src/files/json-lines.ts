@@ -1,0 +1,102 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { Dataset } from '../dataset.ts';
+import { conform, type ElementSpec } from '../elements/element-spec.ts';
+import { type Element, type ElementOf, toElement } from '../elements/structure.ts';
+import { type Awaitable, after } from '../iterator.ts';
+import { checkFileOptions, FileBytes, type FileOptions } from './file-bytes.ts';
+import { type ElementReader, type FileNames, FilesNode, namesNode } from './files-node.ts';
+import { decodeText, LineSplitter } from './readers.ts';
+import { checkSchema, type StandardSchema, validate } from './schema.ts';
+
+/** Options of {@link JsonLinesDataset}. */
+export interface JsonLinesOptions<Output> extends FileOptions {
+  /** Checks, and may change, each record. */
+  readonly schema?: StandardSchema<Output> | undefined;
+  /** Dtypes and shapes of the elements. Without it, numbers become float32 and arrays of numbers become vectors. */
+  readonly elementSpec?: ElementSpec | undefined;
+}
+
+/**
+ * The lines of files, each a JSON value that becomes an element: `{"text": "a", "label": 1}` is `{ text, label }`. Empty lines
+ * are left out.
+ *
+ * Iterating throws InvalidArgumentError, with file and line, for what is no JSON, what the schema refuses, and what is
+ * no element (null); NotFoundError for a file that is not there. With an asynchronous schema, `for await` is needed.
+ */
+export class JsonLinesDataset<Output = Element> extends Dataset<ElementOf<Output>> {
+  constructor(filenames: FileNames, options: JsonLinesOptions<Output> = {}) {
+    const what = 'JsonLinesDataset';
+    const files = checkFileOptions(options, what);
+    const { elementSpec } = options;
+    const schema = options.schema && checkSchema(options.schema, what);
+    const open = (path: string, at: number): JsonReader =>
+      new JsonReader(new FileBytes(path, files, at, what), at, (record, where) =>
+        after(schema === undefined ? record : validate(schema, record, where, what), (value) =>
+          located(where, what, () =>
+            elementSpec === undefined ? toElement(value, what) : conform(value, elementSpec, what),
+          ),
+        ),
+      );
+    const spec = elementSpec ?? null;
+    super(new FilesNode('JsonLines', namesNode(filenames, what), spec, open, files.numParallelReads));
+  }
+}
+
+function located(where: () => string, what: string, make: () => Element): Element {
+  try {
+    return make();
+  } catch (cause) {
+    throw new InvalidArgumentError(`${where()}: ${(cause as Error).message}`, what, { cause });
+  }
+}
+
+class JsonReader implements ElementReader {
+  readonly #lines: LineSplitter;
+  readonly #element: (record: unknown, where: () => string) => Awaitable<Element>;
+  readonly #fromStart: boolean;
+  #line = 0;
+  position: number;
+
+  constructor(
+    bytes: FileBytes,
+    start: number,
+    element: (record: unknown, where: () => string) => Awaitable<Element>,
+  ) {
+    this.#lines = new LineSplitter(bytes, start);
+    this.#element = element;
+    this.#fromStart = start === 0;
+    this.position = start;
+  }
+
+  next(): Awaitable<Element | null> {
+    for (;;) {
+      const begin = this.#lines.position;
+      const bytes = this.#lines.next();
+      const end = this.#lines.position;
+      if (bytes === null) return null;
+      const line = ++this.#line;
+      // After a restoration only the byte is known.
+      const where = (): string =>
+        `${this.#lines.path}, ${this.#fromStart ? `line ${line}` : `byte ${begin}`}`;
+      const text = decodeText(bytes, where(), 'JsonLinesDataset').trim();
+      if (text === '') continue;
+      let record: unknown;
+      try {
+        record = JSON.parse(text);
+      } catch (cause) {
+        throw new InvalidArgumentError(`${where()}: ${(cause as Error).message}`, 'JsonLinesDataset', {
+          cause,
+        });
+      }
+      return after(this.#element(record, where), (element) => {
+        // Not before the element is there: a restored reader checks the record again.
+        this.position = end;
+        return element;
+      });
+    }
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}

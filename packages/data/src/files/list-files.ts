@@ -1,0 +1,193 @@
+import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { constant, type Tensor } from '@eagre/core';
+import { nodeBuiltin } from '@eagre/formats';
+import { TensorSpec } from '@eagre/graph';
+import { Dataset } from '../dataset.ts';
+import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
+import { count, fields } from '../node.ts';
+import { Rng, type SeedWords, seedWords } from '../random.ts';
+
+/** Options of {@link listFiles}. */
+export interface ListFilesOptions {
+  /** In another order at each pass, unless a seed is given. Default: true. */
+  readonly shuffle?: boolean | undefined;
+  /** Seed of the order; the passes differ all the same. */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * The files whose paths match a pattern (or several), string scalars: `*` and `?` match within a part of a path, `[a-z]` one
+ * character, `{a,b}` either, `**` any number of folders. They are looked for once, now; without `shuffle` they come in the
+ * order of their paths.
+ *
+ * @throws NotFoundError when no file matches.
+ */
+export function listFiles(
+  patterns: string | readonly string[],
+  options: ListFilesOptions = {},
+): Dataset<Tensor> {
+  const what = 'listFiles';
+  const all = typeof patterns === 'string' ? [patterns] : patterns;
+  if (all.length === 0 || !all.every((pattern) => typeof pattern === 'string' && pattern !== ''))
+    throw new InvalidArgumentError('give a pattern, or several', what);
+  const found = new Set(all.flatMap((pattern) => matching(pattern, what)));
+  if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
+  const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
+  const seed = options.shuffle === false ? null : seedWords(options.seed, what);
+  return new Dataset<Tensor>(new PathsNode(paths, seed));
+}
+
+class PathsNode implements DatasetNode {
+  readonly kind: string = 'ListFiles';
+  readonly inputs: readonly DatasetNode[] = [];
+  readonly spec: TensorSpec = new TensorSpec([], 'string');
+  readonly #paths: readonly string[];
+  readonly #seed: SeedWords | null;
+  #passes = 0;
+
+  constructor(paths: readonly string[], seed: SeedWords | null) {
+    this.#paths = paths;
+    this.#seed = seed;
+  }
+
+  cardinality(): number {
+    return this.#paths.length;
+  }
+
+  iterate(): ElementIterator {
+    return new PathsIterator(this.#paths, this.#seed, this.#passes++);
+  }
+}
+
+class PathsIterator extends ElementIterator {
+  override readonly fresh = true;
+  readonly #all: readonly string[];
+  readonly #seed: SeedWords | null;
+  #pass: number;
+  #order: readonly string[] | null = null;
+  #next = 0;
+
+  constructor(paths: readonly string[], seed: SeedWords | null, pass: number) {
+    super();
+    this.#all = paths;
+    this.#seed = seed;
+    this.#pass = pass;
+  }
+
+  next(): Step {
+    this.#order ??= this.#seed === null ? this.#all : shuffled(this.#all, [...this.#seed, this.#pass]);
+    const path = this.#order[this.#next];
+    if (path === undefined) return END;
+    this.#next++;
+    return constant(path);
+  }
+
+  saveState(): State {
+    return { pass: this.#pass, next: this.#next };
+  }
+
+  restoreState(state: State): void {
+    const { pass, next } = fields(state);
+    this.#pass = count(pass);
+    this.#next = count(next);
+  }
+}
+
+function shuffled(paths: readonly string[], seed: SeedWords): string[] {
+  const order = [...paths];
+  const rng = new Rng(seed);
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = rng.below(i + 1);
+    [order[i], order[j]] = [order[j] as string, order[i] as string];
+  }
+  return order;
+}
+
+const MAGIC = /[*?[{]/;
+
+/** Walks only the folders that a pattern can match in. */
+function matching(pattern: string, what: string): string[] {
+  const { resolve, sep } = nodeBuiltin('node:path');
+  const { existsSync, statSync } = nodeBuiltin('node:fs');
+  const parts = pattern.split(sep === '\\' ? /[/\\]/ : '/');
+  const from = parts.findIndex((part) => MAGIC.test(part));
+  if (from < 0) return existsSync(pattern) && statSync(pattern).isFile() ? [pattern] : [];
+  // What comes before the first `*` stays as it was written.
+  const root = parts.slice(0, from).join('/');
+  const start = from === 0 ? '' : `${root}/`;
+  const matchers = parts.slice(from).map((part) => (part === '**' ? null : expression(part, what)));
+  const found: string[] = [];
+  walk(start, resolve(start === '' ? '.' : start), matchers, 0, found);
+  return found;
+}
+
+function walk(
+  shown: string,
+  folder: string,
+  matchers: readonly (RegExp | null)[],
+  depth: number,
+  found: string[],
+): void {
+  const matcher = matchers[depth];
+  if (matcher === undefined) return;
+  // `**` matches no folder at all, or the one at hand and goes on.
+  if (matcher === null) walk(shown, folder, matchers, depth + 1, found);
+  const isLast = depth === matchers.length - 1;
+  let entries: { name: string; isDirectory(): boolean; isFile(): boolean; isSymbolicLink(): boolean }[];
+  try {
+    entries = nodeBuiltin('node:fs').readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  for (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    const isHidden = entry.name.startsWith('.');
+    if (entry.isDirectory()) {
+      if (matcher === null && !isHidden) walk(`${shown}${entry.name}/`, path, matchers, depth, found);
+      else if (matcher?.test(entry.name) && !isLast)
+        walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+    } else if (isLast && (matcher === null ? !isHidden : matcher.test(entry.name))) {
+      const isFile = entry.isSymbolicLink() ? isFileAt(path) : entry.isFile();
+      if (isFile) found.push(`${shown}${entry.name}`);
+    } else if (!isLast && matcher?.test(entry.name) && entry.isSymbolicLink())
+      walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+  }
+}
+
+function isFileAt(path: string): boolean {
+  return nodeBuiltin('node:fs').statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** One part of a pattern as a regular expression. Names with a leading dot have to be asked for. */
+function expression(part: string, what: string): RegExp {
+  let source = /^[*?[{]/.test(part) ? '^(?!\\.)' : '^';
+  let depth = 0;
+  for (let i = 0; i < part.length; i++) {
+    const c = part[i] as string;
+    if (c === '*') source += '[^/]*';
+    else if (c === '?') source += '[^/]';
+    else if (c === '{') {
+      depth++;
+      source += '(?:';
+    } else if (c === '}' && depth > 0) {
+      depth--;
+      source += ')';
+    } else if (c === ',' && depth > 0) source += '|';
+    else if (c === '[') {
+      const end = part.indexOf(']', i + 2);
+      if (end < 0) throw new InvalidArgumentError(`the pattern ${part} has a [ without its ]`, what);
+      const set = part
+        .slice(i + 1, end)
+        .replace(/[\\\]^]/g, '\\$&')
+        .replace(/^(?:!|\\\^)/, '^');
+      source += `[${set}]`;
+      i = end;
+    } else source += c.replace(/[.+^$()|\\\]}]/g, '\\$&');
+  }
+  if (depth > 0) throw new InvalidArgumentError(`the pattern ${part} has a { without its }`, what);
+  try {
+    return new RegExp(`${source}$`);
+  } catch (cause) {
+    throw new InvalidArgumentError(`the pattern ${part} makes no sense`, what, { cause });
+  }
+}

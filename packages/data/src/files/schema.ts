@@ -1,0 +1,89 @@
+// Records that are checked by a schema of Zod, Valibot, ArkType and the like (standardschema.dev).
+import { InvalidArgumentError } from '@eagre/backend';
+import { type Awaitable, after } from '../iterator.ts';
+
+/** A schema as standardschema.dev describes it, version 1. */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Awaitable<StandardResult<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** @throws InvalidArgumentError for what is no schema. */
+export function checkSchema<Output>(schema: StandardSchema<Output>, what: string): StandardSchema<Output> {
+  const standard = (schema as Partial<StandardSchema> | null)?.['~standard'];
+  if (standard?.version === 1 && typeof standard.validate === 'function') return schema;
+  throw new InvalidArgumentError(
+    "the schema has no '~standard' of version 1; use one of a library that follows standardschema.dev",
+    what,
+  );
+}
+
+/** The value that the schema makes of a record. @throws InvalidArgumentError that says where the record is and each fault in it. */
+export function validate<Output>(
+  schema: StandardSchema<Output>,
+  value: unknown,
+  where: () => string,
+  what: string,
+): Awaitable<Output> {
+  return after(schema['~standard'].validate(value), (result) => {
+    if (result.issues === undefined) return result.value;
+    const faults = result.issues.slice(0, 5).map(({ message, path }) => {
+      const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+      return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
+    });
+    const more = result.issues.length > 5 ? ` (and ${result.issues.length - 5} more)` : '';
+    throw new InvalidArgumentError(`${where()}: ${faults.join('; ')}${more}`, what);
+  });
+}
+
+/**
+ * Records of any source, each checked: `Dataset.fromGenerator(() => validated(schema, rows))`. Where the records or the
+ * schema are asynchronous, use `validatedAsync`.
+ *
+ * @param source names the records in errors: `source, record 3`.
+ * @throws InvalidArgumentError while it is iterated, for a record that the schema refuses, and for an asynchronous schema.
+ */
+export function* validated<Output>(
+  schema: StandardSchema<Output>,
+  records: Iterable<unknown>,
+  source: string = 'records',
+): Generator<Output, void, undefined> {
+  checkSchema(schema, 'validated');
+  let number = 0;
+  for (const record of records) {
+    const at = ++number;
+    const value = validate(schema, record, () => `${source}, record ${at}`, 'validated');
+    if (value instanceof Promise) {
+      value.catch(() => undefined);
+      throw new InvalidArgumentError('the schema is asynchronous: use validatedAsync', 'validated');
+    }
+    yield value;
+  }
+}
+
+/** {@link validated} for asynchronous records or schemas. */
+export async function* validatedAsync<Output>(
+  schema: StandardSchema<Output>,
+  records: Iterable<unknown> | AsyncIterable<unknown>,
+  source: string = 'records',
+): AsyncGenerator<Output, void, undefined> {
+  checkSchema(schema, 'validatedAsync');
+  let number = 0;
+  for await (const record of records) {
+    const at = ++number;
+    yield await validate(schema, record, () => `${source}, record ${at}`, 'validatedAsync');
+  }
+}
