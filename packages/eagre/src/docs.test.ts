@@ -1,0 +1,149 @@
+// Every fenced example of the guides does what it says: docs/autograph.md tells how outcomes are written.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { convert } from '@eagre/autograph';
+import * as helpers from '@eagre/autograph/internal';
+import { transformSync } from 'esbuild';
+import ts from 'typescript';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import * as tf from './index.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const pages = ['autograph', 'function', 'sessions'];
+
+interface Example {
+  readonly page: string;
+  /** Of its first line. */
+  readonly line: number;
+  readonly language: 'ts' | 'js';
+  readonly code: string;
+}
+
+function examplesOf(page: string): Example[] {
+  const lines = readFileSync(`${root}docs/${page}.md`, 'utf8').split('\n');
+  const out: Example[] = [];
+  for (let i = 0; i < lines.length; i++) {
+    const language = /^```(ts|js)$/.exec(lines[i] as string)?.[1];
+    if (language === undefined) continue;
+    const end = lines.indexOf('```', i + 1);
+    out.push({ page, line: i + 2, language: language as 'ts', code: lines.slice(i + 1, end).join('\n') });
+    i = end;
+  }
+  return out;
+}
+
+const examples = pages.flatMap(examplesOf);
+const nameOf = ({ page, line, language }: Example): string => `docs/${page}-${line}.${language}`;
+const sourceOf = ({ code }: Example): string =>
+  code.includes("from 'eagre'") ? code : `import * as tf from 'eagre';\n${code}`;
+
+/** What an example says comes of its lines, as checks. */
+function checked(source: string): string {
+  return source
+    .split('\n')
+    .map((line) => {
+      const gives = /^(?:const (\w+) = )?(.*?);? \/\/ → (.*)$/.exec(line);
+      if (gives !== null) {
+        const [, name, expression, value] = gives as unknown as readonly string[];
+        const check = (of: string): string => `check$(${of}, ${JSON.stringify(value)});`;
+        return name === undefined
+          ? check(expression as string)
+          : `const ${name} = ${expression}; ${check(name)}`;
+      }
+      const throws = /^(.*?);? \/\/ throws: (.*)$/.exec(line);
+      return throws === null ? line : `refuses$(() => ${throws[1]}, ${JSON.stringify(throws[2])});`;
+    })
+    .join('\n');
+}
+
+/** As it stands behind an arrow. */
+function text(value: unknown): string {
+  if (value instanceof tf.Tensor || value instanceof tf.Variable) return text(value.array());
+  if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`;
+  return typeof value === 'number' ? `${Number(value.toPrecision(6))}` : String(value);
+}
+
+function run(example: Example): number {
+  let checks = 0;
+  const source = sourceOf(example);
+  const refused = /^\/\/ refused: (.*)$/m.exec(example.code)?.[1];
+  if (refused !== undefined) {
+    expect(() => convert(source, { filename: nameOf(example) })).toThrow(refused);
+    return 1;
+  }
+  const { code } = convert(checked(source), { filename: nameOf(example) });
+  const helper = /^import \* as (ag\$+) from/m.exec(code)?.[1] ?? 'ag$';
+  const plain = transformSync(code, { loader: example.language, target: 'es2022' }).code;
+  const body = plain.replace(/^import .*$/gm, '').replace(/^export /gm, '');
+  const scope = {
+    tf,
+    [helper]: helpers,
+    check$(value: unknown, expected: string) {
+      checks++;
+      expect(text(value)).toBe(expected);
+    },
+    refuses$(fn: () => unknown, message: string) {
+      checks++;
+      expect(fn).toThrow(message);
+    },
+  };
+  new Function(...Object.keys(scope), body)(...Object.values(scope));
+  return checks;
+}
+
+beforeAll(() => {
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+afterEach(() => {
+  tf.compat.v1.enableEagerExecution();
+});
+
+test.each(pages)('docs/%s.md has examples', (page) => {
+  expect(examples.filter((e) => e.page === page).length).toBeGreaterThan(0);
+});
+
+describe('examples do what they say', () => {
+  test.each(examples.map((e) => [nameOf(e), e] as const))('%s', (_, example) => {
+    expect(run(example)).toBeGreaterThan(0);
+  });
+});
+
+test('their types are right', () => {
+  const files = new Map(
+    examples
+      .filter((e) => e.language === 'ts')
+      .map((e) => [root + nameOf(e), `${sourceOf(e)}\nexport {};\n`]),
+  );
+  const { config } = ts.readConfigFile(`${root}packages/eagre/tsconfig.json`, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, `${root}packages/eagre`);
+  const paths = { ...options.paths, eagre: [`${root}packages/eagre/src/index.ts`] };
+  const settings = {
+    ...options,
+    paths,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    noUnusedLocals: false,
+  };
+  const host = ts.createCompilerHost(settings);
+  const { fileExists, getSourceFile } = host;
+  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.getSourceFile = (name, languageVersion, ...rest) => {
+    const source = files.get(name);
+    return source === undefined
+      ? getSourceFile(name, languageVersion, ...rest)
+      : ts.createSourceFile(name, source, languageVersion, true);
+  };
+  const program = ts.createProgram([...files.keys()], settings, host);
+  const errors = [...files.keys()].flatMap((name) => {
+    const file = program.getSourceFile(name);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map((d) => {
+      const at = d.file?.getLineAndCharacterOfPosition(d.start ?? 0).line ?? 0;
+      return `${name}, line ${at} of the example: ${ts.flattenDiagnosticMessageText(d.messageText, '\n')}`;
+    });
+  });
+  expect(errors).toEqual([]);
+}, 120_000);
