@@ -30,6 +30,7 @@ export {
   execute1,
   GradContext,
   type GradFn,
+  isElementwise,
   kernelFor,
   listOps,
   named,

@@ -147,6 +147,16 @@ function register(op: Op): Op {
   return op;
 }
 
+const elementwiseOps = new WeakSet<Op>();
+function elementwise(op: Op): Op {
+  elementwiseOps.add(op);
+  return op;
+}
+/** Whether each element of an op's result depends only on the elements in the same place of its inputs, which broadcast. */
+export function isElementwise(op: Op): boolean {
+  return elementwiseOps.has(op);
+}
+
 const noAttrs: KernelAttrs = {};
 
 /** Runs an op: computes it now and tells the tapes. @returns its outputs. */
@@ -388,6 +398,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
       return [run(inputs)];
     }),
   );
+  elementwise(op);
   return (value) => execute1(op, [toTensor(value)]);
 }
 
@@ -433,6 +444,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
       },
     ),
   );
+  elementwise(op);
   return (a, b) => {
     if (a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
     return execute1(op, pair(a, b, spec.name));
@@ -469,7 +481,7 @@ export function defineElementwise(
   },
 ): Op {
   const known = new Map<string, Programs>();
-  return register(
+  const op = register(
     new Op(spec, (inputs, attrs) => {
       spec.check?.(inputs, attrs);
       const key = spec.key?.(attrs) ?? '';
@@ -483,6 +495,7 @@ export function defineElementwise(
       return [out];
     }),
   );
+  return elementwise(op);
 }
 
 // Ops that the machinery itself needs; the catalogue puts them in.

@@ -53,7 +53,7 @@ export class MapNode extends UnaryNode {
     this.#deterministic = options.deterministic;
     this.#block =
       own.graph !== null && own.spec !== null && isStatic(input.spec) && isStatic(own.spec)
-        ? blockFunction(own.graph, input.spec, own.spec)
+        ? blockFunction(own.graph, own.spec)
         : null;
   }
 
