@@ -1,6 +1,7 @@
 // What is certain about values before the code runs: which are never tensors.
 import type { Node } from 'oxc-parser';
-import { bare, boundNames, children, type Func } from './syntax.ts';
+import { bare, boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
+import { ASKING, BINARY } from './unit.ts';
 
 /** Names of which it is certain that they never hold tensors. */
 export type HostNames = ReadonlySet<string>;
@@ -75,9 +76,9 @@ function isText(node: Node): boolean {
   return to.type === 'TemplateLiteral' || (to.type === 'Literal' && typeof to.value === 'string');
 }
 
-/** All that a variable of a function is set to, and whether it is a constant. */
+/** All that a variable of a function is set to; a parameter, behind the call. */
 interface Local {
-  readonly constant: boolean;
+  readonly kind: 'parameter' | 'variable' | 'constant';
   readonly values: Node[];
 }
 
@@ -126,7 +127,7 @@ function variablesOf(fn: Func): Variables {
           const again = declared.has(name) || locals.has(name);
           declare(name, inside);
           if (inside && !again && init !== null)
-            locals.set(name, { constant: node.kind === 'const', values: [init] });
+            locals.set(name, { kind: node.kind === 'const' ? 'constant' : 'variable', values: [init] });
         }
         break;
       case 'AssignmentExpression': {
@@ -152,7 +153,11 @@ function variablesOf(fn: Func): Variables {
       case 'ArrowFunctionExpression':
         if (node.id && node !== fn) declare(node.id.name, inside && node.type === 'FunctionDeclaration');
         within = node === fn;
-        for (const param of node.params) for (const name of boundNames(param)) declare(name, within);
+        for (const param of node.params) {
+          for (const name of boundNames(param)) declare(name, within);
+          if (within && param.type === 'Identifier')
+            locals.set(param.name, { kind: 'parameter', values: [] });
+        }
         break;
       default:
     }
@@ -173,13 +178,20 @@ export function ownNames(fn: Func): ReadonlySet<string> {
 
 /**
  * The names of a function's own variables that never hold tensors.
- * @param counters whether variables count that change: in graphs these become tensors.
+ * @param which constants; variables that change too, which become tensors in graphs; or parameters as well, if these hold none in a call.
  */
-export function hostNames(fn: Func, counters: boolean, outside: HostNames = NONE): HostNames {
+export function hostNames(
+  fn: Func,
+  which: 'constants' | 'variables' | 'parameters',
+  outside: HostNames = NONE,
+): HostNames {
   const { locals, declared } = variablesOf(fn);
   const names = new Set<string>();
   for (const name of outside) if (!declared.has(name) && locals.get(name) !== null) names.add(name);
-  for (const [name, local] of locals) if (local !== null && (local.constant || counters)) names.add(name);
+  for (const [name, local] of locals) {
+    if (local === null || (local.kind === 'parameter' && which !== 'parameters')) continue;
+    if (local.kind === 'constant' || which !== 'constants') names.add(name);
+  }
   for (let changed = true; changed; ) {
     changed = false;
     for (const name of names) {
@@ -190,4 +202,77 @@ export function hostNames(fn: Func, counters: boolean, outside: HostNames = NONE
     }
   }
   return names;
+}
+
+/**
+ * The parameters of a function that, called with numbers, does nothing that is different for tensors, and calls nothing but the language's
+ * own functions of numbers; null for others.
+ */
+export function numbersOf(fn: Func): readonly string[] | null {
+  const names: string[] = [];
+  for (const param of fn.params) {
+    if (param.type !== 'Identifier' || param.name === 'this') return null;
+    names.push(param.name);
+  }
+  if (names.length === 0) return null;
+  const calls = (node: Node): boolean =>
+    (isFunction(node) && node !== fn) ||
+    isClass(node) ||
+    node.type === 'NewExpression' ||
+    node.type === 'TaggedTemplateExpression' ||
+    (node.type === 'CallExpression' && !isHost(node, NONE)) ||
+    children(node).some(calls);
+  return calls(fn) || isConvertible(fn, hostNames(fn, 'parameters')) ? null : names;
+}
+
+const MUTATING = new Set(['push', 'pop', 'splice']);
+
+/** Whether a function itself, without those in it, does something that is different for tensors. */
+export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variables')): boolean {
+  const host = (node: Node): boolean => isHost(node, names);
+  const visit = (node: Node): boolean => {
+    if ((isFunction(node) && node !== fn) || isClass(node)) return false;
+    switch (node.type) {
+      case 'IfStatement':
+      case 'ConditionalExpression':
+      case 'WhileStatement':
+      case 'DoWhileStatement':
+        if (!host(node.test)) return true;
+        break;
+      case 'ForStatement':
+        if (node.test !== null && !host(node.test)) return true;
+        break;
+      case 'ForOfStatement':
+        if (!node.await && !host(node.right)) return true;
+        break;
+      case 'SwitchStatement':
+        if (!host(node.discriminant)) return true;
+        break;
+      case 'BinaryExpression':
+        if (BINARY[node.operator] !== undefined && !host(node)) return true;
+        break;
+      case 'LogicalExpression':
+        if (node.operator !== '??' && !host(node.left)) return true;
+        break;
+      case 'UnaryExpression':
+      case 'UpdateExpression':
+        if (!host(node)) return true;
+        break;
+      case 'AssignmentExpression':
+        if (node.operator !== '=' && node.operator !== '??=' && !(host(node.left) && host(node.right)))
+          return true;
+        break;
+      case 'CallExpression': {
+        const { callee } = node;
+        if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+          break;
+        const method = callee.property.name;
+        if (MUTATING.has(method) || ASKING.has(method) || method === 'assert') return true;
+        break;
+      }
+      default:
+    }
+    return children(node).some(visit);
+  };
+  return visit(fn);
 }

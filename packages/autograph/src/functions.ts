@@ -1,13 +1,13 @@
 // Which body of a function runs when. Converted functions have one for graphs and one for known values; others keep their own text, and have
 // one for graphs in front of it, which runs when the function is called by converted code or in a trace.
 import type { Node } from 'oxc-parser';
-import { type HostNames, hostNames, isHost } from './facts.ts';
+import { type HostNames, hostNames, isConvertible, numbersOf } from './facts.ts';
 import { Light } from './light.ts';
 import { isOptOut } from './marks.ts';
 import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import { Rewriter } from './rewrite.ts';
 import { boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
-import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
+import { asItIs, type Unit, within } from './unit.ts';
 
 const NONE: HostNames = new Set();
 
@@ -54,22 +54,26 @@ export class Functions {
     const { ag } = this.#unit;
     const light = new Light(
       this.#unit,
-      hostNames(fn, true, around),
+      hostNames(fn, 'variables', around),
       (inner, names) => this.#inside(inner, names),
       (node) => this.outside(node),
     );
     const graph = code`if (${ag}.tracing()) return ${this.#call(fn)};`;
     const enter = entry ? `const ${ag}on = ${ag}.enterConversion(); try { ` : '';
     const leave = entry ? ` } finally { ${ag}.leaveConversion(${ag}on); }` : '';
+    const numbers = numbersOf(fn)?.map((name) => `typeof ${name} === 'number'`);
     return this.#withBody(
       fn,
       (parts) => {
+        const fast = numbers === undefined ? [] : code`if (${numbers.join(' && ')}) {${parts(asItIs)}} else `;
         const body = parts((child) => light.node(child));
-        return code`${enter}${graph} ${light.places}${body}${leave}`;
+        const slow = code`${enter}${graph} ${light.places}${body}${leave}`;
+        return numbers === undefined ? slow : code`${fast}{ ${slow} }`;
       },
       (body) => {
+        const fast = numbers === undefined ? [] : code`if (${numbers.join(' && ')}) return ${asItIs(body)}; `;
         const value = light.node(body);
-        return code`{ ${enter}${graph} ${light.places} return ${value};${leave} }`;
+        return code`{ ${fast}${enter}${graph} ${light.places} return ${value};${leave} }`;
       },
     );
   }
@@ -85,7 +89,7 @@ export class Functions {
 
   /** A function without anything to convert but in the functions in it. */
   #plainInside(fn: Func, names: HostNames): Code {
-    const own = hostNames(fn, true, names);
+    const own = hostNames(fn, 'variables', names);
     const visit = (node: Node): Code =>
       isFunction(node) ? this.#inside(node, own) : isClass(node) ? this.outside(node) : within(node, visit);
     return within(fn, visit);
@@ -93,12 +97,13 @@ export class Functions {
 
   /** A function that keeps its text. */
   #twofold(fn: Func): Code {
-    const { ag } = this.#unit;
+    const numbers = numbersOf(fn)?.map((name) => `typeof ${name} !== 'number'`);
+    const others = numbers === undefined ? '' : `(${numbers.join(' || ')}) && `;
+    const converting = `${others}${this.#unit.ag}.converting`;
     return this.#withBody(
       fn,
-      (parts) =>
-        code`if (${ag}.converting) return ${this.#call(fn)};${parts((child) => this.outside(child))}`,
-      (body) => code`(${ag}.converting ? ${this.#call(fn)} : ${this.outside(body)})`,
+      (parts) => code`if (${converting}) return ${this.#call(fn)};${parts((child) => this.outside(child))}`,
+      (body) => code`(${converting} ? ${this.#call(fn)} : ${this.outside(body)})`,
     );
   }
 
@@ -170,57 +175,4 @@ function ownThis(fn: Func): 'this' | 'more' | null {
   };
   visit(fn);
   return found;
-}
-
-const MUTATING = new Set(['push', 'pop', 'splice']);
-
-/** Whether a function itself, without those in it, does something that is different for tensors. */
-function isConvertible(fn: Func): boolean {
-  let names: HostNames | undefined;
-  const host = (node: Node): boolean => isHost(node, (names ??= hostNames(fn, true)));
-  const visit = (node: Node): boolean => {
-    if ((isFunction(node) && node !== fn) || isClass(node)) return false;
-    switch (node.type) {
-      case 'IfStatement':
-      case 'ConditionalExpression':
-      case 'WhileStatement':
-      case 'DoWhileStatement':
-        if (!host(node.test)) return true;
-        break;
-      case 'ForStatement':
-        if (node.test !== null && !host(node.test)) return true;
-        break;
-      case 'ForOfStatement':
-        if (!node.await && !host(node.right)) return true;
-        break;
-      case 'SwitchStatement':
-        if (!host(node.discriminant)) return true;
-        break;
-      case 'BinaryExpression':
-        if (BINARY[node.operator] !== undefined && !host(node)) return true;
-        break;
-      case 'LogicalExpression':
-        if (node.operator !== '??' && !host(node.left)) return true;
-        break;
-      case 'UnaryExpression':
-      case 'UpdateExpression':
-        if (!host(node)) return true;
-        break;
-      case 'AssignmentExpression':
-        if (node.operator !== '=' && node.operator !== '??=' && !(host(node.left) && host(node.right)))
-          return true;
-        break;
-      case 'CallExpression': {
-        const { callee } = node;
-        if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
-          break;
-        const method = callee.property.name;
-        if (MUTATING.has(method) || ASKING.has(method) || method === 'assert') return true;
-        break;
-      }
-      default:
-    }
-    return children(node).some(visit);
-  };
-  return visit(fn);
 }

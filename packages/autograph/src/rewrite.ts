@@ -94,7 +94,7 @@ export class Rewriter {
     const [around, inner, hosts] = [this.#locals, this.#inner, this.#hosts];
     this.#inner = new Set();
     this.#locals = ownNames(fn);
-    this.#hosts = hostNames(fn, false);
+    this.#hosts = hostNames(fn, 'constants');
     const done = make();
     this.#locals = around;
     this.#inner = inner;
