@@ -14,20 +14,13 @@ const images = tf.constant(allImages).cast('float32').div(255).expandDims(-1);
 const labels = tf.constant(allLabels).cast('int64');
 const [trainImages, testImages] = tf.split(images, [8000, 2000]) as [tf.Tensor, tf.Tensor];
 const [trainLabels, testLabels] = tf.split(labels, [8000, 2000]) as [tf.Tensor, tf.Tensor];
-const generator = tf.random.Generator.fromSeed(5);
-
-/** Batches in an order of this epoch's own. */
-function* batches(
-  x: tf.Tensor,
-  y: tf.Tensor,
-  count: number,
-  order?: tf.Tensor,
-): Generator<[tf.Tensor, tf.Tensor]> {
-  for (let start = 0; start + BATCH <= count; start += BATCH) {
-    const rows = order?.slice([start], [BATCH]) ?? tf.range(start, start + BATCH, 1, { dtype: 'int32' });
-    yield [x.gather(rows), y.gather(rows)];
-  }
-}
+const trainData = tf.data.Dataset.fromTensorSlices([trainImages, trainLabels] as const)
+  .take(EXAMPLES)
+  .shuffle(10_000)
+  .batch(BATCH, { dropRemainder: true });
+const testData = tf.data.Dataset.fromTensorSlices([testImages, testLabels] as const)
+  .take(EXAMPLES)
+  .batch(BATCH, { dropRemainder: true });
 
 // ---- model, optimizer, checkpoints, loss, metrics
 
@@ -57,7 +50,6 @@ const checkpoint = new tf.train.Checkpoint({
   step: new tf.Variable(0, { dtype: 'int32', trainable: false }),
   optimizer,
   model,
-  generator,
 });
 const manager = new tf.train.CheckpointManager(checkpoint, FOLDER, { maxToKeep: 3 });
 checkpoint.restore(manager.latestCheckpoint);
@@ -95,9 +87,8 @@ export const epochs: { trainLoss: number; trainAccuracy: number; testLoss: numbe
   [];
 for (let epoch = 0; epoch < EPOCHS; epoch++) {
   console.log(`Start of epoch ${epoch}`);
-  const order = tf.argsort(generator.uniform([trainImages.shape[0] as number]));
   let step = 0;
-  for (const [inputs, targets] of batches(trainImages, trainLabels, Math.min(EXAMPLES, 8000), order)) {
+  for (const [inputs, targets] of trainData) {
     trainStep(inputs, targets);
     checkpoint.step.assignAdd(1);
     if (step++ % 20 === 0) {
@@ -106,8 +97,7 @@ for (let epoch = 0; epoch < EPOCHS; epoch++) {
       console.log(`Step ${step}, loss ${loss.toFixed(4)}, accuracy ${accuracy.toFixed(4)}`);
     }
   }
-  for (const [inputs, targets] of batches(testImages, testLabels, Math.min(EXAMPLES, 2000)))
-    testStep(inputs, targets);
+  for (const [inputs, targets] of testData) testStep(inputs, targets);
   const [a, b, c, d] = [trainLoss, trainAccuracy, testLoss, testAccuracy].map((m) => m.result().item());
   epochs.push({ trainLoss: a, trainAccuracy: b, testLoss: c, testAccuracy: d } as (typeof epochs)[number]);
   console.log(epochs.at(-1));

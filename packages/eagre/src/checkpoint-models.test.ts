@@ -200,6 +200,7 @@ describe('deferred restoration', () => {
 });
 
 test('training goes on bit by bit as if it had not been interrupted', async () => {
+  const data = tf.random.normal([40, 4]);
   const make = () => {
     const model = new tf.Sequential([
       new tf.layers.Dense(8, { activation: 'relu', inputShape: [4] }),
@@ -210,15 +211,17 @@ test('training goes on bit by bit as if it had not been interrupted', async () =
     const optimizer = new tf.optimizers.Adam(0.02);
     const generator = tf.random.Generator.fromSeed(3);
     const loss = new tf.metrics.Mean('loss');
+    const iterator = tf.data.Dataset.fromTensorSlices(data).shuffle(10).repeat().batch(16).iterator();
     const checkpoint = new tf.train.Checkpoint({
       model,
       optimizer,
       generator,
+      iterator,
       loss,
       random: tf.random.globalStream,
     });
-    const step = tf.function(() => {
-      const x = generator.normal([16, 4]);
+    const train = tf.function((examples: tf.Tensor) => {
+      const x = examples.add(generator.normal([16, 4]).mul(0.1));
       const noise = tf.random.normal([16, 1]);
       const value = optimizer.minimize(
         () =>
@@ -230,6 +233,7 @@ test('training goes on bit by bit as if it had not been interrupted', async () =
       loss.updateState(value);
       return value;
     });
+    const step = (): tf.Tensor => train(iterator.next().value as tf.Tensor);
     return { checkpoint, step, model, loss };
   };
   tf.random.setSeed(9);
