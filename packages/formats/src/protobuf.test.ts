@@ -60,6 +60,13 @@ describe("TensorFlow's GraphDef", () => {
 });
 
 describe('messages', () => {
+  it('hold text of every kind', () => {
+    const tag = 'a é € \u{10000} \u{1f600} \u{20000} \u{10ffff}';
+    const bytes = tensorflow.SummaryValue.encode({ tag });
+    expect(Buffer.from(bytes.subarray(2)).toString()).toBe(tag);
+    expect(tensorflow.SummaryValue.decode(bytes).tag).toBe(tag);
+  });
+
   interface Tree {
     readonly name?: string;
     readonly inner?: Tree;

@@ -109,10 +109,13 @@ function checked<T>(reader: PbfReader, read: () => T): T {
   return read();
 }
 
+const utf8 = new TextEncoder();
+
 const kinds = {
   string: {
     wire: DELIMITED,
-    write: (w, v) => w.writeString(v),
+    // pbf 5.1 writes other characters for those from U+20000 on.
+    write: (w, v) => (/[\ud800-\udfff]/.test(v) ? w.writeBytes(utf8.encode(v)) : w.writeString(v)),
     read: (r) => checked(r, () => r.readString()),
   } satisfies Kind<string>,
   bytes: {
