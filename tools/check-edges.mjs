@@ -97,6 +97,8 @@ function checkMember(path, own, edges) {
   for (const file of readdirSync(`${root}${path}/src`, { recursive: true })) {
     if (!/\.[cm]?tsx?$/.test(file)) continue;
     const isTest = file.endsWith('.test.ts');
+    // What vite bundles is nothing to install.
+    const isBundled = /^web[/\\]/.test(file);
     const where = `${path}/src/${file}`;
     const { importedFiles } = ts.preProcessFile(readFileSync(`${root}${where}`, 'utf8'), true, true);
     for (const { fileName: specifier } of importedFiles) {
@@ -108,7 +110,13 @@ function checkMember(path, own, edges) {
         if (!allowed.includes(to)) problems.push(`${where}: may not import ${specifier}`);
         else if (!isTest && !dependencies.includes(name))
           problems.push(`${where}: ${name} is missing from ${path}/package.json`);
-      } else if (![...dependencies, ...(isTest ? [...devDependencies, ...shared] : [])].includes(name)) {
+      } else if (
+        ![
+          ...dependencies,
+          ...(isTest || isBundled ? devDependencies : []),
+          ...(isTest ? shared : []),
+        ].includes(name)
+      ) {
         problems.push(`${where}: ${name} is not a dependency of ${path}/package.json`);
       }
     }

@@ -40,13 +40,18 @@ const HEADERS = {
  *
  * @throws Error where there is no such folder, or the port is taken.
  */
-export async function serveBoard(options: BoardOptions): Promise<Board> {
+export function serveBoard(options: BoardOptions): Promise<Board> {
+  return serveFrom(fileURLToPath(new URL('./web', import.meta.url)), options);
+}
+
+/** The same with the pages of another folder. */
+export async function serveFrom(web: string, options: BoardOptions): Promise<Board> {
   const { logdir, port = 6006, host = '127.0.0.1', reloadMillis = 1000 } = options;
   if (!(await stat(logdir).catch(() => undefined))?.isDirectory())
     throw new Error(`there is no folder ${logdir}`);
   const logs = new Logs(logdir);
   const watchers = new Set<ServerResponse>();
-  const page = sirv(fileURLToPath(new URL('./web', import.meta.url)), { etag: true });
+  const page = sirv(web, { etag: true });
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     if (!fromHere(request, host)) return refuse(response, 403, 'this name is not served here');
