@@ -22,7 +22,7 @@ export async function writeFileAtomic(path: string, data: Uint8Array | string): 
     await rm(temporary, { force: true });
     throw error;
   }
-  syncFolder(path);
+  await syncFolderLater(path);
 }
 
 /** {@link writeFileAtomic}, synchronously. */
@@ -58,5 +58,19 @@ export function syncFolder(path: string): void {
     }
   } catch {
     // Windows and some network file systems cannot sync folders; the content is on the disk all the same.
+  }
+}
+
+/** {@link syncFolder}, without blocking: it may have to wait for the disk. */
+export async function syncFolderLater(path: string): Promise<void> {
+  try {
+    const folder = await nodeBuiltin('node:fs').promises.open(nodeBuiltin('node:path').dirname(path), 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // As above.
   }
 }

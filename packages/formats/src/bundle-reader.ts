@@ -6,12 +6,15 @@ import { type ErrorMaker, errorsFor, quote } from './errors.ts';
 import { readFileBytes } from './files.ts';
 import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
+import { OpenFiles } from './open-files.ts';
 
-// What is read at once: large enough for a disk, small enough to be in the cache when it is checked.
-const CHUNK_BYTES = 2 ** 20;
+// What is read at once: large enough for a disk, small enough to be in the cache when it is checked. Handing a read to another thread costs
+// more, so that then it is as much as a program can stand still for.
+const CHUNK_BYTES = 2 ** 19;
+const LATER_CHUNK_BYTES = 2 ** 22;
 
 /**
- * Reads a checkpoint of TensorFlow (`prefix.index` and `prefix.data-?????-of-?????`). Files are open only during a read. Node only.
+ * Reads a checkpoint of TensorFlow (`prefix.index` and `prefix.data-?????-of-?????`). Nothing has to be closed. Node only.
  *
  * Whatever reads data throws FormatError for a missing tensor, a wrong checksum and anything else that is wrong, and Node's system error, with
  * code `ENOENT` when a file is missing. What reads a dtype without an array throws UnsupportedFormatError.
@@ -21,6 +24,7 @@ export class BundleReader {
   readonly #shards: number;
   readonly #entries: ReadonlyMap<string, BundleEntry>;
   readonly #error: ErrorMaker;
+  readonly #files: OpenFiles = new OpenFiles();
 
   private constructor(prefix: string, index: Uint8Array) {
     const { shards, entries } = decodeIndex(index, indexPath(prefix));
@@ -62,9 +66,11 @@ export class BundleReader {
   /** {@link read}, without blocking. */
   async readAsync(key: string): Promise<TensorValue> {
     const entry = this.#find(key);
-    const bytes = new Uint8Array(await this.#checkSize(key, entry));
-    await this.#fill(key, entry, bytes);
-    return this.#decode(key, entry, bytes);
+    return this.#files.useAsync(this.#pathOf(entry), async (file) => {
+      const bytes = this.#roomFor(key, entry, file);
+      await this.#fill(key, entry, bytes, file);
+      return this.#decode(key, entry, bytes);
+    });
   }
 
   /** The bytes of the tensor under a key, of any dtype but string, row-major and little-endian. */
@@ -76,12 +82,14 @@ export class BundleReader {
 
   /** Reads the bytes of the tensor under a key, of any dtype but string, into `target`, which has just that size. */
   readInto(key: string, target: Uint8Array): void {
-    this.#fillSync(key, this.#checkTarget(key, target), target);
+    const entry = this.#checkTarget(key, target);
+    this.#files.use(this.#pathOf(entry), (file) => this.#fillSync(key, entry, target, file));
   }
 
   /** {@link readInto}, without blocking; `target` must be left alone meanwhile. */
   async readIntoAsync(key: string, target: Uint8Array): Promise<void> {
-    await this.#fill(key, this.#checkTarget(key, target), target);
+    const entry = this.#checkTarget(key, target);
+    await this.#files.useAsync(this.#pathOf(entry), (file) => this.#fill(key, entry, target, file));
   }
 
   #find(key: string): BundleEntry {
@@ -118,57 +126,57 @@ export class BundleReader {
   }
 
   #readAll(key: string, entry: BundleEntry): Uint8Array {
-    this.#checkEnd(key, entry, nodeBuiltin('node:fs').statSync(this.#pathOf(entry)).size);
-    const bytes = new Uint8Array(entry.bytes);
-    this.#fillSync(key, entry, bytes);
-    return bytes;
-  }
-
-  async #checkSize(key: string, entry: BundleEntry): Promise<number> {
-    const { size } = await nodeBuiltin('node:fs').promises.stat(this.#pathOf(entry));
-    this.#checkEnd(key, entry, size);
-    return entry.bytes;
+    return this.#files.use(this.#pathOf(entry), (file) => {
+      const bytes = this.#roomFor(key, entry, file);
+      this.#fillSync(key, entry, bytes, file);
+      return bytes;
+    });
   }
 
   /** Nothing is allocated for bytes that are not there. */
+  #roomFor(key: string, entry: BundleEntry, file: number): Uint8Array {
+    this.#checkEnd(key, entry, nodeBuiltin('node:fs').fstatSync(file).size);
+    return new Uint8Array(entry.bytes);
+  }
+
   #checkEnd(key: string, { offset, bytes }: BundleEntry, size: number): void {
     if (offset + bytes > size)
       throw this.#error(`tensor ${quote(key)}: truncated data`, `${offset + bytes} bytes`, size);
   }
 
-  #fillSync(key: string, entry: BundleEntry, target: Uint8Array): void {
+  #fillSync(key: string, entry: BundleEntry, target: Uint8Array, file: number): void {
     const fs = nodeBuiltin('node:fs');
-    const file = fs.openSync(this.#pathOf(entry), 'r');
-    try {
-      let crc = 0;
-      for (let at = 0; at < target.length; ) {
-        const chunk = target.subarray(at, at + CHUNK_BYTES);
-        const count = fs.readSync(file, chunk, 0, chunk.length, entry.offset + at);
-        if (count === 0) this.#checkEnd(key, entry, entry.offset + at);
-        crc = crc32c(chunk.subarray(0, count), crc);
-        at += count;
-      }
-      this.#checkCrc(key, entry, crc);
-    } finally {
-      fs.closeSync(file);
+    let crc = 0;
+    for (let at = 0; at < target.length; ) {
+      const length = Math.min(CHUNK_BYTES, target.length - at);
+      const count = fs.readSync(file, target, at, length, entry.offset + at);
+      if (count === 0) this.#checkEnd(key, entry, entry.offset + at);
+      crc = crc32c(target.subarray(at, at + count), crc);
+      at += count;
     }
+    this.#checkCrc(key, entry, crc);
   }
 
-  async #fill(key: string, entry: BundleEntry, target: Uint8Array): Promise<void> {
-    const file = await nodeBuiltin('node:fs').promises.open(this.#pathOf(entry), 'r');
-    try {
-      let crc = 0;
-      for (let at = 0; at < target.length; ) {
-        const chunk = target.subarray(at, at + CHUNK_BYTES);
-        const { bytesRead } = await file.read(chunk, 0, chunk.length, entry.offset + at);
-        if (bytesRead === 0) this.#checkEnd(key, entry, entry.offset + at);
-        crc = crc32c(chunk.subarray(0, bytesRead), crc);
-        at += bytesRead;
-      }
-      this.#checkCrc(key, entry, crc);
-    } finally {
-      await file.close();
+  async #fill(key: string, entry: BundleEntry, target: Uint8Array, file: number): Promise<void> {
+    const fs = nodeBuiltin('node:fs');
+    const read = (at: number): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const length = Math.min(LATER_CHUNK_BYTES, target.length - at);
+        fs.read(file, target, at, length, entry.offset + at, (error, count) =>
+          error ? reject(error) : resolve(count),
+        );
+      });
+    let crc = 0;
+    let coming = target.length > 0 ? read(0) : undefined;
+    for (let at = 0; coming !== undefined; ) {
+      const count = await coming;
+      if (count === 0) this.#checkEnd(key, entry, entry.offset + at);
+      // The next part comes while this one is checked.
+      coming = at + count < target.length ? read(at + count) : undefined;
+      crc = crc32c(target.subarray(at, at + count), crc);
+      at += count;
     }
+    this.#checkCrc(key, entry, crc);
   }
 
   #checkCrc(key: string, entry: BundleEntry, crc: number): void {

@@ -1,4 +1,4 @@
-import { syncFolder, temporaryFor, writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+import { syncFolder, syncFolderLater, temporaryFor, writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
 import { type BundleEntry, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
 import { encodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
@@ -8,8 +8,9 @@ import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
 import { encodeStrings } from './tensor-proto.ts';
 
-// What is written at once; its checksum takes well under a millisecond.
-const CHUNK_BYTES = 2 ** 20;
+// Small tensors are gathered, large ones cut up; the checksum of so much takes about a millisecond.
+const BUFFER_BYTES = 2 ** 20;
+const CHUNK_BYTES = 2 ** 22;
 const MOST_SHARDS = 1000;
 
 /** Options of {@link BundleWriter}. */
@@ -66,7 +67,7 @@ export class BundleWriter {
           temporary,
           file,
           isOpen: true,
-          buffer: new Uint8Array(CHUNK_BYTES),
+          buffer: new Uint8Array(BUFFER_BYTES),
           buffered: 0,
           size: 0,
         });
@@ -132,6 +133,7 @@ export class BundleWriter {
       fs.fsyncSync(shard.file);
     }
     this.#rename();
+    syncFolder(this.prefix);
     writeFileAtomicSync(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
     this.#state = 'closed';
   }
@@ -145,6 +147,7 @@ export class BundleWriter {
       await sync(shard.file);
     }
     this.#rename();
+    await syncFolderLater(this.prefix);
     await writeFileAtomic(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
     this.#state = 'closed';
   }
@@ -231,7 +234,6 @@ export class BundleWriter {
       close(shard);
       fs.renameSync(shard.temporary, shard.path);
     }
-    syncFolder(this.prefix);
   }
 }
 

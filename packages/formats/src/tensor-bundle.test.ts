@@ -207,6 +207,19 @@ describe('a reader', () => {
     await expect(BundleReader.open(`${prefix}-none`)).rejects.toThrow('ENOENT');
   });
 
+  it('keeps few files open, and none for long', async () => {
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    if (process.platform !== 'linux') return;
+    const prefix = sample();
+    const before = open();
+    for (let i = 0; i < 100; i++) BundleReader.openSync(prefix).read('step');
+    expect(open() - before).toBeLessThan(20);
+    const reader = BundleReader.openSync(prefix);
+    await Promise.all(tensors.map(([key]) => (key === 'complex' ? undefined : reader.readAsync(key))));
+    await new Promise((done) => setTimeout(done, 20));
+    expect(open() - before).toBeLessThanOrEqual(0);
+  });
+
   it('finds damaged data', async () => {
     const prefix = sample();
     const path = `${prefix}.data-00000-of-00001`;
