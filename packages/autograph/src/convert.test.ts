@@ -72,7 +72,7 @@ test.each([
   [
     'push',
     '(x) => { const l = []; for (let i = 0; i < x; i++) l.push(i); return 1; }',
-    'an array from outside',
+    'l grows in a loop whose number of turns depends on the run',
   ],
   ['an element', '(x) => { const l = [1]; if (x > 0) l[0] = 2; return 1; }', 'an array from outside'],
   ['throw', '(x) => { if (x > 0) throw new Error("no"); return x; }', 'throw in a branch'],

@@ -176,6 +176,18 @@ export function ownNames(fn: Func): ReadonlySet<string> {
   return variablesOf(fn).own;
 }
 
+/** The names of a function's own variables that are lists written where they are declared. */
+export function listNames(fn: Func): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [name, local] of variablesOf(fn).locals) {
+    const [only, ...others] = local?.values ?? [];
+    const value = only === undefined ? undefined : bare(only);
+    if (others.length === 0 && value?.type === 'ArrayExpression')
+      names.add(name);
+  }
+  return names;
+}
+
 /**
  * The names of a function's own variables that never hold tensors.
  * @param which constants; variables that change too, which become tensors in graphs; or parameters as well, if these hold none in a call.

@@ -2,6 +2,7 @@
 export { converting, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { made, own, thrown } from './runtime/frames.ts';
+export { list } from './runtime/lists.ts';
 export { doStmt, forOf, items, range, whileStmt } from './runtime/loop.ts';
 export {
   add,

@@ -1,9 +1,10 @@
 // Control flow and operators become calls of the run-time helpers.
 import { AutographError } from './errors.ts';
-import { type HostNames, hostNames, isHost, ownNames } from './facts.ts';
+import { type HostNames, hostNames, isHost, listNames, ownNames } from './facts.ts';
 import { isOptOut } from './marks.ts';
 import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import {
+  type Assigned,
   alwaysJumps,
   assignedIn,
   bare,
@@ -16,6 +17,7 @@ import {
   jumpsOf,
   memberPath,
   type Node,
+  pushedName,
 } from './syntax.ts';
 import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
 
@@ -61,6 +63,8 @@ export class Rewriter {
   #inner: Set<string> = new Set();
   /** Names of values that never become tensors. */
   #hosts: HostNames = new Set();
+  /** Names of lists that `push` may fill in loops of a graph. */
+  #lists: ReadonlySet<string> = new Set();
 
   /** @param outside what becomes of code that is not converted but has functions in it. */
   constructor(unit: Unit, outside: (node: Node) => Code) {
@@ -91,14 +95,16 @@ export class Rewriter {
   }
 
   #in(fn: Func, make: () => Code): Code {
-    const [around, inner, hosts] = [this.#locals, this.#inner, this.#hosts];
+    const [around, inner, hosts, lists] = [this.#locals, this.#inner, this.#hosts, this.#lists];
     this.#inner = new Set();
     this.#locals = ownNames(fn);
     this.#hosts = hostNames(fn, 'constants');
+    this.#lists = listNames(fn);
     const done = make();
     this.#locals = around;
     this.#inner = inner;
     this.#hosts = hosts;
+    this.#lists = lists;
     return done;
   }
 
@@ -232,9 +238,10 @@ export class Rewriter {
     const asserted = this.#unit.asserts(callee) ? args[0] : undefined;
     return within(node, (child) => {
       if (member !== null && child === callee && MUTATING.has(method)) {
+        const helper = pushedName(callee) === null ? ['own', 'true, '] : ['list', ''];
         return within(member, (part) =>
           part === member.object
-            ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#unit.at(node)})`
+            ? code`${this.#ag}.${helper[0] as string}(${this.expression(part)}, ${helper[1] as string}${this.#unit.at(node)})`
             : asItIs(part),
         );
       }
@@ -254,14 +261,26 @@ export class Rewriter {
       : 'undefined';
   }
 
-  /** What a converted statement assigns to: how to read and write it, its names, and how many of them end with the function. */
+  /** What a converted statement assigns to. */
   #state(nodes: readonly Node[], statements: boolean): string {
-    const { names, members } = assignedIn(nodes, statements);
+    return this.#stateFrom([assignedIn(nodes, statements)], []);
+  }
+
+  /** Code for the state of a statement: how to read and write it, its names, how many of them end with the function, and which are lists. */
+  #stateFrom(parts: readonly Assigned[], declared: readonly string[]): string {
+    const names = new Set<string>();
+    const members = new Set<string>();
+    for (const part of parts) {
+      for (const name of part.names) if (!declared.includes(name)) names.add(name);
+      for (const name of part.pushed) if (this.#lists.has(name) && !declared.includes(name)) names.add(name);
+      for (const [text, { root }] of part.members) if (!declared.includes(root)) members.add(text);
+    }
     const own = [...names].filter((n) => this.#locals.has(n));
-    const outer = [...names].filter((n) => !this.#locals.has(n));
-    const all = [...own, ...outer, ...members.keys()];
+    const all = [...own, ...[...names].filter((n) => !this.#locals.has(n)), ...members];
     if (all.length === 0) return 'null';
-    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
+    const lists = all.flatMap((name, i) => (this.#lists.has(name) ? [i] : []));
+    const last = lists.length === 0 ? '' : `, [${lists.join(', ')}]`;
+    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}${last}]`;
   }
 
   // ---- statements
@@ -385,20 +404,13 @@ export class Rewriter {
     const yes = this.#body(consequent, inside, then);
     const no = this.#body(alternate, inside, otherwise);
     const branches = alternate === null ? [consequent] : [consequent, alternate];
-    const state = this.#stateOf([branches, then, otherwise]);
+    const state = this.#stateOf(branches, then, otherwise);
     return code`${this.#ag}.ifStmt(${this.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#unit.at(s)})`;
   }
 
-  /** The state of several pieces of code that are lists of statements each. */
-  #stateOf(lists: readonly (readonly Node[])[]): string {
-    const [branches, ...rests] = lists as readonly [readonly Node[], ...(readonly Node[])[]];
-    const parts = [assignedIn(branches, false), ...rests.map((r) => assignedIn(r, true))];
-    const names = new Set(parts.flatMap((p) => [...p.names]));
-    const members = new Set(parts.flatMap((p) => [...p.members.keys()]));
-    const own = [...names].filter((n) => this.#locals.has(n));
-    const all = [...own, ...[...names].filter((n) => !this.#locals.has(n)), ...members];
-    if (all.length === 0) return 'null';
-    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
+  /** The state of branches, and of lists of statements behind them. */
+  #stateOf(branches: readonly Node[], ...rests: readonly (readonly Node[])[]): string {
+    return this.#stateFrom([assignedIn(branches, false), ...rests.map((r) => assignedIn(r, true))], []);
   }
 
   #helper(s: Node, at: Position): Code {
@@ -433,7 +445,7 @@ export class Rewriter {
           const pattern = left.declarations[0]?.id;
           if (pattern === undefined) break;
           boundNames(pattern).forEach((n) => this.#inner.add(n));
-          const state = this.#withoutNames(body, boundNames(pattern));
+          const state = this.#stateFrom([assignedIn([body], false)], boundNames(pattern));
           return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${this.#body(body, turn)}, ${state}, ${this.#unit.at(s)})`;
         }
         const inside = this.#body(body, turn);
@@ -442,17 +454,6 @@ export class Rewriter {
       default:
     }
     throw new AutographError(this.#unit.site(s), `a ${s.type} cannot be converted`);
-  }
-
-  /** The state of a loop's body, of which the loop declares some names. */
-  #withoutNames(body: Node, declared: readonly string[]): string {
-    const { names, members } = assignedIn([body], false);
-    const left = [...names].filter((n) => !declared.includes(n));
-    const own = left.filter((n) => this.#locals.has(n));
-    const outside = [...members].flatMap(([text, { root }]) => (declared.includes(root) ? [] : [text]));
-    const all = [...own, ...left.filter((n) => !this.#locals.has(n)), ...outside];
-    if (all.length === 0) return 'null';
-    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}]`;
   }
 
   /** What a for…of goes through; `tf.range` there may have bounds that are known at run time only. */
@@ -550,12 +551,24 @@ export class Rewriter {
         if (isFunction(s)) return this.expression(s);
         if (s.type === 'VariableDeclaration' && !at.top)
           s.declarations.flatMap((d) => boundNames(d.id)).forEach((n) => this.#inner.add(n));
-        return within(s, (child) =>
-          child.type === 'VariableDeclarator'
-            ? within(child, (c) => (c === child.id ? this.#pattern(c) : this.expression(c)))
-            : this.expression(child),
-        );
+        return this.#declaration(s);
     }
+  }
+
+  #declaration(s: Node): Code {
+    const done = within(s, (child) =>
+      child.type === 'VariableDeclarator'
+        ? within(child, (c) => (c === child.id ? this.#pattern(c) : this.expression(c)))
+        : this.expression(child),
+    );
+    const [first, ...rest] = done;
+    const isList =
+      s.type === 'VariableDeclaration' &&
+      s.kind === 'const' &&
+      s.declarations.some(({ id }) => id.type === 'Identifier' && this.#lists.has(id.name));
+    if (!isList || typeof first !== 'object' || !('end' in first)) return done;
+    // Something else stands for the list while a turn of a loop is traced.
+    return ['let', span(s.start + 'const'.length, first.end), ...rest];
   }
 
   /** A pattern that declares names, with its defaults converted. */

@@ -178,6 +178,8 @@ export interface Assigned {
   readonly names: ReadonlySet<string>;
   /** Members such as `this.count`, by their text. */
   readonly members: ReadonlyMap<string, { readonly root: string }>;
+  /** Names whose `push` or `pop` is called. */
+  readonly pushed: ReadonlySet<string>;
 }
 
 /** The text and the root of a member such as `this.a.b`; null where a part of it is computed. */
@@ -199,7 +201,7 @@ export function memberPath(node: Node): { readonly text: string; readonly root: 
 
 /** What code assigns to. @param statements whether it is a list of statements with a scope of its own. */
 export function assignedIn(nodes: readonly Node[], statements: boolean): Assigned {
-  const found = { names: new Set<string>(), members: new Map<string, { readonly root: string }>() };
+  const found = nothing();
   const own = statements ? declaredIn(nodes) : [];
   for (const node of nodes) take(found, assigned(node), own);
   return found;
@@ -208,14 +210,27 @@ export function assignedIn(nodes: readonly Node[], statements: boolean): Assigne
 interface Found extends Assigned {
   readonly names: Set<string>;
   readonly members: Map<string, { readonly root: string }>;
+  readonly pushed: Set<string>;
 }
 
-const NOTHING: Assigned = { names: new Set(), members: new Map() };
+const nothing = (): Found => ({ names: new Set(), members: new Map(), pushed: new Set() });
+const NOTHING: Assigned = nothing();
+
+/** The name in `name.push` and `name.pop`. */
+export function pushedName(callee: Node): string | null {
+  if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+    return null;
+  const { name } = callee.property;
+  return (name === 'push' || name === 'pop') && callee.object.type === 'Identifier'
+    ? callee.object.name
+    : null;
+}
 
 /** Adds what is not declared here. */
 function take(to: Found, from: Assigned, own: readonly string[]): void {
   for (const name of from.names) if (!own.includes(name)) to.names.add(name);
   for (const [text, member] of from.members) if (!own.includes(member.root)) to.members.set(text, member);
+  for (const name of from.pushed) if (!own.includes(name)) to.pushed.add(name);
 }
 
 /** What a node assigns to and does not declare. */
@@ -226,7 +241,7 @@ function assigned(node: Node): Assigned {
   let found: Found | undefined;
   const target = (left: Node): void => {
     const to = bare(left);
-    found ??= { names: new Set(), members: new Map() };
+    found ??= nothing();
     if (to.type === 'MemberExpression') {
       const path = memberPath(to);
       if (path !== null) found.members.set(path.text, { root: path.root });
@@ -243,15 +258,22 @@ function assigned(node: Node): Assigned {
     node.left.type !== 'VariableDeclaration'
   )
     target(node.left);
+  else if (node.type === 'CallExpression') {
+    const name = pushedName(node.callee);
+    if (name !== null) (found ??= nothing()).pushed.add(name);
+  }
   let own: readonly string[] | undefined;
   for (const child of children(node)) {
     const inner = assigned(child);
     if (inner === NOTHING) continue;
-    found ??= { names: new Set(), members: new Map() };
+    found ??= nothing();
     own ??= scopeOf(node);
     take(found, inner, own);
   }
-  const done = found === undefined || (found.names.size === 0 && found.members.size === 0) ? NOTHING : found;
+  const done =
+    found === undefined || (found.names.size === 0 && found.members.size === 0 && found.pushed.size === 0)
+      ? NOTHING
+      : found;
   known.assigned = done;
   return done;
 }

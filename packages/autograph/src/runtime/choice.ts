@@ -3,15 +3,17 @@ import type { Tensor } from '@eagre/core';
 import { cond, type TensorArray } from '@eagre/graph';
 import { inFrame } from './frames.ts';
 import { decode, encode, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
+import { copyOf, elementsIn, refill } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
 import { asTensor, not, type Truth, truth } from './truth.ts';
 
-/** How to read and write the variables that a statement assigns to, their names, and how many of them end with the function. */
+/** How to read and write the variables that a statement assigns to, their names, how many of them end with the function, and which are lists. */
 export type State = readonly [
   get: () => readonly unknown[],
   set: (values: readonly unknown[]) => void,
   names: readonly string[],
   own: number,
+  lists?: readonly number[],
 ];
 
 /** Of branches with several of which each only knows itself, the kinds that were found last: those to try first. */
@@ -43,11 +45,14 @@ function choose(
   ];
   const count = before.length;
   const flags = count + 3;
+  const lists = state?.[4] ?? [];
   const run = (i: number): Way => {
-    state?.[1](before);
+    const mine = before.map((v, j) => (lists.includes(j) ? copyOf(v, state?.[2][j] ?? '', site) : v));
+    state?.[1](mine);
     return inFrame(() => {
       const signal = (branches[i] as () => Outcome)() ?? undefined;
-      return { state: state === null ? [] : state[0](), signal };
+      const after = state === null ? [] : state[0]();
+      return { state: after.map((v, j) => (lists.includes(j) ? elementsIn(v) : v)), signal };
     });
   };
   const valuesOf = ({ state, signal }: Way): readonly unknown[] => [
@@ -113,7 +118,7 @@ function choose(
         const like = missing(a, i) ? (missing(b, i) ? initial[i] : y[i]) : x[i];
         return decode(kind, like, () => results[next++]);
       });
-      state?.[1](merged.slice(0, count));
+      state?.[1](merged.slice(0, count).map((v, j) => (lists.includes(j) ? refill(before[j], v) : v)));
       const [broke, continued, gone] = merged.slice(count, flags) as [Truth, Truth, Truth];
       if (broke === false && continued === false && gone === false) return undefined;
       return new Signal(broke, continued, gone, merged[flags]);

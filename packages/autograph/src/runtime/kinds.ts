@@ -56,10 +56,11 @@ export interface Naming {
 }
 
 function differs({ site, name, ways }: Naming, a: unknown, b: unknown): AutographError {
-  return new AutographError(
-    site,
-    `${name} is ${show(a)} ${ways[0]} and ${show(b)} ${ways[1]}; both must be of one dtype and shape`,
-  );
+  const rule =
+    Array.isArray(a) && Array.isArray(b)
+      ? 'both must be as long, as shapes are known in a graph: write to a tf.TensorArray of the largest size'
+      : 'both must be of one dtype and shape';
+  return new AutographError(site, `${name} is ${show(a)} ${ways[0]} and ${show(b)} ${ways[1]}; ${rule}`);
 }
 
 /** The kind of a value that only one way has. */

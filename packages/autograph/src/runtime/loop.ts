@@ -14,6 +14,7 @@ import { AutographError } from '../errors.ts';
 import { afterJump, type State, unless } from './choice.ts';
 import { inFrame } from './frames.ts';
 import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
+import { firstTurn, Growth } from './lists.ts';
 import { type Outcome, Signal } from './signal.ts';
 import { and, asTensor, isTensor, known, not, or, type Truth, truth } from './truth.ts';
 
@@ -23,6 +24,8 @@ interface Loop {
   readonly update: (() => void) | null;
   readonly state: State | null;
   readonly site: string;
+  /** How many turns there are, where that is known. */
+  readonly turns?: number;
 }
 
 const found = new Map<string, readonly Kind[]>();
@@ -91,6 +94,10 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
     before?.value,
   ];
   const count = initial.length - 3;
+  const growths = (state?.[4] ?? []).map((i) => ({
+    i,
+    growth: new Growth(initial[i], state?.[2][i] ?? '', site, loop.turns ?? null),
+  }));
   const naming = (i: number) => ({
     site,
     name: names[i] as string,
@@ -136,12 +143,23 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
   function attemptLoop(): Outcome {
     const start: (Tensor | TensorArray)[] = [];
     kinds.forEach((kind, i) => encode(kind, initial[i], initial[i] === undefined, start));
+    const own = start.length;
+    const growing = growths.filter(({ growth }) => growth.grows);
+    const arrays = growing.map(({ growth }) => growth.start());
+    if (growing.length > 0) start.push(firstTurn(), ...arrays.flat());
     // A loop of which nothing is known to change yet.
     const idle = start.length === 0;
     if (idle) start.push(constant(0, 'int32'));
+    /** The arrays of each list among the variables of the loop. */
+    const arraysIn = (vars: readonly unknown[]): readonly (readonly TensorArray[])[] => {
+      let next = own + 1;
+      return arrays.map((a) => a.map(() => vars[next++] as TensorArray));
+    };
     const values = (vars: readonly unknown[]): readonly unknown[] => {
       let next = 0;
-      return kinds.map((kind, i) => decode(kind, initial[i], () => vars[next++]));
+      const now = kinds.map((kind, i) => decode(kind, initial[i], () => vars[next++]));
+      for (const { i, growth } of growths) now[i] = growth.begin();
+      return now;
     };
     const condition = (...vars: readonly unknown[]): Tensor => {
       const now = values(vars);
@@ -167,15 +185,29 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       if (update !== null) inFrame(() => unless(or(broke, gone), update, state, site));
       const after: readonly unknown[] = [...(state?.[0]() ?? []), broke, gone, signal?.value];
       const missing = after.map((_, i) => i === count + 2 && gone === false);
-      const next = kinds.map((kind, i) => kindAfter(kind, i, after[i], missing[i] === true));
-      if (next.some((kind, i) => !sameKind(kinds[i], kind))) throw new Retry(next);
+      const leaves = broke !== false || gone !== false;
+      const learnt = growths.filter(({ i, growth }) => growth.learns(after[i], leaves)).length > 0;
+      const isList = (i: number): boolean => growths.some((g) => g.i === i);
+      const next = kinds.map((kind, i) =>
+        isList(i) ? kind : kindAfter(kind, i, after[i], missing[i] === true),
+      );
+      if (learnt || next.some((kind, i) => !sameKind(kinds[i], kind))) throw new Retry(next);
       const out: (Tensor | TensorArray)[] = [];
       kinds.forEach((kind, i) => encode(kind, after[i], missing[i] === true, out));
+      if (growing.length > 0) {
+        const turn = vars[own] as Tensor;
+        const before = arraysIn(vars);
+        out.push(turn.add(1), ...growing.flatMap(({ growth }, j) => growth.write(before[j] ?? [], turn)));
+      }
       return idle ? [vars[0] as Tensor] : out;
     };
     const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start);
     found.set(site, kinds);
-    const last = values(results);
+    const last = [...values(results)];
+    for (const { i, growth } of growths) last[i] = growth.list;
+    growing.forEach(({ growth }, j) => {
+      growth.finish(arraysIn(results)[j] ?? []);
+    });
     state?.[1](last.slice(0, count));
     const [, gone, value] = last.slice(count) as [Truth, Truth, unknown];
     return gone === false ? undefined : new Signal(false, false, gone, value);
@@ -243,7 +275,7 @@ export function range(make: (...args: never[]) => unknown, ...args: readonly unk
 
 /** A state with one variable more, which is the loop's own. */
 function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) => void): State {
-  const [read, write, names, own] = state ?? [() => [], () => undefined, [], 0];
+  const [read, write, names, own, lists = []] = state ?? [() => [], () => undefined, [], 0];
   return [
     () => [get(), ...read()],
     (values) => {
@@ -252,6 +284,7 @@ function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) =>
     },
     ['(counter)', ...names],
     own + 1,
+    lists.map((i) => i + 1),
   ];
 }
 
@@ -313,6 +346,7 @@ export function forOf(
         (v) => (i = v),
       ),
       site,
+      turns: count,
     };
     // Whatever the rows are, it is one loop of the graph.
     return count === 0 ? undefined : traced(loop, undefined);
