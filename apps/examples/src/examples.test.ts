@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as tf from 'eagre';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
@@ -201,6 +201,7 @@ it('10: metrics', async () => {
 });
 
 it('11: summaries', async () => {
+  vi.stubEnv('LOGDIR', mkdtempSync(join(tmpdir(), 'eagre-example-')));
   const { logdir, kerasLogdir } = await import('./11-summaries.ts');
   const files = readdirSync(logdir);
   expect(files).toHaveLength(1);
@@ -229,6 +230,8 @@ it('11: summaries', async () => {
   expect(
     keras.filter((e) => e.kind === 'histogram' && e.tag === 'linear/line/kernel/histogram'),
   ).toHaveLength(3);
+  rmSync(dirname(logdir), { recursive: true });
+  vi.unstubAllEnvs();
 });
 
 it('12: devices', async () => {

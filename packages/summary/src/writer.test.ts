@@ -318,3 +318,20 @@ it('a full queue that cannot be written is kept, and written later in whole', ()
   }
   expect(scalarsIn(folder).map((s) => (s as unknown[])[1])).toEqual([0, 1, 2]);
 });
+
+it('a writer that nobody holds any more closes its file', async () => {
+  const fs = process.getBuiltinModule('node:fs');
+  const close = vi.spyOn(fs, 'closeSync');
+  try {
+    for (let i = 0; i < 20; i++)
+      summary.createFileWriter(temporaryFolder()).asDefault(() => summary.scalar('a', 1, { step: i }));
+    const gc = globalThis.gc as () => void;
+    for (let turn = 0; turn < 50 && close.mock.calls.length < 10; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      gc();
+    }
+    expect(close.mock.calls.length).toBeGreaterThanOrEqual(10);
+  } finally {
+    close.mockRestore();
+  }
+});
