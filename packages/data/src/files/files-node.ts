@@ -16,6 +16,7 @@ import {
   type Step,
   until,
 } from '../iterator.ts';
+import { later } from '../later.ts';
 import { count, fields, list } from '../node.ts';
 import { UNKNOWN_CARDINALITY } from '../options.ts';
 import { ElementsNode } from '../sources/elements.ts';
@@ -127,7 +128,7 @@ class FilesIterator extends ElementIterator {
     };
     try {
       const element = file.reader.next();
-      return element instanceof Promise ? element.then(arrived, failed) : arrived(element);
+      return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
     } catch (error) {
       return failed(error);
     }

@@ -1,0 +1,47 @@
+import { constant, type Tensor } from '@eagre/core';
+import { TensorSpec } from '@eagre/graph';
+import { decodeText } from '../files/readers.ts';
+import { checkCount } from '../options.ts';
+import { type FolderOptions, folderFiles } from './folder-files.ts';
+import { type FolderDataset, folderDataset } from './folder-node.ts';
+
+/** Options of {@link textDatasetFromDirectory}; names and defaults are Keras's. */
+export interface TextDatasetOptions extends FolderOptions {
+  /** Longer texts are cut to so many bytes of UTF-8, at the last whole character. Default: none are. */
+  readonly maxLength?: number | undefined;
+}
+
+/**
+ * Text files in folders that name their classes, as batches: texts, string [batch], and labels (with `labels: null` or
+ * `labelMode: null` the texts alone). The same as Keras's `text_dataset_from_directory`.
+ *
+ * @throws NotFoundError when there is no such folder, or no `.txt` in it.
+ * @throws InvalidArgumentError for wrong options; iterating throws DataLossError, with the file, for what is not UTF-8.
+ */
+export function textDatasetFromDirectory(
+  directory: string,
+  options: TextDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null }),
+): FolderDataset<Tensor>;
+export function textDatasetFromDirectory(
+  directory: string,
+  options?: TextDatasetOptions,
+): FolderDataset<[texts: Tensor, labels: Tensor]>;
+export function textDatasetFromDirectory(
+  directory: string,
+  options: TextDatasetOptions = {},
+): FolderDataset<Tensor | [Tensor, Tensor]> {
+  const what = 'textDatasetFromDirectory';
+  const { maxLength } = options;
+  if (maxLength !== undefined) checkCount(maxLength, 'maxLength', what);
+  const files = folderFiles(directory, ['.txt'], options, what);
+  const decode = (bytes: Uint8Array, path: string): Tensor =>
+    constant(decodeText(cut(bytes, maxLength), path, what));
+  return folderDataset(files, { spec: new TensorSpec([], 'string'), decode }, options, what);
+}
+
+function cut(bytes: Uint8Array, length: number = bytes.length): Uint8Array {
+  let end = Math.min(length, bytes.length);
+  // Bytes that go on with a character begin with the bits 10.
+  if (end < bytes.length) while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}
