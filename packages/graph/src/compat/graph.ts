@@ -95,13 +95,13 @@ export class Graph {
     return scoped(() => enterGraph(this), 'Graph.asDefault', fn);
   }
 
-  /** All variables that were made in the graph, in their order. */
-  globalVariables(): Variable[] {
-    return [...this.tracer.owned];
+  /** The variables that were made in the graph, in their order. @param scope what their names begin with; all unless given. */
+  globalVariables(scope = ''): Variable[] {
+    return [...this.tracer.owned].filter((v) => v.name.startsWith(scope));
   }
   /** Those of them that are trained. */
-  trainableVariables(): Variable[] {
-    return this.globalVariables().filter((v) => v.trainable);
+  trainableVariables(scope = ''): Variable[] {
+    return this.globalVariables(scope).filter((v) => v.trainable);
   }
   /** The variables by their names; where several have one name, they are `w`, `w_1`, … in the order in which they were made. */
   variablesByName(): Map<string, Variable> {
@@ -116,11 +116,14 @@ export class Graph {
     return new Map([...this.#names].map(([variable, name]) => [name, variable]));
   }
 
-  /** What was put into a collection, such as `GraphKeys.REGULARIZATION_LOSSES`, in its order; the graph's variables are two of them. */
-  getCollection(name: string): readonly GraphElement[] {
-    if (name === GraphKeys.GLOBAL_VARIABLES) return this.globalVariables();
-    if (name === GraphKeys.TRAINABLE_VARIABLES) return this.trainableVariables();
-    return [...(this.#collections.get(name) ?? [])];
+  /** What was put into a collection, such as `GraphKeys.REGULARIZATION_LOSSES`, in its order; the graph's variables are two of them. `scope`: what names begin with. */
+  getCollection(name: string, scope = ''): readonly GraphElement[] {
+    if (name === GraphKeys.GLOBAL_VARIABLES) return this.globalVariables(scope);
+    if (name === GraphKeys.TRAINABLE_VARIABLES) return this.trainableVariables(scope);
+    const elements = this.#collections.get(name) ?? [];
+    if (scope === '') return [...elements];
+    const nameOf = (e: GraphElement): string => (e instanceof Tensor ? this.nodeOf(e).name : e.name);
+    return elements.filter((e) => nameOf(e).startsWith(scope));
   }
   /** Puts something into a collection. @throws InvalidArgumentError for those that the graph fills itself. */
   addToCollection(name: string, element: GraphElement): void {

@@ -69,18 +69,18 @@ export function variablesInitializer(
 export function globalVariablesInitializer(): Operation {
   return variablesInitializer(globalVariables());
 }
-/** The variables of the default graph. */
-export function globalVariables(): Variable[] {
-  return currentGraph('tf.globalVariables()').globalVariables();
+/** The variables of the default graph. @param scope what their names begin with, such as `generator/`; all unless given. */
+export function globalVariables(scope?: string): Variable[] {
+  return currentGraph('tf.globalVariables()').globalVariables(scope);
 }
 /** The trainable variables of the default graph. */
-export function trainableVariables(): Variable[] {
-  return currentGraph('tf.trainableVariables()').trainableVariables();
+export function trainableVariables(scope?: string): Variable[] {
+  return currentGraph('tf.trainableVariables()').trainableVariables(scope);
 }
 
-/** What is in a collection of the default graph. */
-export function getCollection(name: string): readonly GraphElement[] {
-  return currentGraph('tf.getCollection()').getCollection(name);
+/** What is in a collection of the default graph. @param scope what its names begin with; all unless given. */
+export function getCollection(name: string, scope?: string): readonly GraphElement[] {
+  return currentGraph('tf.getCollection()').getCollection(name, scope);
 }
 /** Puts something into a collection of the default graph. */
 export function addToCollection(name: string, element: GraphElement): void {

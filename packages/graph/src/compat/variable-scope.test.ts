@@ -168,6 +168,21 @@ test('a first value of its own is within Glorot’s limits, or zero', () => {
   });
 });
 
+test('collections by scope', () => {
+  inGraph(() => {
+    const regularizer = (w: Tensor): Tensor => w.sum();
+    const [g, d] = ['generator', 'critic'].map((name) =>
+      variableScope(name, { regularizer }, () => [get('w', [1]), get('n', [1], { trainable: false })]),
+    ) as [Variable[], Variable[]];
+    expect(v1.globalVariables('generator/')).toEqual(g);
+    expect(v1.trainableVariables('critic')).toEqual([d[0]]);
+    const { TRAINABLE_VARIABLES, REGULARIZATION_LOSSES } = v1.GraphKeys;
+    expect(v1.getCollection(TRAINABLE_VARIABLES, 'generator')).toEqual([g[0]]);
+    expect(v1.getCollection(REGULARIZATION_LOSSES, 'critic')).toHaveLength(2);
+    expect(v1.getCollection(REGULARIZATION_LOSSES)).toHaveLength(4);
+  });
+});
+
 test('an initializer needs a shape', () => {
   expect(() => inGraph(() => get('v', null, { initializer: () => ones([1]) }))).toThrow(
     'Shape of a new variable (v) must be fully defined',
