@@ -1,7 +1,7 @@
 """Event files by real TensorFlow and TensorBoard, and what is in them: packages/summary/golden.
 
-`v2.tfevents` is written by tf.summary, `v1.tfevents` by the FileWriter of TensorFlow 1 with values of the old kinds. `golden.json` has what
-went in, the buckets of histograms, and the group names of hyperparameters. Needs tensorboard beside tensorflow. Run with the versions that
+`v2.tfevents` is written by tf.summary, `v1.tfevents` by the FileWriter of TensorFlow 1 with values of the old kinds, `torch.tfevents` by
+PyTorch. `golden.json` has what went in, the buckets of histograms, and the group names of hyperparameters. Needs tensorboard beside tensorflow. Run with the versions that
 the file names:
 
     python tools/golden/summaries.py
@@ -18,15 +18,17 @@ os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'
 import numpy as np  # noqa: E402
 import tensorboard  # noqa: E402
 import tensorflow as tf  # noqa: E402
+import torch  # noqa: E402
 from tensorboard.plugins.histogram import summary_v2 as histogram_v2  # noqa: E402
 from tensorboard.plugins.hparams import api as hp  # noqa: E402
 from tensorboard.plugins.hparams import summary_v2 as hparams_v2  # noqa: E402
+from torch.utils.tensorboard import SummaryWriter  # noqa: E402
 
 OUT = pathlib.Path(__file__).parents[2] / 'packages/summary/golden'
 SEED = 7
 rng = np.random.default_rng(SEED)
 golden = {
-    'versions': {'tensorflow': tf.__version__, 'tensorboard': tensorboard.__version__, 'numpy': np.__version__},
+    'versions': {'tensorflow': tf.__version__, 'tensorboard': tensorboard.__version__, 'torch': torch.__version__, 'numpy': np.__version__},
     'seed': SEED,
 }
 
@@ -106,7 +108,7 @@ def v1():
     with v1.Graph().as_default():
         writer = v1.summary.FileWriter(folder)
         histogram = v1.HistogramProto(min=-1, max=2, num=3, sum=1.5, sum_squares=5.25, bucket_limit=[0, 1, 2], bucket=[1, 0, 2])
-        image = v1.Summary.Image(height=1, width=2, colorspace=1, encoded_image_string=tf.io.encode_png(np.zeros([1, 2, 1], np.uint8)).numpy() if tf.executing_eagerly() else b'\x89PNG')
+        image = v1.Summary.Image(height=1, width=2, colorspace=1, encoded_image_string=b'\x89PNG')
         audio = v1.Summary.Audio(sample_rate=8000, num_channels=1, length_frames=2, encoded_audio_string=b'RIFF', content_type='audio/wav')
         for step, value in enumerate(
             [
@@ -120,6 +122,21 @@ def v1():
         writer.add_session_log(v1.SessionLog(status=v1.SessionLog.START), 9)
         writer.close()
     shutil.copy(only_file(folder), OUT / 'v1.tfevents')
+
+
+def pytorch():
+    folder = tempfile.mkdtemp()
+    with SummaryWriter(folder) as writer:
+        writer.add_scalar('loss', 0.25, 1)
+        writer.add_scalar('new', 0.5, 2, new_style=True)
+        writer.add_histogram('values', np.float32([1, 2, 2, 3]), 3, bins=2)
+        writer.add_image('picture', np.zeros([3, 2, 4], np.uint8), 4)
+        writer.add_text('note', 'Grüße', 5)
+        writer.add_hparams({'rate': 0.5, 'name': 'sgd', 'bias': True}, {'accuracy': 0.75}, run_name='.')
+    paths = sorted(glob.glob(f'{folder}/*tfevents*'), key=os.path.getsize)
+    with open(OUT / 'torch.tfevents', 'wb') as out:
+        for path in reversed(paths):
+            out.write(pathlib.Path(path).read_bytes())
 
 
 def histograms():
@@ -150,6 +167,7 @@ def group_names():
 
 v2()
 v1()
+pytorch()
 histograms()
 group_names()
 OUT.mkdir(exist_ok=True)

@@ -215,4 +215,28 @@ describe('readEvents', () => {
     expect(one(events, 'audio', 'sound').clips[0]?.audio.length).toBe(4);
     expect(events.at(-1)).toMatchObject({ kind: 'other', event: { session_log: { status: 1 } } });
   });
+
+  it('what PyTorch wrote', () => {
+    const events = read('torch.tfevents');
+    const scalars = events.filter((e) => e.kind === 'scalar');
+    expect(scalars.map(({ tag, step, value }) => [tag, step, value])).toEqual([
+      ['loss', 1, 0.25],
+      ['new', 2, 0.5],
+      ['accuracy', 0, 0.75],
+    ]);
+    expect(one(events, 'histogram', 'values').buckets).toEqual([
+      { left: 1, right: 2, count: 1 },
+      { left: 2, right: 3, count: 3 },
+    ]);
+    const { width, height, images } = one(events, 'image', 'picture');
+    expect([width, height, decode(images[0]!).channels]).toEqual([4, 2, 3]);
+    expect(one(events, 'text', 'note/text_summary').texts).toEqual(['Grüße']);
+    expect(one(events, 'hparams', '_hparams_/session_start_info').values).toEqual({
+      rate: 0.5,
+      name: 'sgd',
+      // PyTorch takes a truth value for a number.
+      bias: 1,
+    });
+    expect(one(events, 'hparamsEnd', '_hparams_/session_end_info').status).toBe('success');
+  });
 });
