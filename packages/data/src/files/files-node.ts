@@ -47,24 +47,30 @@ export class FilesNode implements DatasetNode {
   readonly spec: ElementSpec | null;
   readonly #open: (path: string, position: number) => ElementReader;
   readonly #cycle: number;
+  readonly #size: number;
 
-  /** @param cycle from how many files elements come in turn. */
+  /**
+   * @param cycle from how many files elements come in turn.
+   * @param size how many elements there are in all.
+   */
   constructor(
     kind: string,
     names: DatasetNode,
     spec: ElementSpec | null,
     open: (path: string, position: number) => ElementReader,
     cycle: number,
+    size: number = UNKNOWN_CARDINALITY,
   ) {
     this.kind = kind;
     this.inputs = [names];
     this.spec = spec;
     this.#open = open;
     this.#cycle = cycle;
+    this.#size = size;
   }
 
   cardinality(): number {
-    return UNKNOWN_CARDINALITY;
+    return this.#size;
   }
 
   iterate(context: IterationContext): ElementIterator {

@@ -1,0 +1,120 @@
+// `cache` in a folder.
+import { InvalidArgumentError } from '@eagre/backend';
+import {
+  type Awaitable,
+  after,
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+} from '../iterator.ts';
+import { later } from '../later.ts';
+import { fields, UnaryNode } from '../node.ts';
+import { isSaved, SavedWriter, savedNode } from './saved-files.ts';
+
+/** Keeps the elements of the first complete pass in a folder. */
+export class CacheFileNode extends UnaryNode {
+  readonly kind = 'CacheFile';
+  readonly #path: string;
+
+  /** @throws InvalidArgumentError for no path. */
+  constructor(input: DatasetNode, path: string) {
+    super(input);
+    if (typeof path !== 'string' || path === '')
+      throw new InvalidArgumentError('give the path of a folder', 'Dataset.cache');
+    this.#path = path;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new CacheFileIterator(
+      this.#path,
+      () => this.input.iterate(context),
+      () => savedNode(this.#path, 'Dataset.cache').iterate(context),
+      () => new SavedWriter(this.#path, this.spec, '', 'Dataset.cache'),
+    );
+  }
+}
+
+class CacheFileIterator extends ElementIterator {
+  readonly #path: string;
+  readonly #make: () => ElementIterator;
+  readonly #load: () => ElementIterator;
+  readonly #write: () => SavedWriter;
+  /** What elements come from; null before the first. */
+  #source: ElementIterator | null = null;
+  #isSaved = false;
+  /** Null when nothing is kept: the elements are read, or not all of them were seen. */
+  #writer: SavedWriter | null = null;
+
+  constructor(
+    path: string,
+    make: () => ElementIterator,
+    load: () => ElementIterator,
+    write: () => SavedWriter,
+  ) {
+    super();
+    this.#path = path;
+    this.#make = make;
+    this.#load = load;
+    this.#write = write;
+  }
+
+  next(): Awaitable<Step> {
+    const source = this.#source ?? this.#begin();
+    const failed = (error: unknown): never => {
+      // What is kept must be whole.
+      this.#stop();
+      throw error;
+    };
+    try {
+      const step = source.next();
+      return step instanceof Promise ? later(step).then(this.#keep, failed) : this.#keep(step);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #begin(): ElementIterator {
+    this.#isSaved = isSaved(this.#path);
+    const source = this.#isSaved ? this.#load() : this.#make();
+    this.#source = source;
+    if (!this.#isSaved) this.#writer = this.#write();
+    return source;
+  }
+
+  readonly #keep = (step: Step): Step => {
+    if (this.#writer === null) return step;
+    if (step !== END) this.#writer.write(step);
+    else {
+      // Another pass may have been faster.
+      if (!isSaved(this.#path)) this.#writer.finish();
+      this.#stop();
+    }
+    return step;
+  };
+
+  #stop(): void {
+    this.#writer?.abort();
+    this.#writer = null;
+  }
+
+  saveState(): State {
+    if (this.#source === null) return null;
+    return { saved: this.#isSaved, source: this.#source.saveState() };
+  }
+
+  restoreState(state: State): void {
+    if (state === null) return;
+    const { saved, source } = fields(state);
+    this.#isSaved = saved === true;
+    this.#source = this.#isSaved ? this.#load() : this.#make();
+    this.#source.restoreState(source as State);
+  }
+
+  override close(): Awaitable<void> {
+    this.#stop();
+    return after(this.#source?.close(), () => undefined);
+  }
+}

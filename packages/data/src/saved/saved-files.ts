@@ -1,0 +1,133 @@
+// A saved dataset: a folder of `elements.tfrecord`, one record per element, and `dataset.json`, which is written last.
+import { DataLossError, FailedPreconditionError, NotFoundError } from '@eagre/backend';
+import { nodeBuiltin, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
+import type { ElementSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import type { Element } from '../elements/structure.ts';
+import { type Compression, checkFileOptions, FileBytes } from '../files/file-bytes.ts';
+import { type ElementReader, FilesNode, namesNode } from '../files/files-node.ts';
+import { RecordReader } from '../files/readers.ts';
+import { stateFromTensor, stateToTensor } from '../state.ts';
+import { specFromJson, specToJson } from './spec-json.ts';
+
+const INFO = 'dataset.json';
+const ELEMENTS = 'elements.tfrecord';
+const FORMAT = 1;
+
+/** What `dataset.json` says. */
+interface Info {
+  readonly count: number;
+  readonly spec: ElementSpec | null;
+  readonly compression: Compression;
+}
+
+/** Whether a complete dataset is saved at `path`. */
+export function isSaved(path: string): boolean {
+  return nodeBuiltin('node:fs').existsSync(`${path}/${INFO}`);
+}
+
+/** Writes a dataset beside its place; only `finish` puts it there. */
+export class SavedWriter {
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #spec: ElementSpec | null;
+  readonly #compression: Compression;
+  #records: RecordFileWriter | null;
+  #count = 0;
+
+  /** @throws FailedPreconditionError when something else is at `path`. */
+  constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
+    const { existsSync, mkdirSync, mkdtempSync, readdirSync } = nodeBuiltin('node:fs');
+    const { dirname, resolve } = nodeBuiltin('node:path');
+    this.#path = resolve(path);
+    if (existsSync(this.#path) && !isSaved(this.#path) && readdirSync(this.#path).length > 0)
+      throw new FailedPreconditionError(
+        `${path} exists and is no saved dataset; choose another folder`,
+        what,
+      );
+    mkdirSync(dirname(this.#path), { recursive: true });
+    this.#temporary = mkdtempSync(`${this.#path}.partial-`);
+    this.#spec = spec;
+    this.#compression = compression;
+    this.#records = new RecordFileWriter(`${this.#temporary}/${ELEMENTS}`, { compression });
+  }
+
+  write(element: Element): void {
+    const tensor = stateToTensor(saveElement(element));
+    this.#records?.write(tensor.data() as Uint8Array);
+    tensor.dispose();
+    this.#count++;
+  }
+
+  /** Puts the dataset in its place, where it replaces an earlier one. */
+  finish(): void {
+    const { renameSync, rmSync } = nodeBuiltin('node:fs');
+    this.#records?.close();
+    this.#records = null;
+    const info = {
+      format: FORMAT,
+      count: this.#count,
+      compression: this.#compression,
+      spec: specToJson(this.#spec),
+    };
+    writeFileAtomicSync(`${this.#temporary}/${INFO}`, `${JSON.stringify(info)}\n`);
+    rmSync(this.#path, { recursive: true, force: true });
+    renameSync(this.#temporary, this.#path);
+  }
+
+  /** Leaves nothing behind. May follow `finish`. */
+  abort(): void {
+    this.#records?.close();
+    this.#records = null;
+    nodeBuiltin('node:fs').rmSync(this.#temporary, { recursive: true, force: true });
+  }
+}
+
+function readInfo(path: string, what: string): Info {
+  let json: Readonly<Record<string, unknown>>;
+  try {
+    json = JSON.parse(nodeBuiltin('node:fs').readFileSync(`${path}/${INFO}`, 'utf8'));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new DataLossError(`${path}/${INFO} is damaged`, what, { cause });
+    throw new NotFoundError(`there is no saved dataset at ${path}`, what, { cause });
+  }
+  const { format, count, compression, spec } = json ?? {};
+  if (format !== FORMAT || typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0)
+    throw new DataLossError(`${path}/${INFO} is damaged, or of another version`, what);
+  if (compression !== '' && compression !== 'GZIP' && compression !== 'ZLIB')
+    throw new DataLossError(`${path}/${INFO} names an unknown compression`, what);
+  return { count, compression, spec: specFromJson(spec) };
+}
+
+/**
+ * The node of a saved dataset.
+ *
+ * @throws NotFoundError when there is none at `path`.
+ * @throws DataLossError when it is damaged; iterating throws it as well.
+ */
+export function savedNode(path: string, what: string): FilesNode {
+  const { count, compression, spec } = readInfo(path, what);
+  const options = checkFileOptions({ compressionType: compression }, what);
+  const open = (file: string, at: number): ElementReader => {
+    const records = new RecordReader(new FileBytes(file, options, at, what), at);
+    let given = 0;
+    return {
+      get position() {
+        return records.position;
+      },
+      next() {
+        const bytes = records.next();
+        if (bytes === null) {
+          // What was restored does not know how many came before.
+          if (at === 0 && given !== count)
+            throw new DataLossError(`${file} holds ${given} elements where ${count} were saved`, what);
+          return null;
+        }
+        given++;
+        return loadElement(stateFromTensor(bytes));
+      },
+      close: () => records.close(),
+    };
+  };
+  return new FilesNode('Saved', namesNode(`${path}/${ELEMENTS}`, what), spec, open, 1, count);
+}

@@ -1,0 +1,171 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import '@eagre/backend-js';
+import { EagreError } from '@eagre/backend';
+import { constant, type Tensor } from '@eagre/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Dataset } from '../dataset.ts';
+import { cacheInFile, load, save } from './saved-datasets.ts';
+
+let root: string;
+let path: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'eagre-saved-'));
+  path = join(root, 'd');
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+const numbers = (dataset: Iterable<Tensor>): number[] =>
+  [...dataset].map((t) => Number(t.item<number | bigint>()));
+const squares = (count: number): Dataset<Tensor> => Dataset.range(count).map((x) => x.mul(x));
+
+describe('save and load', () => {
+  it('keep elements, structure, spec and number', async () => {
+    const dataset = Dataset.fromTensorSlices({
+      x: [
+        [1, 2],
+        [3, 4],
+      ],
+      name: ['a', 'ü'],
+      pair: [constant([1n, 2n]), constant([true, false])],
+    });
+    for (const compression of ['', 'GZIP', 'ZLIB'] as const) {
+      await save(dataset, path, { compression });
+      const loaded = load<{ x: Tensor; name: Tensor; pair: [Tensor, Tensor] }>(path);
+      expect(String(loaded.elementSpec)).toBe(String(dataset.elementSpec));
+      expect(JSON.stringify(loaded.elementSpec)).toBe(JSON.stringify(dataset.elementSpec));
+      expect(loaded.cardinality()).toBe(2);
+      const [, second] = [...loaded];
+      expect(second?.x.array()).toEqual([3, 4]);
+      expect(second?.name.item()).toBe('ü');
+      expect(second?.pair.map((t) => t.item())).toEqual([2n, false]);
+    }
+    expect(readdirSync(root)).toEqual(['d']);
+  });
+
+  it('go on where they were, and keep windows', async () => {
+    await save(Dataset.range(5).window(2), path);
+    const windows = [...load<Dataset<Tensor>>(path)].map(numbers);
+    expect(windows).toEqual([[0, 1], [2, 3], [4]]);
+    const first = load<Dataset<Tensor>>(path).iterator();
+    first.next();
+    const second = load<Dataset<Tensor>>(path).iterator();
+    second.restoreState(first.saveState());
+    expect([...second].map(numbers)).toEqual([[2, 3], [4]]);
+  });
+
+  it('leave what was there when something fails', async () => {
+    await save(squares(3), path);
+    const failing = Dataset.range(3).map(
+      (x) => {
+        if (x.item() === 2n) throw new Error('no more');
+        return x;
+      },
+      { runEagerly: true },
+    );
+    await expect(save(failing, path)).rejects.toThrow('no more');
+    expect(numbers(load<Tensor>(path))).toEqual([0, 1, 4]);
+    expect(readdirSync(root)).toEqual(['d']);
+    await save(squares(2), path);
+    expect(numbers(load<Tensor>(path))).toEqual([0, 1]);
+    mkdirSync(join(root, 'mine'));
+    writeFileSync(join(root, 'mine', 'x'), '');
+    await expect(save(squares(2), join(root, 'mine'))).rejects.toThrow(/is no saved dataset/);
+  });
+
+  it('refuse what is missing or damaged', async () => {
+    expect(() => load(path)).toThrow(/no saved dataset/);
+    await save(squares(3), path);
+    const info = readFileSync(join(path, 'dataset.json'), 'utf8');
+    for (const wrong of [
+      '{',
+      '{}',
+      'null',
+      info.replace('int64', 'int65'),
+      info.replace('"count":3', '"count":-1'),
+    ]) {
+      writeFileSync(join(path, 'dataset.json'), wrong);
+      expect(() => load(path)).toThrow(EagreError);
+    }
+    writeFileSync(join(path, 'dataset.json'), info.replace('"count":3', '"count":4'));
+    expect(() => numbers(load<Tensor>(path))).toThrow(/holds 3 elements where 4 were saved/);
+    writeFileSync(join(path, 'dataset.json'), info);
+    const good = readFileSync(join(path, 'elements.tfrecord'));
+    for (let i = 0; i < good.length; i += 5) {
+      const damaged = Uint8Array.from(good);
+      damaged[i] = (damaged[i] as number) ^ 0x11;
+      writeFileSync(join(path, 'elements.tfrecord'), damaged);
+      expect(() => numbers(load<Tensor>(path))).toThrow(EagreError);
+    }
+  });
+});
+
+describe('cacheInFile', () => {
+  it('makes elements once, also for other programs', () => {
+    let made = 0;
+    const dataset = () =>
+      cacheInFile(
+        Dataset.range(4).map(
+          (x) => {
+            made++;
+            return x;
+          },
+          { runEagerly: true },
+        ),
+        path,
+      );
+    const one = dataset();
+    expect([numbers(one), numbers(one), numbers(dataset())]).toEqual(new Array(3).fill([0, 1, 2, 3]));
+    expect(made).toBe(4);
+    rmSync(path, { recursive: true });
+    expect(numbers(one)).toEqual([0, 1, 2, 3]);
+    expect(made).toBe(8);
+  });
+
+  it('keeps nothing of passes that end early or fail', async () => {
+    const dataset = cacheInFile(squares(4), path);
+    for (const _ of dataset) break;
+    expect(readdirSync(root)).toEqual([]);
+    let fails = true;
+    const source = Dataset.range(3).map(
+      async (x) => {
+        if (fails && x.item() === 1n) throw new Error('once');
+        return x;
+      },
+      { runEagerly: true },
+    );
+    const cached = cacheInFile(source, path).ignoreErrors();
+    const found: number[] = [];
+    for await (const x of cached) found.push(Number(x.item()));
+    expect(found).toEqual([0, 2]);
+    expect(existsSync(path)).toBe(false);
+    fails = false;
+    for await (const _ of cached) found.push(9);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('goes on where it was', () => {
+    const make = () => cacheInFile(squares(4), path);
+    for (const isSaved of [false, true]) {
+      const first = make().iterator();
+      first.next();
+      const second = make().iterator();
+      second.restoreState(first.saveState());
+      first.close();
+      expect(numbers(second)).toEqual([1, 4, 9]);
+      expect(existsSync(path)).toBe(isSaved);
+      if (!isSaved) numbers(make());
+    }
+  });
+});
