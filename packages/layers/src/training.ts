@@ -351,6 +351,9 @@ async function alone(
     const logs = await work(callbacks, bar);
     bar?.onEpochEnd(0, logs);
     return logs;
+  } catch (error) {
+    callbacks.close();
+    throw error;
   } finally {
     bar?.close();
   }

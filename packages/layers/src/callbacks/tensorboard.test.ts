@@ -225,9 +225,14 @@ it('evaluate by itself writes too, and an error leaves no writer behind', async 
     override onTrainBatchEnd(): void {
       throw new Error('no');
     }
+    override onTestBatchEnd(): void {
+      throw new Error('no');
+    }
   }
   const callbacks = [new TensorBoard(newFolder(), { updateFreq: 1 }), new Fails()];
   await expect(model.fit(x, y, { verbose: 0, callbacks })).rejects.toThrow('no');
+  expect(summary.shouldRecordSummaries()).toBe(false);
+  await expect(model.evaluate(x, y, { verbose: 0, callbacks })).rejects.toThrow('no');
   expect(summary.shouldRecordSummaries()).toBe(false);
   expect(summary.experimental.getStep()).toBe(null);
 });
