@@ -1,3 +1,4 @@
+import type { LoadStatus } from '@eagre/checkpoint';
 import {
   FailedPreconditionError,
   InvalidArgumentError,
@@ -218,16 +219,22 @@ export class Model extends Layer {
     summary(this, options);
   }
 
-  /** Writes the weights to a `.safetensors` file, whole or not at all. @throws FailedPreconditionError before it is built. */
+  /**
+   * Writes the weights, whole or not at all: to a file that ends in `.safetensors` or `.npz`, or, under a path without an ending, as a
+   * checkpoint of TensorFlow, with the state of the optimizer of `compile`.
+   * @throws FailedPreconditionError before the model is built.
+   */
   async saveWeights(path: string): Promise<void> {
     await saveWeights(this, path);
   }
   /**
-   * Reads weights written by `saveWeights` into a model of the same structure.
+   * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their
+   * values when they are made.
+   * @returns for a checkpoint its status, which tells what did not match; null for a file, in which everything must match.
    * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ; the model stays as it was.
    */
-  async loadWeights(path: string): Promise<void> {
-    await loadWeights(this, path);
+  async loadWeights(path: string): Promise<LoadStatus | null> {
+    return loadWeights(this, path);
   }
 }
 builtin(Model);

@@ -3,6 +3,7 @@ import '@eagre/backend-native';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { latestCheckpoint } from '@eagre/checkpoint';
 import {
   DataLossError,
   FailedPreconditionError,
@@ -183,7 +184,7 @@ describe('what goes wrong leaves everything as it was', () => {
       "'never_called' has no weights yet",
     );
     await expect(make().saveWeights(file('x.h5'))).rejects.toThrow('.safetensors');
-    await expect(make().loadWeights(file('x.npz'))).rejects.toThrow('.safetensors');
+    await expect(make().loadWeights(file('x.keras'))).rejects.toThrow('.safetensors');
     expect(readdirSync(folder).includes('x.safetensors')).toBe(false);
   });
 });
@@ -199,4 +200,24 @@ test('a layer that is called in training only and has no weights does not preven
   const model = new Trains();
   model(zeros([1, 2]));
   await model.saveWeights(file('trains.safetensors'));
+});
+
+test.each(['arrays.npz', 'checkpoint/of', 'w.safetensors'])('weights in %s', async (name) => {
+  const a = make();
+  const wanted = values(a);
+  await a.saveWeights(file(name));
+  const b = make();
+  const status = await b.loadWeights(file(name));
+  expect(values(b)).toEqual(wanted);
+  expect(status === null).toBe(name !== 'checkpoint/of');
+  status?.assertConsumed();
+  if (status === null) return;
+  expect(latestCheckpoint(file('checkpoint'))).toBe(file(name));
+  const later = new Sequential([new Dense(3), new BatchNormalization(), new Dense(1)]);
+  const deferred = await later.loadWeights(file(name));
+  later(ones([1, 2]));
+  expect(values(later)).toEqual(wanted);
+  deferred?.assertConsumed();
+  await expect(make(4).loadWeights(file(name))).rejects.toThrow(InvalidArgumentError);
+  await expect(make().loadWeights(file('nowhere'))).rejects.toThrow(NotFoundError);
 });

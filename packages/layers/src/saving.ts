@@ -1,3 +1,5 @@
+import { Checkpoint, type LoadStatus } from '@eagre/checkpoint';
+import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
   DataLossError,
   type DType,
@@ -11,29 +13,54 @@ import {
   FormatError,
   type NDArray,
   nodeBuiltin,
+  readNpzFile,
   readSafetensorsFile,
+  writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/formats';
 import { Layer, type NamedWeight } from './layer.ts';
 import type { Model } from './model.ts';
 
-/** Writes every weight under its path (`dense/kernel`), atomically. */
+/** How weights are kept: arrays by name in one file, or a checkpoint of TensorFlow. */
+type Format = 'safetensors' | 'npz' | 'checkpoint';
+
+/**
+ * The format that a path stands for.
+ * @throws InvalidArgumentError for an ending that stands for none.
+ */
+export function formatOf(path: string): Format {
+  const ending = /\.([a-z]\w*)$/i.exec(path)?.[1]?.toLowerCase();
+  if (ending === undefined) return 'checkpoint';
+  if (ending === 'safetensors' || ending === 'npz') return ending;
+  throw new InvalidArgumentError(
+    `${path}: weights are kept in files that end in .safetensors or .npz, or in checkpoints of TensorFlow, whose paths have no ending`,
+  );
+}
+
+/** Writes every weight: under its path (`dense/kernel`) or, in a checkpoint, with its place in the model. */
 export async function saveWeights(model: Model, path: string): Promise<void> {
-  checkPath(path);
+  const format = formatOf(path);
   const weights = builtWeights(model, 'saveWeights');
+  if (format === 'checkpoint') {
+    await new Checkpoint(model).writeAsync(path);
+    updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
+    return;
+  }
   const arrays = new Map<string, NDArray>();
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
   await nodeBuiltin('node:fs').promises.mkdir(nodeBuiltin('node:path').dirname(path), { recursive: true });
-  await writeSafetensorsFile(path, arrays, { format: 'eagre' });
+  if (format === 'npz') await writeNpzFile(path, arrays);
+  else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
 }
 
-/** Reads and checks everything before the first weight changes. */
-export async function loadWeights(model: Model, path: string): Promise<void> {
-  checkPath(path);
+/** Reads and checks everything before the first weight changes. @returns the status of a checkpoint, null for a file. */
+export async function loadWeights(model: Model, path: string): Promise<LoadStatus | null> {
+  const format = formatOf(path);
+  if (format === 'checkpoint') return new Checkpoint(model).read(path);
   const weights = builtWeights(model, 'loadWeights');
-  const file = await read(path);
+  const file = await read(path, format);
   const missing = weights.filter((w) => !file.has(w.path)).map((w) => w.path);
   const names = new Set(weights.map((w) => w.path));
   const unknown = [...file.keys()].filter((name) => !names.has(name));
@@ -61,23 +88,18 @@ export async function loadWeights(model: Model, path: string): Promise<void> {
     const { data, shape, dtype } = file.get(name) as NDArray;
     variable.assign({ data: data as TypedArray, shape, dtype: dtype as DType });
   }
+  return null;
 }
 
-async function read(path: string): Promise<ReadonlyMap<string, NDArray>> {
+async function read(path: string, format: 'safetensors' | 'npz'): Promise<ReadonlyMap<string, NDArray>> {
   try {
-    return (await readSafetensorsFile(path)).tensors;
+    return format === 'npz' ? await readNpzFile(path) : (await readSafetensorsFile(path)).tensors;
   } catch (cause) {
     if (cause instanceof FormatError) throw new DataLossError(cause.message, 'loadWeights', { cause });
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new NotFoundError(`there is no file ${path}`, 'loadWeights', { cause });
     }
     throw cause;
-  }
-}
-
-function checkPath(path: string): void {
-  if (!path.endsWith('.safetensors')) {
-    throw new InvalidArgumentError(`${path}: weights are kept in files that end in .safetensors`);
   }
 }
 

@@ -166,6 +166,7 @@ export async function fit(
     epochs,
     steps: stepsPerEpoch ?? batches.steps,
     verbose: verbosity(options.verbose),
+    initialEpoch,
   };
   const given = options.callbacks ?? [];
   // The bar is last, so that what other callbacks print or throw comes before its line.
@@ -176,7 +177,8 @@ export async function fit(
   let logs: Logs = {};
   try {
     await callbacks.call((c) => c.onTrainBegin());
-    for (let epoch = initialEpoch; epoch < epochs && !model.stopTraining; epoch++) {
+    const first = params.initialEpoch ?? 0;
+    for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
       await callbacks.call((c) => c.onEpochBegin(epoch));
       resetMetrics(model);
       const done = await pass(
@@ -192,7 +194,7 @@ export async function fit(
         model,
       );
       if (done.count === 0) {
-        if (epoch === initialEpoch) throw new InvalidArgumentError(NO_BATCH, 'fit');
+        if (epoch === first) throw new InvalidArgumentError(NO_BATCH, 'fit');
         warnOfEnd(epoch);
         break;
       }

@@ -9,6 +9,8 @@ export interface FitParams {
   /** Batches in an epoch; undefined while it is not known. */
   steps: number | undefined;
   readonly verbose: 0 | 1 | 2;
+  /** The epoch that comes first; `onTrainBegin` may change it. */
+  initialEpoch?: number;
 }
 
 /** Something that follows training: override what is needed. Methods may be asynchronous; training waits. */

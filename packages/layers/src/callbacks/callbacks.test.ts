@@ -4,14 +4,22 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { InvalidArgumentError, ones } from '@eagre/core';
-import { SGD } from '@eagre/optimizers';
+import { InvalidArgumentError, ones, random } from '@eagre/core';
+import { Adam, SGD } from '@eagre/optimizers';
 import { build } from 'vite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Dense } from '../layers/index.ts';
+import { Dense, Dropout } from '../layers/index.ts';
 import { Sequential } from '../sequential.ts';
 import { runProcess } from '../testing/run-process.ts';
-import { Callback, CSVLogger, EarlyStopping, type Logs, ModelCheckpoint, ProgressBar } from './index.ts';
+import {
+  BackupAndRestore,
+  Callback,
+  CSVLogger,
+  EarlyStopping,
+  type Logs,
+  ModelCheckpoint,
+  ProgressBar,
+} from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-callbacks-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -137,6 +145,93 @@ describe('ModelCheckpoint', () => {
     await expect(run([1], new ModelCheckpoint(inFolder('{nothing}.safetensors')))).rejects.toThrow(
       "names 'nothing'; there are val_loss, epoch",
     );
+  });
+});
+
+describe('ModelCheckpoint, further', () => {
+  test('after so many batches, over the ends of epochs; a threshold; checkpoints of TensorFlow', async () => {
+    const path = join(folder, 'batches/w-{epoch}-{batch}');
+    const model = scripted([{ loss: 1 }]);
+    const freq = new ModelCheckpoint(path, { saveFreq: 3 });
+    await model.fit(ones([4, 1]), { batchSize: 1, epochs: 2, verbose: 0, callbacks: [freq] });
+    const written = (name: string): string[] =>
+      readdirSync(join(folder, name))
+        .filter((f) => f.endsWith('.index'))
+        .map((f) => f.slice(0, -6))
+        .sort();
+    expect(written('batches')).toEqual(['w-1-3', 'w-2-2']);
+    const options = { saveBestOnly: true, initialValueThreshold: 2.5 };
+    await run([3, 4, 2, 1], new ModelCheckpoint(join(folder, 'threshold/{epoch}'), options));
+    expect(written('threshold')).toEqual(['3', '4']);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await run([3, 4], new ModelCheckpoint(join(folder, 'v/{epoch}.npz'), { saveBestOnly: true, verbose: 1 }));
+    expect(log.mock.calls.map((c) => (c[0] as string).replace(folder, ''))).toEqual([
+      '\nEpoch 1: val_loss improved from None to 3.00000, saving model to /v/1.npz',
+      '\nEpoch 2: val_loss did not improve from 3.00000',
+    ]);
+    log.mockRestore();
+    expect(() => new ModelCheckpoint('x', { saveFreq: 0 })).toThrow(/saveFreq/);
+  });
+});
+
+describe('BackupAndRestore', () => {
+  const data = random.normal([32, 3], { seed: 1 });
+  const targets = random.normal([32, 1], { seed: 2 });
+  const make = (): Sequential => {
+    const first = new Dense(4, { activation: 'relu', inputShape: [3] });
+    const model = new Sequential([first, new Dropout(0.3), new Dense(1)]);
+    model.compile({ optimizer: new Adam(0.02), loss: 'mse' });
+    return model;
+  };
+  const weights = (model: Sequential): unknown => model.getWeights().map((w) => w.array());
+  class Dies extends Callback {
+    override onEpochEnd(epoch: number): void {
+      if (epoch === 2) throw new Error('gone');
+    }
+  }
+
+  test('what was interrupted ends as if it had not been', async () => {
+    random.setSeed(7);
+    const whole = make();
+    const { history } = await whole.fit(data, targets, { epochs: 5, batchSize: 8, verbose: 0 });
+
+    random.setSeed(7);
+    const backup = join(folder, 'backup');
+    const options = { epochs: 5, batchSize: 8, verbose: 0 as const };
+    const dying = make();
+    const callbacks = [new BackupAndRestore(backup), new Dies()];
+    await expect(dying.fit(data, targets, { ...options, callbacks })).rejects.toThrow('gone');
+    expect(existsSync(backup)).toBe(true);
+
+    random.setSeed(99);
+    const again = make();
+    const rest = await again.fit(data, targets, { ...options, callbacks: [new BackupAndRestore(backup)] });
+    expect(rest.epoch).toEqual([3, 4]);
+    expect(rest.history['loss']).toEqual(history['loss']?.slice(3));
+    expect(weights(again)).toEqual(weights(whole));
+    expect(existsSync(backup)).toBe(false);
+  });
+
+  test('after batches; the backup before the last one, when that is damaged', async () => {
+    const backup = join(folder, 'batches-backup');
+    const how = { saveFreq: 3, doubleCheckpoint: true, deleteCheckpoint: false };
+    await make().fit(data, targets, {
+      epochs: 2,
+      batchSize: 8,
+      verbose: 0,
+      callbacks: [new BackupAndRestore(backup, how)],
+    });
+    expect(readdirSync(backup).filter((f) => f.endsWith('.index'))).toHaveLength(2);
+    rmSync(join(backup, 'ckpt-2.data-00000-of-00001'));
+    const model = make();
+    const callbacks = [new BackupAndRestore(backup, how)];
+    const { epoch } = await model.fit(data, targets, { epochs: 2, batchSize: 8, verbose: 0, callbacks });
+    // The first backup, after three of four batches, is of the first epoch.
+    expect(epoch).toEqual([0, 1]);
+    const unbuilt = new Sequential([new Dense(1)]);
+    unbuilt.compile({ optimizer: 'sgd', loss: 'mse' });
+    await expect(unbuilt.fit(data, targets, { verbose: 0, callbacks })).rejects.toThrow(/must be built/);
+    expect(() => new BackupAndRestore(backup, { saveFreq: -1 })).toThrow(InvalidArgumentError);
   });
 });
 

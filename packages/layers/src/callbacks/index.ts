@@ -1,3 +1,4 @@
+export { BackupAndRestore, type BackupAndRestoreOptions } from './backup-and-restore.ts';
 export { Callback, type FitParams, type Logs } from './callback.ts';
 export { CSVLogger, type CSVLoggerOptions } from './csv-logger.ts';
 export { EarlyStopping, type EarlyStoppingOptions } from './early-stopping.ts';
@@ -5,4 +6,5 @@ export { History } from './history.ts';
 export { ModelCheckpoint, type ModelCheckpointOptions } from './model-checkpoint.ts';
 export type { MonitorOptions } from './monitor.ts';
 export { ProgressBar } from './progress.ts';
+export type { SaveFreq } from './save-times.ts';
 export { TensorBoard, type TensorBoardOptions } from './tensorboard.ts';

@@ -1,30 +1,35 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { formatOf } from '../saving.ts';
 import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions } from './monitor.ts';
+import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
 
 export interface ModelCheckpointOptions extends MonitorOptions {
   /** Write only when the watched number is the best so far. */
   readonly saveBestOnly?: boolean;
+  /** After each epoch, unless said, or after that many batches. */
+  readonly saveFreq?: SaveFreq;
+  /** What the watched number must beat at first. */
+  readonly initialValueThreshold?: number;
+  /** 1: say what is saved. */
+  readonly verbose?: 0 | 1;
 }
 
 /**
- * Saves the weights after each epoch. The path may hold `{epoch}` (from 1, `{epoch:02d}` pads) and names of the logs with
- * decimals: `weights-{epoch:02d}-{val_loss:.2f}.safetensors`.
+ * Saves the weights after each epoch, or after so many batches. The path is one for `model.saveWeights`, and may hold `{epoch}` (from 1,
+ * `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `weights-{epoch:02d}-{val_loss:.2f}.safetensors`.
  */
 export class ModelCheckpoint extends Callback {
   readonly #path: string;
   readonly #options: ModelCheckpointOptions;
   readonly #monitor: Monitor;
+  readonly #times: SaveTimes;
+  #epoch = 0;
 
-  /** @throws InvalidArgumentError for a path that does not end in `.safetensors` or holds something else in braces. */
+  /** @throws InvalidArgumentError for a path with another ending, or with something else in braces. */
   constructor(path: string, options: ModelCheckpointOptions = {}) {
     super();
-    if (!path.endsWith('.safetensors')) {
-      throw new InvalidArgumentError(
-        `${path}: weights are kept in files that end in .safetensors`,
-        'ModelCheckpoint',
-      );
-    }
+    formatOf(path.replace(PLACE, '0'));
     for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {
         throw new InvalidArgumentError(
@@ -36,15 +41,39 @@ export class ModelCheckpoint extends Callback {
     this.#path = path;
     this.#options = options;
     this.#monitor = new Monitor(options, 'ModelCheckpoint');
+    this.#monitor.best = options.initialValueThreshold;
+    this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'ModelCheckpoint'));
   }
 
-  override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
-    if (this.#options.saveBestOnly === true) {
+  override onEpochBegin(epoch: number): void {
+    this.#epoch = epoch;
+  }
+  override async onTrainBatchEnd(batch: number, logs: Logs): Promise<void> {
+    if (this.#times.afterBatch(batch)) await this.#save({ ...logs, batch: batch + 1 });
+  }
+  override async onEpochEnd(_epoch: number, logs: Logs): Promise<void> {
+    if (this.#times.afterEpoch()) await this.#save(logs);
+  }
+
+  async #save(logs: Logs): Promise<void> {
+    const { saveBestOnly = false, verbose = 0 } = this.#options;
+    const epoch = this.#epoch + 1;
+    let why = '';
+    if (saveBestOnly) {
       const value = this.#monitor.value(logs);
-      if (value === undefined || !this.#monitor.better(value)) return;
+      if (value === undefined) return;
+      const { name, best } = this.#monitor;
+      const before = best === undefined ? 'None' : best.toFixed(5);
+      if (!this.#monitor.better(value)) {
+        if (verbose > 0) console.log(`\nEpoch ${epoch}: ${name} did not improve from ${before}`);
+        return;
+      }
       this.#monitor.best = value;
+      why = `${name} improved from ${before} to ${value.toFixed(5)}, `;
     }
-    await this.model.saveWeights(fillIn(this.#path, { ...logs, epoch: epoch + 1 }));
+    const path = fillIn(this.#path, { ...logs, epoch });
+    if (verbose > 0) console.log(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
+    await this.model.saveWeights(path);
   }
 }
 

@@ -1,0 +1,73 @@
+import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
+import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
+import { nodeBuiltin } from '@eagre/formats';
+import { unbuilt } from '../saving.ts';
+import { Callback } from './callback.ts';
+import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
+
+export interface BackupAndRestoreOptions {
+  /** After each epoch, unless said, or after that many batches. */
+  readonly saveFreq?: SaveFreq;
+  /** Keep the backup before the last one too, for when the last one is damaged. */
+  readonly doubleCheckpoint?: boolean;
+  /** Delete the folder when training has ended; true unless said. */
+  readonly deleteCheckpoint?: boolean;
+}
+
+/**
+ * Makes training survive the end of its process: keeps weights, the state of the optimizer, random numbers and the number of the epoch in
+ * a folder, and the next `fit` with the same folder goes on there. With backups after epochs the outcome is the same as without the
+ * interruption, bit by bit; those after batches go on from the start of the epoch, as in Keras.
+ */
+export class BackupAndRestore extends Callback {
+  readonly #folder: string;
+  readonly #options: BackupAndRestoreOptions;
+  readonly #times: SaveTimes;
+  // The epoch to go on with.
+  readonly #epoch: Variable = new Variable(0, { dtype: 'int32', trainable: false, name: 'epoch' });
+  #manager: CheckpointManager | undefined;
+
+  /** @param backupDir a folder for this purpose alone. */
+  constructor(backupDir: string, options: BackupAndRestoreOptions = {}) {
+    super();
+    this.#folder = backupDir;
+    this.#options = options;
+    this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'BackupAndRestore'));
+  }
+
+  /** @throws FailedPreconditionError for a model without weights: to draw them later would take random numbers that were not drawn before. */
+  override onTrainBegin(): void {
+    const missing = unbuilt(this.model);
+    if (missing !== undefined) {
+      throw new FailedPreconditionError(
+        `To use the BackupAndRestore callback, your model must be built before you call fit(); '${missing.name}' is not. Give its first layer an inputShape, or call it on a batch of data.`,
+        'BackupAndRestore',
+      );
+    }
+    const checkpoint = new Checkpoint({ model: this.model, epoch: this.#epoch, random: random.globalStream });
+    const maxToKeep = this.#options.doubleCheckpoint === true ? 2 : 1;
+    this.#manager = new CheckpointManager(checkpoint, this.#folder, { maxToKeep });
+    this.#epoch.assign(this.params.initialEpoch ?? 0);
+    const found = this.#manager.checkpoints.reverse();
+    if (found.length === 0) return;
+    try {
+      checkpoint.restore(found[0] as string);
+    } catch (error) {
+      if (!(error instanceof DataLossError || error instanceof NotFoundError) || found.length < 2)
+        throw error;
+      checkpoint.restore(found[1] as string);
+    }
+    this.params.initialEpoch = this.#epoch.item();
+  }
+  override onTrainBatchEnd(batch: number): void {
+    if (this.#times.afterBatch(batch)) this.#manager?.save();
+  }
+  override onEpochEnd(epoch: number): void {
+    this.#epoch.assign(epoch + 1);
+    if (this.#times.afterEpoch()) this.#manager?.save();
+  }
+  override onTrainEnd(): void {
+    if (this.#options.deleteCheckpoint ?? true)
+      nodeBuiltin('node:fs').rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
