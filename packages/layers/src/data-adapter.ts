@@ -34,6 +34,8 @@ export type FitData = Inputs | BatchSource;
 export interface Batches {
   /** Number of batches in one pass, where it is known. */
   readonly steps: number | undefined;
+  /** Whether a pass never ends by itself. */
+  readonly endless?: boolean;
   batches(): Iterator<Batch> | AsyncIterator<Batch>;
 }
 
@@ -122,12 +124,16 @@ export class ArrayBatches implements Batches {
 /** Batches that somebody else makes. */
 class IterableBatches implements Batches {
   readonly steps: number | undefined;
+  readonly endless: boolean;
   readonly #source: BatchSource;
 
   constructor(source: BatchSource) {
     this.#source = source;
-    const { length } = source as { length?: unknown };
-    this.steps = typeof length === 'number' ? length : undefined;
+    const { length, cardinality } = source as { length?: unknown; cardinality?: unknown };
+    // A dataset of tf.data tells its number of batches, or -1 if it has no end and -2 if it does not know.
+    const count: unknown = typeof cardinality === 'function' ? cardinality.call(source) : length;
+    this.steps = typeof count === 'number' && count >= 0 ? count : undefined;
+    this.endless = typeof cardinality === 'function' && count === -1;
   }
 
   batches(): AsyncIterator<Batch> {
@@ -241,6 +247,11 @@ export class Feed {
   }
 
   async *pass(limit: number | undefined): AsyncGenerator<Batch> {
+    if (limit === undefined && this.#source.endless === true) {
+      throw new InvalidArgumentError(
+        'the dataset has no end: say how many batches to take (stepsPerEpoch, steps or validationSteps), or leave out repeat()',
+      );
+    }
     let iterator = this.#paused ?? this.#source.batches();
     let resumed = this.#paused !== undefined;
     this.#paused = undefined;
