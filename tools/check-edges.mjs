@@ -31,6 +31,7 @@ const permitted = {
     'backend',
   ],
   datasets: ['formats'],
+  cli: ['formats', 'datasets', 'summary', 'board'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
     'backend',
@@ -48,7 +49,7 @@ const permitted = {
     'summary',
     'datasets',
     'formats',
-    'board',
+    'cli',
   ],
 };
 const forTests = ['testing', 'backend-js', 'backend-native'];

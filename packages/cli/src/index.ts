@@ -1,0 +1,19 @@
+import { program } from './program.ts';
+
+/**
+ * Runs the command `eagre` with its arguments. Errors are one line on standard error, with the whole of them under `EAGRE_DEBUG`.
+ *
+ * @returns the exit code.
+ */
+export async function run(args: readonly string[], version: string): Promise<number> {
+  try {
+    await program(version, process.stdout).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    process.stderr.write(
+      `eagre: ${process.env['EAGRE_DEBUG'] && error instanceof Error ? error.stack : text}\n`,
+    );
+    return 1;
+  }
+}

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { inspectNpy, inspectNpz, inspectSafetensors } from './inspect/arrays.ts';
+import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
+import type { Contents, Item } from './inspect/contents.ts';
+import { inspectEvents } from './inspect/events.ts';
+import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
+import { bytesText, table } from './table.ts';
+
+/**
+ * What is in a file, or a checkpoint by its prefix, or a folder of checkpoints or event files.
+ *
+ * @throws Error where there is no such file, or it is of no known format; FormatError for one that is damaged.
+ */
+export async function inspect(path: string): Promise<Contents> {
+  if (existsSync(`${path}.index`)) return await inspectCheckpoint(path);
+  if (!existsSync(path)) throw new Error(`there is no ${path}`);
+  if (statSync(path).isDirectory()) return await inspectFolder(path);
+  if (path.endsWith('.index')) return await inspectCheckpoint(path.slice(0, -'.index'.length));
+  if (/\.data-\d{5}-of-\d{5}$/.test(path)) return await inspectCheckpoint(path.replace(/\.data-[^.]*$/, ''));
+  if (path.endsWith('.safetensors')) return await inspectSafetensors(path);
+  if (path.endsWith('.npz')) return await inspectNpz(path);
+  if (path.endsWith('.npy')) return await inspectNpy(path);
+  if (path.endsWith('.keras')) return await inspectKeras(path);
+  if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
+  if (path.includes('tfevents')) return await inspectEvents(path);
+  throw new Error(
+    `${path} is none of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
+  );
+}
+
+async function inspectFolder(path: string): Promise<Contents> {
+  const newest = newestIn(path);
+  if (newest !== undefined) return await inspectCheckpoint(newest);
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
+  if (files.some((file) => file.includes('tfevents'))) return await inspectEvents(path);
+  throw new Error(`there are neither checkpoints nor event files in ${path}`);
+}
+
+/** For people to read. */
+export function contentsText({ path, format, items, tags, about = {} }: Contents): string {
+  const lines = [`${path}: ${format}`];
+  for (const [key, value] of Object.entries(about))
+    if (value !== undefined)
+      lines.push(`${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  if (items !== undefined) {
+    const rows = items.map(({ name, dtype, shape, bytes }) => [name, dtype, `[${shape.join(', ')}]`, bytes]);
+    lines.push('', table(['name', 'dtype', 'shape', 'bytes'], rows), '', total(items));
+  }
+  if (tags !== undefined) {
+    const rows = tags.map((t) => [t.run, t.tag, t.kind, t.count, t.firstStep, t.lastStep]);
+    lines.push('', table(['run', 'tag', 'kind', 'count', 'first step', 'last step'], rows));
+  }
+  return lines.join('\n');
+}
+
+function total(items: readonly Item[]): string {
+  const values = items.reduce((sum, { shape }) => sum + shape.reduce((all, size) => all * size, 1), 0);
+  const bytes = items.reduce((sum, item) => sum + item.bytes, 0);
+  return `${items.length} tensors, ${values.toLocaleString('en')} values, ${bytesText(bytes)}`;
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { bytesText, table } from './table.ts';
+
+/** Where a command writes. */
+export interface Output {
+  write(text: string): void;
+}
+
+/** The command `eagre`. What its parts need is loaded by them. */
+export function program(version: string, out: Output): Command {
+  const command = new Command('eagre')
+    .description("Eagre's tools")
+    .version(version)
+    .configureOutput({ writeOut: (text) => out.write(text) });
+  command
+    .command('board')
+    .description('a dashboard of event files in the browser; follows them as they grow')
+    .requiredOption('--logdir <folder>', 'where the runs are')
+    .option('--port <number>', 'of the server; 0 takes any that is free', port, 6006)
+    .option(
+      '--host <address>',
+      'to listen on; another than this machine shows the logs to everybody',
+      '127.0.0.1',
+    )
+    .action(async (options: { logdir: string; port: number; host: string }) => {
+      const { serveBoard } = await import('@eagre/board');
+      const board = await serveBoard({ ...options, logdir: resolve(options.logdir) });
+      out.write(`Eagre board of ${options.logdir} at ${board.url} (press Ctrl+C to stop)\n`);
+      await interrupted();
+      await board.close();
+    });
+  command
+    .command('inspect')
+    .description(
+      'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
+    )
+    .argument('<path>', 'a file, the prefix of a checkpoint, or a folder of checkpoints or event files')
+    .option('--json', 'for programs to read')
+    .action(async (path: string, options: { json?: true }) => {
+      const { contentsText, inspect } = await import('./inspect.ts');
+      const contents = await inspect(path);
+      out.write(`${options.json ? JSON.stringify(contents, undefined, 2) : contentsText(contents)}\n`);
+    });
+  const datasets = command.command('datasets').description('data sets that can be downloaded');
+  datasets
+    .command('list')
+    .description('their names, sizes and licences')
+    .option('--json', 'for programs to read')
+    .action(async (options: { json?: true }) => {
+      const { list } = await import('@eagre/datasets');
+      const all = list();
+      if (options.json) return out.write(`${JSON.stringify(all, undefined, 2)}\n`);
+      const rows = all.map((d) => [d.name, bytesText(d.bytes), d.licence, d.description]);
+      out.write(`${table(['name', 'download', 'licence', 'what it holds'], rows)}\n`);
+    });
+  datasets
+    .command('download')
+    .description('downloads and verifies them; what is there already stays')
+    .argument('<names...>', 'as `eagre datasets list` tells them')
+    .option('--cache <folder>', 'where they are kept')
+    .option('--no-progress', 'no progress bar')
+    .action(async (names: readonly string[], options: { cache?: string; progress: boolean }) => {
+      const { download } = await import('@eagre/datasets');
+      const { cache: cacheDir, progress } = options;
+      for (const name of names)
+        for (const path of await download(name, { cacheDir, progress })) out.write(`${path}\n`);
+    });
+  return command;
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65535)
+    throw new InvalidArgumentError('expected a number from 0 to 65535');
+  return value;
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done());
+  });
+}
