@@ -9,6 +9,7 @@ import {
 } from '@eagre/core';
 import { isFloating, outsideScopes } from '@eagre/core/internal';
 import { type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
+import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { isObserved, isOurLoss, metricLogs, type Training, trainingOf, updateMetrics } from './compile.ts';
 import { trainableChanges } from './layer.ts';
@@ -26,13 +27,16 @@ interface Steps {
   kinds: Kinds | null;
   /** `trainableChanges` when they were made: other variables would be trained now. */
   readonly changes: number;
+  /** Whether there was a default writer of summaries then: without one, those of layers are not in the graph. */
+  readonly recorded: boolean;
 }
 
 const steps = new WeakMap<Training, Steps>();
 
 function stepsOf(model: Model, training: Training): Steps {
   let known = steps.get(training);
-  if (known === undefined || known.changes !== trainableChanges()) {
+  const recorded = hasDefaultWriter();
+  if (known === undefined || known.changes !== trainableChanges() || (recorded && !known.recorded)) {
     const wrap = (
       name: string,
       step: (model: Model, training: Training, ...args: Parameters<Step>) => void,
@@ -47,6 +51,7 @@ function stepsOf(model: Model, training: Training): Steps {
       test: wrap('testStep', test),
       kinds: null,
       changes: trainableChanges(),
+      recorded,
     };
     steps.set(training, known);
   }

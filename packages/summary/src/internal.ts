@@ -1,2 +1,3 @@
 /** What Eagre's other programs build on. No promise is made to anyone else: names here change without notice. */
 export { decodeEvent, type KnownMetadata } from './read-events.ts';
+export { hasDefaultWriter } from './state.ts';

@@ -57,6 +57,11 @@ function setWriter(writer: SummaryWriter | null, traced: boolean): void {
   setGraphSink(writer === null ? null : graphSink);
 }
 
+/** Whether there is a default writer. */
+export function hasDefaultWriter(): boolean {
+  return state.writer !== null;
+}
+
 /** The step of summaries that do not say theirs; null if none was set. */
 export function getStep(): Step | null {
   return state.step;

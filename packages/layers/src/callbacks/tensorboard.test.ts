@@ -160,6 +160,8 @@ it('what layers write goes into the run with the step of the batch, each time in
   }
   const model = new Sequential([new Watched(1, { inputShape: [3] })]);
   model.compile({ loss: 'mse' });
+  // Traced without a writer first.
+  await model.fit(ones([2, 3]), ones([2, 1]), { verbose: 0 });
   const means = async (updateFreq: number | 'epoch'): Promise<unknown[]> => {
     const folder = newFolder();
     const board = new TensorBoard(folder, { updateFreq });
