@@ -406,3 +406,50 @@ it('19: losses', async () => {
   expect(e.loss.item()).toBeCloseTo(11.522857, 5);
   expect(e.each.shape).toEqual([2]);
 });
+
+it('20: data pipeline', async () => {
+  const e = await import('./20-data-pipeline.ts');
+  expect(e.examples.cardinality()).toBe(4);
+  expect(
+    tf
+      .constant(e.batches as number[][][])
+      .mul(10)
+      .round()
+      .array(),
+  ).toEqual([
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    [
+      [5, 6],
+      [7, 8],
+    ],
+  ]);
+  expect(e.evens).toEqual([0, 2, 4, 6, 8]);
+  expect(e.first).not.toEqual(e.second);
+  expect([...(e.first as number[])].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(e.parts).toEqual([
+    [2, 3, 4, 5],
+    [6, 7],
+  ]);
+  expect(e.twice).toEqual([0, 1, 2, 0, 1, 2]);
+  expect(e.sum).toBe(45);
+  expect(e.zipped).toEqual([
+    [0, 0],
+    [1, 1],
+    [2, 4],
+  ]);
+  expect(e.interleaved).toEqual([1, 1, 2, 2, 1, 2, 3, 3, 3]);
+  expect(e.windows).toEqual([
+    [0, 1, 2],
+    [2, 3, 4],
+    [4, 5, 6],
+    [6, 7, 8],
+  ]);
+  expect(e.callsOfThreeEpochs).toBe(10);
+  expect(e.times).toEqual([[0, 1], [2, 3], [4]]);
+  expect(e.refusal).toContain('for await');
+  expect(e.again).toEqual(e.rest);
+  expect(e.history['loss']?.at(-1)).toBeLessThan(0.01);
+});
