@@ -81,9 +81,9 @@ export function convertFunction(
   program: Node,
   source: string,
   filename: string,
+  lines: Lines,
   ag: string,
 ): string {
-  const lines = new Lines(source);
   const found = marksOf(program);
   const marks: Marks = {
     ...found,

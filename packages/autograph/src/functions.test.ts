@@ -11,7 +11,8 @@ import { doNotConvert } from './to-graph.ts';
 const tf = { ...core, function: tfFunction, autograph: { doNotConvert } };
 const user = (body: string, exports: string, scope: Record<string, unknown> = {}) =>
   moduleOf(`import * as tf from 'eagre';\n${body}`, exports, { tf, ...scope });
-const traced = (fn: Plain | undefined): Plain => tfFunction(fn as (...args: never[]) => unknown) as Plain;
+const traced = (fn: Plain | undefined): Plain =>
+  tfFunction(fn as (...args: never[]) => unknown) as unknown as Plain;
 /** In a trace, of which nothing is known. */
 const both = (fn: Plain | undefined, ...numbers: number[]): unknown[] =>
   numbers.map((x) => values(traced(fn)(constant(x))));

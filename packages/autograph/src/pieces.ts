@@ -45,9 +45,11 @@ export function madeFrom(at: number, code: Code): Code {
 
 /** Where the lines of a text begin. */
 export class Lines {
-  readonly #starts: number[] = [0];
+  readonly #starts: number[];
 
-  constructor(text: string) {
+  /** @param ahead how much stands ahead of the text itself, in its first line. */
+  constructor(text: string, ahead = 0) {
+    this.#starts = [ahead];
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
   }
 

@@ -86,7 +86,8 @@ function converted(
     throw new InvalidArgumentError(`${file} has no source: it is bound or built in`, op);
   const source = `(${text})`;
   const ag = helpersName(source);
-  const program = parse(source, `${file}.js`, new Lines(source));
+  const lines = new Lines(source, 1);
+  const program = parse(source, `${file}.js`, lines);
   const [statement] = children(program);
   const inside = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
   const node = inside?.type === 'ParenthesizedExpression' ? inside.expression : undefined;
@@ -95,5 +96,5 @@ function converted(
       `${file} is no function that can be converted; methods and classes are converted where they stand, by the build`,
       op,
     );
-  return { text: convertFunction(node, program, source, file, ag), node, ag, site: `${file}:1:1` };
+  return { text: convertFunction(node, program, source, file, lines, ag), node, ag, site: `${file}:1:1` };
 }
