@@ -89,7 +89,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
 /** The name of a node for people: `(root).model.kernel`, as TensorFlow writes it. */
 export function nodeNames(graph: tensorflow.TrackableObjectGraph): string[] {
   const nodes = graph.nodes ?? [];
-  const names = new Array<string | undefined>(nodes.length);
+  const names: (string | undefined)[] = nodes.map(() => undefined);
   names[0] = '(root)';
   const order = [0];
   for (const id of order) {
@@ -99,12 +99,14 @@ export function nodeNames(graph: tensorflow.TrackableObjectGraph): string[] {
       order.push(child);
     }
   }
+  const nameOf = (id: number): string => names[id] ?? `node ${id}`;
   for (const [id, node] of nodes.entries()) {
     for (const row of node.slot_variables ?? []) {
       const slot = row.slot_variable_node_id ?? 0;
-      names[slot] ??=
-        `${names[id]}'s state '${row.slot_name}' for ${names[row.original_variable_node_id ?? 0]}`;
+      const original = row.original_variable_node_id ?? 0;
+      if (slot in names)
+        names[slot] ??= `${nameOf(id)}'s state '${row.slot_name ?? ''}' for ${nameOf(original)}`;
     }
   }
-  return names.map((name, id) => name ?? `node ${id}`);
+  return names.map((_, id) => nameOf(id));
 }
