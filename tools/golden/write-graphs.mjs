@@ -1,6 +1,5 @@
 // Graphs of traced functions as GraphDef bytes, with arguments and results; run by verify_graphs.py.
 import * as tf from '../../packages/eagre/dist/index.js';
-import { tensorflow } from '../../packages/formats/dist/index.js';
 
 const { layers } = tf;
 
@@ -68,7 +67,6 @@ const bytes = tf.constant([[3, 1, 2], [0, 5, 4]], 'int32');
 
 console.log(
   JSON.stringify({
-    fields: tensorflow.fieldNumbers(),
     // Parsed and looked at.
     models: {
       mlp: training(

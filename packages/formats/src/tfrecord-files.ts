@@ -1,4 +1,5 @@
-import { Gunzip, Gzip, Unzlib, Zlib } from 'fflate';
+import { Gunzip, Unzlib } from 'fflate';
+import { Deflater } from './deflater.ts';
 import { errorsFor, type FormatError } from './errors.ts';
 import { nodeBuiltin } from './node.ts';
 import { RecordParser, recordBytes, writeRecord } from './tfrecord.ts';
@@ -122,7 +123,7 @@ export interface RecordFileWriterOptions {
   readonly compression?: RecordCompression | undefined;
   /** How many bytes are gathered before they are written. Default: 256 KiB. */
   readonly bufferSize?: number | undefined;
-  /** Adds to the end of an existing file, where the default is to begin a new one. */
+  /** Adds to the end of an existing file, where the default is to begin a new one; not with `ZLIB`. */
   readonly append?: boolean | undefined;
 }
 
@@ -130,7 +131,7 @@ export interface RecordFileWriterOptions {
 export class RecordFileWriter {
   readonly path: string;
   readonly #buffer: Uint8Array;
-  readonly #pack: Gzip | Zlib | undefined;
+  readonly #deflater: Deflater | undefined;
   #used = 0;
   #file: number | undefined;
 
@@ -138,10 +139,14 @@ export class RecordFileWriter {
   constructor(path: string, options: RecordFileWriterOptions = {}) {
     this.path = path;
     const compression = checkCompression(options.compression, path);
+    if (options.append && compression === 'ZLIB')
+      throw errorsFor('TFRecord', path)("append with compression 'ZLIB'", "'GZIP', which can go on, or none");
     this.#buffer = new Uint8Array(checkSize('bufferSize', options.bufferSize ?? DEFAULT_BUFFER_BYTES, path));
     this.#file = nodeBuiltin('node:fs').openSync(path, options.append ? 'a' : 'w');
-    if (compression !== '')
-      this.#pack = new (compression === 'GZIP' ? Gzip : Zlib)((bytes) => this.#out(bytes));
+    if (compression !== '') {
+      this.#deflater = new Deflater(compression);
+      this.#out(this.#deflater.header);
+    }
   }
 
   /** Adds a record. */
@@ -162,7 +167,6 @@ export class RecordFileWriter {
   flush(): void {
     this.#open();
     this.#drain();
-    this.#pack?.flush(true);
   }
 
   /** Writes what is left and closes the file; then the writer can do nothing more. Closing twice is no error. */
@@ -171,7 +175,7 @@ export class RecordFileWriter {
     const file = this.#file;
     try {
       this.#drain();
-      this.#pack?.push(new Uint8Array(0), true);
+      if (this.#deflater !== undefined) this.#out(this.#deflater.end());
     } finally {
       this.#file = undefined;
       nodeBuiltin('node:fs').closeSync(file);
@@ -189,8 +193,7 @@ export class RecordFileWriter {
   }
 
   #emit(bytes: Uint8Array): void {
-    if (this.#pack === undefined) this.#out(bytes);
-    else this.#pack.push(bytes);
+    this.#out(this.#deflater === undefined ? bytes : this.#deflater.push(bytes));
   }
 
   #out(bytes: Uint8Array): void {

@@ -108,6 +108,46 @@ describe.each(compressions)('a file with compression %j', (compression) => {
     }
   });
 
+  it('is whole however it was written and flushed', async () => {
+    const records = fc.array(fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.boolean()), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(records, fc.integer({ min: 1, max: 500 }), async (list, bufferSize) => {
+        const writer = new RecordFileWriter(path, { compression, bufferSize });
+        for (const [payload, flush] of list) {
+          writer.write(payload);
+          if (flush) writer.flush();
+        }
+        writer.close();
+        const expected = list.map(([payload]) => hex(payload));
+        expect(hex(unpack(readFileSync(path)))).toBe(hex(file(...list.map(([payload]) => payload))));
+        const reader = new RecordFileReader(path, { compression, bufferSize });
+        expect(all(reader)).toEqual(expected);
+        expect(await allLater(reader)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is read however it was packed', () => {
+    const kinds = fc.record({
+      level: fc.integer({ min: 0, max: 9 }),
+      strategy: fc.integer({ min: 0, max: 4 }),
+      memLevel: fc.integer({ min: 1, max: 9 }),
+    });
+    const payload = fc.oneof(fc.uint8Array({ maxLength: 3000 }), fc.constant(new Uint8Array(70_000)));
+    fc.assert(
+      fc.property(fc.array(payload), kinds, fc.integer({ min: 50, max: 9000 }), (list, kind, bufferSize) => {
+        const bytes = file(...list);
+        writeFileSync(
+          path,
+          { '': (b: Uint8Array) => b, GZIP: gzipSync, ZLIB: deflateSync }[compression](bytes, kind),
+        );
+        expect(all(new RecordFileReader(path, { compression, bufferSize }))).toEqual(list.map(hex));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it('shows what was flushed', () => {
     using writer = new RecordFileWriter(path, { compression });
     writer.write(text('flushed'));
@@ -158,6 +198,9 @@ describe('files', () => {
     await expect(allLater(missing)).rejects.toThrow('ENOENT');
     expect(() => new RecordFileReader('x', { compression: 'gzip' as 'GZIP' })).toThrow("'GZIP' or 'ZLIB'");
     expect(() => new RecordFileReader('x', { bufferSize: 0 })).toThrow('bufferSize');
+    expect(() => new RecordFileWriter('x', { append: true, compression: 'ZLIB' })).toThrow(
+      "'GZIP', which can go on",
+    );
     expect(() => new RecordFileReader('x', { maxRecordBytes: -1 })).toThrow('maxRecordBytes');
   });
 
