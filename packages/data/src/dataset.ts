@@ -4,10 +4,13 @@ import { DatasetIterator } from './dataset-iterator.ts';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
 import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
 import { type Element, type ElementOf, mapLeaves, markDataset, toElement } from './elements/structure.ts';
+import { type ListFilesOptions, pathsNode } from './files/list-files.ts';
 import type { Awaitable, DatasetNode } from './iterator.ts';
 import { optionsOf } from './node.ts';
 import { checkCount, type DatasetOptions, UNKNOWN_CARDINALITY } from './options.ts';
 import { seedWords } from './random.ts';
+import { CacheFileNode } from './saved/cache-file.ts';
+import { type SaveOptions, savedNode, saveElements } from './saved/saved-files.ts';
 import { ElementsNode } from './sources/elements.ts';
 import { type ElementSource, GeneratorNode } from './sources/generator.ts';
 import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
@@ -149,6 +152,23 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   // ---- several datasets
+
+  /**
+   * The files whose paths match a pattern (or several), string scalars: `*` and `?` match within a part of a path, `[a-z]` one character,
+   * `{a,b}` either, `**` any number of folders. They are looked for once, now, and come in another order at each pass; without `shuffle`,
+   * in the order of their paths. @throws NotFoundError when no file matches.
+   */
+  static listFiles(patterns: string | readonly string[], options: ListFilesOptions = {}): Dataset<Tensor> {
+    return new Dataset<Tensor>(pathsNode(patterns, options));
+  }
+
+  /**
+   * What `save` wrote, with its spec and number of elements. The elements' type is what the caller says it is.
+   * @throws NotFoundError when there is none at `path`. @throws DataLossError when it is damaged; iterating throws it as well.
+   */
+  static load<T = Element>(path: string): Dataset<T> {
+    return new Dataset<T>(savedNode(path, 'Dataset.load'));
+  }
 
   /** Elements side by side, until the shortest dataset ends: `zip(a, b)`, `zip({ image: a, label: b })`. */
   static zip<const S extends object>(datasets: S): Dataset<Zipped<S>>;
@@ -388,9 +408,21 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   // ---- how it runs
 
-  /** Keeps the elements of the first complete pass in memory; later passes of this dataset read them there. */
-  cache(): Dataset<T> {
-    return new Dataset(new CacheNode(this.node));
+  /**
+   * Keeps the elements of the first complete pass in memory; later passes of this dataset read them there. With a path they are kept in a
+   * folder, in the format of `save`, also for other programs: a pass that ends early or fails leaves nothing there. Delete the folder to have
+   * the elements made anew; nobody sees whether the pipeline before has changed.
+   */
+  cache(path?: string): Dataset<T> {
+    return new Dataset(path === undefined ? new CacheNode(this.node) : new CacheFileNode(this.node, path));
+  }
+
+  /**
+   * Goes through the dataset once and writes its elements into a folder. It appears there whole or, when something fails, not at all; a dataset
+   * that was saved there before is replaced. @throws FailedPreconditionError when something else is at `path`; and what iterating throws.
+   */
+  async save(path: string, options: SaveOptions = {}): Promise<void> {
+    await saveElements(this, path, options);
   }
 
   /** Has up to `bufferSize` elements made ahead, where they have to be waited for. */

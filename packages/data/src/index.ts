@@ -15,8 +15,37 @@ export { DatasetIterator } from './dataset-iterator.ts';
 export type { FunctionCallOptions } from './element-function.ts';
 export { DatasetSpec, type ElementSpec } from './elements/element-spec.ts';
 export type { Element, ElementOf } from './elements/structure.ts';
+export {
+  type FeatureDefault,
+  type FeatureDType,
+  type FeatureSpecs,
+  FixedLenFeature,
+  FixedLenSequenceFeature,
+  VarLenFeature,
+} from './examples/features.ts';
+export { parseExample, parseSingleExample, type Serialized } from './examples/parse-example.ts';
+export { type CsvColumn, CsvDataset, type CsvDType, type CsvOptions } from './files/csv-dataset.ts';
+export type { CsvFormat } from './files/csv-records.ts';
+export type { Compression, FileOptions } from './files/file-bytes.ts';
+export {
+  FixedLengthRecordDataset,
+  type FixedLengthRecordOptions,
+  TextLineDataset,
+  TFRecordDataset,
+} from './files/file-datasets.ts';
+export type { FileNames } from './files/files-node.ts';
+export { JsonLinesDataset, type JsonLinesOptions } from './files/json-lines.ts';
+export type { ListFilesOptions } from './files/list-files.ts';
+export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './files/make-csv-dataset.ts';
+export { type StandardSchema, validated, validatedAsync } from './files/schema.ts';
+export type { FolderOptions } from './folders/folder-files.ts';
+export { FolderDataset } from './folders/folder-node.ts';
+export { type ImageDatasetOptions, imageDatasetFromDirectory } from './folders/image-dataset.ts';
+export type { ColorMode, Interpolation, Picture } from './folders/picture.ts';
+export { type TextDatasetOptions, textDatasetFromDirectory } from './folders/text-dataset.ts';
 export type { State } from './iterator.ts';
 export { AUTOTUNE, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
+export type { SaveOptions } from './saved/saved-files.ts';
 export type { ElementSource } from './sources/generator.ts';
 export type { BatchOptions } from './transformations/batch.ts';
 export type { ResampleOptions } from './transformations/checks.ts';
@@ -30,3 +59,9 @@ export type {
 } from './transformations/padded-batch.ts';
 export type { ShuffleOptions } from './transformations/shuffle.ts';
 export type { WindowOptions } from './transformations/window.ts';
+export {
+  mapOnWorkers,
+  type WorkerArray,
+  type WorkerFunction,
+  type WorkerMapOptions,
+} from './workers/map-on-workers.ts';

@@ -7,10 +7,9 @@ import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { RecordFileWriter } from '@eagre/formats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Dataset } from '../dataset.ts';
+import { Dataset } from '../dataset.ts';
 import { FixedLengthRecordDataset, TextLineDataset, TFRecordDataset } from './file-datasets.ts';
 import { golden, goldenFolder, goldenPath } from './golden.ts';
-import { listFiles } from './list-files.ts';
 
 let root: string;
 beforeEach(() => {
@@ -90,9 +89,9 @@ describe('TFRecordDataset', () => {
   });
 
   it('takes names from a dataset', () => {
-    const names = listFiles(`${goldenFolder}/part-*.txt`, { shuffle: false });
+    const names = Dataset.listFiles(`${goldenFolder}/part-*.txt`, { shuffle: false });
     expect(texts(new TextLineDataset(names))).toEqual(golden.turns['1']);
-    expectRestorable(() => new TextLineDataset(listFiles(`${goldenFolder}/part-*.txt`, { seed: 5 })));
+    expectRestorable(() => new TextLineDataset(Dataset.listFiles(`${goldenFolder}/part-*.txt`, { seed: 5 })));
   });
 
   it('names files that are missing, and goes on behind damaged ones', () => {
@@ -161,7 +160,7 @@ describe('FixedLengthRecordDataset', () => {
   });
 });
 
-describe('listFiles', () => {
+describe('Dataset.listFiles', () => {
   const make = (...names: string[]): void => {
     for (const name of names) {
       mkdirSync(join(root, name, '..'), { recursive: true });
@@ -170,7 +169,7 @@ describe('listFiles', () => {
   };
   const found = (...patterns: string[]): string[] =>
     texts(
-      listFiles(
+      Dataset.listFiles(
         patterns.map((p) => `${root}/${p}`),
         { shuffle: false },
       ),
@@ -194,12 +193,12 @@ describe('listFiles', () => {
 
   it('shuffles by the seed, anew at each pass', () => {
     make(...Array.from({ length: 20 }, (_, i) => `f${String(i).padStart(2, '0')}`));
-    const a = listFiles(`${root}/*`, { seed: 3 });
-    const b = listFiles(`${root}/*`, { seed: 3 });
+    const a = Dataset.listFiles(`${root}/*`, { seed: 3 });
+    const b = Dataset.listFiles(`${root}/*`, { seed: 3 });
     const first = texts(a);
     expect(texts(b)).toEqual(first);
     expect(texts(a)).not.toEqual(first);
-    expect([...first].sort()).toEqual(texts(listFiles(`${root}/*`, { shuffle: false })));
+    expect([...first].sort()).toEqual(texts(Dataset.listFiles(`${root}/*`, { shuffle: false })));
     expect(a.cardinality()).toBe(20);
   });
 });

@@ -1,13 +1,12 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { constant, type Tensor } from '@eagre/core';
+import { constant } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
-import { Dataset } from '../dataset.ts';
 import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
 import { count, fields } from '../node.ts';
 import { Rng, type SeedWords, seedWords } from '../random.ts';
 
-/** Options of {@link listFiles}. */
+/** Options of `Dataset.listFiles`. */
 export interface ListFilesOptions {
   /** In another order at each pass, unless a seed is given. Default: true. */
   readonly shuffle?: boolean | undefined;
@@ -16,17 +15,13 @@ export interface ListFilesOptions {
 }
 
 /**
- * The files whose paths match a pattern (or several), string scalars: `*` and `?` match within a part of a path, `[a-z]` one
- * character, `{a,b}` either, `**` any number of folders. They are looked for once, now; without `shuffle` they come in the
- * order of their paths.
+ * The node of `Dataset.listFiles`.
  *
  * @throws NotFoundError when no file matches.
+ * @throws InvalidArgumentError for patterns that make no sense.
  */
-export function listFiles(
-  patterns: string | readonly string[],
-  options: ListFilesOptions = {},
-): Dataset<Tensor> {
-  const what = 'listFiles';
+export function pathsNode(patterns: string | readonly string[], options: ListFilesOptions = {}): DatasetNode {
+  const what = 'Dataset.listFiles';
   const all = typeof patterns === 'string' ? [patterns] : patterns;
   if (all.length === 0 || !all.every((pattern) => typeof pattern === 'string' && pattern !== ''))
     throw new InvalidArgumentError('give a pattern, or several', what);
@@ -34,7 +29,7 @@ export function listFiles(
   if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
   const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
   const seed = options.shuffle === false ? null : seedWords(options.seed, what);
-  return new Dataset<Tensor>(new PathsNode(paths, seed));
+  return new PathsNode(paths, seed);
 }
 
 class PathsNode implements DatasetNode {

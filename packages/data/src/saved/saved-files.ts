@@ -21,6 +21,30 @@ interface Info {
   readonly compression: Compression;
 }
 
+/** Options of `Dataset.save`. */
+export interface SaveOptions {
+  /** Default: none. */
+  readonly compression?: Compression | undefined;
+}
+
+/** Writes the elements of a dataset into a folder, or nothing. */
+export async function saveElements(
+  dataset: AsyncIterable<unknown> & { readonly elementSpec: ElementSpec | null },
+  path: string,
+  options: SaveOptions,
+): Promise<void> {
+  const what = 'Dataset.save';
+  const { compression } = checkFileOptions({ compressionType: options.compression }, what);
+  const writer = new SavedWriter(path, dataset.elementSpec, compression, what);
+  try {
+    for await (const element of dataset) writer.write(element as Element);
+    writer.finish();
+  } catch (error) {
+    writer.abort();
+    throw error;
+  }
+}
+
 /** Whether a complete dataset is saved at `path`. */
 export function isSaved(path: string): boolean {
   return nodeBuiltin('node:fs').existsSync(`${path}/${INFO}`);

@@ -14,7 +14,6 @@ import { EagreError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Dataset } from '../dataset.ts';
-import { cacheInFile, load, save } from './saved-datasets.ts';
 
 let root: string;
 let path: string;
@@ -41,8 +40,8 @@ describe('save and load', () => {
       pair: [constant([1n, 2n]), constant([true, false])],
     });
     for (const compression of ['', 'GZIP', 'ZLIB'] as const) {
-      await save(dataset, path, { compression });
-      const loaded = load<{ x: Tensor; name: Tensor; pair: [Tensor, Tensor] }>(path);
+      await dataset.save(path, { compression });
+      const loaded = Dataset.load<{ x: Tensor; name: Tensor; pair: [Tensor, Tensor] }>(path);
       expect(String(loaded.elementSpec)).toBe(String(dataset.elementSpec));
       expect(JSON.stringify(loaded.elementSpec)).toBe(JSON.stringify(dataset.elementSpec));
       expect(loaded.cardinality()).toBe(2);
@@ -55,18 +54,18 @@ describe('save and load', () => {
   });
 
   it('go on where they were, and keep windows', async () => {
-    await save(Dataset.range(5).window(2), path);
-    const windows = [...load<Dataset<Tensor>>(path)].map(numbers);
+    await Dataset.range(5).window(2).save(path);
+    const windows = [...Dataset.load<Dataset<Tensor>>(path)].map(numbers);
     expect(windows).toEqual([[0, 1], [2, 3], [4]]);
-    const first = load<Dataset<Tensor>>(path).iterator();
+    const first = Dataset.load<Dataset<Tensor>>(path).iterator();
     first.next();
-    const second = load<Dataset<Tensor>>(path).iterator();
+    const second = Dataset.load<Dataset<Tensor>>(path).iterator();
     second.restoreState(first.saveState());
     expect([...second].map(numbers)).toEqual([[2, 3], [4]]);
   });
 
   it('leave what was there when something fails', async () => {
-    await save(squares(3), path);
+    await squares(3).save(path);
     const failing = Dataset.range(3).map(
       (x) => {
         if (x.item() === 2n) throw new Error('no more');
@@ -74,19 +73,19 @@ describe('save and load', () => {
       },
       { runEagerly: true },
     );
-    await expect(save(failing, path)).rejects.toThrow('no more');
-    expect(numbers(load<Tensor>(path))).toEqual([0, 1, 4]);
+    await expect(failing.save(path)).rejects.toThrow('no more');
+    expect(numbers(Dataset.load<Tensor>(path))).toEqual([0, 1, 4]);
     expect(readdirSync(root)).toEqual(['d']);
-    await save(squares(2), path);
-    expect(numbers(load<Tensor>(path))).toEqual([0, 1]);
+    await squares(2).save(path);
+    expect(numbers(Dataset.load<Tensor>(path))).toEqual([0, 1]);
     mkdirSync(join(root, 'mine'));
     writeFileSync(join(root, 'mine', 'x'), '');
-    await expect(save(squares(2), join(root, 'mine'))).rejects.toThrow(/is no saved dataset/);
+    await expect(squares(2).save(join(root, 'mine'))).rejects.toThrow(/is no saved dataset/);
   });
 
   it('refuse what is missing or damaged', async () => {
-    expect(() => load(path)).toThrow(/no saved dataset/);
-    await save(squares(3), path);
+    expect(() => Dataset.load(path)).toThrow(/no saved dataset/);
+    await squares(3).save(path);
     const info = readFileSync(join(path, 'dataset.json'), 'utf8');
     for (const wrong of [
       '{',
@@ -96,35 +95,34 @@ describe('save and load', () => {
       info.replace('"count":3', '"count":-1'),
     ]) {
       writeFileSync(join(path, 'dataset.json'), wrong);
-      expect(() => load(path)).toThrow(EagreError);
+      expect(() => Dataset.load(path)).toThrow(EagreError);
     }
     writeFileSync(join(path, 'dataset.json'), info.replace('"count":3', '"count":4'));
-    expect(() => numbers(load<Tensor>(path))).toThrow(/holds 3 elements where 4 were saved/);
+    expect(() => numbers(Dataset.load<Tensor>(path))).toThrow(/holds 3 elements where 4 were saved/);
     writeFileSync(join(path, 'dataset.json'), info);
     const good = readFileSync(join(path, 'elements.tfrecord'));
     for (let i = 0; i < good.length; i += 5) {
       const damaged = Uint8Array.from(good);
       damaged[i] = (damaged[i] as number) ^ 0x11;
       writeFileSync(join(path, 'elements.tfrecord'), damaged);
-      expect(() => numbers(load<Tensor>(path))).toThrow(EagreError);
+      expect(() => numbers(Dataset.load<Tensor>(path))).toThrow(EagreError);
     }
   });
 });
 
-describe('cacheInFile', () => {
+describe('cache in a folder', () => {
   it('makes elements once, also for other programs', () => {
     let made = 0;
     const dataset = () =>
-      cacheInFile(
-        Dataset.range(4).map(
+      Dataset.range(4)
+        .map(
           (x) => {
             made++;
             return x;
           },
           { runEagerly: true },
-        ),
-        path,
-      );
+        )
+        .cache(path);
     const one = dataset();
     expect([numbers(one), numbers(one), numbers(dataset())]).toEqual(new Array(3).fill([0, 1, 2, 3]));
     expect(made).toBe(4);
@@ -134,7 +132,7 @@ describe('cacheInFile', () => {
   });
 
   it('keeps nothing of passes that end early or fail', async () => {
-    const dataset = cacheInFile(squares(4), path);
+    const dataset = squares(4).cache(path);
     for (const _ of dataset) break;
     expect(readdirSync(root)).toEqual([]);
     let fails = true;
@@ -145,7 +143,7 @@ describe('cacheInFile', () => {
       },
       { runEagerly: true },
     );
-    const cached = cacheInFile(source, path).ignoreErrors();
+    const cached = source.cache(path).ignoreErrors();
     const found: number[] = [];
     for await (const x of cached) found.push(Number(x.item()));
     expect(found).toEqual([0, 2]);
@@ -156,7 +154,7 @@ describe('cacheInFile', () => {
   });
 
   it('goes on where it was', () => {
-    const make = () => cacheInFile(squares(4), path);
+    const make = () => squares(4).cache(path);
     for (const isSaved of [false, true]) {
       const first = make().iterator();
       first.next();

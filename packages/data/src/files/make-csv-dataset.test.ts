@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import '@eagre/backend-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { golden, goldenPath } from './golden.ts';
+import { makeCsvDataset } from './make-csv-dataset.ts';
+
+let root: string;
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'eagre-csv-'));
+  writeFileSync(join(root, '1.csv'), 'a,b,c,d,e\n1,5000000000,1.5,1e300,x\n2,,,,nan\n');
+  writeFileSync(join(root, '2.csv'), 'a,b,c,d,e\n3,4,5,6,y\n');
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe('makeCsvDataset', () => {
+  it('gives what TensorFlow gives', () => {
+    const options = { labelName: 'a', numEpochs: 1, shuffle: false } as const;
+    const all = [...makeCsvDataset(goldenPath('csv-plain.csv'), 2, options)].map(([features, label]) => [
+      Object.fromEntries(Object.entries(features).map(([name, t]) => [name, t.array()])),
+      label.array(),
+    ]);
+    expect(all).toEqual(golden.makeCsv);
+  });
+
+  it('finds dtypes, and fills in what is missing', () => {
+    const [batch] = [...makeCsvDataset(`${root}/*.csv`, 4, { numEpochs: 1, shuffle: false })];
+    const found = Object.entries(batch ?? {}).map(([name, t]) => [name, t.dtype, t.array()]);
+    expect(found).toEqual([
+      ['a', 'int32', [1, 2, 3]],
+      ['b', 'int64', [5000000000n, 0n, 4n]],
+      ['c', 'float32', [1.5, 0, 5]],
+      ['d', 'float64', [1e300, 0, 6]],
+      ['e', 'string', ['x', 'nan', 'y']],
+    ]);
+  });
+
+  it('shuffles by the seed, and repeats without end in whole batches', () => {
+    const options = {
+      shuffleSeed: 2,
+      selectColumns: ['e', 'a'],
+      columnDefaults: ['float32', 'string'],
+    } as const;
+    const take = () =>
+      [...makeCsvDataset(`${root}/*.csv`, 2, options).take(6)].map(({ a }) => [...(a?.data() ?? [])]);
+    const first = take();
+    expect(take()).toEqual(first);
+    expect(first.every((batch) => batch.length === 2)).toBe(true);
+    expect(first.flat().sort()).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+  });
+
+  it('refuses names that are none', () => {
+    expect(() => makeCsvDataset(`${root}/x*`, 1)).toThrow(/no file matches/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { labelName: 'z' })).toThrow(
+      /no column 'z' among a, b, c, d, e/,
+    );
+    expect(() => makeCsvDataset(`${root}/*`, 1, { selectColumns: ['z'] })).toThrow(/no column 'z'/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { header: false })).toThrow(/need columnNames/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { columnNames: ['a', 'a'] })).toThrow(/one name/);
+    expect(() => makeCsvDataset(`${root}/*`, 1, { columnDefaults: ['int32'] })).toThrow(/1 columns of 5/);
+    expect(() => makeCsvDataset(`${root}/*`, 0)).toThrow(/batchSize/);
+  });
+});

@@ -1,0 +1,20 @@
+/** For tests: what threads do. */
+import { threadId } from 'node:worker_threads';
+
+export const double = ({ data, shape, dtype }) => ({ data: data.map((v) => v + v), shape, dtype });
+
+export const pair = (x, { name }) => [{ x: x.data[0], thread: threadId }, `${name.data[0]}!`];
+
+export const slowFirst = async ({ data }) => {
+  await new Promise((resolve) => setTimeout(resolve, data[0] === 0n ? 100 : 1));
+  return Number(data[0]);
+};
+
+export const refuse = ({ data }) => {
+  if (data[0] === 1n) throw new RangeError('not one');
+  return Number(data[0]);
+};
+
+export const exit = () => process.exit(3);
+
+export const value = 1;
