@@ -233,6 +233,21 @@ describe.each(listBackends().map((b) => b.name))('%s', (backend) => {
       const step = (model: ScalarModel, by: number): number => model.increment(constant(by, 'int32')).item();
       expect([step(a, 3), step(a, 4), step(b, 5)]).toEqual(golden.scalarModel);
       expect([a.v.item(), b.v.item()]).toEqual([7, 5]);
+
+      // In graphs each session has values of its own.
+      const { v1 } = compat;
+      const graph = new v1.Graph();
+      const { amount, sum, init } = graph.asDefault(() => {
+        const amount = v1.placeholder('int32', []);
+        const sum = new ScalarModel().increment(amount);
+        return { amount, sum, init: v1.globalVariablesInitializer() };
+      });
+      const sums = [[3, 4], [5]].flatMap((amounts) => {
+        using session = new v1.Session({ graph });
+        session.run(init);
+        return amounts.map((n) => session.run(sum, { feed: new Map([[amount, n]]) }).item());
+      });
+      expect(sums).toEqual(golden.scalarModel);
     });
   });
 

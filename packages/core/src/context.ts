@@ -59,6 +59,8 @@ export interface Tracer {
     inputs: readonly Tensor[],
     gradient: (dy: Tensor) => readonly (Tensor | null)[],
   ): Tensor;
+  /** Adds what a call of a traced function does. Where only parts of a graph run, whoever needs a result of it needs all of its effects. */
+  called(call: () => readonly Tensor[]): readonly Tensor[];
   /** @throws InvalidArgumentError where no variable may be made any more. */
   created(variable: Variable): void;
 }

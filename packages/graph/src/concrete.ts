@@ -100,7 +100,8 @@ export class ConcreteFunction {
       if (this.#taped !== null) return this.#taped.call(inputs);
     }
     // Other observers, several tapes, or another function that is being traced: they have to see the ops.
-    return interpretFunction(this.graph, inputs);
+    const call = (): readonly Tensor[] => interpretFunction(this.graph, inputs);
+    return tracer === null ? call() : tracer.called(call);
   }
 
   /**

@@ -116,6 +116,11 @@ export class FunctionTracer implements Tracer, Sink {
     return this.graph.nameScope;
   }
 
+  /** All of a function's graph runs, in its order. */
+  called(call: () => readonly Tensor[]): readonly Tensor[] {
+    return call();
+  }
+
   enterScope(name: string): () => void {
     return this.graph.enterScope(name);
   }

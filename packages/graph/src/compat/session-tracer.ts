@@ -1,5 +1,5 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
-import { type Tensor, Variable } from '@eagre/core';
+import { identity, type Tensor, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
 import { bodiesOf, type GraphNode, type GraphValue } from '../graph.ts';
 import {
@@ -108,6 +108,21 @@ export class SessionTracer extends FunctionTracer {
 
   override knows(x: Tensor): boolean {
     return permittingRanks(() => super.knows(x));
+  }
+
+  override called(call: () => readonly Tensor[]): readonly Tensor[] {
+    const { body } = this;
+    const before = body.nodes.length;
+    const outputs = call();
+    const effects = body.nodes.slice(before).filter(hasEffect);
+    if (effects.length === 0) return outputs;
+    const { control } = body;
+    body.control = [...new Set([...control, ...effects])];
+    try {
+      return outputs.map((t) => identity(t));
+    } finally {
+      body.control = control;
+    }
   }
 
   /** What nodes from here on read of variables are reads of their own. */

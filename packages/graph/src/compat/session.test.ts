@@ -229,6 +229,33 @@ describe('graphs', () => {
     expect(() => Number(next)).toThrow('in sessions only');
   });
 
+  test('a call of a traced function has all of its effects, whichever result is fetched', () => {
+    const v = new Variable(0);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const add = tfFunction((x: Tensor) => {
+      v.assignAdd(x);
+      print('added');
+      return { same: x, sum: v.read(), five: constant(5), twice: x.mul(2) };
+    });
+    const { graph, x, added, dx } = built(() => {
+      const x = v1.placeholder('float32', []);
+      const added = add(x);
+      return { x, added, dx: v1.gradients(added.twice, x)[0] as Tensor };
+    });
+    using session = new v1.Session({ graph });
+    const run = (fetch: Tensor): number[] => [
+      session.run(fetch, { feed: new Map([[x, 3]]) }).item(),
+      v.item(),
+      log.mock.calls.length,
+    ];
+    expect(run(added.sum)).toEqual([3, 3, 1]);
+    expect(run(added.same)).toEqual([3, 6, 2]);
+    expect(run(added.five)).toEqual([5, 9, 3]);
+    expect(run(added.twice)).toEqual([6, 12, 4]);
+    log.mockRestore();
+    expect(dx.dtype).toBe('float32');
+  });
+
   test('effects inside of loops and branches are effects', () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const { graph, n, all } = built(() => {
