@@ -1,12 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
 
-/** Where something stands in a source: lines count from 1, columns too. */
-export interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
 /** A construct that cannot become part of a graph; the message names it, says where it stands, and what to write instead. */
 export class AutographError extends InvalidArgumentError {
   /** Where it stands, as `file:line:column`. */

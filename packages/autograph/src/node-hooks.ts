@@ -44,9 +44,13 @@ export function loadSync(url: string, context: Context, nextLoad: Next<Loaded>):
 
 function converted(url: string, loaded: Loaded): Loaded {
   const { format, source } = loaded;
-  if ((format !== 'module' && format !== 'module-typescript') || !source) return loaded;
   const path = pathOf(url);
   if (path === undefined) return loaded;
+  if (format?.startsWith('commonjs')) {
+    refuseDirective(path);
+    return loaded;
+  }
+  if ((format !== 'module' && format !== 'module-typescript') || !source) return loaded;
   const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
   const before = readFileSync(path, 'utf8');
   if (!SAYS.test(before)) return loaded;
@@ -64,6 +68,15 @@ function converted(url: string, loaded: Loaded): Loaded {
     ...loaded,
     source: `${code}\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,${inline}\n`,
   };
+}
+
+/** @throws FailedPreconditionError for a CommonJS module that asks to be converted: what it would have to import it cannot. */
+function refuseDirective(path: string): void {
+  if (!/^\s*(?:'use autograph'|"use autograph")/m.test(readFileSync(path, 'utf8'))) return;
+  throw new FailedPreconditionError(
+    `${path}: 'use autograph' is for modules with import and export: set "type": "module" in package.json, or name the file .mjs or .mts`,
+    'autograph',
+  );
 }
 
 /** The path of a module that may be converted. */

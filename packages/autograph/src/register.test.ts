@@ -110,6 +110,15 @@ console.log([f, plain, own, common].map((g) => g.toString().includes('ag$')).joi
     expect(at.node(at.hooks, 'd.js')).toBe('false,false,true,false\n');
   });
 
+  test('refuses CommonJS that asks to be converted', () => {
+    at.write({
+      'old/package.json': '{ "type": "commonjs" }',
+      'old/a.js': `exports.f = function f(x) {\n  'use autograph';\n  return x > 1 ? 1 : 2;\n};\n`,
+      'old.js': `import './old/a.js';\n`,
+    });
+    expect(at.node(at.hooks, 'old.js')).toMatch(/old[/\\]a\.js: 'use autograph' is for modules with import/);
+  });
+
   test('names file, line and column of what cannot be converted', () => {
     at.write({
       'e.js': `import { tfFunction } from '@eagre/graph';\n\nexport const f = tfFunction(async () => 1);\n`,

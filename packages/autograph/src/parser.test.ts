@@ -1,0 +1,12 @@
+import { UnimplementedError } from '@eagre/core';
+import { afterEach, expect, test, vi } from 'vitest';
+import { parser } from './parser.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('where there is no Node, an error says what to do', () => {
+  expect(parser().parseSync('a.js', '1').errors).toEqual([]);
+  vi.stubGlobal('process', undefined);
+  expect(() => parser()).toThrow(UnimplementedError);
+  expect(() => parser()).toThrow('by the plugin of eagre/plugin');
+});
