@@ -47,6 +47,9 @@ export function message<T extends object>(name: string, fields: () => Fields<T>)
   let table: readonly (readonly [Key, Any])[] | undefined;
   const list = (): readonly (readonly [Key, Any])[] =>
     (table ??= Object.entries(fields()) as unknown as (readonly [Key, Any])[]);
+  let numbered: Map<number, readonly [Key, Any]> | undefined;
+  const byNumber = (): Map<number, readonly [Key, Any]> =>
+    (numbered ??= new Map(list().map((entry) => [entry[1].number, entry])));
   const type: MessageType<T> = {
     name,
     get numbers() {
@@ -75,11 +78,12 @@ export function message<T extends object>(name: string, fields: () => Fields<T>)
     read(reader, end, depth) {
       if (depth > DEEPEST) throw errorsFor(name, undefined)('nesting', `at most ${DEEPEST} levels`);
       const result: Partial<T> = {};
+      const known = byNumber();
       while (reader.pos < end) {
         const number = reader.nextField(end);
         // pbf skips what nobody read at the next field, so that the last one may lie behind the end.
         if (number === 0) break;
-        const entry = list().find(([, field]) => field.number === number);
+        const entry = known.get(number);
         const value = entry?.[1].read(reader, result[entry[0]] ?? undefined, depth);
         if (entry !== undefined && value !== undefined) result[entry[0]] = value;
         else reader.skip(reader.type);

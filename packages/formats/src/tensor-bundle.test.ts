@@ -144,6 +144,27 @@ describe('a writer', () => {
     writer.add('b', 'float32', [1], floats(1));
   });
 
+  it('needs little memory for much, and lets others work', async () => {
+    const prefix = fresh();
+    const data = new Uint8Array(96 * 2 ** 20).fill(1);
+    const small = data.subarray(0, 1000);
+    const before = process.resourceUsage().maxRSS;
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    using writer = new BundleWriter(prefix);
+    await writer.addAsync('large', 'uint8', [data.length], data);
+    for (let i = 0; i < 1000; i++) await writer.addAsync(`${i}`, 'uint8', [1000], small);
+    await writer.finishAsync();
+    const reader = await BundleReader.open(prefix);
+    await reader.readIntoAsync('large', data);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+    // In KB.
+    if (process.env.EAGRE_SANITIZED === undefined)
+      expect(process.resourceUsage().maxRSS - before).toBeLessThan(64 * 1024);
+    rmSync(join(prefix, '..'), { recursive: true });
+  });
+
   it('puts a new checkpoint in place of an old one', () => {
     const prefix = fresh();
     for (const value of [1, 2]) {

@@ -1,3 +1,4 @@
+import { readUint32 } from './bytes.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { errorsFor } from './errors.ts';
 
@@ -87,7 +88,7 @@ export class RecordParser {
     const whole = this.#peek(this.#length + FOOTER_BYTES);
     if (whole === undefined) return null;
     const payload = whole.subarray(0, this.#length);
-    const stored = uint32(whole, this.#length);
+    const stored = readUint32(whole, this.#length);
     const computed = maskCrc(crc32c(payload));
     if (stored !== computed)
       throw this.#error(
@@ -109,7 +110,7 @@ export class RecordParser {
   }
 
   #lengthIn(header: Uint8Array): number {
-    const stored = uint32(header, 8);
+    const stored = readUint32(header, 8);
     const computed = maskCrc(crc32c(header.subarray(0, 8)));
     if (stored !== computed)
       throw this.#error(
@@ -117,7 +118,7 @@ export class RecordParser {
         String(computed),
         stored,
       );
-    const length = uint32(header, 4) * 2 ** 32 + uint32(header, 0);
+    const length = readUint32(header, 4) * 2 ** 32 + readUint32(header, 0);
     if (length > this.#maxRecordBytes)
       throw this.#error(
         `length of the record at byte ${this.#before}`,
@@ -167,8 +168,4 @@ export function* readRecords(
   parser.push(bytes);
   for (let record = parser.next(); record !== null; record = parser.next()) yield record;
   parser.end();
-}
-
-function uint32(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
