@@ -453,3 +453,17 @@ it('20: data pipeline', async () => {
   expect(e.again).toEqual(e.rest);
   expect(e.history['loss']?.at(-1)).toBeLessThan(0.01);
 });
+
+it('20: data from files', async () => {
+  const e = await import('./20-data-files.ts');
+  const order = [0, 4, 1, 5, 2, 6, 3, 7];
+  expect(e.names).toEqual(order.map((x) => `example ${x}`));
+  expect(e.labels.flat()).toEqual(order.map((x) => BigInt(x % 2)));
+  expect(e.words).toEqual([2, 4]);
+  expect(e.boatNames).toEqual(['Ada, the first', 'Bore']);
+  expect(e.fast).toEqual([1, 0]);
+  expect(e.imageShape).toEqual([6, 6, 8, 3]);
+  expect(e.imageLabels).toEqual([0, 0, 0, 1, 1, 1]);
+  expect(e.classNames).toEqual(['dark', 'light']);
+  expect([e.keptCount, e.keptFirst]).toEqual([8, 'example 0']);
+});

@@ -15,3 +15,4 @@ export {
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
+export * as utils from './keras-utils.ts';
