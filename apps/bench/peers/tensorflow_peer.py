@@ -8,6 +8,7 @@ from serve import Case, class_labels, serve, values, whole_numbers
 def load(threads):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    import numpy as np
     import tensorflow as tf
 
     tf.config.threading.set_intra_op_parallelism_threads(threads)
@@ -125,7 +126,7 @@ def load(threads):
 
         return Case(run)
 
-    def mnist_cnn_step():
+    def mnist_cnn():
         layers = keras.layers
         model = keras.Sequential([
             keras.Input([28, 28, 1]),
@@ -137,7 +138,10 @@ def load(threads):
             layers.Dense(64, activation="relu"),
             layers.Dense(10),
         ])
-        return step(model, keras.optimizers.Adam(1e-3), tensor([32, 28, 28, 1]))
+        return model, keras.optimizers.Adam(1e-3)
+
+    def mnist_cnn_step():
+        return step(*mnist_cnn(), tensor([32, 28, 28, 1]))
 
     def mlp_step(batch):
         def make():
@@ -262,6 +266,42 @@ def load(threads):
         run = adam_by_hand().run
         return [Case(tf.function(run), variant="graph"), Case(tf.function(run, jit_compile=True), variant="XLA")]
 
+    def pipeline():
+        count = 60_000
+        pixels = (np.arange(count * 28 * 28, dtype=np.int64) * 7).astype(np.uint8).reshape(count, 28, 28, 1)
+        labels = np.arange(count, dtype=np.int32) % 10
+        return (
+            tf.data.Dataset.from_tensor_slices((pixels, labels))
+            .shuffle(count)
+            .map(lambda x, y: (tf.cast(x, tf.float32) / 255, y), num_parallel_calls=tf.data.AUTOTUNE)
+            .repeat()
+            .batch(32)
+            .prefetch(tf.data.AUTOTUNE)
+        )
+
+    def data_pipeline():
+        iterator = iter(pipeline())
+
+        def run():
+            for _ in hundred:
+                next(iterator)
+
+        return Case(run, 100)
+
+    def data_cnn_step():
+        iterator = iter(pipeline())
+        model, optimizer = mnist_cnn()
+        loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+        @tf.function
+        def step(x, labels):
+            with tf.GradientTape() as tape:
+                loss = loss_object(labels, model(x, training=True))
+            variables = model.trainable_variables
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+        return Case(lambda: step(*next(iterator)))
+
     def trace_cnn():
         step = mnist_cnn_step().run
         step()
@@ -332,6 +372,8 @@ def load(threads):
         "adam_by_hand": adam_by_hand,
         "adam_by_hand_function": adam_by_hand_function,
         "trace_cnn": trace_cnn,
+        "data_pipeline": data_pipeline,
+        "data_cnn_step": data_cnn_step,
         "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,

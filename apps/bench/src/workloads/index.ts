@@ -17,6 +17,7 @@ import {
 } from './autograph.ts';
 import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
+import { dataCnnStep, dataPipeline } from './data.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
 import { importTime, rssCnn, rssTensors, rssTraining } from './probes.ts';
 import { lstmCell, lstmCellFunction, lstmFunction, lstmStep } from './recurrent.ts';
@@ -77,6 +78,8 @@ export const workloads: readonly Workload[] = [
   whileSumEvenFunction,
   autographFunction,
   traceCnn,
+  dataPipeline,
+  dataCnnStep,
   importTime,
   rssTensors,
   rssTraining,

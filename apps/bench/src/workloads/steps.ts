@@ -11,16 +11,15 @@ import {
   usualTargets,
 } from '../workload.ts';
 
-function stepOf(
+/** A step on any batch. */
+function trainStepOf(
   tf: typeof Eagre,
   model: Eagre.Sequential,
   optimizer: Eagre.optimizers.Optimizer,
-  x: Eagre.Tensor,
-): () => Eagre.Tensor {
-  const labels = tf.constant(classLabels(x.shape[0]!));
+): (x: Eagre.Tensor, labels: Eagre.Tensor) => Eagre.Tensor {
   const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
   const variables = model.trainableVariables;
-  return () => {
+  return (x, labels) => {
     const tape = new tf.GradientTape();
     const loss = lossObject(labels, model(x, { training: true }));
     optimizer.applyGradients(tape.gradient(loss, variables), variables);
@@ -28,7 +27,19 @@ function stepOf(
   };
 }
 
-function cnnStep(tf: typeof Eagre): () => Eagre.Tensor {
+function stepOf(
+  tf: typeof Eagre,
+  model: Eagre.Sequential,
+  optimizer: Eagre.optimizers.Optimizer,
+  x: Eagre.Tensor,
+): () => Eagre.Tensor {
+  const labels = tf.constant(classLabels(x.shape[0]!));
+  const step = trainStepOf(tf, model, optimizer);
+  return () => step(x, labels);
+}
+
+/** A step of the convolutional network on any batch of images [n, 28, 28, 1]. */
+export function cnnTrainStep(tf: typeof Eagre): (x: Eagre.Tensor, labels: Eagre.Tensor) => Eagre.Tensor {
   const model = new tf.Sequential([
     new tf.layers.Conv2D(32, 3, { activation: 'relu', inputShape: [28, 28, 1] }),
     new tf.layers.MaxPooling2D(2),
@@ -38,8 +49,14 @@ function cnnStep(tf: typeof Eagre): () => Eagre.Tensor {
     new tf.layers.Dense(64, { activation: 'relu' }),
     new tf.layers.Dense(10),
   ]);
+  return trainStepOf(tf, model, new tf.optimizers.Adam({ learningRate: 1e-3 }));
+}
+
+function cnnStep(tf: typeof Eagre): () => Eagre.Tensor {
   const x = tf.constant(values(32 * 28 * 28)).reshape([32, 28, 28, 1]);
-  return stepOf(tf, model, new tf.optimizers.Adam({ learningRate: 1e-3 }), x);
+  const labels = tf.constant(classLabels(32));
+  const step = cnnTrainStep(tf);
+  return () => step(x, labels);
 }
 
 function mnistCnn(name: string, traced: boolean, targets: readonly Target[]): TimedWorkload {
