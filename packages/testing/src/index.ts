@@ -1,4 +1,5 @@
 /** Tools for Eagre's own tests: sample values, numeric gradient checks, comparison in units in the last place. */
+export { browserPath } from './browser.ts';
 export { maxUlp } from './compare.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { generator, hasFloats, materialize } from './values.ts';
