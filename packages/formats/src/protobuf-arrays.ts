@@ -19,7 +19,7 @@ export const floatArray = (number: number): Field<Float32Array> => ({
   },
   read(reader, before) {
     if (reader.type === FIXED32) {
-      const list = grown(before ?? new Float32Array(0), 1);
+      const list = grown(Float32Array, before, 1);
       list[list.length - 1] = reader.readFloat();
       return list;
     }
@@ -27,7 +27,7 @@ export const floatArray = (number: number): Field<Float32Array> => ({
     const end = endOfList(reader);
     const count = (end - reader.pos) / 4;
     if (!Number.isInteger(count)) throw broken('a list of floats', 'a multiple of 4 bytes');
-    const list = grown(before ?? new Float32Array(0), count);
+    const list = grown(Float32Array, before, count);
     const view = new DataView(reader.buf.buffer, reader.buf.byteOffset);
     for (let i = list.length - count; i < list.length; i++, reader.pos += 4)
       list[i] = view.getFloat32(reader.pos, true);
@@ -52,7 +52,7 @@ export const int64Array = (number: number): Field<BigInt64Array> => ({
     if (!packed && reader.type !== VARINT) return undefined;
     const end = packed ? endOfList(reader) : reader.length;
     const count = packed ? varintsIn(reader.buf, reader.pos, end) : 1;
-    const list = grown(before ?? new BigInt64Array(0), count);
+    const list = grown(BigInt64Array, before, count);
     const words = wordsOf(list);
     for (let i = words.length - 2 * count; i < words.length; i += 2) readVarint(reader, end, words, i);
     if (packed && reader.pos !== end) throw broken('a list of integers', 'whole ones');
@@ -76,15 +76,17 @@ function endOfList(reader: PbfReader): number {
 }
 
 /** The list with room for `count` more. Lists that come in many parts keep spare room, so that this costs no more than reading. */
-function grown<T extends Float32Array | BigInt64Array>(list: T, count: number): T {
-  const size = list.BYTES_PER_ELEMENT;
+function grown<T extends Float32Array | BigInt64Array>(
+  make: { new (length: number): T; new (buffer: ArrayBufferLike, offset: number, length: number): T },
+  list: T | undefined,
+  count: number,
+): T {
+  if (list === undefined || list.length === 0) return new make(count);
   const length = list.length + count;
-  const make = list.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => T;
-  if (length * size <= list.buffer.byteLength) return new make(list.buffer, 0, length);
-  const room = list.length === 0 ? length : Math.max(length, list.length * 2);
-  const larger = new make(new ArrayBuffer(room * size), 0, length);
+  if (length * list.BYTES_PER_ELEMENT <= list.buffer.byteLength) return new make(list.buffer, 0, length);
+  const larger = new make(Math.max(length, list.length * 2));
   larger.set(list as never);
-  return larger;
+  return new make(larger.buffer, 0, length);
 }
 
 /** The halves of each number: at even places the lower one, on hosts where numbers are little-endian. */

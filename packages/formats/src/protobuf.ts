@@ -6,6 +6,10 @@ import { errorsFor, FormatError } from './errors.ts';
 const DEEPEST = 100;
 const DELIMITED = 2;
 
+// A writer for the next message: growing a new one from nothing costs more than most messages. Whoever uses it takes it away.
+let spare: PbfWriter | undefined;
+const MOST_SPARE_BYTES = 2 ** 20;
+
 /** How values of one type are written. */
 interface Kind<T> {
   /** 0 varint, 1 eight bytes, 2 delimited, 5 four bytes. */
@@ -56,9 +60,13 @@ export function message<T extends object>(name: string, fields: () => Fields<T>)
       return Object.fromEntries(list().map(([key, { number }]) => [key, number]));
     },
     encode(value) {
-      const writer = new PbfWriter();
+      const writer = spare ?? new PbfWriter();
+      spare = undefined;
+      writer.pos = 0;
       type.write(value, writer);
-      return writer.finish();
+      const encoded = writer.buf.slice(0, writer.pos);
+      if (writer.buf.length <= MOST_SPARE_BYTES) spare = writer;
+      return encoded;
     },
     decode(bytes, options = {}) {
       const error = errorsFor(name, options.file);
