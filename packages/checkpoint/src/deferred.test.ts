@@ -121,13 +121,18 @@ test('a later restoration wins, an earlier one still gives what only it has', ()
   expect([checkpoint.a, checkpoint.b, checkpoint.c].map((v) => v.item())).toEqual([2, 2, 1]);
 });
 
-test('what does not fit is an error where it is attached', () => {
+test('what does not fit is an error where it is attached, or first used', () => {
   const path = write({ v: new Variable([1, 2]) });
   const checkpoint = new Checkpoint<{ v?: Variable }>();
+  const used = new Variable([1, 2, 3]);
   checkpoint.read(path);
   expect(() => {
-    checkpoint.v = new Variable([1, 2, 3]);
+    checkpoint.v = used;
   }).toThrow(/Received incompatible tensor with shape \[2\]/);
+  const other = new Checkpoint<{ v?: Variable }>();
+  other.read(path);
+  other.v = new Variable([1, 2, 3]);
+  expect(() => other.v?.array()).toThrow(/Received incompatible tensor with shape \[2\]/);
 });
 
 test('saving includes what was made and not used yet', () => {

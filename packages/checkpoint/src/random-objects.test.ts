@@ -84,7 +84,7 @@ test('any objects come back, whether they exist before or are made afterwards', 
       const sorted = (vs: Variable[]): string[] => vs.map((v) => JSON.stringify(v.array())).sort();
       expect(sorted(then)).toEqual(wanted.map((w) => JSON.stringify(w)).sort());
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -130,6 +130,6 @@ test('whatever the graph in a file says, nothing but a typed error comes of it',
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });

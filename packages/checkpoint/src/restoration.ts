@@ -296,7 +296,8 @@ function watch(object: object, name: string, attached: () => void): void {
     get: () => before,
     set: (value: unknown) => {
       Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-      attached();
+      // A new variable asks by itself when it is first used.
+      if (!(value instanceof Variable && value.awaitsUse)) attached();
     },
   });
 }

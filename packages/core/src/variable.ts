@@ -132,6 +132,11 @@ export class Variable {
     return this.#value.released ? this.#firstUse() : this.#value;
   }
 
+  /** @internal Whether it still takes the value of a checkpoint by itself, at its first use. */
+  get awaitsUse(): boolean {
+    return this.#initial !== null;
+  }
+
   #awaitUse(): void {
     this.#initial = this.#value;
     this.#value = aliasTensor(this.#initial, this.shape);
