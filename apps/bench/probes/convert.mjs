@@ -74,8 +74,12 @@ for (let round = 0; round < 30; round++) {
   times.push({ wall, cpu: (user + system) / 1000 });
 }
 const show = (name, { wall, cpu }) =>
-  console.log(`${name.padEnd(8)}${wall.toFixed(1).padStart(7)} ms${cpu.toFixed(1).padStart(9)} ms of processors`);
-console.log(`${source.split('\n').length} lines, ${source.length} characters; converted ${code.length} characters`);
+  console.log(
+    `${name.padEnd(8)}${wall.toFixed(1).padStart(7)} ms${cpu.toFixed(1).padStart(9)} ms of processors`,
+  );
+console.log(
+  `${source.split('\n').length} lines, ${source.length} characters; converted ${code.length} characters`,
+);
 show('cold', times[0]);
 show('second', times[1]);
 show('tenth', times[9]);

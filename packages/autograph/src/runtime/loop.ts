@@ -58,7 +58,7 @@ function run(loop: Loop, first: boolean): Outcome {
   const { test, body, update, state, site } = loop;
   for (let asked = first; ; asked = true) {
     if (asked) {
-      const start = state?.[0]();
+      const start = context.tracer === null ? undefined : state?.[0]();
       const go = truth(test(), site);
       if (go === false) return undefined;
       if (go !== true) {
