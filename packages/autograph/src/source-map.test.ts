@@ -138,4 +138,20 @@ describe('positions in converted code', () => {
       expect(original(code.indexOf(word))).toEqual(place(from.at(source.indexOf(word))));
     }
   });
+
+  test.each([
+    ['lines that end in CR LF', source.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\uFEFF${source}`],
+    ['tabs', source.replaceAll('  ', '\t')],
+  ])('%s change nothing', (_, text) => {
+    const done = convert(text, { filename: '/a/user.ts' });
+    const map = new TraceMap(JSON.parse(JSON.stringify(done.map)));
+    const [before, after] = [new Lines(text), new Lines(done.code)];
+    for (const word of ['zeros([2])', 'forOf(', '.sub(item)', 'isNan', 'finish(', 'f(before']) {
+      const made = word === 'forOf(' ? 'for (const' : word;
+      expect(originalPositionFor(map, place(after.at(done.code.indexOf(word)))), word).toMatchObject(
+        place(before.at(text.indexOf(made))),
+      );
+    }
+  });
 });
