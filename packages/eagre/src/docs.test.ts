@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import * as tf from './index.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const pages = ['README', 'docs/autograph', 'docs/function', 'docs/sessions'];
+const pages = ['README', 'docs/autograph', 'docs/function', 'docs/sessions', 'docs/data'];
 
 interface Example {
   readonly page: string;
