@@ -125,6 +125,38 @@ describe('the names of', () => {
   });
 });
 
+test('attributes that have the names of weights, and those of optimizers of one’s own', () => {
+  class Odd extends tf.layers.Layer {
+    weight = this.addWeight({ shape: [1], name: 'w' });
+    w = new tf.Variable(5);
+  }
+  class Decaying extends tf.optimizers.Optimizer {
+    readonly decay = new tf.Variable(0.5, { trainable: false });
+    readonly speed = this.addVariable({ shape: [], name: 'speed' });
+    readonly #sums: tf.Variable[] = [];
+    constructor() {
+      super({ learningRate: 0.1 });
+    }
+    override build(variables: readonly tf.Variable[]): void {
+      if (this.built) return;
+      super.build(variables);
+      for (const v of variables) this.#sums.push(this.addVariableFromReference(v, 'sum'));
+    }
+  }
+  const layer = new Odd();
+  const optimizer = new Decaying();
+  optimizer.build([layer.w]);
+  expect(namesIn(new tf.train.Checkpoint({ layer, optimizer }).write(at()))).toEqual([
+    'layer/w',
+    'layer/w_1',
+    'layer/w_1/.OPTIMIZER_SLOT/optimizer/sum',
+    'optimizer/decay',
+    'optimizer/iter',
+    'optimizer/learning_rate',
+    'optimizer/speed',
+  ]);
+});
+
 describe('deferred restoration', () => {
   const make = () => {
     const model = new tf.Sequential([

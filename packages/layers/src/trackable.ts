@@ -26,7 +26,9 @@ export function layerChildren(layer: Layer, ours: boolean): Children {
     children.set(names.unique(name), variable);
   }
   for (const [name, value] of attributes) {
-    if (!children.has(name) && children.get(snakeCase(name)) !== value) children.set(name, value);
+    if (children.get(name) === value || children.get(snakeCase(name)) === value) continue;
+    // An attribute with the name of another weight.
+    children.set(children.has(name) ? names.unique(name) : name, value);
   }
   return [...children];
 }

@@ -198,7 +198,12 @@ export abstract class Optimizer extends Module implements Trackable {
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
     if (this.rateVariable !== null) children.push(['learning_rate', this.rateVariable]);
-    return { children: [...children, ...this.#named], slots: this.#slots };
+    const known = new Set<unknown>(this.#variables);
+    const others = Object.entries(this).filter(
+      ([name, v]) =>
+        (v instanceof Variable || v instanceof Module) && !known.has(v) && !this.#named.has(name),
+    );
+    return { children: [...children, ...this.#named, ...others], slots: this.#slots };
   }
 
   /**

@@ -116,7 +116,9 @@ export abstract class Metric extends Module implements Trackable {
   /** What checkpoints save: variables by their own names, then what else is among the attributes. */
   trackableView(): TrackableView {
     const named = new Set<unknown>(this._names.values());
-    const others = Object.entries(this).filter(([name, v]) => !named.has(v) && !this._names.has(name));
+    const others = Object.entries(this)
+      .filter(([, value]) => !named.has(value))
+      .map(([name, value]): [string, unknown] => [this._names.has(name) ? `${name}_attribute` : name, value]);
     return { children: [...this._names, ...others] };
   }
 
