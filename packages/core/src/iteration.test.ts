@@ -17,5 +17,7 @@ test('a tensor is iterable along its first axis', () => {
   expect(sum).toBe(42);
   expect([...zeros([0, 3])]).toEqual([]);
   expect([...constant(['a', 'b'])].every((s) => s instanceof Tensor && s.rank === 0)).toBe(true);
-  expect(() => [...constant(1)]).toThrow('a scalar has no rows');
+  expect(() => [...constant(1)]).toThrow(TypeError);
+  expect(Symbol.iterator in constant([1])).toBe(true);
+  expect(constant(1)).not.toBe(constant(1));
 });

@@ -33,6 +33,11 @@ export type HostArray = {
 
 let nextId = 1;
 
+function iterateRows(this: Tensor): IterableIterator<Tensor> {
+  if (this.backend.name === 'symbolic') throw new FailedPreconditionError(NOT_ITERABLE);
+  return this.unstack()[Symbol.iterator]();
+}
+
 /** @internal Why a tensor inside of a traced function cannot be read. */
 export const UNKNOWN_VALUE: string =
   'a tensor has no value while tf.function traces, only a shape and a dtype: JavaScript cannot branch on it, iterate over it, ' +
@@ -150,14 +155,12 @@ export class Tensor {
     return this.item<number>();
   }
   /**
-   * The rows, along axis 0: `for (const row of x)`, `const [a, b] = x`.
-   * @throws InvalidArgumentError for a scalar; FailedPreconditionError while a function is traced.
+   * The rows, along axis 0: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
+   * @throws FailedPreconditionError (its call) while a function is traced.
    */
-  [Symbol.iterator](): IterableIterator<Tensor> {
-    if (this.backend.name === 'symbolic') throw new FailedPreconditionError(NOT_ITERABLE);
-    if (this.rank === 0)
-      throw new InvalidArgumentError('a scalar has no rows to iterate over; item() is its value');
-    return this.unstack()[Symbol.iterator]();
+  get [Symbol.iterator](): () => IterableIterator<Tensor> {
+    // Who asks whether a value is iterable, as test libraries do of all that they compare, is told the truth of scalars.
+    return this.shape.length === 0 ? (undefined as never) : iterateRows;
   }
   toJSON(): NestedArray<Scalar> {
     return nest(
