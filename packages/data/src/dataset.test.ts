@@ -415,3 +415,17 @@ it('keeps the first pass in the cache, for all passes', () => {
   expect(values(d.repeat(2))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   expect(calls).toBe(6);
 });
+
+it('does not mind when elements of a cache, or of one tensor, are disposed', () => {
+  const one = constant([1, 2]);
+  for (const d of [floats(3).cache(), Dataset.fromTensors(one).repeat(2)])
+    for (let pass = 0; pass < 2; pass++) for (const x of d) x.dispose();
+  expect(one.array()).toEqual([1, 2]);
+});
+
+it('does not wait for functions that need not be waited for', () => {
+  const d = Dataset.fromTensorSlices(['a', 'bc']).map((s) => s.item<string>().length, {
+    numParallelCalls: 4,
+  });
+  expect(values(d)).toEqual([1, 2]);
+});

@@ -35,6 +35,15 @@ describe('arrays of lists in .npz files', () => {
     expect(read(']K\x07a(K\x08l')).toEqual([Int32Array.of(7), Int32Array.of(8)]);
   });
 
+  it('are read as Python 2 wrote them', () => {
+    const old = pickle('](K\x01M\x2c\x01e]')
+      .replace('\x80\x03', '\x80\x02')
+      .replace('C\x01b', 'U\x01b')
+      .replace('X\x02\x00\x00\x00O8', 'U\x02O8')
+      .replace('X\x01\x00\x00\x00|', 'U\x01|');
+    expect(decodeNpzRagged(archive(objects(old))).get('x')).toEqual([Int32Array.of(1, 300), Int32Array.of()]);
+  });
+
   it('share lists that the pickle repeats', () => {
     const rows = read('](K\x01eq\x20h\x20') as Int32Array[];
     expect(rows[0]).toBe(rows[1]);

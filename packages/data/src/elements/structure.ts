@@ -8,7 +8,7 @@ import {
   type TypedArray,
   Variable,
 } from '@eagre/core';
-import { toOwnTensor } from '@eagre/core/internal';
+import { aliasTensor, toOwnTensor } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -89,6 +89,14 @@ export function mapLeaves<L>(element: Element, leaf: (leaf: Leaf, index: number)
     return Object.fromEntries(Object.entries(e).map(([k, v]) => [k, visit(v as Element)]));
   };
   return visit(element);
+}
+
+/** The same values as other tensors over the same memory: whoever gets them may dispose them. */
+export function shared(element: Element): Element {
+  if (element instanceof Tensor) return aliasTensor(element, element.shape);
+  return mapLeaves(element, (leaf) =>
+    leaf instanceof Tensor ? aliasTensor(leaf, leaf.shape) : leaf,
+  ) as Element;
 }
 
 /** The structure of `model` over the given leaves. */

@@ -48,10 +48,12 @@ export class FilesNode implements DatasetNode {
   readonly #open: (path: string, position: number) => ElementReader;
   readonly #cycle: number;
   readonly #size: number;
+  readonly #fresh: boolean;
 
   /**
    * @param cycle from how many files elements come in turn.
    * @param size how many elements there are in all.
+   * @param fresh whether nobody else can hold the elements' tensors.
    */
   constructor(
     kind: string,
@@ -60,6 +62,7 @@ export class FilesNode implements DatasetNode {
     open: (path: string, position: number) => ElementReader,
     cycle: number,
     size: number = UNKNOWN_CARDINALITY,
+    fresh: boolean = true,
   ) {
     this.kind = kind;
     this.inputs = [names];
@@ -67,6 +70,7 @@ export class FilesNode implements DatasetNode {
     this.#open = open;
     this.#cycle = cycle;
     this.#size = size;
+    this.#fresh = fresh;
   }
 
   cardinality(): number {
@@ -75,7 +79,7 @@ export class FilesNode implements DatasetNode {
 
   iterate(context: IterationContext): ElementIterator {
     const names = (this.inputs[0] as DatasetNode).iterate(context);
-    return new FilesIterator(this.kind, names, this.#open, this.#cycle);
+    return new FilesIterator(this.kind, names, this.#open, this.#cycle, this.#fresh);
   }
 }
 
@@ -85,7 +89,7 @@ interface OpenFile {
 }
 
 class FilesIterator extends ElementIterator {
-  override readonly fresh = true;
+  override readonly fresh: boolean;
   readonly #kind: string;
   readonly #names: ElementIterator;
   readonly #open: (path: string, position: number) => ElementReader;
@@ -99,8 +103,10 @@ class FilesIterator extends ElementIterator {
     names: ElementIterator,
     open: (path: string, position: number) => ElementReader,
     cycle: number,
+    fresh: boolean,
   ) {
     super();
+    this.fresh = fresh;
     this.#kind = kind;
     this.#names = names;
     this.#open = open;

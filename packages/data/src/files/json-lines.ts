@@ -38,7 +38,10 @@ export class JsonLinesDataset<Output = Element> extends Dataset<ElementOf<Output
         ),
       );
     const spec = elementSpec ?? null;
-    super(new FilesNode('JsonLines', namesNode(filenames, what), spec, open, files.numParallelReads));
+    // What a schema returns may be held elsewhere.
+    const isFresh = schema === undefined;
+    const names = namesNode(filenames, what);
+    super(new FilesNode('JsonLines', names, spec, open, files.numParallelReads, undefined, isFresh));
   }
 }
 

@@ -1,6 +1,6 @@
 // Elements that lie in memory: windows, groups, caches.
 import { commonSpec, type ElementSpec, specOf } from '../elements/element-spec.ts';
-import type { Element } from '../elements/structure.ts';
+import { type Element, shared } from '../elements/structure.ts';
 import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
 import { count } from '../node.ts';
 
@@ -34,6 +34,7 @@ function specOfAll(elements: readonly Element[]): ElementSpec | null {
 }
 
 class ElementsIterator extends ElementIterator {
+  override readonly fresh = true;
   readonly #elements: readonly Element[];
   #next = 0;
 
@@ -44,7 +45,7 @@ class ElementsIterator extends ElementIterator {
 
   next(): Step {
     if (this.#next >= this.#elements.length) return END;
-    return this.#elements[this.#next++] as Element;
+    return shared(this.#elements[this.#next++] as Element);
   }
 
   saveState(): State {

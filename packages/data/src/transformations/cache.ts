@@ -1,6 +1,6 @@
 // `cache` in memory, and `prefetch`.
 import { loadElement, saveElement } from '../elements/saved.ts';
-import type { Element } from '../elements/structure.ts';
+import { type Element, shared } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -46,6 +46,7 @@ export class CacheNode extends UnaryNode {
 }
 
 class CacheIterator extends ElementIterator {
+  override readonly fresh = true;
   readonly #begin: () => ElementIterator;
   readonly #done: (memory: Memory) => void;
   #input: ElementIterator | null = null;
@@ -61,7 +62,7 @@ class CacheIterator extends ElementIterator {
 
   next(): Awaitable<Step> {
     const { elements, complete } = this.#memory;
-    if (this.#next < elements.length) return elements[this.#next++] as Element;
+    if (this.#next < elements.length) return shared(elements[this.#next++] as Element);
     if (complete) return END;
     return after((this.#input ??= this.#begin()).next(), this.#take);
   }
@@ -75,7 +76,7 @@ class CacheIterator extends ElementIterator {
     }
     this.#memory.elements.push(step);
     this.#next++;
-    return step;
+    return shared(step);
   };
 
   saveState(): State {

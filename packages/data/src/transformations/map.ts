@@ -198,7 +198,11 @@ class ParallelMapIterator extends UnaryIterator {
   }
 
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
-    while (this.#running.length < this.#parallel && !this.#ended && this.#pulling === null) this.#pull();
+    while (this.#running.length < this.#parallel && !this.#ended && this.#pulling === null) {
+      this.#pull();
+      // A function that did not wait needs no others beside it.
+      if (this.#running[0]?.outcome && this.#running.length === 1) break;
+    }
     if (this.#running.length === 0) return this.#pulling === null ? END : this.#pulling.then(again);
     const ready = this.#deterministic ? this.#running[0] : this.#running.find((r) => r.outcome !== null);
     const outcome = ready?.outcome;
@@ -249,20 +253,20 @@ class ParallelMapIterator extends UnaryIterator {
   }
 
   #start(element: Element): void {
-    let result: Promise<Element>;
     try {
-      result = Promise.resolve(this.#fn.call(argumentsOf(element)));
+      const result = this.#fn.call(argumentsOf(element));
+      if (result instanceof Promise) this.#add(element, result);
+      else this.#running.push({ element, outcome: { value: result }, result: Promise.resolve() });
     } catch (error) {
-      result = Promise.reject(error);
+      this.#running.push({ element, outcome: { error }, result: Promise.resolve() });
     }
-    this.#add(element, result);
   }
 
   #fail(error: unknown): void {
-    this.#add(null, Promise.reject(error));
+    this.#running.push({ element: null, outcome: { error }, result: Promise.resolve() });
   }
 
-  #add(element: Element | null, result: Promise<Element>): void {
+  #add(element: Element, result: Promise<Element>): void {
     const running: Running = {
       element,
       outcome: null,
