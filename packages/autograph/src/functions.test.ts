@@ -165,6 +165,20 @@ export const plain = (x) => [x.length, typeof x, x === null];
   ]);
 });
 
+test('a directive of a module leaves what waits or yields as it is, and is strict with the rest', async () => {
+  const source = `'use autograph';
+export async function wait(x) { const low = (y) => (y > 0 ? y : 0); if (x > 0) return low(x); return 2; }
+export const relu = (x) => (x > 0 ? x : x * 0);`;
+  const { code } = convert(source);
+  expect(code).toContain('if (x > 0) return low(x); return 2; }');
+  const { relu, wait } = moduleOf(source, 'relu, wait');
+  expect(values(relu?.(constant(-2)))).toBe(-0);
+  await expect(wait?.(3)).resolves.toBe(3);
+  expect(() => convert(`'use autograph'; function f() { var x = 1; }`, { filename: 'a.ts' })).toThrow(
+    'a.ts:1:33',
+  );
+});
+
 test('modules that have nothing to do with the library stay as they are', () => {
   const source = `import { x } from './x.js'; export const f = (y) => (y > x ? y : x);`;
   expect(convert(source)).toEqual({ code: source, map: null });

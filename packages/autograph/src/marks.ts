@@ -171,7 +171,8 @@ export function marksOf(program: Node): Marks {
       }
     }
     if (isFunction(node)) {
-      if (all || says(node, DIRECTIVE)) asked.add(node);
+      // A directive of the module is for those that can be converted at all.
+      if ((all && !node.async && !node.generator) || says(node, DIRECTIVE)) asked.add(node);
       if (says(node, OPT_OUT)) plain.add(node);
     }
     return true;
