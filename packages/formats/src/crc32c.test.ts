@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { crc32c, crc32cPortable, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
+import { crc32c, crc32cOfEight, crc32cPortable, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
 
 /** Bit by bit, from the definition. */
 function reference(bytes: Uint8Array): number {
@@ -35,6 +35,16 @@ describe('crc32c', () => {
         expect(crc32c(moved.subarray(cut), crc32c(moved.subarray(0, cut)))).toBe(expected);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('of eight bytes is that of all others', () => {
+    const eight = fc.uint8Array({ minLength: 8, maxLength: 20 });
+    fc.assert(
+      fc.property(eight, (bytes) => {
+        const at = bytes.length - 8;
+        return crc32cOfEight(bytes, at) === reference(bytes.subarray(at));
+      }),
     );
   });
 

@@ -36,6 +36,13 @@ export function useCrc32c(fn: ((bytes: Uint8Array, previous: number) => number) 
   native = fn;
 }
 
+/** The CRC-32C of the eight bytes at `at`, as many as the length of a record has. */
+export function crc32cOfEight(bytes: Uint8Array, at: number): number {
+  let crc = -1;
+  for (let i = at; i < at + 8; i++) crc = TABLES[(crc ^ bytes[i]!) & 255]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
 /** {@link crc32c} without native code. */
 export function crc32cPortable(bytes: Uint8Array, previous: number = 0): number {
   const tables = TABLES;

@@ -1,5 +1,5 @@
 import { readUint32 } from './bytes.ts';
-import { crc32c, maskCrc } from './crc32c.ts';
+import { crc32c, crc32cOfEight, maskCrc } from './crc32c.ts';
 import { errorsFor } from './errors.ts';
 
 const HEADER_BYTES = 12;
@@ -34,7 +34,7 @@ export function writeRecord(payload: Uint8Array, target: Uint8Array, at: number)
   const end = at + HEADER_BYTES + payload.length;
   view.setUint32(at, payload.length, true);
   view.setUint32(at + 4, Math.floor(payload.length / 2 ** 32), true);
-  view.setUint32(at + 8, maskCrc(crc32c(target.subarray(at, at + 8))), true);
+  view.setUint32(at + 8, maskCrc(crc32cOfEight(target, at)), true);
   target.set(payload, at + HEADER_BYTES);
   view.setUint32(end, maskCrc(crc32c(payload)), true);
   return end + FOOTER_BYTES;
@@ -80,15 +80,14 @@ export class RecordParser {
    */
   next(): Uint8Array | null {
     if (this.#length === undefined) {
-      const header = this.#peek(HEADER_BYTES);
-      if (header === undefined) return null;
-      this.#length = this.#lengthIn(header);
+      if (!this.#gather(HEADER_BYTES)) return null;
+      this.#length = this.#lengthIn(this.#chunks[0]!, this.#at);
       this.#skip(HEADER_BYTES);
     }
-    const whole = this.#peek(this.#length + FOOTER_BYTES);
-    if (whole === undefined) return null;
-    const payload = whole.subarray(0, this.#length);
-    const stored = readUint32(whole, this.#length);
+    const length = this.#length;
+    if (!this.#gather(length + FOOTER_BYTES)) return null;
+    const payload = this.#chunks[0]!.subarray(this.#at, this.#at + length);
+    const stored = readUint32(this.#chunks[0]!, this.#at + length);
     const computed = maskCrc(crc32c(payload));
     if (stored !== computed)
       throw this.#error(
@@ -96,7 +95,7 @@ export class RecordParser {
         String(computed),
         stored,
       );
-    this.#skip(whole.length);
+    this.#skip(length + FOOTER_BYTES);
     this.#length = undefined;
     return payload;
   }
@@ -109,16 +108,16 @@ export class RecordParser {
     throw this.#error(`truncated record at byte ${at}`, expected, `${this.#pending} bytes`);
   }
 
-  #lengthIn(header: Uint8Array): number {
-    const stored = readUint32(header, 8);
-    const computed = maskCrc(crc32c(header.subarray(0, 8)));
+  #lengthIn(header: Uint8Array, at: number): number {
+    const stored = readUint32(header, at + 8);
+    const computed = maskCrc(crc32cOfEight(header, at));
     if (stored !== computed)
       throw this.#error(
         `checksum of the length of the record at byte ${this.#before}`,
         String(computed),
         stored,
       );
-    const length = readUint32(header, 4) * 2 ** 32 + readUint32(header, 0);
+    const length = readUint32(header, at + 4) * 2 ** 32 + readUint32(header, at);
     if (length > this.#maxRecordBytes)
       throw this.#error(
         `length of the record at byte ${this.#before}`,
@@ -128,30 +127,36 @@ export class RecordParser {
     return length;
   }
 
-  /** The next `count` bytes, or undefined where there are fewer. */
-  #peek(count: number): Uint8Array | undefined {
-    if (this.#pending < count) return undefined;
-    const first = this.#chunks[0]!;
-    if (first.length - this.#at >= count) return first.subarray(this.#at, this.#at + count);
+  /** Whether there are `count` bytes; then they lie together in the first chunk. */
+  #gather(count: number): boolean {
+    if (this.#pending < count) return false;
+    if (this.#chunks[0]!.length - this.#at >= count) return true;
     const joined = new Uint8Array(count);
     let end = 0;
-    let from = this.#at;
-    for (let i = 0; end < count; i++, from = 0) {
-      const part = this.#chunks[i]!.subarray(from, from + count - end);
+    let used = 0;
+    for (; end < count; used++, this.#at = 0) {
+      const part = this.#chunks[used]!.subarray(this.#at, this.#at + count - end);
       joined.set(part, end);
       end += part.length;
+      if (this.#at + part.length < this.#chunks[used]!.length) {
+        // The rest of this chunk comes behind.
+        this.#chunks[used] = this.#chunks[used]!.subarray(this.#at + part.length);
+        break;
+      }
     }
-    return joined;
+    this.#chunks.splice(0, used, joined);
+    this.#at = 0;
+    return true;
   }
 
+  /** Leaves bytes behind that lie in the first chunk. */
   #skip(count: number): void {
     this.#pending -= count;
     this.#before += count;
     this.#at += count;
-    let used = 0;
-    for (; used < this.#chunks.length && this.#at >= this.#chunks[used]!.length; used++)
-      this.#at -= this.#chunks[used]!.length;
-    if (used > 0) this.#chunks.splice(0, used);
+    if (this.#at < this.#chunks[0]!.length) return;
+    this.#chunks.shift();
+    this.#at = 0;
   }
 }
 
