@@ -41,7 +41,8 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options.list) {
-    for (const { name, title } of workloads) console.log(`${name.padEnd(24)}${title}`);
+    const width = Math.max(...workloads.map((w) => w.name.length)) + 2;
+    for (const { name, title } of workloads) console.log(`${name.padEnd(width)}${title}`);
     return 0;
   }
   if (options.profile !== null) {
