@@ -100,9 +100,9 @@ async function readAsync() {
 
 const steps = {
   'disk, write and sync': plainWrite,
-  'write in 4 files': () => write(4),
   write: () => write(1),
   'write without blocking': writeAsync,
+  'write in 4 files': () => write(4),
   'disk, read': plainRead,
   'read, checked': read,
   'read without blocking': readAsync,
