@@ -70,11 +70,11 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await card.locator('canvas').waitFor();
     await expect.poll(() => card.locator('.readout li').count()).toBeGreaterThanOrEqual(2);
     // Lines were drawn: the canvas has pixels of the first run's colour.
-    const drawn = await card
-      .locator('canvas')
-      .evaluate<number>(
-        `(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.filter((v, i) => i % 4 === 3 && v > 0).length`,
-      );
+    const drawn = await page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('article canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    })()`);
     expect(drawn).toBeGreaterThan(500);
   });
 
@@ -117,15 +117,16 @@ describe.skipIf(browserPath === undefined)('the page', () => {
 
   test('shows what TensorFlow wrote: images, histograms, audio, graph, hyperparameters', async () => {
     await view('Images');
-    const image = page.locator('.pictures img').first();
+    await page.locator('.pictures img').first().waitFor();
     await expect
-      .poll(() => image.evaluate<number>('(img) => img.complete && img.naturalWidth'))
+      .poll(() => page.evaluate<number>("document.querySelector('.pictures img').naturalWidth"))
       .toBeGreaterThan(0);
     await view('Histograms');
     await page.locator('canvas.ridges').first().waitFor();
     await view('Audio');
+    await page.locator('audio').first().waitFor();
     await expect
-      .poll(() => page.locator('audio').first().evaluate<number>('(audio) => audio.readyState'))
+      .poll(() => page.evaluate<number>("document.querySelector('audio').readyState"))
       .toBeGreaterThan(0);
     await view('Graphs');
     await page.locator('svg .box').first().waitFor();
