@@ -31,7 +31,7 @@ export class RecordReader implements FileReader {
         const payload = this.#parser.next();
         if (payload !== null) {
           this.position += recordBytes(payload);
-          return constant(payload.slice());
+          return constant(payload);
         }
         const chunk = this.#bytes.read();
         if (chunk === null) {

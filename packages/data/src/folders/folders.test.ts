@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
+import { crc32, deflateSync } from 'node:zlib';
 import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { encode } from 'fast-png';
@@ -24,6 +25,34 @@ const plain = { imageSize: [6, 8], shuffle: false, batchSize: null } as const;
 
 /** The pictures whose decoders leave no choice. */
 const isExact = (i: number): boolean => !(golden.pictureFiles[i] as string).endsWith('.jpg');
+
+/** A PNG file of given rows, as the encoder of `fast-png` makes none. */
+function png(
+  width: number,
+  height: number,
+  depth: number,
+  colorType: number,
+  rows: readonly number[],
+  palette?: readonly number[],
+  interlace = 0,
+): Uint8Array {
+  const chunk = (type: string, data: Uint8Array): Buffer => {
+    const out = Buffer.alloc(12 + data.length);
+    out.writeUInt32BE(data.length, 0);
+    out.write(type, 4, 'latin1');
+    out.set(data, 8);
+    out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length);
+    return out;
+  };
+  const header = Uint8Array.of(0, 0, 0, width, 0, 0, 0, height, depth, colorType, 0, 0, interlace);
+  return Buffer.concat([
+    Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+    chunk('IHDR', header),
+    ...(palette ? [chunk('PLTE', Uint8Array.from(palette))] : []),
+    chunk('IDAT', deflateSync(Uint8Array.from(rows))),
+    chunk('IEND', new Uint8Array(0)),
+  ]);
+}
 
 describe('imageDatasetFromDirectory', () => {
   const cases: Record<string, ImageDatasetOptions> = {
@@ -133,6 +162,35 @@ describe('imageDatasetFromDirectory', () => {
       [9, 9, 9, 8],
       [9, 8, 7, 6],
     ]);
+  });
+
+  it('reads palettes and few bits', async () => {
+    mkdirSync(join(root, 'a'));
+    // Two rows of three pixels; each row begins with its filter, none.
+    const rows = {
+      1: [0, 0b10100000, 0, 0b01000000],
+      2: [0, 0b00011000, 0, 0b11100100],
+      4: [0, 0x01, 0x20, 0, 0xf1, 0x30],
+    } as const;
+    const colours = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120];
+    writeFileSync(join(root, 'a', '1.png'), png(3, 2, 2, 3, rows[2], colours));
+    writeFileSync(join(root, 'a', '2.png'), png(3, 2, 1, 0, rows[1]));
+    writeFileSync(join(root, 'a', '3.png'), png(3, 2, 2, 0, rows[2]));
+    writeFileSync(join(root, 'a', '4.png'), png(3, 2, 4, 0, rows[4]));
+    const options = { ...plain, imageSize: [2, 3], labels: null } as const;
+    const grey = [...(await imageDatasetFromDirectory(root, { ...options, colorMode: 'grayscale' }))];
+    expect(grey.slice(1).map((image) => [...image.data()])).toEqual([
+      [255, 0, 255, 0, 255, 0],
+      [0, 85, 170, 255, 170, 85],
+      [0, 17, 34, 255, 17, 51],
+    ]);
+    const [palette] = [...(await imageDatasetFromDirectory(root, options))];
+    expect([...(palette?.data() ?? [])]).toEqual([
+      10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 70, 80, 90, 40, 50, 60,
+    ]);
+    writeFileSync(join(root, 'a', '1.png'), png(3, 2, 2, 0, rows[2], undefined, 1));
+    const interlaced = await imageDatasetFromDirectory(root, options);
+    expect(() => [...interlaced]).toThrow(/1.png: interlaced PNG of less than 8 bits/);
   });
 
   it('refuses options that make no sense, and folders without pictures', async () => {

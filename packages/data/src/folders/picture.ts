@@ -43,7 +43,12 @@ function decodePng(decode: typeof import('fast-png').decode, bytes: Uint8Array, 
   const pixels = bytes.length < 24 ? 0 : view.getUint32(16) * view.getUint32(20);
   if (pixels === 0 || pixels > MAX_PIXELS)
     throw new InvalidArgumentError(`${path}: a PNG file of ${pixels} pixels; expected 1 to ${MAX_PIXELS}`);
-  const { width, height, channels, depth, data, palette } = decode(bytes);
+  // The library takes the values of interlaced pictures for whole bytes.
+  if (bytes[28] === 1 && (bytes[24] as number) < 8)
+    throw new UnimplementedError(
+      `${path}: interlaced PNG of less than 8 bits; save it without, or pass \`decode\` with a decoder of your own`,
+    );
+  const { width, height, channels, depth, data, palette } = decode(bytes, { checkCrc: true });
   if (palette) {
     const colours = palette.length > 0 ? (palette[0] as number[]).length : 3;
     const out = new Uint8Array(width * height * colours);
@@ -66,7 +71,7 @@ function decodePng(decode: typeof import('fast-png').decode, bytes: Uint8Array, 
 
 /** Values of 1, 2 or 4 bits, whose rows begin at whole bytes; those of 8 bits as they are. */
 function unpackedIndices(data: Uint8Array, width: number, height: number, depth: number): Uint8Array {
-  if (depth === 8 || data.length === width * height) return data;
+  if (depth === 8) return data;
   const rowBytes = Math.ceil((width * depth) / 8);
   const out = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
