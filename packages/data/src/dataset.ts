@@ -1,5 +1,6 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type HostArray, Tensor } from '@eagre/core';
+import { autographIterate } from '@eagre/graph';
 import { DatasetIterator } from './dataset-iterator.ts';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
 import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
@@ -15,6 +16,7 @@ import { ElementsNode } from './sources/elements.ts';
 import { type ElementSource, GeneratorNode } from './sources/generator.ts';
 import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
 import { oneElement, SlicesNode } from './sources/slices.ts';
+import { tracedElements } from './traced-loop.ts';
 import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from './transformations/batch.ts';
 import { CacheNode, PrefetchNode } from './transformations/cache.ts';
 import {
@@ -552,6 +554,12 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 }
 markDataset(Dataset.prototype);
+// What a converted `for…of` in a traced function goes through.
+Object.defineProperty(Dataset.prototype, autographIterate, {
+  value(this: Dataset<unknown>, site: string) {
+    return tracedElements(this.node, site);
+  },
+});
 
 function toHost(element: Element): unknown {
   return mapLeaves(element, (leaf) =>
