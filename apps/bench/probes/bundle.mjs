@@ -21,7 +21,7 @@ import { BundleReader, BundleWriter } from '@eagre/formats';
 import 'eagre';
 
 const MB = 2 ** 20;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'eagre-bundle-'));
 // Like the weights of a large model: few large ones, many small ones.
 const sizes = [...new Array(8).fill(40 * MB), ...new Array(160).fill(MB), ...new Array(2000).fill(10_000)];
@@ -114,8 +114,12 @@ const best = {};
 let forgotten = false;
 for (let round = 0; round < ROUNDS; round++) {
   for (const [name, run] of Object.entries(steps)) {
-    if (name.startsWith('write'))
-      for (const file of readdirSync(folder)) if (file.startsWith('ckpt')) rmSync(join(folder, file));
+    if (name.includes('write')) {
+      const old = name.startsWith('disk') ? 'plain' : 'ckpt';
+      for (const file of readdirSync(folder)) if (file.startsWith(old)) rmSync(join(folder, file));
+      // What is still to be done for the files before is not this one's.
+      spawnSync('sync');
+    }
     if (name.includes('read') && !name.includes('cache')) forgotten = forget();
     const before = memory.start();
     let longest = 0;
