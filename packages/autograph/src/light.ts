@@ -125,7 +125,6 @@ export class Light {
   #condition(node: Node): Code {
     const ag = this.#ag;
     const to = bare(node);
-    const site = this.#unit.at(node);
     if (isHost(to, this.#names)) return this.node(node);
     if (to.type === 'UnaryExpression' && to.operator === '!') return code`!(${this.condition(to.argument)})`;
     if (to.type === 'LogicalExpression' && to.operator !== '??')
@@ -133,8 +132,10 @@ export class Light {
     if (to.type === 'BinaryExpression' && COMPARISONS.has(to.operator))
       return this.#binary(to.left, to.operator, to.right, to, true);
     if (to.type === 'Identifier')
-      return [`(typeof ${to.name} === 'object' ? ${ag}.host(${to.name}, ${site}) : ${to.name})`];
-    return code`${ag}.is(${this.node(node)}, ${site})`;
+      return [
+        `(typeof ${to.name} === 'object' ? ${ag}.host(${to.name}, ${this.#unit.at(node)}) : ${to.name})`,
+      ];
+    return code`${ag}.is(${this.node(node)}, ${this.#unit.at(node)})`;
   }
 
   #place(): string {

@@ -21,18 +21,20 @@ function isNode(value: unknown): value is Node {
 
 /** What has been found out about a node; several questions are asked about the same ones. */
 interface Known {
-  children?: readonly Node[];
-  assigned?: Assigned;
-  jumps?: Jumps;
+  assigned: Assigned | undefined;
+  jumps: Jumps | undefined;
 }
 
-/** Kept at the node itself: weak maps of so many small things keep the collector busy. */
+// Kept at the nodes themselves: weak maps of so many small things keep the collector busy.
+const KNOWN: unique symbol = Symbol('what is known');
+const CHILDREN: unique symbol = Symbol('children');
+type Keeper = Node & { [KNOWN]?: Known; [CHILDREN]?: readonly Node[] };
+
 function knownOf(node: Node): Known {
-  const keeper = node as Node & { [KNOWN]?: Known };
-  return (keeper[KNOWN] ??= { children: undefined, assigned: undefined, jumps: undefined } as Known);
+  const keeper = node as Keeper;
+  return (keeper[KNOWN] ??= { assigned: undefined, jumps: undefined });
 }
 
-const KNOWN: unique symbol = Symbol('what autograph knows');
 const NO_CHILDREN: readonly Node[] = [];
 const LEAVES = new Set([
   'Identifier',
@@ -46,8 +48,8 @@ const LEAVES = new Set([
 /** The nodes in a node that are code, not types, as they follow each other. */
 export function children(node: Node): readonly Node[] {
   if (LEAVES.has(node.type)) return NO_CHILDREN;
-  const known = knownOf(node);
-  return (known.children ??= findChildren(node));
+  const keeper = node as Keeper;
+  return (keeper[CHILDREN] ??= findChildren(node));
 }
 
 function findChildren(node: Node): readonly Node[] {
@@ -64,9 +66,13 @@ function findChildren(node: Node): readonly Node[] {
 }
 
 function isCode(value: unknown): value is Node {
-  return isNode(value) && (!value.type.startsWith('TS') || TYPED.has(value.type));
+  if (!isNode(value)) return false;
+  const { type } = value;
+  return type.charCodeAt(0) !== T || type.charCodeAt(1) !== S || TYPED.has(type);
 }
 
+/** The letters that the names of types' nodes begin with. */
+const [T, S] = [84, 83];
 const TYPE_KEYS: ReadonlySet<string> = new Set([
   'typeAnnotation',
   'typeParameters',
