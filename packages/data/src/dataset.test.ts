@@ -311,6 +311,20 @@ describe('ends', () => {
     for (let i = 0; i < 20; i++) pass();
     expect(hostBackend().allocator.info().bytesTaken - before).toBe(0);
   });
+  it.skipIf(process.env['EAGRE_SANITIZED'])('need no dispose', () => {
+    const d = Dataset.fromTensorSlices([zeros([300, 64, 64]), zeros([300])])
+      .shuffle(300)
+      .map((x, y) => [x.add(1), y])
+      .batch(32);
+    const passes = (n: number): void => {
+      for (let i = 0; i < n; i++) for (const _ of d) _;
+    };
+    passes(10);
+    const before = process.memoryUsage().rss;
+    // 200 MB in all.
+    passes(40);
+    expect(process.memoryUsage().rss - before).toBeLessThan(80e6);
+  });
   it('keep elements out of memory scopes', () => {
     const iterator = floats(6).shuffle(6).batch(2).iterator();
     const element = scope(() => {

@@ -31,13 +31,9 @@ import { FilterNode } from './transformations/filter.ts';
 import { InterleaveNode, type InterleaveOptions } from './transformations/flat-map.ts';
 import { GroupNode } from './transformations/group.ts';
 import { MapNode, type MapOptions } from './transformations/map.ts';
-import {
-  PaddedBatchNode,
-  type PaddedBatchOptions,
-  type Ragged,
-  RaggedBatchNode,
-} from './transformations/padded-batch.ts';
+import { PaddedBatchNode, type PaddedBatchOptions } from './transformations/padded-batch.ts';
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
+import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
 import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
 import { ScanNode } from './transformations/scan.ts';
 import { ShuffleNode, type ShuffleOptions } from './transformations/shuffle.ts';

@@ -1,0 +1,107 @@
+// `raggedBatch`: elements whose first sizes differ, one behind the other.
+import { InvalidArgumentError } from '@eagre/backend';
+import { constant, type PartialShape, type Tensor } from '@eagre/core';
+import { emptyTensor, sameShape, showShape, viewOf } from '@eagre/core/internal';
+import { TensorSpec } from '@eagre/graph';
+import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
+import { type Element, mapLeaves } from '../elements/structure.ts';
+import type { DatasetNode, ElementIterator, IterationContext } from '../iterator.ts';
+import { UnaryNode } from '../node.ts';
+import { checkCount } from '../options.ts';
+import { leavesOf, stackTensors, strings } from '../stacker.ts';
+import { type BatchOptions, batchesOf } from './batch.ts';
+import { ListBatchIterator } from './list-batch.ts';
+
+/** A component of a ragged batch: the rows of all elements one after the other, and where each element's begin and end. */
+export interface Ragged {
+  /** [all rows, ...] */
+  readonly values: Tensor;
+  /** int64 [elements + 1]: element i is rows `rowSplits[i]` to `rowSplits[i + 1]`. */
+  readonly rowSplits: Tensor;
+}
+
+export class RaggedBatchNode extends UnaryNode {
+  readonly kind = 'RaggedBatch';
+  readonly #size: number;
+  readonly #whole: boolean;
+
+  constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
+    const name = 'Dataset.raggedBatch';
+    checkCount(size, 'batchSize', name);
+    const { spec } = input;
+    if (spec === null)
+      throw new InvalidArgumentError(
+        'raggedBatch needs to know which sizes differ: give the generator an outputSignature with null for them',
+        name,
+      );
+    const batch = dropRemainder ? size : null;
+    super(
+      input,
+      mapSpec(spec, (s) => {
+        if (!(s instanceof TensorSpec))
+          throw new InvalidArgumentError('the elements hold datasets (windows); use flatMap', name);
+        if (!isRagged(s)) return new TensorSpec([batch, ...(s.shape as PartialShape)], s.dtype);
+        return {
+          values: new TensorSpec(s.shape === null ? null : [null, ...s.shape.slice(1)], s.dtype),
+          rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], 'int64'),
+        };
+      }) as ElementSpec,
+    );
+    this.#size = size;
+    this.#whole = dropRemainder;
+  }
+
+  override cardinality(): number {
+    return batchesOf(this.input.cardinality(), this.#size, this.#whole);
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const specs = flattenSpec(this.input.spec as ElementSpec) as TensorSpec[];
+    return new ListBatchIterator(this.input.iterate(context), this.#size, this.#whole, (elements) => {
+      const leaves = leavesOf(elements, 'Dataset.raggedBatch');
+      return mapLeaves(elements[0] as Element, (_, k) => {
+        const tensors = leaves.map((l) => l[k] as Tensor);
+        return isRagged(specs[k] as TensorSpec)
+          ? join(tensors)
+          : stackTensors(tensors, k, 'Dataset.raggedBatch');
+      }) as Element;
+    });
+  }
+}
+
+const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
+
+function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
+  const first = tensors[0] as Tensor;
+  const inner = first.shape.slice(1);
+  for (const t of tensors) {
+    if (t.rank === 0 || !sameShape(t.shape.slice(1), inner))
+      throw new InvalidArgumentError(
+        `only the first sizes of a ragged batch may differ, got ${showShape(first.shape)} and ${showShape(t.shape)}`,
+        'Dataset.raggedBatch',
+      );
+  }
+  const splits = new BigInt64Array(tensors.length + 1);
+  let rows = 0;
+  tensors.forEach((t, i) => {
+    rows += t.shape[0] as number;
+    splits[i + 1] = BigInt(rows);
+  });
+  const shape = [rows, ...inner];
+  if (first.dtype === 'string')
+    return {
+      values: strings(
+        tensors.flatMap((t) => t.strings()),
+        shape,
+      ),
+      rowSplits: constant(splits),
+    };
+  const values = emptyTensor(first.dtype, shape);
+  const to = viewOf(values);
+  let at = 0;
+  for (const t of tensors) {
+    to.set(viewOf(t) as never, at);
+    at += t.size;
+  }
+  return { values, rowSplits: constant(splits) };
+}
