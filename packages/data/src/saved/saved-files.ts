@@ -61,10 +61,12 @@ export class SavedWriter {
 
   /** @throws FailedPreconditionError when something else is at `path`. */
   constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
-    const { existsSync, mkdirSync, mkdtempSync, readdirSync } = nodeBuiltin('node:fs');
+    const { mkdirSync, mkdtempSync, readdirSync, statSync } = nodeBuiltin('node:fs');
     const { dirname, resolve } = nodeBuiltin('node:path');
     this.#path = resolve(path);
-    if (existsSync(this.#path) && !isSaved(this.#path) && readdirSync(this.#path).length > 0)
+    const there = statSync(this.#path, { throwIfNoEntry: false });
+    const isEmpty = there?.isDirectory() === true && readdirSync(this.#path).length === 0;
+    if (there !== undefined && !isEmpty && !isSaved(this.#path))
       throw new FailedPreconditionError(
         `${path} exists and is no saved dataset; choose another folder`,
         what,
@@ -85,7 +87,7 @@ export class SavedWriter {
 
   /** Puts the dataset in its place, where it replaces an earlier one. */
   finish(): void {
-    const { renameSync, rmSync } = nodeBuiltin('node:fs');
+    const { existsSync, renameSync, rmSync } = nodeBuiltin('node:fs');
     this.#records?.close();
     this.#records = null;
     const info = {
@@ -95,8 +97,11 @@ export class SavedWriter {
       spec: specToJson(this.#spec),
     };
     writeFileAtomicSync(`${this.#temporary}/${INFO}`, `${JSON.stringify(info)}\n`);
-    rmSync(this.#path, { recursive: true, force: true });
+    // Moved away before it is deleted: a crash leaves one of the two whole.
+    const earlier = `${this.#temporary}.earlier`;
+    if (existsSync(this.#path)) renameSync(this.#path, earlier);
     renameSync(this.#temporary, this.#path);
+    rmSync(earlier, { recursive: true, force: true });
   }
 
   /** Leaves nothing behind. May follow `finish`. */

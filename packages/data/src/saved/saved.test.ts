@@ -81,6 +81,10 @@ describe('save and load', () => {
     mkdirSync(join(root, 'mine'));
     writeFileSync(join(root, 'mine', 'x'), '');
     await expect(squares(2).save(join(root, 'mine'))).rejects.toThrow(/is no saved dataset/);
+    await expect(squares(2).save(join(root, 'mine', 'x'))).rejects.toThrow(/is no saved dataset/);
+    mkdirSync(join(root, 'empty'));
+    await squares(2).save(join(root, 'empty'));
+    expect(readdirSync(root).sort()).toEqual(['d', 'empty', 'mine']);
   });
 
   it('refuse what is missing or damaged', async () => {
