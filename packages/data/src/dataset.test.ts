@@ -1,4 +1,5 @@
 import '@eagre/backend-native';
+import { inspect } from 'node:util';
 import { constant, random, scope, type Tensor, zeros } from '@eagre/core';
 import { hostBackend } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
@@ -443,3 +444,28 @@ it('does not wait for functions that need not be waited for', () => {
   });
   expect(values(d)).toEqual([1, 2]);
 });
+
+it('shows itself in the console', () => {
+  expect(inspect(floats(3).batch(2))).toBe(
+    'Dataset(Batch, 2 elements, TensorSpec(shape=[null], dtype=float32))',
+  );
+});
+
+it.each(['batch', 'paddedBatch'] as const)(
+  '%s leaves out what an error is in, sync and async',
+  async (method) => {
+    for (const fn of [
+      (x: Tensor) => {
+        if (x.item() === 3) throw new Error('bad');
+        return x;
+      },
+      async (x: Tensor) => {
+        if (x.item() === 3) throw new Error('bad');
+        return x;
+      },
+    ]) {
+      const d = floats(7).map(fn, { runEagerly: true })[method](2).ignoreErrors();
+      expect(await valuesLater(d)).toEqual([[0, 1], [4, 5], [6]]);
+    }
+  },
+);

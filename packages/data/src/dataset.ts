@@ -1,5 +1,6 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type HostArray, Tensor } from '@eagre/core';
+import { showInConsole } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { DatasetIterator } from './dataset-iterator.ts';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
@@ -550,6 +551,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 }
 markDataset(Dataset.prototype);
+showInConsole(Dataset.prototype, String);
 // What a converted `for…of` in a traced function goes through.
 Object.defineProperty(Dataset.prototype, autographIterate, {
   value(this: Dataset<unknown>, site: string) {

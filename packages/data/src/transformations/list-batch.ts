@@ -4,13 +4,13 @@ import type { Element } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
-  after,
   type ElementIterator,
   END,
   type State,
   type Step,
   until,
 } from '../iterator.ts';
+import { later } from '../later.ts';
 import { list, UnaryIterator } from '../node.ts';
 
 /** Collects elements and makes a batch of them by a function. */
@@ -41,15 +41,20 @@ export class ListBatchIterator extends UnaryIterator {
     const elements = this.#elements;
     if (elements.length < this.#size && !this.#ended) {
       try {
-        return after(this.input.next(), this.#take);
+        const step = this.input.next();
+        return step instanceof Promise ? later(step).then(this.#take, this.#failed) : this.#take(step);
       } catch (error) {
-        this.#elements = [];
-        throw error;
+        return this.#failed(error);
       }
     }
     this.#elements = [];
     if (elements.length === 0 || (this.#whole && elements.length < this.#size)) return END;
     return this.#make(elements);
+  };
+  /** The batch that an element is missing from is lost, as in `batch`. */
+  readonly #failed = (error: unknown): never => {
+    this.#elements = [];
+    throw error;
   };
   readonly #take = (step: Step): typeof AGAIN => {
     if (step === END) this.#ended = true;
