@@ -1,6 +1,15 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Variable } from '@eagre/core';
@@ -112,6 +121,18 @@ describe('what is kept', () => {
       { numRuns: 20 },
     );
   });
+});
+
+test('unfinished files of a process that died are deleted, when they are old', () => {
+  const folder = newFolder();
+  mkdirSync(folder);
+  const old = ['.ckpt-3.data-00000-of-00001.x1y2.tmp', '.ckpt-3.index.x1y2.tmp'];
+  const others = ['.ckpt-4.index.x1y2.tmp', '.other-3.index.x1.tmp', '.ckpt-note.tmp', 'ckpt-3.index'];
+  for (const name of [...old, ...others]) writeFileSync(join(folder, name), 'x');
+  const past = Date.now() / 1000 - 7200;
+  for (const name of [...old, ...others.slice(1)]) utimesSync(join(folder, name), past, past);
+  new CheckpointManager(new Checkpoint(), folder, { maxToKeep: 1 });
+  expect(readdirSync(folder).sort()).toEqual([...others].sort());
 });
 
 describe('when to save', () => {

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import type { Checkpoint } from './checkpoint.ts';
 import { CheckpointOptions } from './options.ts';
-import { deleteCheckpoint, getCheckpointState, updateCheckpointState } from './state.ts';
+import { deleteAbandoned, deleteCheckpoint, getCheckpointState, updateCheckpointState } from './state.ts';
 
 /** What decides which checkpoints a manager keeps. */
 export interface CheckpointManagerOptions {
@@ -32,7 +32,8 @@ export interface ManagerSaveOptions {
 }
 
 /**
- * Saves checkpoints into a folder, deletes old ones, and finds the last one after a restart.
+ * Saves checkpoints into a folder, deletes old ones (and what a process that died has left unfinished an hour ago), and finds the last one
+ * after a restart.
  *
  *     const manager = new tf.train.CheckpointManager(checkpoint, 'runs', { maxToKeep: 3 });
  *     checkpoint.restore(manager.latestCheckpoint);
@@ -72,6 +73,7 @@ export class CheckpointManager {
     this.#options = options;
     this.#clock = clock ?? (() => Date.now() / 1000);
     this.#prefix = nodeBuiltin('node:path').join(directory, options.checkpointName ?? 'ckpt');
+    deleteAbandoned(this.#prefix);
     const state = getCheckpointState(directory);
     const now = this.#clock();
     this.#latest = state?.modelCheckpointPath || null;

@@ -87,6 +87,25 @@ export function deleteCheckpoint(path: string): void {
   }
 }
 
+// A write that nobody has added to for so long is not going on any more.
+const ABANDONED_MS = 3_600_000;
+
+/** @internal Deletes what writes of such checkpoints have left behind that never ended, because their process died. */
+export function deleteAbandoned(prefix: string): void {
+  const { existsSync, readdirSync, rmSync, statSync } = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  const folder = dirname(prefix);
+  if (!existsSync(folder)) return;
+  const start = `.${basename(prefix)}-`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(start)) continue;
+    if (!/^\d+\.(index|data-\d{5}-of-\d{5})\.\w+\.tmp$/.test(name.slice(start.length))) continue;
+    const file = join(folder, name);
+    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+    if (Date.now() - mtimeMs > ABANDONED_MS) rmSync(file, { force: true });
+  }
+}
+
 /** How `checkpointsIterator` waits. */
 export interface CheckpointsIteratorOptions {
   /** The least number of seconds between two checkpoints. */
