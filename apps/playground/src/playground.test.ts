@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { browserPath } from '@eagre/testing';
 import {
   allGeneratedPositionsFor,
   generatedPositionFor,
@@ -17,17 +18,6 @@ import type { Outcome } from './outcome.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));
-
-const browserPath = [
-  process.env.EAGRE_CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-].find((path) => path !== undefined && existsSync(path));
-if (browserPath === undefined)
-  console.log('The playground is not tested: no Chromium; EAGRE_CHROMIUM names one.');
 
 describe.skipIf(browserPath === undefined)('the playground', () => {
   let folder: string;

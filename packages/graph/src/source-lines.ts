@@ -13,7 +13,8 @@ export function userLine(stack: string | undefined): string | undefined {
     ?.trim();
 }
 
-const PACKAGES = 'core|autodiff|layers|metrics|optimizers|graph|datasets|formats|eagre|backend';
+const PACKAGES =
+  'core|autodiff|autograph|layers|metrics|optimizers|graph|data|datasets|checkpoint|summary|formats|eagre|backend';
 
 // The folder in which the packages lie beside each other: as far as this file shows.
 const beside = import.meta.url.replace(/[^/]*\/[^/]*\/[^/]*$/, '').replace(/^file:\/\//, '');
