@@ -469,3 +469,30 @@ it.each(['batch', 'paddedBatch'] as const)(
     }
   },
 );
+
+it('goes through many elements at once without a deep stack', async () => {
+  let first = true;
+  const mixed = Dataset.fromGenerator(() => ({
+    [Symbol.asyncIterator]: () => ({
+      n: 0,
+      // The first element is waited for, the others are there.
+      next(): Promise<IteratorResult<number>> {
+        const result = { done: this.n >= 20_000, value: this.n++ };
+        if (!first) return result as never;
+        first = false;
+        return Promise.resolve(result);
+      },
+    }),
+  }));
+  expect((await mixed.prefetch(15_000).toArray()).length).toBe(20_000);
+  const none = floats(20_000).filter(async () => false);
+  expect(await none.toArray()).toEqual([]);
+  expect(
+    (
+      await floats(20_000)
+        .map(async (x) => x, { numParallelCalls: 8 })
+        .batch(20_000)
+        .toArray()
+    ).length,
+  ).toBe(1);
+});

@@ -162,24 +162,24 @@ class PrefetchIterator extends UnaryIterator {
     return AGAIN;
   };
 
+  /** Asks on until the buffer is full or something has to be waited for. */
   #pull(): void {
-    if (
-      !this.#waits ||
-      this.#ended ||
-      this.#closed ||
-      this.#pulling !== null ||
-      this.#buffer.length >= this.#size
-    )
-      return;
-    let step: Awaitable<Step>;
-    try {
-      step = this.input.next();
-    } catch (error) {
-      this.#buffer.push({ error });
-      return;
+    while (
+      this.#waits &&
+      !this.#ended &&
+      !this.#closed &&
+      this.#pulling === null &&
+      this.#buffer.length < this.#size
+    ) {
+      try {
+        const step = this.input.next();
+        if (step instanceof Promise) this.#await(step);
+        else this.#keep(step === END ? null : { element: step });
+      } catch (error) {
+        this.#keep({ error });
+        return;
+      }
     }
-    if (step instanceof Promise) this.#await(step);
-    else this.#arrived(step === END ? null : { element: step });
   }
 
   #await(step: Promise<Step>): void {
@@ -191,11 +191,13 @@ class PrefetchIterator extends UnaryIterator {
 
   #arrived(one: Arrived | null): void {
     this.#pulling = null;
+    this.#keep(one);
+    this.#pull();
+  }
+
+  #keep(one: Arrived | null): void {
     if (one === null) this.#ended = true;
-    else if (!this.#closed) {
-      this.#buffer.push(one);
-      this.#pull();
-    }
+    else if (!this.#closed) this.#buffer.push(one);
   }
 
   override nextRows(wanted: number): Awaitable<Step> {
