@@ -28,6 +28,7 @@ import {
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
+import { withConversion } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
 import { Optimizer } from '@eagre/optimizers';
 import { type ConstraintLike, get as getConstraint, isOurs as isOurConstraint } from './constraints.ts';
@@ -427,7 +428,9 @@ export class Layer extends Module implements Trackable {
       // `scope` gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
       if (ours) return scope(() => this.call(tensors, all)) as Tensor;
       keepAll(tensors);
-      return keepAll(outputsOf(outsideScopes(() => this.call(tensors, all)))) as Tensor;
+      const call = (): LayerOutput => outsideScopes(() => this.call(tensors, all));
+      // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
+      return keepAll(outputsOf(context.tracer === null ? withConversion(true, call) : call())) as Tensor;
     } finally {
       leave?.();
       depth--;
