@@ -464,26 +464,25 @@ it.each(['batch', 'paddedBatch'] as const)(
         return x;
       },
     ]) {
-      const d = floats(7).map(fn, { runEagerly: true })[method](2).ignoreErrors();
+      const d = floats(7)
+        .map(fn as (x: Tensor) => Tensor, { runEagerly: true })
+        [method](2)
+        .ignoreErrors();
       expect(await valuesLater(d)).toEqual([[0, 1], [4, 5], [6]]);
     }
   },
 );
 
 it('goes through many elements at once without a deep stack', async () => {
-  let first = true;
-  const mixed = Dataset.fromGenerator(() => ({
-    [Symbol.asyncIterator]: () => ({
-      n: 0,
-      // The first element is waited for, the others are there.
-      next(): Promise<IteratorResult<number>> {
-        const result = { done: this.n >= 20_000, value: this.n++ };
-        if (!first) return result as never;
-        first = false;
-        return Promise.resolve(result);
-      },
-    }),
-  }));
+  // The first element is waited for, the others are there.
+  const mixed = Dataset.fromGenerator<number>(() => {
+    let n = 0;
+    const next = (): Promise<IteratorResult<number>> => {
+      const result = { done: n >= 20_000, value: n++ };
+      return n === 1 ? Promise.resolve(result) : (result as never);
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }) };
+  });
   expect((await mixed.prefetch(15_000).toArray()).length).toBe(20_000);
   const none = floats(20_000).filter(async () => false);
   expect(await none.toArray()).toEqual([]);
