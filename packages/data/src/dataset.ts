@@ -46,9 +46,17 @@ export type ElementFn<T, R> = T extends readonly unknown[] ? (...items: T) => R 
 /** Datasets in arrays and plain objects, as an element of their elements. */
 export type Zipped<S> = S extends Dataset<infer T> ? T : { -readonly [K in keyof S]: Zipped<S[K]> };
 /** Elements of datasets of an element's parts. */
-export type Windowed<T> = T extends Tensor ? Dataset<Tensor> : { -readonly [K in keyof T]: Windowed<T[K]> };
+export type Windowed<T> = T extends Tensor
+  ? Dataset<Tensor>
+  : T extends Dataset<infer U>
+    ? Dataset<Dataset<U>>
+    : { -readonly [K in keyof T]: Windowed<T[K]> };
 /** Elements as values of the host. */
-export type HostOf<T> = T extends Tensor ? HostArray : { -readonly [K in keyof T]: HostOf<T[K]> };
+export type HostOf<T> = T extends Tensor
+  ? HostArray
+  : T extends Dataset<infer U>
+    ? HostOf<U>[]
+    : { -readonly [K in keyof T]: HostOf<T[K]> };
 
 export interface GeneratorOptions {
   /** Dtypes and shapes of the elements; what is yielded is converted and checked. Without it elements are what they are. */
