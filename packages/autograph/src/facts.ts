@@ -182,8 +182,7 @@ export function listNames(fn: Func): ReadonlySet<string> {
   for (const [name, local] of variablesOf(fn).locals) {
     const [only, ...others] = local?.values ?? [];
     const value = only === undefined ? undefined : bare(only);
-    if (others.length === 0 && value?.type === 'ArrayExpression')
-      names.add(name);
+    if (others.length === 0 && value?.type === 'ArrayExpression') names.add(name);
   }
   return names;
 }
