@@ -9,6 +9,8 @@ export default defineConfig({
   fixedExtension: false,
   // The paths of tsconfig.base.json would pull other packages' declarations in.
   external: [/^@eagre\//, /^node:/],
+  // Names of classes are names of losses, of layers, in files: the bundler may not change them where two modules use the same.
+  outputOptions: { keepNames: true },
   sourcemap: true,
   dts: { sourcemap: true },
 });

@@ -1,8 +1,24 @@
-// Packs the package in the working directory as for publishing, and asks publint and attw about the tarball.
+// Packs the package in the working directory as for publishing, and asks publint and attw about the tarball. Looks at the built classes'
+// names, too.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Names of exported classes and functions that the bundler has changed, as in `Hinge$1`: losses and layers are named after them. */
+async function renamed() {
+  const found = new Set();
+  const visit = (value, depth) => {
+    if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
+    // Arrow functions have no prototype; nothing is named after them.
+    if (value.prototype !== undefined && /\$\d+$/.test(value.name)) found.add(value.name);
+    if (depth > 0) for (const member of Object.values(value)) visit(member, depth - 1);
+  };
+  for (const file of ['dist/index.js', 'dist/internal.js'].filter((name) => existsSync(name)))
+    visit(await import(pathToFileURL(resolve(file)).href), 3);
+  return [...found];
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-pack-'));
 let failed = false;
@@ -18,5 +34,10 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true });
+}
+const names = await renamed();
+if (names.length > 0) {
+  console.error(`the bundler has renamed ${names.join(', ')}`);
+  failed = true;
 }
 process.exitCode = failed ? 1 : 0;
