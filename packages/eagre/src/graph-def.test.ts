@@ -2,7 +2,7 @@ import { tensorflow } from '@eagre/formats';
 import { describe, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
-// tools/golden/verify_graphs.py has TensorFlow read the same graphs.
+// tools/interop/graphs.py has TensorFlow read the same graphs.
 
 const { layers } = tf;
 

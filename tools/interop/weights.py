@@ -1,7 +1,7 @@
 """Checks that the real safetensors reads the weights that a model saves.
 
-    pnpm --filter @eagre/layers... build
-    python tools/golden/verify_weights.py
+    pnpm build
+    python tools/interop/weights.py
 """
 
 import json
@@ -19,7 +19,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/weights.safetensors"
         written = subprocess.run(
-            ["node", HERE / "write-weights.mjs", path], check=True, capture_output=True, text=True
+            ["node", HERE / "weights.mjs", path], check=True, capture_output=True, text=True
         ).stdout
         found = load_file(path)
     expected = json.loads(written)

@@ -1,7 +1,7 @@
 """Checks that the real TensorFlow parses the graphs that Eagre writes, and runs those of its own ops to the same results.
 
     pnpm build
-    python tools/golden/verify_graphs.py
+    python tools/interop/graphs.py
 """
 
 import base64
@@ -86,7 +86,7 @@ def check_program(name, program):
 
 
 def main():
-    command = sys.argv[1:] or ['node', HERE / 'write-graphs.mjs']
+    command = sys.argv[1:] or ['node', HERE / 'graphs.mjs']
     written = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     nodes = sum(check_model(name, program) for name, program in written['models'].items())
     results = sum(check_program(name, program) for name, program in written['programs'].items())

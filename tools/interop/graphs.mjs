@@ -1,4 +1,4 @@
-// Graphs of traced functions as GraphDef bytes, with arguments and results; run by verify_graphs.py.
+// Graphs of traced functions as GraphDef bytes, with arguments and results; run by graphs.py.
 import * as tf from '../../packages/eagre/dist/index.js';
 
 const { layers } = tf;
@@ -62,15 +62,26 @@ const classifier = new tf.Sequential(
   { name: 'classifier' },
 );
 const square = tf.random.normal([4, 4]);
-const numbers = tf.constant([[3, -1, 2], [0, 5, -4]]);
-const bytes = tf.constant([[3, 1, 2], [0, 5, 4]], 'int32');
+const numbers = tf.constant([
+  [3, -1, 2],
+  [0, 5, -4],
+]);
+const bytes = tf.constant(
+  [
+    [3, 1, 2],
+    [0, 5, 4],
+  ],
+  'int32',
+);
 
 console.log(
   JSON.stringify({
     // Parsed and looked at.
     models: {
       mlp: training(
-        new tf.Sequential([new layers.Dense(16, { activation: 'relu' }), new layers.Dense(10)], { name: 'mlp' }),
+        new tf.Sequential([new layers.Dense(16, { activation: 'relu' }), new layers.Dense(10)], {
+          name: 'mlp',
+        }),
         tf.random.normal([4, 8]),
       ),
       cnn: training(
@@ -112,8 +123,16 @@ console.log(
       ),
       reductions: program(
         (x) => [
-          x.sum(), x.mean(0), x.max([0, 1], { keepdims: true }), x.min(1), x.prod(0),
-          x.greater(0).any(1), x.greater(-9).all(), x.argMax(1), x.argMin(0), x.cumsum(1, { reverse: true }),
+          x.sum(),
+          x.mean(0),
+          x.max([0, 1], { keepdims: true }),
+          x.min(1),
+          x.prod(0),
+          x.greater(0).any(1),
+          x.greater(-9).all(),
+          x.argMax(1),
+          x.argMin(0),
+          x.cumsum(1, { reverse: true }),
           tf.cumprod(x, 0, { exclusive: true }),
         ],
         [square],
@@ -128,31 +147,77 @@ console.log(
       ),
       movement: program(
         (x) => [
-          x.reshape([3, 2]).transpose(), x.expandDims(1), x.expandDims([0, 3]), x.expandDims(0).squeeze(),
-          x.expandDims([0, 1]).squeeze(0), tf.concat([x, x.mul(2)], 1), tf.stack([x, x.neg()], 1),
-          ...tf.unstack(x, 1), ...tf.split(x, [1, 2], 1), tf.pad(x, [[1, 0], [0, 2]], { constantValues: 7 }),
-          tf.pad(x, [[1, 0], [0, 2]], { mode: 'REFLECT' }), tf.pad(x, [[1, 0], [0, 2]], { mode: 'SYMMETRIC' }),
-          tf.tile(x, [2, 1]), tf.broadcastTo(x, [2, 2, 3]), tf.reverse(x, 1), tf.slice(x, [0, 1], [2, 2]),
-          tf.stridedSlice(x, [1, 2], [0, 0], [-1, -2]), tf.shapeOf(x),
+          x.reshape([3, 2]).transpose(),
+          x.expandDims(1),
+          x.expandDims([0, 3]),
+          x.expandDims(0).squeeze(),
+          x.expandDims([0, 1]).squeeze(0),
+          tf.concat([x, x.mul(2)], 1),
+          tf.stack([x, x.neg()], 1),
+          ...tf.unstack(x, 1),
+          ...tf.split(x, [1, 2], 1),
+          tf.pad(
+            x,
+            [
+              [1, 0],
+              [0, 2],
+            ],
+            { constantValues: 7 },
+          ),
+          tf.pad(
+            x,
+            [
+              [1, 0],
+              [0, 2],
+            ],
+            { mode: 'REFLECT' },
+          ),
+          tf.pad(
+            x,
+            [
+              [1, 0],
+              [0, 2],
+            ],
+            { mode: 'SYMMETRIC' },
+          ),
+          tf.tile(x, [2, 1]),
+          tf.broadcastTo(x, [2, 2, 3]),
+          tf.reverse(x, 1),
+          tf.slice(x, [0, 1], [2, 2]),
+          tf.stridedSlice(x, [1, 2], [0, 0], [-1, -2]),
+          tf.shapeOf(x),
         ],
         [numbers],
       ),
       indices: program(
         (x, i) => [
-          tf.gather(x, i, 1), tf.oneHot(i, 4), tf.oneHot(i, 3, { axis: 0, onValue: 5, offValue: 1 }),
+          tf.gather(x, i, 1),
+          tf.oneHot(i, 4),
+          tf.oneHot(i, 3, { axis: 0, onValue: 5, offValue: 1 }),
           tf.gatherNd(x, tf.stack([i.mul(0), i], 1)),
           tf.unsortedSegmentSum(tf.stack([x.sum(0), x.max(0)], 0), tf.constant([1, 1], 'int32'), 3),
-          tf.topK(x, 2).values, tf.topK(x, 2).indices, tf.range(2, 9, 3), tf.range(0, 1, 0.1), tf.fill([2, 2], 3),
+          tf.topK(x, 2).values,
+          tf.topK(x, 2).indices,
+          tf.range(2, 9, 3),
+          tf.range(0, 1, 0.1),
+          tf.fill([2, 2], 3),
         ],
         [numbers, tf.constant([2, 0], 'int32')],
       ),
       integers: program((x) => [x.add(x).mul(3), x.floorDiv(2), x.sum(1)], [bytes]),
       images: program(
         (x) => [
-          tf.nn.conv2d(x, filter, { padding: 'SAME', strides: 2 }), tf.nn.conv2d(x, filter, { dilations: 2 }),
-          tf.nn.conv2d(x, filter, { padding: [[1, 0], [2, 1]] }),
+          tf.nn.conv2d(x, filter, { padding: 'SAME', strides: 2 }),
+          tf.nn.conv2d(x, filter, { dilations: 2 }),
+          tf.nn.conv2d(x, filter, {
+            padding: [
+              [1, 0],
+              [2, 1],
+            ],
+          }),
           tf.nn.conv2d(x, grouped, { groups: 3 }),
-          tf.nn.maxPool2d(x, 2), tf.nn.maxPool2d(x, 3, { strides: 2, padding: 'SAME' }),
+          tf.nn.maxPool2d(x, 2),
+          tf.nn.maxPool2d(x, 3, { strides: 2, padding: 'SAME' }),
           tf.nn.avgPool2d(x, [2, 3], { padding: 'SAME' }),
         ],
         [image],
@@ -168,13 +233,22 @@ console.log(
       ),
       branches: program(
         (x) => [
-          tf.cond(x.sum().greater(0), () => x.mul(count), () => x.neg()),
+          tf.cond(
+            x.sum().greater(0),
+            () => x.mul(count),
+            () => x.neg(),
+          ),
           tf.switchCase(tf.constant(1, 'int32'), [() => x, () => x.add(1)]),
         ],
         [tf.constant([3, -1])],
       ),
       loop: program(
-        (x, n) => tf.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x).add(count)], [tf.constant(0, 'int32'), x]),
+        (x, n) =>
+          tf.whileLoop(
+            (i) => i.less(n),
+            (i, y) => [i.add(1), y.mul(x).add(count)],
+            [tf.constant(0, 'int32'), x],
+          ),
         [tf.constant([0.5, 2]), tf.constant(4, 'int32')],
       ),
       anySize: program(

@@ -1,4 +1,4 @@
-// Writes the arrays of packages/formats/golden again with Eagre's own encoders; run by verify_formats.py.
+// Writes the arrays of packages/formats/golden again with Eagre's own encoders; run by arrays.py.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import {
   decodeNpy,
@@ -13,7 +13,7 @@ import {
 const golden = new URL('../../packages/formats/golden/', import.meta.url);
 const out = process.argv[2];
 mkdirSync(out, { recursive: true });
-for (const name of readdirSync(golden)) {
+for (const name of readdirSync(golden).filter((file) => /\.(npy|npz|safetensors)$/.test(file))) {
   const bytes = readFileSync(new URL(name, golden));
   try {
     if (name.endsWith('.npy')) await writeNpyFile(`${out}/${name}`, decodeNpy(bytes));

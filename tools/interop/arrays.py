@@ -1,7 +1,7 @@
 """Checks that the real NumPy and safetensors open what Eagre writes, and find the values of the golden files.
 
-    pnpm --filter @eagre/formats build
-    python tools/golden/verify_formats.py
+    pnpm build
+    python tools/interop/arrays.py
 """
 
 import json
@@ -31,7 +31,7 @@ def main():
     files = json.loads((GOLDEN / 'golden.json').read_text())['files']
     count = 0
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(['node', HERE / 'write-formats.mjs', folder], check=True)
+        subprocess.run(['node', HERE / 'arrays.mjs', folder], check=True)
         for path in sorted(pathlib.Path(folder).iterdir()):
             expected = files[path.name]
             if path.suffix == '.npy':

@@ -1,4 +1,4 @@
-// Saves the weights of a model with Eagre and prints what they are; run by verify_weights.py.
+// Saves the weights of a model with Eagre and prints what they are; run by weights.py.
 import '../../packages/backend-js/dist/index.js';
 import { layers, Sequential } from '../../packages/layers/dist/index.js';
 
