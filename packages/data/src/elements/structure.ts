@@ -25,16 +25,18 @@ type NestedScalars = readonly (Scalar | NestedScalars)[];
  * The element that a value becomes: tensors in the places of host values. An array of numbers, booleans or strings, also nested, is one
  * tensor; any other array is a tuple.
  */
-export type ElementOf<S> = S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
-  ? Tensor
-  : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
-    S extends Dataset<any>
-    ? S
-    : S extends readonly []
-      ? []
-      : S extends NestedScalars
-        ? Tensor
-        : { -readonly [K in keyof S]: ElementOf<S[K]> };
+export type ElementOf<S> = [Element] extends [S]
+  ? S
+  : S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
+    ? Tensor
+    : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
+      S extends Dataset<any>
+      ? S
+      : S extends readonly []
+        ? []
+        : S extends NestedScalars
+          ? Tensor
+          : { -readonly [K in keyof S]: ElementOf<S[K]> };
 
 /** What a leaf of an element is. */
 export type Leaf = Tensor | Dataset<unknown>;

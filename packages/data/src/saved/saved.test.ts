@@ -68,7 +68,7 @@ describe('save and load', () => {
     await squares(3).save(path);
     const failing = Dataset.range(3).map(
       (x) => {
-        if (x.item() === 2n) throw new Error('no more');
+        if (x.item<bigint>() === 2n) throw new Error('no more');
         return x;
       },
       { runEagerly: true },
@@ -142,7 +142,7 @@ describe('cache in a folder', () => {
     let fails = true;
     const source = Dataset.range(3).map(
       async (x) => {
-        if (fails && x.item() === 1n) throw new Error('once');
+        if (fails && x.item<bigint>() === 1n) throw new Error('once');
         return x;
       },
       { runEagerly: true },
