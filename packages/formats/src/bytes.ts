@@ -69,6 +69,11 @@ export class ByteBuilder {
     this.byte(rest);
   }
 
+  uint16(value: number): void {
+    this.byte(value & 255);
+    this.byte((value >>> 8) & 255);
+  }
+
   uint32(value: number): void {
     this.#reserve(4);
     for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.length++] = value >>> shift;

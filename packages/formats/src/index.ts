@@ -45,6 +45,7 @@ export {
 } from './files.ts';
 export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
+export { Inflater } from './inflater.ts';
 export * as tensorflow from './messages.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';

@@ -1,5 +1,5 @@
 import { deflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
-import { zipSync } from 'fflate';
+import { unzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { crc32 } from './crc32.ts';
 import { FormatError, UnsupportedFormatError } from './errors.ts';
@@ -41,6 +41,16 @@ describe('encodeNpz', () => {
     expect(stored.length).toBeGreaterThan(100_000);
     expect(deflated.length).toBeLessThan(2000);
     expect(encodeNpz(arrays)).toEqual(stored);
+    for (const file of [stored, deflated]) {
+      const members = Object.entries(unzipSync(file));
+      expect(members.map(([name]) => name)).toEqual([...arrays.keys()].map((name) => `${name}.npy`));
+      for (const [i, array] of [...arrays.values()].entries())
+        expect(Buffer.from(members[i]![1]).equals(encodeNpy(array))).toBe(true);
+    }
+  });
+
+  it('refuses names that ZIP cannot hold', () => {
+    expect(() => encodeNpz({ ['ü'.repeat(40_000)]: zeros })).toThrow(/name.*65535 bytes/);
   });
 });
 

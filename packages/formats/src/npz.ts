@@ -1,10 +1,9 @@
-import type { Zippable } from 'fflate';
-import { zipSync } from 'fflate';
 import { errorsFor, quote } from './errors.ts';
 import type { NamedArrays, NDArray } from './ndarray.ts';
 import { entriesOf } from './ndarray.ts';
 import { decodeNpy, decodeNpyLists, encodeNpy, holdsObjects } from './npy.ts';
 import { readZipDirectory, unpackZipMember } from './zip.ts';
+import { zip } from './zip-writer.ts';
 
 const SUFFIX = '.npy';
 const DEFAULT_MAX_BYTES = 2 ** 31;
@@ -28,23 +27,22 @@ export interface DecodeNpzOptions {
 /**
  * Encodes named arrays as a `.npz` file. The bytes depend on the arrays alone, not on the time.
  *
- * @throws FormatError when an array is inconsistent, or when the file would pass 4 GiB, which needs zip64.
+ * @throws FormatError when an array is inconsistent, a name too long, or when the file would pass 4 GiB, which needs zip64.
  */
 export function encodeNpz(arrays: NamedArrays, options: EncodeNpzOptions = {}): Uint8Array {
-  const members: Zippable = {};
+  const members: [string, Uint8Array][] = [];
   let total = 0;
   const entries = entriesOf(arrays);
   for (const [name, array] of entries) {
     const npy = encodeNpy(array);
     // Twice the name for its two headers, and then some.
     total += npy.length + 6 * name.length + 128;
-    members[`${name}${SUFFIX}`] = npy;
+    members.push([`${name}${SUFFIX}`, npy]);
   }
   const error = errorsFor('npz', undefined);
   if (total >= 2 ** 32) throw error('arrays too large', 'less than 4 GiB in all', `${total} bytes`);
   if (entries.length >= 0xffff) throw error('too many arrays', 'less than 65535', entries.length);
-  // The earliest date that ZIP has, as numpy.savez uses.
-  return zipSync(members, { level: options.compress ? 6 : 0, mtime: new Date(1980, 0, 1) });
+  return zip(members, options.compress ?? false);
 }
 
 /**

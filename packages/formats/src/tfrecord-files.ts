@@ -1,6 +1,6 @@
-import { Gunzip, Unzlib } from 'fflate';
 import { Deflater } from './deflater.ts';
 import { errorsFor, type FormatError } from './errors.ts';
+import { Inflater } from './inflater.ts';
 import { nodeBuiltin } from './node.ts';
 import { RecordParser, recordBytes, writeRecord } from './tfrecord.ts';
 
@@ -96,8 +96,7 @@ export class RecordFileReader implements Iterable<Uint8Array>, AsyncIterable<Uin
   /** Hands what is read, unpacked, to the parser. */
   #inflater(parser: RecordParser): (chunk: Uint8Array, final: boolean) => void {
     if (this.#compression === '') return (chunk) => parser.push(chunk);
-    const Inflater = this.#compression === 'GZIP' ? Gunzip : Unzlib;
-    const inflater = new Inflater((bytes) => parser.push(bytes));
+    const inflater = new Inflater(this.#compression, (bytes) => parser.push(bytes));
     return (chunk, final) => {
       try {
         inflater.push(chunk, final);

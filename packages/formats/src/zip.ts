@@ -1,10 +1,7 @@
-import { inflateSync } from 'fflate';
 import { crc32 } from './crc32.ts';
 import type { ErrorMaker } from './errors.ts';
 import { errorsFor, quote } from './errors.ts';
-
-// fflate's own reader trusts sizes, ignores checksums and lets members overlap, so the directory is read here and
-// fflate inflates the members.
+import { inflateRaw } from './inflater.ts';
 
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
@@ -91,7 +88,7 @@ export function unpackZipMember(member: ZipMember, error: ErrorMaker): Uint8Arra
 
 function inflate(member: ZipMember, where: string, error: ErrorMaker): Uint8Array {
   try {
-    return inflateSync(member.packed, { out: new Uint8Array(member.size) });
+    return inflateRaw(member.packed, member.size);
   } catch (cause) {
     throw error(`${where}: corrupt deflated data`, undefined, undefined, cause);
   }

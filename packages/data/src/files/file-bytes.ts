@@ -1,7 +1,6 @@
 // The bytes of a file, piece by piece, unpacked.
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { nodeBuiltin } from '@eagre/formats';
-import { Gunzip, Unzlib } from 'fflate';
+import { Inflater, nodeBuiltin } from '@eagre/formats';
 import { checkCount } from '../options.ts';
 
 /** How files as a whole are compressed; they do not say so themselves. */
@@ -48,7 +47,7 @@ export function checkFileOptions(options: FileOptions, what: string): CheckedFil
 export class FileBytes {
   readonly path: string;
   readonly #buffer: number;
-  readonly #unpack: ((chunk: Uint8Array, final: boolean) => void) | null;
+  readonly #inflater: Inflater | null;
   readonly #compression: Compression;
   #file: number | null;
   #at: number;
@@ -69,14 +68,12 @@ export class FileBytes {
     // Packed bytes before the start have to be unpacked all the same.
     this.#at = options.compression === '' ? start : 0;
     this.#skip = options.compression === '' ? 0 : start;
-    const Unpacker = options.compression === 'GZIP' ? Gunzip : Unzlib;
-    const unpacker =
+    this.#inflater =
       options.compression === ''
         ? null
-        : new Unpacker((chunk) => {
-            this.#unpacked.push(chunk);
+        : new Inflater(options.compression, (bytes) => {
+            this.#unpacked.push(bytes);
           });
-    this.#unpack = unpacker && ((chunk, final) => unpacker.push(chunk, final));
   }
 
   /** The bytes that follow, some of them, or null behind the last. */
@@ -94,11 +91,9 @@ export class FileBytes {
       const count = nodeBuiltin('node:fs').readSync(this.#file, chunk, 0, chunk.length, this.#at);
       this.#at += count;
       this.#ended = count === 0;
-      if (this.#unpack === null) return count === 0 ? null : chunk.subarray(0, count);
-      // An empty file is an empty packed file, as for TensorFlow.
-      if (this.#ended && this.#at === 0) return null;
+      if (this.#inflater === null) return count === 0 ? null : chunk.subarray(0, count);
       try {
-        this.#unpack(chunk.subarray(0, count), this.#ended);
+        this.#inflater.push(chunk.subarray(0, count), this.#ended);
       } catch (cause) {
         throw new DataLossError(
           `${this.path}: broken ${this.#compression} compression (${(cause as Error).message})`,
