@@ -25,8 +25,9 @@ export {
   type PhysicalDevice,
   withBackend,
 } from './device.ts';
+export * from './dtype-names.ts';
 export { promote } from './dtypes.ts';
-export { type HostFunction, type HostOutput, hostFunction, print } from './host.ts';
+export { type HostFunction, type HostOutput, hostFunction } from './host.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
 export { Module } from './module.ts';
@@ -41,10 +42,12 @@ export * from './ops/linalg.ts';
 export * from './ops/math.ts';
 export * as nn from './ops/nn.ts';
 export * from './ops/reduce.ts';
+export { type PrintOptions, print, type TextStream } from './print.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scope.ts';
 export type { Axis, PartialShape, Shape } from './shape.ts';
 export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
+export { convertToTensor, isTensor, rank, size } from './tensors.ts';
 export { Variable, type VariableOptions } from './variable.ts';
 
 import './install.ts';

@@ -29,6 +29,7 @@ describe('the umbrella', () => {
     expect(tf.keras.layers.Dense).toBe(tf.layers.Dense);
     expect(tf.math.reduceSum).toBe(tf.sum);
     expect(tf.keras.optimizers.Adam).toBe(tf.optimizers.Adam);
+    expect(tf.keras.models.Sequential).toBe(tf.Sequential);
   });
 
   it('computes on native kernels where they are', () => {
@@ -43,6 +44,14 @@ describe('the umbrella', () => {
     expect(tf.multiply(2, 3).item()).toBe(6);
     expect(tf.subtract(2, 3).item()).toBe(-1);
     expect(tf.argmax([1, 5, 2]).item<bigint>()).toBe(1n);
+  });
+
+  it('tells sizes of the run in traced functions', () => {
+    const f = tf.function((x: tf.Tensor) => tf.size(x), {
+      inputSignature: [new tf.TensorSpec([null, 2], tf.float32)],
+    });
+    expect([f(tf.ones([3, 2])).item(), f(tf.ones([5, 2])).item()]).toEqual([6, 10]);
+    expect(f.experimentalGetTracingCount()).toBe(1);
   });
 
   it('infers types', () => {

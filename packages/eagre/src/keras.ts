@@ -15,4 +15,5 @@ export {
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
+export * as models from './keras-models.ts';
 export * as utils from './keras-utils.ts';

@@ -24,6 +24,20 @@ test('a shortcut', () => {
   expect(model.computeOutputShape([7, 4])).toEqual([7, 2]);
 });
 
+test('inputs and outputs by position', () => {
+  const inputs = Input({ shape: [4] });
+  const [a, b] = [new Dense(3)(inputs), new Dense(2)(inputs)];
+  const model = new Model(inputs, a, { name: 'short' });
+  expect([model.name, model.built, model(ones([2, 4])).shape]).toEqual(['short', true, [2, 3]]);
+  expect((new Model([inputs], [a, b])(ones([2, 4])) as unknown as Tensor[]).map((t) => t.shape)).toEqual([
+    [2, 3],
+    [2, 2],
+  ]);
+  expect(() => new Model(inputs, undefined as never)).toThrow('needs both inputs and outputs');
+  // @ts-expect-error
+  expect(() => new Model({ x: inputs }, a)).toThrow(InvalidArgumentError);
+});
+
 test('a shared layer has its weights once', () => {
   const [a, b] = [Input({ shape: [3] }), Input({ shape: [3] })];
   const shared = new Dense(2);

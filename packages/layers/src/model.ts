@@ -19,7 +19,7 @@ import {
 } from './compile.ts';
 import type { FitData } from './data-adapter.ts';
 import { FunctionalGraph } from './functional.ts';
-import type { KerasTensor } from './keras-tensor.ts';
+import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
   type CallOptions,
@@ -47,15 +47,17 @@ import {
   type Targets,
 } from './training.ts';
 
+type Symbolic = KerasTensor | readonly KerasTensor[];
+
 export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
-  readonly inputs?: KerasTensor | readonly KerasTensor[];
-  readonly outputs?: KerasTensor | readonly KerasTensor[];
+  readonly inputs?: Symbolic;
+  readonly outputs?: Symbolic;
 }
 
 /**
  * A layer that can be trained, evaluated and saved. Subclass it (layers as attributes, also in arrays and maps; `call`
- * computes), or describe it by `new Model({ inputs, outputs })`, or use `Sequential`.
+ * computes), or describe it by `new Model(inputs, outputs)` or `new Model({ inputs, outputs })`, or use `Sequential`.
  */
 export class Model extends Layer {
   /** Set it in a callback or a step, and `fit` ends after the current batch. */
@@ -63,7 +65,10 @@ export class Model extends Layer {
   /** @internal */
   declare readonly _graph: FunctionalGraph | undefined;
 
-  constructor(options: ModelOptions = {}) {
+  constructor(options?: ModelOptions);
+  constructor(inputs: Symbolic, outputs: Symbolic, options?: LayerOptions);
+  constructor(first: ModelOptions | Symbolic = {}, second?: Symbolic, rest: LayerOptions = {}) {
+    const options = optionsOf(first, second, rest);
     super(options);
     const { inputs, outputs } = options;
     let graph: FunctionalGraph | undefined;
@@ -239,6 +244,21 @@ export class Model extends Layer {
 }
 builtin(Model);
 markOwnSteps(Model.prototype.trainStep, Model.prototype.testStep);
+
+/** Both forms of a model's arguments, `(inputs, outputs, { … })` and `({ inputs, outputs, … })`, as the latter. */
+function optionsOf(
+  first: ModelOptions | Symbolic,
+  outputs: Symbolic | undefined,
+  rest: LayerOptions,
+): ModelOptions {
+  if (first instanceof KerasTensor || Array.isArray(first)) {
+    return { ...rest, inputs: first as Symbolic, ...(outputs !== undefined && { outputs }) };
+  }
+  if (outputs !== undefined) {
+    throw new InvalidArgumentError('expected (inputs, outputs), tensors that begin with tf.Input', 'Model');
+  }
+  return first as ModelOptions;
+}
 
 function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];

@@ -1,0 +1,8 @@
+/** Dtypes as TensorFlow's code writes them: `tf.cast(x, tf.float32)` is `tf.cast(x, 'float32')`. */
+export const float32: 'float32' = 'float32';
+export const float64: 'float64' = 'float64';
+export const int32: 'int32' = 'int32';
+export const int64: 'int64' = 'int64';
+export const uint8: 'uint8' = 'uint8';
+export const bool: 'bool' = 'bool';
+export const string: 'string' = 'string';

@@ -1,0 +1,37 @@
+import type { DType } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
+import { constant, type TensorLike, toTensor } from './convert.ts';
+import { shapeOf } from './ops/array.ts';
+import { prod } from './ops/reduce.ts';
+import { Tensor } from './tensor.ts';
+import { Variable } from './variable.ts';
+
+/** Whether something is a tensor or a variable. */
+export function isTensor(value: unknown): value is Tensor | Variable {
+  return value instanceof Tensor || value instanceof Variable;
+}
+
+/**
+ * Tensors as they are, variables as their values, anything else as `constant` makes it.
+ * @throws InvalidArgumentError for a tensor of another dtype: nothing is cast.
+ */
+export function convertToTensor(value: TensorLike, dtype?: DType): Tensor {
+  if (!isTensor(value)) return constant(value, dtype);
+  if (dtype !== undefined && dtype !== value.dtype) {
+    throw new InvalidArgumentError(
+      `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
+      'convertToTensor',
+    );
+  }
+  return toTensor(value);
+}
+
+/** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
+export function rank(x: TensorLike): Tensor {
+  return constant(toTensor(x).rank, 'int32');
+}
+
+/** How many elements there are, an int32 scalar, in traced functions that of the run; `x.size` gives it as a number. */
+export function size(x: TensorLike): Tensor {
+  return prod(shapeOf(x));
+}

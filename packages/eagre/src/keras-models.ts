@@ -1,0 +1,2 @@
+/** `tf.keras.models`. */
+export { Model, Sequential } from '@eagre/layers';
