@@ -3,9 +3,7 @@ import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import { context } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkList, checkShape, type Shape, sameShape, showShape } from './shape.ts';
-import { knownNumbers } from './sizes.ts';
-import { Tensor } from './tensor.ts';
-import { Variable } from './variable.ts';
+import type { Tensor } from './tensor.ts';
 
 /** The dtype and shape of what a host function returns. */
 export interface HostOutput {
@@ -96,23 +94,4 @@ export function callHost(
 
 function isTensorList(value: unknown): value is readonly TensorLike[] {
   return Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'object' && v !== null);
-}
-
-/**
- * Prints values, also those of tensors inside of `tf.function`, at each run: `tf.print('loss:', loss)`. Strings stand as they are,
- * with spaces between.
- */
-export function print(...values: readonly unknown[]): void {
-  const isValue = (v: unknown): v is Tensor | Variable => v instanceof Tensor || v instanceof Variable;
-  for (const v of values) if (Array.isArray(v)) knownNumbers(v);
-  const tensors = values.filter(isValue).map((v) => toTensor(v));
-  atRunTime(
-    'PrintV2',
-    (...now) => {
-      let next = 0;
-      console.log(values.map((v) => (isValue(v) ? String(now[next++]) : String(v))).join(' '));
-    },
-    tensors,
-    [],
-  );
 }

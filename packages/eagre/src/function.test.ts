@@ -258,10 +258,39 @@ describe('code of the host', () => {
     f(tf.constant([3, 4]));
     expect(log.mock.calls.map((c) => c.join(' '))).toEqual([
       'tracing',
-      'x is [1. 2.] and its sum 3.',
-      'x is [3. 4.] and its sum 7.',
+      'x is [1 2] and its sum 3',
+      'x is [3 4] and its sum 7',
     ]);
     log.mockRestore();
+  });
+
+  test('tf.print prints the same eagerly and traced', () => {
+    const print = (x: tf.Tensor, name: tf.Tensor): string => {
+      let text = '';
+      const outputStream = { write: (more: string) => (text += more) };
+      const code = (): void => {
+        tf.print(name, { outputStream, end: ';' });
+        tf.print('x', x.div(3), [name, { x: x.cast('int32'), k: 'v' }], {
+          outputStream,
+          summarize: 2,
+          sep: '|',
+        });
+      };
+      code();
+      const eager = text;
+      text = '';
+      const traced = tf.function(code);
+      traced();
+      traced();
+      expect(text).toBe(eager + eager);
+      return eager;
+    };
+    expect(print(tf.range(5).cast('float32'), tf.constant('n'))).toBe(
+      "n;x|[0 0.333333343 ... 1 1.33333337]|[\"n\", {'k': 'v', 'x': [0 1 ... 3 4]}]\n",
+    );
+    expect(print(tf.constant([[1, 2]]), tf.constant('ü'))).toBe(
+      "ü;x|[[0.333333343 0.666666687]]|[\"ü\", {'k': 'v', 'x': [[1 2]]}]\n",
+    );
   });
 
   test('a host function in the middle, with a result that goes on', () => {

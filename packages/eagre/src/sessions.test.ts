@@ -207,7 +207,7 @@ describe('effectsOf', () => {
     expect(session.run(z, { feed }).item()).toBe(6);
     expect(log).not.toHaveBeenCalled();
     expect(session.run(y, { feed }).item()).toBe(4);
-    expect(log.mock.calls.map((c) => c.join(' '))).toEqual(['x is 2.']);
+    expect(log.mock.calls.map((c) => c.join(' '))).toEqual(['x is 2']);
     log.mockRestore();
   });
 });

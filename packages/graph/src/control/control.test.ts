@@ -109,7 +109,7 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
       expect(got).toEqual([3, -9, -4]);
       expect(v.item()).toBe(-4);
       expect(seen).toEqual([-3]);
-      expect(lines.mock.calls.map((c) => c[0])).toEqual(['added 2.', 'added 5.']);
+      expect(lines.mock.calls.map((c) => c[0])).toEqual(['added 2', 'added 5']);
     });
 
     test('draws the random numbers of the branch that runs, and no others', () => {
