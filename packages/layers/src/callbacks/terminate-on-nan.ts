@@ -1,0 +1,10 @@
+import { Callback, type Logs } from './callback.ts';
+
+/** Ends training when the loss is no longer a finite number. */
+export class TerminateOnNaN extends Callback {
+  override onTrainBatchEnd(batch: number, logs: Logs): void {
+    if (logs.loss === undefined || Number.isFinite(logs.loss)) return;
+    console.log(`Batch ${batch}: the loss is ${logs.loss}, training ends`);
+    this.model.stopTraining = true;
+  }
+}
