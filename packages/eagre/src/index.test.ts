@@ -64,5 +64,10 @@ describe('the umbrella', () => {
     const grads = tape.gradient(w.square(), { a: w, b: [w] });
     expectTypeOf(grads.a).toEqualTypeOf<tf.Tensor | null>();
     expect(grads.b).toHaveLength(1);
+    const { Discrete, HParam, RealInterval } = tf.summary;
+    const units = new HParam('units', new Discrete([32, 16]));
+    expectTypeOf(units.domain.values).toExtend<readonly number[]>();
+    expectTypeOf(new HParam('rate', new RealInterval(0, 1)).domain.maxValue).toEqualTypeOf<number>();
+    expect(units.domain.values).toEqual([16, 32]);
   });
 });

@@ -38,12 +38,12 @@ export class IntInterval extends RealInterval {
 }
 
 /** Some values of one kind. */
-export class Discrete {
+export class Discrete<V extends HParamValue = HParamValue> {
   /** Sorted. */
-  readonly values: readonly HParamValue[];
+  readonly values: readonly V[];
 
   /** @throws InvalidArgumentError for no values, and for values of different kinds. */
-  constructor(values: Iterable<HParamValue>) {
+  constructor(values: Iterable<V>) {
     const list = [...values];
     const kind = typeof list[0];
     if (!['number', 'boolean', 'string'].includes(kind))
@@ -55,10 +55,10 @@ export class Discrete {
   }
 }
 
-/** A hyperparameter of an experiment. */
-export class HParam {
+/** A hyperparameter of an experiment. `units.domain.values` of a `Discrete` are what a search goes through. */
+export class HParam<D extends RealInterval | Discrete | undefined = RealInterval | Discrete | undefined> {
   readonly name: string;
-  readonly domain: RealInterval | Discrete | undefined;
+  readonly domain: D;
   readonly displayName: string | undefined;
   readonly description: string | undefined;
 
@@ -66,13 +66,13 @@ export class HParam {
    * @param name what it is called in `hparams`.
    * @param domain the values that it may have.
    */
-  constructor(name: string, domain?: RealInterval | Discrete, options: Texts = {}) {
+  constructor(name: string, domain?: D, options: Texts = {}) {
     if (typeof name !== 'string' || name === '')
       throw new InvalidArgumentError(`expected a name, got ${String(name)}`, 'HParam');
     if (domain !== undefined && !(domain instanceof RealInterval || domain instanceof Discrete))
       throw new InvalidArgumentError('a domain is a RealInterval, an IntInterval or a Discrete', 'HParam');
     this.name = name;
-    this.domain = domain;
+    this.domain = domain as D;
     this.displayName = options.displayName;
     this.description = options.description;
   }
