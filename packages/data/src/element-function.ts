@@ -1,16 +1,18 @@
 // Functions of elements: traced where they can be.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { Tensor } from '@eagre/core';
+import { type PartialShape, Tensor } from '@eagre/core';
 import { isUnknownSize, lifted } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
-import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec, specOf } from './elements/element-spec.ts';
+import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec, showSpec, specOf } from './elements/element-spec.ts';
 import { type Element, flatten, isDataset, toElement } from './elements/structure.ts';
 import { type Awaitable, after } from './iterator.ts';
+import { PlainCodeNeeded } from './plain-code.ts';
 
 export interface FunctionCallOptions {
   /**
    * Whether the function runs as plain code for each element, so that it may read values and do other things of the host. Otherwise it is
-   * traced once for each kind of elements, as by `tf.function`. Async functions always run as plain code.
+   * traced once for each kind of elements, as by `tf.function`. Async functions always run as plain code, and so do functions that call
+   * something that no graph can hold, such as `tf.io.parseSingleExample`.
    */
   readonly runEagerly?: boolean;
 }
@@ -106,7 +108,9 @@ export class ElementFunction {
       const concrete = lifted(() => traced.getConcreteFunction(...(signature as TensorSpec[])));
       if (known) this.graph = concrete.graph;
     } catch (error) {
-      throw this.#explained(error);
+      if (!(error instanceof PlainCodeNeeded)) throw this.#explained(error);
+      this.#traced = null;
+      this.#tried = true;
     }
   }
 
@@ -132,7 +136,8 @@ export class ElementFunction {
 
   /** @returns the element that the function gives, or a promise of it. */
   call(args: readonly Element[]): Awaitable<Element> {
-    if (this.#traced === null && !this.#eager && !this.#tried) {
+    const first = this.#traced === null && !this.#eager && !this.#tried;
+    if (first) {
       // Nothing was known of the elements; this one tells.
       this.#tried = true;
       this.#prepare(args.map((a) => unknownShapes(specOf(a))));
@@ -141,7 +146,8 @@ export class ElementFunction {
       try {
         return this.#traced(...args) as Element;
       } catch (error) {
-        throw this.#explained(error);
+        if (!first || !(error instanceof PlainCodeNeeded)) throw this.#explained(error);
+        this.#traced = null;
       }
     }
     const result = (this.#fn as unknown as (...a: readonly Element[]) => Awaitable<unknown>)(...args);
@@ -150,18 +156,39 @@ export class ElementFunction {
   #tried = false;
   readonly #convert = (value: unknown): Element => toElement(value, this.#what);
 
-  /** What it returns as one number or truth value. */
+  /** What it returns as one number. */
   scalar(args: readonly Element[]): Awaitable<number> {
+    return this.#one(args, 'number', (t) => t.size === 1 && t.dtype !== 'string');
+  }
+
+  /** What it returns as a truth value, 1 or 0. */
+  truth(args: readonly Element[]): Awaitable<number> {
+    return this.#one(args, 'boolean', isTruth);
+  }
+
+  /** @throws InvalidArgumentError when it is known already that the function returns no truth value. */
+  checkTruth(): void {
+    if (this.spec !== null && !(this.spec instanceof TensorSpec && isTruth(this.spec)))
+      throw this.#wrong('boolean', showSpec(this.spec));
+  }
+
+  #one(args: readonly Element[], kind: string, fits: (t: Tensor) => boolean): Awaitable<number> {
     return after(this.call(args), (result) => {
-      if (!(result instanceof Tensor) || result.size !== 1 || result.dtype === 'string')
-        throw new InvalidArgumentError('the function must return one number or truth value', this.#what);
+      if (!(result instanceof Tensor) || !fits(result)) throw this.#wrong(kind, showSpec(specOf(result)));
       const value = Number(result.item<number | bigint | boolean>());
       if (this.#traced !== null) result.dispose();
       return value;
     });
   }
+
+  #wrong(kind: string, got: string): InvalidArgumentError {
+    return new InvalidArgumentError(`the function must return one ${kind}, got ${got}`, this.#what);
+  }
 }
 
+function isTruth({ dtype, shape }: { readonly dtype: string; readonly shape: PartialShape | null }): boolean {
+  return dtype === 'bool' && (shape === null || shape.length === 0);
+}
 function unknownShapes(spec: ElementSpec): ElementSpec {
   return mapSpec(spec, (s) => (s instanceof TensorSpec ? new TensorSpec(null, s.dtype) : s)) as ElementSpec;
 }

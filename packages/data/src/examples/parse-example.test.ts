@@ -2,7 +2,9 @@ import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { encodeExample } from '@eagre/formats';
+import { tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
+import { Dataset } from '../dataset.ts';
 import { TFRecordDataset } from '../files/file-datasets.ts';
 import { golden, goldenPath } from '../files/golden.ts';
 import { FixedLenFeature, FixedLenSequenceFeature, VarLenFeature } from './features.ts';
@@ -160,5 +162,40 @@ describe('features', () => {
       }
     }
     expect(failed).toBeGreaterThan(100);
+  });
+});
+
+describe('in functions of elements', () => {
+  const features = { id: one.id, name: one.name };
+  const expected = records().map((r) => parseSingleExample(r, features).id.array());
+  const file = (): TFRecordDataset => new TFRecordDataset(goldenPath('examples.tfrecord'));
+
+  it('they run as plain code', () => {
+    let calls = 0;
+    const parsed = file().map((record) => {
+      const { id, name } = parseSingleExample(record, features);
+      calls++;
+      return [id, name];
+    });
+    expect([...parsed].map(([id]) => id.array())).toEqual(expected);
+    expect(calls).toBe(expected.length);
+    expect([...file().filter((r) => parseSingleExample(r, features).id.sum().greaterEqual(0n))]).not.toEqual(
+      [],
+    );
+  });
+
+  it('also where nothing is known before elements come', () => {
+    const bytes = Dataset.fromGenerator(() => records());
+    expect(bytes.elementSpec).toBeNull();
+    const ids = bytes.map((r) => parseSingleExample(r, features).id);
+    for (let pass = 0; pass < 2; pass++) expect([...ids].map((id) => id.array())).toEqual(expected);
+  });
+
+  it('a traced function is told', () => {
+    const [record] = records();
+    const traced = tfFunction((r: Tensor) => parseSingleExample(r, features).id);
+    expect(() => traced(record as Tensor)).toThrow(
+      'parseSingleExample: reads bytes, which a traced function does not have',
+    );
   });
 });

@@ -3,6 +3,7 @@ import { constant, Tensor } from '@eagre/core';
 import { sizeOf } from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
 import { decodeText } from '../files/readers.ts';
+import { needsValue } from '../plain-code.ts';
 import {
   type FeatureDefault,
   type FeatureDType,
@@ -24,6 +25,8 @@ type Values = ArrayLike<number | bigint | string>;
  * Strings are text here: a byte string that is not UTF-8 is refused, read it as uint8.
  *
  * @param serialized uint8 [length], as TFRecordDataset gives it.
+ * Reads values, so it is no part of graphs: a function given to `map` that calls it runs as plain code.
+ *
  * @throws InvalidArgumentError for a feature that is missing, of another dtype or another number of values.
  * @throws DataLossError for bytes that are no Example.
  */
@@ -76,6 +79,7 @@ function decode(serialized: Serialized, index: number, what: string): ReadonlyMa
       `expected the bytes of an Example, uint8 [length], got ${serialized.dtype} of rank ${serialized.rank}`,
       what,
     );
+  if (isTensor) needsValue(serialized, what);
   try {
     return decodeExample(isTensor ? (serialized.data() as Uint8Array) : serialized);
   } catch (cause) {
