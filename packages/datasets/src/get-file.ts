@@ -1,7 +1,6 @@
 import { gunzip, isGzip, nodeBuiltin, readFileBytes, unzip } from '@eagre/formats';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { decoding } from './corrupt.ts';
-import { download } from './download.ts';
 import { DatasetError } from './errors.ts';
 import { cacheRoot } from './locate.ts';
 import type { LoadOptions } from './options.ts';
@@ -48,6 +47,7 @@ export async function getFile(origin: string, options: GetFileOptions = {}): Pro
     const hint = 'Put it there, or allow the download by leaving out `offline`';
     throw new DatasetError({ code: 'missing', dataset: name, file: path, what, hint });
   }
+  const { download } = await import('./download.ts');
   const bytes =
     here ??
     (await download(

@@ -1,12 +1,18 @@
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  return crc;
-});
+// Made on first use, not on every import.
+let table: Uint32Array | undefined;
 
 /** The CRC-32 of ZIP and gzip (polynomial 0x04c11db7, reflected), as an unsigned 32-bit number. */
 export function crc32(bytes: Uint8Array): number {
+  const entries = (table ??= makeTable());
   let crc = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
+  for (let i = 0; i < bytes.length; i++) crc = entries[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;
+}
+
+function makeTable(): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+    return crc;
+  });
 }

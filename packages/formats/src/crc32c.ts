@@ -1,6 +1,6 @@
-// Sixteen bytes a step: TABLES[k << 8 | b] is the CRC of the byte b with k zero bytes behind it.
+// Sixteen bytes a step: tables[k << 8 | b] is the CRC of the byte b with k zero bytes behind it. Made on first use, not on every import.
 const STEP = 16;
-const TABLES = makeTables();
+let made: Int32Array | undefined;
 const LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 const MASK_DELTA = 0xa282ead8;
 
@@ -38,14 +38,15 @@ export function useCrc32c(fn: ((bytes: Uint8Array, previous: number) => number) 
 
 /** The CRC-32C of the eight bytes at `at`, as many as the length of a record has. */
 export function crc32cOfEight(bytes: Uint8Array, at: number): number {
+  const tables = (made ??= makeTables());
   let crc = -1;
-  for (let i = at; i < at + 8; i++) crc = TABLES[(crc ^ bytes[i]!) & 255]! ^ (crc >>> 8);
+  for (let i = at; i < at + 8; i++) crc = tables[(crc ^ bytes[i]!) & 255]! ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
 /** {@link crc32c} without native code. */
 export function crc32cPortable(bytes: Uint8Array, previous: number = 0): number {
-  const tables = TABLES;
+  const tables = (made ??= makeTables());
   const length = bytes.length;
   let crc = ~previous;
   let at = 0;

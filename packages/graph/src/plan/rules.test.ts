@@ -151,7 +151,7 @@ function simplified(program: ScalarProgram): string {
   return programKey(writer.finish(writer.inline(program, inputs)).program);
 }
 
-const tried = scalarRules.flatMap((rule) =>
+const tried = scalarRules().flatMap((rule) =>
   dtypes.filter((dtype) => isOfKind(rule.kind, dtype)).map((dtype) => [rule.text, dtype, rule] as const),
 );
 // Native code computes powers in its own way.

@@ -181,10 +181,15 @@ const comparisons: ReadonlySet<ScalarOp> = new Set<ScalarOp>([
   'isFinite',
 ]);
 
-/** Every rule, in the order of the table. */
-export const scalarRules: readonly ScalarRule[] = Object.entries(table).flatMap(([kind, texts]) =>
-  texts.map((text) => parseRule(kind as RuleKind, text)),
-);
+let parsed: readonly ScalarRule[] | undefined;
+
+/** Every rule, in the order of the table. Read from it on first use, not on every import. */
+export function scalarRules(): readonly ScalarRule[] {
+  parsed ??= Object.entries(table).flatMap(([kind, texts]) =>
+    texts.map((text) => parseRule(kind as RuleKind, text)),
+  );
+  return parsed;
+}
 
 /** Whether the x of a rule of that kind may have the dtype. */
 export function isOfKind(kind: RuleKind, dtype: NumericDType): boolean {
@@ -211,11 +216,18 @@ export interface ProgramNodes {
   apply(op: ScalarOp, dtype: NumericDType, args: readonly number[]): number;
 }
 
-const byOp = new Map<ScalarOp, ScalarRule[]>();
-for (const rule of scalarRules) {
-  const list = byOp.get(rule.from.op);
-  if (list === undefined) byOp.set(rule.from.op, [rule]);
-  else list.push(rule);
+let byOp: Map<ScalarOp, ScalarRule[]> | undefined;
+
+function rulesOf(op: ScalarOp): readonly ScalarRule[] {
+  if (byOp === undefined) {
+    byOp = new Map();
+    for (const rule of scalarRules()) {
+      const list = byOp.get(rule.from.op);
+      if (list === undefined) byOp.set(rule.from.op, [rule]);
+      else list.push(rule);
+    }
+  }
+  return byOp.get(op) ?? [];
 }
 
 /** The node that computes the same as an operation on nodes by the first rule that fits; undefined where none does. */
@@ -225,7 +237,7 @@ export function rewritten(
   dtype: NumericDType,
   args: readonly number[],
 ): number | undefined {
-  for (const rule of byOp.get(op) ?? []) {
+  for (const rule of rulesOf(op)) {
     bound.fill(-1);
     if (!matchArgs(nodes, rule.from, args)) continue;
     const x = bound[X];
