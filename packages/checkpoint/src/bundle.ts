@@ -60,6 +60,15 @@ export function openBundle(prefix: string): Bundle {
         { shape: value.shape },
       );
     },
+    verify: (key) => {
+      entryOf(key);
+      translated(prefix, () => reader.verify(key));
+    },
+    readInto: (key, target) => {
+      const { dtype } = entryOf(key);
+      translated(prefix, () => reader.readInto(key, target));
+      if (dtype === 'bool') for (let i = 0; i < target.length; i++) if (target[i] !== 0) target[i] = 1;
+    },
   };
 }
 

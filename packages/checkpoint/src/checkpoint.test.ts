@@ -126,6 +126,69 @@ describe('save and restore', () => {
     expect(() => new Checkpoint({ bad }).write(at())).toThrow(/neither a string nor a number/);
   });
 
+  test('objects that hold each other, and arrays with holes', () => {
+    const make = (k: number) => {
+      const [a, b] = [holder({}), holder({ w: new Variable(k) })];
+      const list: unknown[] = [a];
+      list[2] = new Variable(k + 1);
+      list[3] = list;
+      return Object.assign(a, { b, list, self: a });
+    };
+    const two = make(0);
+    const path = new Checkpoint(make(3)).write(at());
+    new Checkpoint(two).read(path).assertConsumed();
+    expect(two.variables.map((v) => v.item())).toEqual([4, 3]);
+  });
+
+  test('names that are one', () => {
+    const map = new Map<string | number, Variable>([
+      [1, new Variable(1)],
+      ['1', new Variable(2)],
+    ]);
+    expect(() => new Checkpoint({ map }).write(at())).toThrow(/under the number 1 and under the text '1'/);
+    // @ts-expect-error: no object
+    expect(() => new Checkpoint(null)).toThrow(InvalidArgumentError);
+  });
+
+  test('a prefix that is a folder', () => {
+    const checkpoint = new Checkpoint({ x: new Variable(1) });
+    const prefix = `${at()}/`;
+    expect(checkpoint.write(prefix)).toBe(prefix);
+    checkpoint.read(prefix).assertConsumed();
+    expect(checkpoint.save(prefix)).toBe(`${prefix}-1`);
+    expect(latestCheckpoint(prefix)).toBe(`${prefix}-1`);
+  });
+
+  test('not while a function is traced', () => {
+    const checkpoint = new Checkpoint({ x: new Variable(1) });
+    const path = checkpoint.save(at());
+    context.tracer = {} as NonNullable<typeof context.tracer>;
+    try {
+      const actions = [
+        () => checkpoint.save(path),
+        () => checkpoint.write(path),
+        () => checkpoint.read(path),
+        () => checkpoint.restore(path),
+      ];
+      for (const action of actions) expect(action).toThrow(/call it outside of tf\.function/);
+    } finally {
+      context.tracer = null;
+    }
+    expect(checkpoint.saveCounter.array()).toBe(1n);
+  });
+
+  test('values that others hold stay what they are', () => {
+    const x = new Variable([1, 2]);
+    const path = new Checkpoint({ x }).write(at());
+    x.assign([5, 6]);
+    const before = x.read();
+    new Checkpoint({ x }).read(path);
+    expect([before.array(), x.array()]).toEqual([
+      [5, 6],
+      [1, 2],
+    ]);
+  });
+
   test('write counts nothing; restore wants the counter, read does not', () => {
     const checkpoint = new Checkpoint({ x: new Variable(1) });
     const path = at();
@@ -202,6 +265,17 @@ describe('what does not fit', () => {
     checkpoint.x.assign(zeros([100]));
     expect(() => checkpoint.read(path)).toThrow(DataLossError);
     expect(checkpoint.x.data()[0]).toBe(0);
+  });
+  test('bits that changed in the last of several: none is restored', () => {
+    const checkpoint = new Checkpoint({ a: new Variable(ones([3])), b: new Variable(ones([3])) });
+    const path = checkpoint.write(at());
+    const file = `${path}.data-00000-of-00001`;
+    const data = readFileSync(file);
+    data[13] = 7;
+    writeFileSync(file, data);
+    checkpoint.a.assign([5, 5, 5]);
+    expect(() => checkpoint.read(path)).toThrow(/tensor "b\/\.ATTRIBUTES\/VARIABLE_VALUE": checksum/);
+    expect(checkpoint.a.array()).toEqual([5, 5, 5]);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type TrackableView,
   Variable,
 } from '@eagre/core';
-import { inContext, lifted, withoutTapes } from '@eagre/core/internal';
+import { context, inContext, lifted, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { openBundle, type Values, writeBundle, writeBundleAsync } from './bundle.ts';
 import { describe, type Look } from './object-graph.ts';
@@ -41,7 +41,7 @@ class CheckpointObject implements Trackable {
   declare readonly _state: State;
 
   constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}) {
-    const plain = isPlain(first);
+    const plain = typeof first === 'object' && first !== null && isPlain(first);
     if (!plain && !isTrackable(first)) {
       throw new InvalidArgumentError(
         `\`Checkpoint\` was expecting root to be a trackable object (a module, a layer, an array or a map of such), got ${String(first)}`,
@@ -118,6 +118,7 @@ class CheckpointObject implements Trackable {
    * @throws NotFoundError without such files, DataLossError for damaged ones, InvalidArgumentError for shapes and dtypes that differ.
    */
   restore(path: string | null, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+    notInGraphs('restore');
     if (path === null) {
       void this.saveCounter;
       return new InitializationOnlyStatus();
@@ -139,6 +140,7 @@ class CheckpointObject implements Trackable {
   }
   /** Reads what `write` wrote: like `restore`, but without the counter of saves. */
   read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+    notInGraphs('read');
     if (this._state.unwritten > 0) {
       throw new FailedPreconditionError(
         'a checkpoint is being written: await checkpoint.sync() before reading one',
@@ -241,11 +243,13 @@ class CheckpointObject implements Trackable {
   }
   /** @internal One more save. */
   _count(): number {
+    notInGraphs('save');
     return lifted(() => withoutTapes(() => Number(this.saveCounter.assignAdd(1n).item())));
   }
 
   /** The values of now: later assignments copy, as long as these tensors hold the memory. */
   #capture(): Values {
+    notInGraphs('write');
     return lifted(() =>
       // Not in a memory scope, which could end before they are written.
       inContext({ tracker: null, tapes: [] }, () => {
@@ -304,6 +308,15 @@ export interface CheckpointConstructor {
 }
 
 export const Checkpoint: CheckpointConstructor = CheckpointObject as CheckpointConstructor;
+
+/** Files are written and read at once, not by the function that is being traced, each time it runs. */
+function notInGraphs(what: string): void {
+  if (context.tracer === null) return;
+  throw new FailedPreconditionError(
+    `Calling tf.train.Checkpoint.${what}() while a function is traced or a graph is built would act once, on values of now: call it outside of tf.function. Variables of a session are saved by tf.compat.v1.train.Saver`,
+    `Checkpoint.${what}`,
+  );
+}
 
 function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && isPlain(value);

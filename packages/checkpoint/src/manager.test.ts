@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Variable } from '@eagre/core';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
   Checkpoint,
   CheckpointManager,
@@ -89,6 +89,27 @@ describe('what is kept', () => {
     // What was kept for good is not listed after a restart either.
     const later = new CheckpointManager(manager.checkpoint, folder, { maxToKeep: 5, clock: () => now });
     expect(names(later)).toEqual(['ckpt-7']);
+  });
+
+  test('a clock that went back deletes nothing by mistake', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const folder = newFolder();
+    const checkpoint = new Checkpoint({ x: new Variable(0) });
+    const at = (time: number): CheckpointManager =>
+      new CheckpointManager(checkpoint, folder, { maxToKeep: 1, clock: () => time });
+    at(1_000_000).save();
+    const manager = at(900_000);
+    expect(warn.mock.calls[0]?.[0]).toMatch(/^The clock is 99999 seconds behind/);
+    warn.mockRestore();
+    manager.save();
+    manager.save();
+    expect(names(manager)).toEqual(['ckpt-3']);
+    expect(indexes(folder)).toEqual(['ckpt-1.index', 'ckpt-3.index']);
+    const foreign = ['notes.txt', 'ckpt-x.index', 'ckpt-3.data-00000-of-00001.bak', 'ckpt-33.index'];
+    for (const name of foreign) writeFileSync(join(folder, name), '');
+    manager.save();
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(foreign));
+    expect(() => new CheckpointManager(checkpoint, folder, { maxToKeep: 1.5 })).toThrow(/positive integer/);
   });
 
   test('any sequence of saves and restarts leaves the last ones and deletes nothing else', () => {

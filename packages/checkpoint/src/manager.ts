@@ -52,10 +52,10 @@ export class CheckpointManager {
   #lastPreserved: number;
   #lastStep: number | null = null;
 
-  /** @throws InvalidArgumentError for a `maxToKeep` below 1, and an interval without a counter. */
+  /** @throws InvalidArgumentError for a `maxToKeep` that is no positive integer, and an interval without a counter. */
   constructor(checkpoint: Checkpoint, directory: string, options: CheckpointManagerOptions) {
     const { maxToKeep, checkpointInterval = null, stepCounter = null, clock } = options;
-    if (maxToKeep !== null && !(maxToKeep > 0)) {
+    if (maxToKeep !== null && !(Number.isInteger(maxToKeep) && maxToKeep > 0)) {
       throw new InvalidArgumentError(
         `Expected a positive integer or \`null\` for \`maxToKeep\`, got ${maxToKeep}.`,
         'CheckpointManager',
@@ -79,6 +79,12 @@ export class CheckpointManager {
     this.#latest = state?.modelCheckpointPath || null;
     // A new folder: the first checkpoint counts as kept a moment ago.
     this.#lastPreserved = state?.lastPreservedTimestamp || now - 1;
+    if (this.#lastPreserved > now) {
+      console.warn(
+        `The clock is ${Math.round(this.#lastPreserved - now)} seconds behind the last checkpoint that was kept in ${directory}: those that are there stay for good.`,
+      );
+      this.#lastPreserved = now;
+    }
     const times = state?.allModelCheckpointTimestamps ?? [];
     (state?.allModelCheckpointPaths ?? []).forEach((path, i) => {
       const time = Math.min(times.length > 0 ? (times[i] ?? 0) : this.#lastPreserved, now);

@@ -45,12 +45,20 @@ export abstract class Restoration {
       withoutTapes(() => {
         const transfers = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
         for (const t of transfers) check(this.source, t);
-        const values = transfers.map((t) => this.source.read(t.key));
-        transfers.forEach(({ object, restore }, i) => {
-          const value = values[i] as Tensor;
+        // All is read before anything changes. What variables take is only looked at then, and read once more into their memory.
+        const values = transfers.map(({ object, key }) => {
+          if (!intoMemory(object)) return this.source.read(key);
+          this.source.verify(key);
+          return null;
+        });
+        transfers.forEach(({ object, key, restore }, i) => {
+          const value = values[i] as Tensor | null;
           restoredBy.set(object, this.number);
-          restore(value);
-          value.dispose();
+          if (value === null) (object as Variable).refill((bytes) => this.source.readInto(key, bytes));
+          else {
+            restore(value);
+            value.dispose();
+          }
         });
       }),
     );
@@ -253,6 +261,11 @@ export class NameRestoration extends Restoration {
   }
 }
 
+/** Whether bytes of a file are the object's value as they are. */
+function intoMemory(object: object): object is Variable {
+  return object instanceof Variable && object.dtype !== 'string';
+}
+
 function unbound(
   graph: tensorflow.TrackableObjectGraph,
   bound: ReadonlyMap<number, WeakRef<object>>,
@@ -274,7 +287,7 @@ function check(source: Source, { object, key }: Transfer): void {
   }
   if (!sameShape(shape, object.shape)) {
     throw new InvalidArgumentError(
-      `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.name}`,
+      `Received incompatible tensor with shape [${shape}] when attempting to restore variable with shape [${object.shape}] and name ${object.name} (${key})`,
       'restore',
     );
   }

@@ -9,4 +9,8 @@ export interface Source {
   spec(key: string): { readonly dtype: string; readonly shape: readonly number[] };
   /** @throws DataLossError for damaged bytes. */
   read(key: string): Tensor;
+  /** Reads a value of one of Eagre's dtypes but string only to see that it is whole. @throws DataLossError */
+  verify(key: string): void;
+  /** Reads the bytes of such a value into `target`. @throws DataLossError */
+  readInto(key: string, target: Uint8Array): void;
 }

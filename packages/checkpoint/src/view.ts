@@ -69,9 +69,11 @@ export function isCollection(value: object): value is Map<unknown, unknown> | Se
 }
 
 function entriesOf(object: object): [string, unknown][] {
-  if (Array.isArray(object)) return object.map((item, i) => [String(i), item]);
+  // Array.from: holes have no entries otherwise.
+  if (Array.isArray(object)) return Array.from(object as unknown[], (item, i) => [String(i), item]);
   if (object instanceof Set) return [...object].map((item, i) => [String(i), item]);
   if (!(object instanceof Map)) return Object.entries(object);
+  const names = new Set<string>();
   return [...object]
     .filter(([, value]) => isTrackable(value))
     .map(([key, value]) => {
@@ -81,7 +83,15 @@ function entriesOf(object: object): [string, unknown][] {
           'Checkpoint',
         );
       }
-      return [String(key), value];
+      const name = String(key);
+      if (names.has(name)) {
+        throw new InvalidArgumentError(
+          `a map holds something to be saved under the number ${name} and under the text '${name}', which are one name`,
+          'Checkpoint',
+        );
+      }
+      names.add(name);
+      return [name, value];
     });
 }
 

@@ -3,16 +3,10 @@ import { context, lifted } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
+import { noValue, UNKNOWN_VALUE } from './no-value.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
-import {
-  aliasTensor,
-  type HostArray,
-  type NestedArray,
-  type Scalar,
-  Tensor,
-  UNKNOWN_VALUE,
-} from './tensor.ts';
+import { aliasTensor, type HostArray, type NestedArray, type Scalar, Tensor, viewOf } from './tensor.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -172,6 +166,26 @@ export class Variable {
   }
 
   /**
+   * @internal Has `fill` write all bytes of a new value: into the memory there is, unless someone still needs the old values. Not for
+   * strings. When `fill` throws, the value is the old one or, where it was written over, unknown.
+   */
+  refill(fill: (bytes: Uint8Array) => void): void {
+    const { storage, backend, dtype, shape, size } = this.#alive();
+    if (storage.refs === 1) {
+      fill(bytesOf(this.#value));
+      return;
+    }
+    const value = new Tensor(backend.allocator.allocateAlone(storage.capacity), dtype, shape, size, backend);
+    try {
+      fill(bytesOf(value));
+    } catch (error) {
+      value.dispose();
+      throw error;
+    }
+    this.#replace(value);
+  }
+
+  /**
    * @internal Holds another tensor as its value from now on, of its own dtype and shape, that nobody else holds.
    * @returns the one before, which is the caller's now.
    */
@@ -221,6 +235,7 @@ export class Variable {
     const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
     if (tracer !== null) return tracer.assign(this, next) as this;
+    if (next.backend.name === 'symbolic') throw noValue(next);
     if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
     else copyBytes(next.storage, storage);
     return this;
@@ -257,6 +272,11 @@ export function own(source: Tensor): Tensor {
   const storage = allocator.allocateAlone(bytes);
   copyBytes(source.storage, storage);
   return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
+}
+
+function bytesOf(x: Tensor): Uint8Array {
+  const { buffer, byteOffset, byteLength } = viewOf(x);
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** @internal Copies as many bytes as both have. */

@@ -27,7 +27,7 @@ export function mergeBundles(prefixes: readonly string[], target: string): void 
   if (files.length === 0) throw error('parts', 'at least one', 'none');
   fs.rmSync(indexPath(target), { force: true });
   files.forEach((file, i) => fs.renameSync(file, shardPath(target, i, files.length)));
-  syncFolder(target);
+  syncFolder(indexPath(target));
   writeFileAtomicSync(indexPath(target), encodeIndex(files.length, entries));
   for (const prefix of prefixes) if (prefix !== target) fs.rmSync(indexPath(prefix), { force: true });
 }

@@ -86,6 +86,16 @@ export class BundleReader {
     this.#files.use(this.#pathOf(entry), (file) => this.#fillSync(key, entry, target, file));
   }
 
+  /** Reads the bytes of the tensor under a key, of any dtype but string, only to see that they are there and unchanged. */
+  verify(key: string): void {
+    const entry = this.#find(key);
+    this.#refuseStrings(key, entry);
+    this.#files.use(this.#pathOf(entry), (file) =>
+      this.#pass(key, entry, file, () => (this.#scratch ??= new Uint8Array(CHUNK_BYTES))),
+    );
+  }
+  #scratch: Uint8Array | undefined;
+
   /** {@link readInto}, without blocking; `target` must be left alone meanwhile. */
   async readIntoAsync(key: string, target: Uint8Array): Promise<void> {
     const entry = this.#checkTarget(key, target);
@@ -145,13 +155,19 @@ export class BundleReader {
   }
 
   #fillSync(key: string, entry: BundleEntry, target: Uint8Array, file: number): void {
+    this.#pass(key, entry, file, (at) => target.subarray(at));
+  }
+
+  /** Reads all bytes, each part to where `room` says, and checks them. */
+  #pass(key: string, entry: BundleEntry, file: number, room: (at: number) => Uint8Array): void {
     const fs = nodeBuiltin('node:fs');
     let crc = 0;
-    for (let at = 0; at < target.length; ) {
-      const length = Math.min(CHUNK_BYTES, target.length - at);
-      const count = fs.readSync(file, target, at, length, entry.offset + at);
+    for (let at = 0; at < entry.bytes; ) {
+      const part = room(at);
+      const length = Math.min(CHUNK_BYTES, entry.bytes - at);
+      const count = fs.readSync(file, part, 0, length, entry.offset + at);
       if (count === 0) this.#checkEnd(key, entry, entry.offset + at);
-      crc = crc32c(target.subarray(at, at + count), crc);
+      crc = crc32c(part.subarray(0, count), crc);
       at += count;
     }
     this.#checkCrc(key, entry, crc);

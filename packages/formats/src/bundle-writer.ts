@@ -1,4 +1,4 @@
-import { syncFolder, syncFolderLater, temporaryFor, writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+import { syncFolder, temporaryFor } from './atomic.ts';
 import { type BundleEntry, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
 import { encodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
@@ -45,16 +45,20 @@ export class BundleWriter {
   readonly #error: ErrorMaker;
   readonly #entries = new Map<string, BundleEntry>();
   readonly #shards: readonly Shard[];
+  /** The index under the name that it has first. */
+  readonly #index: string;
   #state: 'open' | 'busy' | 'closed' = 'open';
 
   constructor(prefix: string, options: BundleWriterOptions = {}) {
     this.prefix = prefix;
+    this.#index = temporaryFor(indexPath(prefix));
     this.#error = errorsFor('checkpoint', prefix);
     const count = options.shards ?? 1;
     if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS))
       throw this.#error('shards', `1 to ${MOST_SHARDS}`, String(count));
     const fs = nodeBuiltin('node:fs');
-    fs.mkdirSync(nodeBuiltin('node:path').dirname(prefix), { recursive: true });
+    // Of the file: a prefix may end in a slash.
+    fs.mkdirSync(nodeBuiltin('node:path').dirname(indexPath(prefix)), { recursive: true });
     const shards: Shard[] = [];
     this.#shards = shards;
     try {
@@ -132,24 +136,30 @@ export class BundleWriter {
         at += fs.writeSync(shard.file, shard.buffer, at, shard.buffered - at);
       fs.fsyncSync(shard.file);
     }
-    this.#rename();
-    syncFolder(this.prefix);
-    writeFileAtomicSync(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
-    this.#state = 'closed';
+    fs.writeFileSync(this.#index, encodeIndex(this.#shards.length, this.#entries), {
+      flag: 'wx',
+      flush: true,
+    });
+    this.#appear();
   }
 
   /** {@link finish}, without blocking. */
   async finishAsync(): Promise<void> {
     this.#begin();
-    const sync = nodeBuiltin('node:util').promisify(nodeBuiltin('node:fs').fsync);
+    const fs = nodeBuiltin('node:fs');
+    const sync = nodeBuiltin('node:util').promisify(fs.fsync);
     for (const shard of this.#shards) {
       await writeAll(shard.file, shard.buffer.subarray(0, shard.buffered));
       await sync(shard.file);
     }
-    this.#rename();
-    await syncFolderLater(this.prefix);
-    await writeFileAtomic(indexPath(this.prefix), encodeIndex(this.#shards.length, this.#entries));
-    this.#state = 'closed';
+    const index = await fs.promises.open(this.#index, 'wx');
+    try {
+      await index.writeFile(encodeIndex(this.#shards.length, this.#entries));
+      await index.sync();
+    } finally {
+      await index.close();
+    }
+    this.#appear();
   }
 
   /** Removes what was written. After `finish` it does nothing. */
@@ -161,6 +171,7 @@ export class BundleWriter {
       close(shard);
       fs.rmSync(shard.temporary, { force: true });
     }
+    fs.rmSync(this.#index, { force: true });
   }
 
   [Symbol.dispose](): void {
@@ -226,14 +237,20 @@ export class BundleWriter {
     shard.size += bytes;
   }
 
-  #rename(): void {
+  /** Gives the files their names, at one go: no other writer of this program comes in between. */
+  #appear(): void {
     const fs = nodeBuiltin('node:fs');
+    const index = indexPath(this.prefix);
     // An index of before would belong to other data.
-    fs.rmSync(indexPath(this.prefix), { force: true });
+    fs.rmSync(index, { force: true });
     for (const shard of this.#shards) {
       close(shard);
       fs.renameSync(shard.temporary, shard.path);
     }
+    syncFolder(index);
+    fs.renameSync(this.#index, index);
+    syncFolder(index);
+    this.#state = 'closed';
   }
 }
 

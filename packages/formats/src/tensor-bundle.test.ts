@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { encodeIndex } from './bundle-index.ts';
 import { mergeBundles } from './bundle-merge.ts';
 import { BundleEntryProto, BundleHeaderProto } from './bundle-messages.ts';
@@ -176,6 +176,51 @@ describe('a writer', () => {
   });
 });
 
+describe('a writer among others', () => {
+  it('takes a prefix that ends in a slash', () => {
+    const prefix = `${fresh()}/`;
+    const writer = new BundleWriter(prefix);
+    writer.add('a', 'uint8', [1], Uint8Array.of(3));
+    writer.finish();
+    expect(readdirSync(prefix).sort()).toEqual(['.data-00000-of-00001', '.index']);
+    expect(BundleReader.openSync(prefix).readBytes('a')).toEqual(Uint8Array.of(3));
+  });
+
+  it('of the same path at the same time: one of them is there, whole', async () => {
+    const prefix = fresh();
+    const write = async (value: number, size: number): Promise<void> => {
+      const writer = new BundleWriter(prefix);
+      await writer.addAsync('a', 'uint8', [size], new Uint8Array(size).fill(value));
+      await writer.finishAsync();
+    };
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([write(1, 3_000_000), write(2, 5), write(3, 70_000)]);
+      const bytes = BundleReader.openSync(prefix).readBytes('a');
+      expect(bytes.every((byte) => byte === bytes[0])).toBe(true);
+    }
+    expect(readdirSync(join(prefix, '..')).length).toBe(2);
+  });
+
+  it('leaves what was there alone when there is no room for the index', () => {
+    const prefix = fresh();
+    const begin = (value: number): BundleWriter => {
+      const writer = new BundleWriter(prefix);
+      writer.add('a', 'uint8', [1], Uint8Array.of(value));
+      return writer;
+    };
+    begin(1).finish();
+    const second = begin(2);
+    const full = vi.spyOn(process.getBuiltinModule('node:fs'), 'writeFileSync').mockImplementation(() => {
+      throw new Error('ENOSPC');
+    });
+    expect(() => second.finish()).toThrow('ENOSPC');
+    full.mockRestore();
+    second.abort();
+    expect(BundleReader.openSync(prefix).readBytes('a')).toEqual(Uint8Array.of(1));
+    expect(readdirSync(join(prefix, '..')).length).toBe(2);
+  });
+});
+
 describe('parts', () => {
   it('become one checkpoint', () => {
     const target = fresh();
@@ -207,6 +252,24 @@ describe('parts', () => {
 });
 
 describe('a reader', () => {
+  it('verifies without keeping', () => {
+    const prefix = fresh();
+    const writer = new BundleWriter(prefix);
+    const bytes = Uint8Array.from({ length: 1_500_000 }, (_, i) => i % 251);
+    writer.add('a', 'uint8', [bytes.length], bytes);
+    writer.add('b', 'string', [], ['x']);
+    writer.finish();
+    BundleReader.openSync(prefix).verify('a');
+    expect(() => BundleReader.openSync(prefix).verify('b')).toThrow(UnsupportedFormatError);
+    const file = `${prefix}.data-00000-of-00001`;
+    const data = readFileSync(file);
+    data[1_400_000] = 255;
+    writeFileSync(file, data);
+    expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/tensor "a": checksum/);
+    writeFileSync(file, data.subarray(0, 1_000_000));
+    expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/truncated data/);
+  });
+
   const sample = (): string => {
     const prefix = fresh();
     using writer = new BundleWriter(prefix);
