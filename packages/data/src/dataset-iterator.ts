@@ -24,12 +24,19 @@ import { stateFromTensor, stateToTensor } from './state.ts';
 export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>, Trackable {
   readonly #node: DatasetNode;
   #iterator: ElementIterator;
+  readonly #inLoop: boolean;
   #last: Promise<unknown> | null = null;
   #closed = false;
+  /** Where the pass was when it was closed. */
+  #final: (() => State) | null = null;
 
-  /** @internal */
-  constructor(node: DatasetNode) {
+  /**
+   * @internal
+   * @param inLoop whether it belongs to a loop, so that nobody goes on with it behind an error or its end.
+   */
+  constructor(node: DatasetNode, inLoop = false) {
     this.#node = node;
+    this.#inLoop = inLoop;
     this.#iterator = this.#begin();
   }
 
@@ -59,12 +66,19 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
    */
   next(): IteratorResult<T, undefined> {
     if (this.#last !== null) throw this.#mustWait();
-    const step = this.#step();
+    let step: Awaitable<Step>;
+    try {
+      step = this.#step();
+    } catch (error) {
+      this.#leave(this.#failed());
+      throw error;
+    }
     if (step instanceof Promise) {
       step.catch(() => undefined);
-      this.close();
+      this.#leave(this.close());
       throw this.#mustWait();
     }
+    if (step === END) this.#leave(this.close());
     return result<T>(step);
   }
 
@@ -74,7 +88,15 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     const own = (async (): Promise<Step> => {
       // One after the other, whether or not the one before has failed.
       if (before !== null) await before.catch(() => undefined);
-      return this.#step();
+      try {
+        const step = await this.#step();
+        // What ends with another part of the pipeline, as behind `take`, is left open.
+        if (step === END) await this.close();
+        return step;
+      } catch (error) {
+        await this.#failed();
+        throw error;
+      }
     })();
     this.#last = own;
     try {
@@ -96,18 +118,33 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     );
   }
 
-  /** Ends the pass early and frees what it holds: files, workers, buffers. */
+  /** Ends the pass early and frees what it holds: files, workers, generators. A pass that comes to its end does so by itself. */
   close(): void | Promise<void> {
     if (this.#closed) return;
+    this.#final = this.#inLoop ? notSaved : kept(() => this.#outside(() => this.#iterator.saveState()));
     this.#closed = true;
     return this.#iterator.close();
   }
 
+  /** Behind an error a loop is over; a pass by hand may go on. The error counts, whatever closing does. */
+  #failed(): void | Promise<void> {
+    if (!this.#inLoop) return;
+    try {
+      const closing = this.close();
+      return closing instanceof Promise ? closing.catch(() => undefined) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Where nobody can wait, a failure to close is an unhandled rejection, as it should be. */
+  #leave(closing: void | Promise<void>): void {
+    if (closing instanceof Promise) void closing;
+  }
+
   /** `close`, as loops call it when they are left. */
   return(): IteratorResult<T, undefined> {
-    const closing = this.close();
-    // Nobody can wait here; a failure to close is an unhandled rejection, as it should be.
-    if (closing instanceof Promise) void closing;
+    this.#leave(this.close());
     return { done: true, value: undefined };
   }
 
@@ -138,11 +175,12 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
   }
 
   /**
-   * Where the pass is: positions, buffers and random numbers. May be called at any time; elements that are being computed are computed
-   * again after a restoration. @throws UnimplementedError where a source cannot tell.
+   * Where the pass is, or was when it was closed: positions, buffers and random numbers. May be called at any time; elements that are being
+   * computed are computed again after a restoration. @throws UnimplementedError where a source cannot tell.
    */
   saveState(): State {
-    return { kinds: kinds(this.#node), iterator: this.#outside(() => this.#iterator.saveState()) };
+    const iterator = this.#final === null ? this.#outside(() => this.#iterator.saveState()) : this.#final();
+    return { kinds: kinds(this.#node), iterator };
   }
 
   /**
@@ -163,9 +201,9 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
         'an element is being waited for: restore the iterator afterwards',
         'Dataset',
       );
-    const closing = this.#iterator.close();
-    if (closing instanceof Promise) void closing;
+    if (!this.#closed) this.#leave(this.#iterator.close());
     this.#closed = false;
+    this.#final = null;
     this.#iterator = this.#begin();
     this.#outside(() => this.#iterator.restoreState(iterator));
   }
@@ -178,6 +216,24 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     };
     return { children: [], attributes: [['state', attribute]] };
   }
+}
+
+/** What `save` gives now, or its error, for later. */
+function kept(save: () => State): () => State {
+  try {
+    const state = save();
+    return () => state;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+function notSaved(): State {
+  throw new FailedPreconditionError(
+    'the loop that this iterator belongs to is over: save an iterator of your own, `dataset.iterator()`',
+    'Dataset',
+  );
 }
 
 /** The kinds of a pipeline's nodes: `Batch(Shuffle(Range))`. */

@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type HostArray, Tensor } from '@eagre/core';
 import { showInConsole } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
@@ -32,7 +32,7 @@ import { FilterNode } from './transformations/filter.ts';
 import { InterleaveNode, type InterleaveOptions } from './transformations/flat-map.ts';
 import { GroupNode } from './transformations/group.ts';
 import { MapNode, type MapOptions } from './transformations/map.ts';
-import { PaddedBatchNode, type PaddedBatchOptions } from './transformations/padded-batch.ts';
+import { PaddedBatchNode, type PaddedBatchOptions, paddedTo } from './transformations/padded-batch.ts';
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
 import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
 import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
@@ -75,6 +75,11 @@ export interface GroupByWindowOptions extends FunctionCallOptions {
 export interface BucketOptions extends PaddedBatchOptions {
   /** Whether elements are stacked as they are, because all of a bucket have one shape. */
   readonly noPadding?: boolean;
+  /**
+   * Whether sizes that differ are padded to one less than the bucket's boundary rather than to the longest of the batch. Elements that are
+   * longer than the last boundary allows are an error then.
+   */
+  readonly padToBucketBoundary?: boolean;
 }
 export interface SampleOptions {
   /** How likely each dataset is, up to a factor; all the same unless set. */
@@ -289,6 +294,14 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     return new Dataset(new RaggedBatchNode(this.node, batchSize, options));
   }
 
+  /** There are no sparse tensors. @throws UnimplementedError always: use `paddedBatch` or `raggedBatch`. */
+  sparseBatch(_batchSize: number): never {
+    throw new UnimplementedError(
+      'there are no sparse tensors: use paddedBatch or raggedBatch',
+      'Dataset.sparseBatch',
+    );
+  }
+
   /** The rows of each element as elements of their own. */
   unbatch(): Dataset<T> {
     return new Dataset(new UnbatchNode(this.node));
@@ -349,10 +362,11 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
       const i = bucketBoundaries.findIndex((b) => length < b);
       return i < 0 ? bucketBoundaries.length : i;
     };
+    const { elementSpec } = this;
     // The buckets are groups whose key is found on the host.
     const length = ElementFunction.ofElements(
       elementLengthFunc as never,
-      this.elementSpec,
+      elementSpec,
       { runEagerly: true },
       what,
     );
@@ -360,10 +374,25 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
       const n = length.scalar(args);
       return n instanceof Promise ? n.then(bucketOf) : bucketOf(n);
     };
+    const { noPadding = false, padToBucketBoundary = false, ...padding } = options;
     const batch = (bucket: number, elements: Dataset<T>): Dataset<T> => {
       const size = bucketBatchSizes[bucket] as number;
-      return options.noPadding === true ? elements.batch(size, options) : elements.paddedBatch(size, options);
+      if (noPadding) return elements.batch(size, padding);
+      if (!padToBucketBoundary || elementSpec === null) return elements.paddedBatch(size, padding);
+      const boundary = bucketBoundaries[bucket];
+      if (boundary === undefined)
+        throw new InvalidArgumentError(
+          `an element is not shorter than the last boundary, ${bucketBoundaries.at(-1)}, which padToBucketBoundary asks for`,
+          what,
+        );
+      const paddedShapes = paddedTo(boundary - 1, elementSpec, options.paddedShapes);
+      return elements.paddedBatch(size, { ...padding, paddedShapes });
     };
+    if (padToBucketBoundary && (noPadding || elementSpec === null))
+      throw new InvalidArgumentError(
+        'padToBucketBoundary needs padding, and elements whose sizes are known to differ: give the generator an outputSignature',
+        what,
+      );
     const sizeOf = (bucket: number): number => bucketBatchSizes[bucket] as number;
     return new Dataset(
       new GroupNode(this.node, key as never, batch as never, sizeOf, { runEagerly: true }, what),
@@ -372,7 +401,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   // ---- order and number
 
-  /** Draws elements from a buffer of the next `bufferSize`; with all of them in the buffer, every order is equally likely. */
+  /**
+   * Draws elements from a buffer of the next `bufferSize`; with all of them in the buffer (`UNKNOWN_CARDINALITY`, or a size of at least their
+   * number), every order is equally likely.
+   */
   shuffle(bufferSize: number, options: ShuffleOptions = {}): Dataset<T> {
     return new Dataset(new ShuffleNode(this.node, bufferSize, options));
   }
@@ -422,6 +454,14 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    */
   cache(path?: string): Dataset<T> {
     return new Dataset(path === undefined ? new CacheNode(this.node) : new CacheFileNode(this.node, path));
+  }
+
+  /** One folder for the elements of a pipeline is `cache(path)`. @throws UnimplementedError always. */
+  snapshot(path: string): never {
+    throw new UnimplementedError(
+      `there are no snapshots that several workers share: cache('${path}') keeps the elements in a folder, also for other programs`,
+      'Dataset.snapshot',
+    );
   }
 
   /**
@@ -476,10 +516,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     return new DatasetIterator<T>(this.node);
   }
   [Symbol.iterator](): DatasetIterator<T> {
-    return this.iterator();
+    return new DatasetIterator<T>(this.node, true);
   }
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return this.iterator()[Symbol.asyncIterator]();
+    return this[Symbol.iterator]()[Symbol.asyncIterator]();
   }
 
   /** The elements as values of the host, `{ data, shape, dtype }` for each tensor. */

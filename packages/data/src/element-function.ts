@@ -3,7 +3,14 @@ import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } fro
 import { type PartialShape, Tensor } from '@eagre/core';
 import { isUnknownSize, lifted } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
-import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec, showSpec, specOf } from './elements/element-spec.ts';
+import {
+  DatasetSpec,
+  type ElementSpec,
+  flattenSpec,
+  mapSpec,
+  showSpec,
+  specOf,
+} from './elements/element-spec.ts';
 import { type Element, flatten, isDataset, toElement } from './elements/structure.ts';
 import { type Awaitable, after } from './iterator.ts';
 import { PlainCodeNeeded } from './plain-code.ts';

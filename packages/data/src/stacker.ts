@@ -15,7 +15,7 @@ import {
   until,
 } from './iterator.ts';
 import { later } from './later.ts';
-import { list } from './node.ts';
+import { fields, list } from './node.ts';
 
 /** Stacks tensors of one dtype and shape. @param component their number in the elements, for messages. */
 export function stackTensors(tensors: readonly Tensor[], component: number, what: string): Tensor {
@@ -184,7 +184,7 @@ export class Stacker {
     return { elements: this.#elements.map(saveElement), blocks: this.#blocks.map(saveElement) };
   }
   restore(state: State): void {
-    const { elements, blocks } = state as { elements: State; blocks: State };
+    const { elements, blocks } = fields(state);
     this.#elements = list(elements).map(loadElement);
     this.#blocks = list(blocks).map(loadElement);
     this.#rows = this.#blocks.reduce<number>((n, b) => n + rowsOf(b), 0);

@@ -13,7 +13,7 @@ import {
   type Step,
   until,
 } from '../iterator.ts';
-import { count } from '../node.ts';
+import { count, fields } from '../node.ts';
 import { UNKNOWN_CARDINALITY } from '../options.ts';
 
 /** What yields elements: a function that begins anew at each call, or something that can be iterated several times. */
@@ -107,7 +107,7 @@ class GeneratorIterator extends ElementIterator {
   }
   restoreState(state: State): void {
     if (this.#running !== null) throw new FailedPreconditionError('the iterator is in use', what);
-    const { position, ended } = state as { position: State; ended: State };
+    const { position, ended } = fields(state);
     this.#position = this.#skip = count(position);
     this.#ended = ended === true;
   }

@@ -171,8 +171,8 @@ export class Seeds {
       run: count(run),
       epoch: count(epoch),
     });
-    // The next pass is the one after the restored, in another process too.
-    this.#runs = Math.max(this.#runs, count(run) + 1);
+    // The next pass is the one after the restored, in another process too, and whatever passes were begun before.
+    this.#runs = count(run) + 1;
   }
 }
 
@@ -218,7 +218,7 @@ class RandomIterator extends ElementIterator {
     return { rng: this.#rng.save(), seeds: this.#seeds.save(this.#node, this.#context) };
   }
   restoreState(state: State): void {
-    const { rng, seeds } = state as { rng: State; seeds: State };
+    const { rng, seeds } = fields(state);
     this.#rng.restore(rng);
     this.#seeds.restore(this.#node, this.#context, seeds);
   }

@@ -30,6 +30,7 @@ export class FilterNode extends UnaryNode {
     this.kind = kind;
     const what = kind === 'Filter' ? 'Dataset.filter' : 'Dataset.takeWhile';
     this.#fn = ElementFunction.ofElements(fn, input.spec, options, what);
+    this.#fn.checkTruth();
   }
 
   override cardinality(): number {
@@ -71,7 +72,7 @@ class FilterIterator extends UnaryIterator {
     this.#current = step;
     let answer: Awaitable<number>;
     try {
-      answer = this.#fn.scalar(argumentsOf(step));
+      answer = this.#fn.truth(argumentsOf(step));
     } catch (error) {
       this.#current = null;
       throw error;

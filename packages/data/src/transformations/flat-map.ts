@@ -1,5 +1,5 @@
 // `flatMap` and `interleave`: datasets made for each element.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { argumentsOf } from '../element-function.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
@@ -40,6 +40,11 @@ export class InterleaveNode extends UnaryNode {
     const what = kind === 'FlatMap' ? 'Dataset.flatMap' : 'Dataset.interleave';
     if (typeof fn !== 'function')
       throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, what);
+    if ('numParallelCalls' in options)
+      throw new UnimplementedError(
+        'the datasets are read in turn; have each read ahead, where it is asynchronous: (x) => datasetOf(x).prefetch(2)',
+        what,
+      );
     super(input, null);
     this.kind = kind;
     this.#fn = fn;
@@ -89,6 +94,8 @@ class InterleaveIterator extends ElementIterator {
   /** Elements that the current dataset has given in this turn. */
   #given = 0;
   #ended = false;
+  /** Whether some of the datasets may have to go on from a state. */
+  #restored = false;
 
   constructor(
     input: ElementIterator,
@@ -110,6 +117,12 @@ class InterleaveIterator extends ElementIterator {
   }
 
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
+    if (this.#restored) {
+      // All of them first: where they share a shuffled dataset they share its seeds, which those that are opened later go on with.
+      const at = this.#lanes.findIndex((l) => l !== null && l.state !== null);
+      if (at >= 0) return this.#begin(at);
+      this.#restored = false;
+    }
     const lane = this.#lanes[this.#at];
     if (lane === null || lane === undefined) {
       if (this.#ended) {
@@ -119,7 +132,7 @@ class InterleaveIterator extends ElementIterator {
       }
       return after(this.#input.next(), this.#open);
     }
-    if (lane.iterator === null) return this.#begin(lane);
+    if (lane.iterator === null) return this.#begin(this.#at);
     return after(lane.iterator.next(), this.#take);
   };
 
@@ -129,9 +142,10 @@ class InterleaveIterator extends ElementIterator {
     return AGAIN;
   };
 
-  #begin(lane: Lane): Awaitable<typeof AGAIN> {
+  #begin(at: number): Awaitable<typeof AGAIN> {
+    const lane = this.#lanes[at] as Lane;
     const failed = (error: unknown): never => {
-      this.#lanes[this.#at] = null;
+      this.#lanes[at] = null;
       throw error;
     };
     const begin = (node: DatasetNode): typeof AGAIN => {
@@ -192,6 +206,7 @@ class InterleaveIterator extends ElementIterator {
     this.#at = count(at);
     this.#given = count(given);
     this.#ended = flag(ended);
+    this.#restored = true;
   }
 
   override close(): Awaitable<void> {

@@ -59,7 +59,7 @@ export class GroupNode extends UnaryNode {
       if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
       return made.node;
     };
-    return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context);
+    return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context, this.#what);
   }
 }
 
@@ -69,6 +69,7 @@ class GroupIterator extends ElementIterator {
   readonly #reduce: (key: number, elements: readonly Element[]) => DatasetNode;
   readonly #size: (key: number) => number;
   readonly #context: IterationContext;
+  readonly #what: string;
   #groups = new Map<number, Element[]>();
   /** The element whose key is asked for. */
   #current: Element | null = null;
@@ -86,8 +87,10 @@ class GroupIterator extends ElementIterator {
     reduce: (key: number, elements: readonly Element[]) => DatasetNode,
     size: (key: number) => number,
     context: IterationContext,
+    what: string,
   ) {
     super();
+    this.#what = what;
     this.#input = input;
     this.#key = key;
     this.#reduce = reduce;
@@ -136,6 +139,8 @@ class GroupIterator extends ElementIterator {
   readonly #add = (key: number): typeof AGAIN => {
     const element = this.#current as Element;
     this.#current = null;
+    if (!Number.isSafeInteger(key))
+      throw new InvalidArgumentError(`keyFunc must return an integer, got ${key}`, this.#what);
     const group = this.#groups.get(key);
     if (group === undefined) this.#groups.set(key, [element]);
     else group.push(element);

@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
 import { emptyTensor, sameShape, showShape, toTensor, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
-import { type ElementSpec, flattenSpec, mapTensorSpec } from '../elements/element-spec.ts';
+import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import { type Element, isPlainObject, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode, ElementIterator, IterationContext } from '../iterator.ts';
 import { UnaryNode } from '../node.ts';
@@ -55,6 +55,21 @@ function perLeaf<T>(given: unknown, spec: ElementSpec, isItem: (v: unknown) => v
   return entries.flatMap(([k, s]) => perLeaf(given[k], s as ElementSpec, isItem, name));
 }
 
+/** The padded shape of each leaf. */
+function shapesOf(given: PaddedShapes, spec: ElementSpec): (PartialShape | null)[] {
+  const isOne = (v: unknown): v is PartialShape | null => v === null || isShape(v);
+  return perLeaf(given, spec, isOne, 'paddedShapes').map((s) => s?.map((d) => (d === -1 ? null : d)) ?? null);
+}
+
+/** Padded shapes with a size in the place of all that are not known. */
+export function paddedTo(size: number, spec: ElementSpec, given?: PaddedShapes): PaddedShapes {
+  const shapes = given === undefined ? null : shapesOf(given, spec);
+  return mapSpec(spec, (s, i) => {
+    const shape = shapes?.[i] ?? (s as TensorSpec).shape;
+    return shape?.map((d) => d ?? size) ?? null;
+  }) as PaddedShapes;
+}
+
 export class PaddedBatchNode extends UnaryNode {
   readonly kind = 'PaddedBatch';
   readonly #size: number;
@@ -74,15 +89,7 @@ export class PaddedBatchNode extends UnaryNode {
         'paddedShapes and paddingValues need elements whose structure is known: give the generator an outputSignature',
         what,
       );
-    const shapes =
-      spec === null || paddedShapes === undefined
-        ? null
-        : perLeaf(
-            paddedShapes,
-            spec,
-            (v): v is PartialShape | null => v === null || isShape(v),
-            'paddedShapes',
-          ).map((s) => s?.map((d) => (d === -1 ? null : d)) ?? null);
+    const shapes = spec === null || paddedShapes === undefined ? null : shapesOf(paddedShapes, spec);
     const isOne = (v: unknown): v is TensorLike | null =>
       v === null || typeof v !== 'object' || v instanceof Tensor || ArrayBuffer.isView(v);
     const leaves = spec === null ? null : flattenSpec(spec);

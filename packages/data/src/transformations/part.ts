@@ -242,7 +242,7 @@ export class RepeatNode extends UnaryNode {
     const n = this.input.cardinality();
     if (this.#count === 0 || n === 0) return 0;
     if (n < 0 && this.#count === 1) return n;
-    if (this.#count === Number.POSITIVE_INFINITY) return n === UNKNOWN_CARDINALITY ? n : INFINITE_CARDINALITY;
+    if (this.#count === Number.POSITIVE_INFINITY) return INFINITE_CARDINALITY;
     return n < 0 ? n : n * this.#count;
   }
 
@@ -291,8 +291,9 @@ class RepeatIterator extends ElementIterator {
       this.#any = true;
       return step;
     }
-    // Repeating nothing would never end.
-    this.#round = this.#any ? this.#round + 1 : Number.POSITIVE_INFINITY;
+    // Repeating nothing without an end would never come to one.
+    const last = this.#count === Number.POSITIVE_INFINITY && !this.#any;
+    this.#round = last ? Number.POSITIVE_INFINITY : this.#round + 1;
     this.#any = false;
     const old = this.#input;
     if (this.#round < this.#count) this.#input = this.#node.iterate(this.#context);

@@ -16,7 +16,7 @@ import {
 } from '../iterator.ts';
 import { later } from '../later.ts';
 import { count, fields, flag, list, UnaryNode } from '../node.ts';
-import { checkCount } from '../options.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
 import { type Rng, seedWords } from '../random.ts';
 import { Seeds } from '../sources/numbers.ts';
 
@@ -34,7 +34,11 @@ export class ShuffleNode extends UnaryNode {
 
   constructor(input: DatasetNode, bufferSize: number, options: ShuffleOptions) {
     super(input);
-    this.#buffer = checkCount(bufferSize, 'bufferSize', 'Dataset.shuffle');
+    // As in TensorFlow, `shuffle(dataset.cardinality())` works also where that is not known.
+    this.#buffer =
+      bufferSize === UNKNOWN_CARDINALITY
+        ? Number.POSITIVE_INFINITY
+        : checkCount(bufferSize, 'bufferSize', 'Dataset.shuffle');
     this.#seeds = new Seeds(
       seedWords(options.seed, 'Dataset.shuffle'),
       options.reshuffleEachIteration ?? true,
