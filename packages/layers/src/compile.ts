@@ -10,6 +10,7 @@ import { losses, metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
 import type { Model } from './model.ts';
+import { checkOptionNames, type OptionNames } from './option-names.ts';
 
 export type Metric = metricsModule.Metric;
 type MetricLike = metricsModule.MetricLike;
@@ -45,8 +46,16 @@ export interface Training {
 }
 
 const compiled = new WeakMap<Model, Training>();
+const optionNames: OptionNames<CompileOptions> = {
+  optimizer: true,
+  loss: true,
+  metrics: true,
+  weightedMetrics: true,
+  runEagerly: true,
+};
 
 export function compile(model: Model, options: CompileOptions): void {
+  checkOptionNames(options, optionNames, 'compile');
   const { optimizer = 'rmsprop', loss, metrics, weightedMetrics, runEagerly = false } = options;
   if (Array.isArray(loss) || isPlain(loss)) {
     throw new UnimplementedError(

@@ -46,7 +46,10 @@ export class Sequential extends Model {
       return;
     }
     if (!(layer instanceof Layer)) {
-      throw new InvalidArgumentError(`a Sequential model holds layers, got ${String(layer)}`, 'Sequential');
+      throw new InvalidArgumentError(
+        `a Sequential model holds layers, got ${typeof layer === 'function' ? `the class ${(layer as { name: string }).name}: write new` : String(layer)}`,
+        'Sequential',
+      );
     }
     if (layers.includes(layer)) {
       throw new FailedPreconditionError(

@@ -17,6 +17,7 @@ import {
 } from './data-adapter.ts';
 import { classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
+import { checkOptionNames, type OptionNames } from './option-names.ts';
 
 export type Targets = TensorLike;
 export type Verbosity = 0 | 1 | 2 | 'auto';
@@ -61,6 +62,30 @@ export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   /** Validate after every that many epochs; 1 unless given. */
   readonly validationFreq?: number;
 }
+
+const batchOptionNames: OptionNames<BatchOptions> = {
+  batchSize: true,
+  verbose: true,
+  callbacks: true,
+  steps: true,
+};
+const evaluateOptionNames: OptionNames<EvaluateOptions> = { ...batchOptionNames, sampleWeight: true };
+const fitOptionNames: OptionNames<FitOptions> = {
+  epochs: true,
+  batchSize: true,
+  verbose: true,
+  callbacks: true,
+  shuffle: true,
+  initialEpoch: true,
+  stepsPerEpoch: true,
+  sampleWeight: true,
+  classWeight: true,
+  validationSplit: true,
+  validationData: true,
+  validationBatchSize: true,
+  validationSteps: true,
+  validationFreq: true,
+};
 
 /** `(x, y, options)`, or `(x, options)` where there are no targets: with an iterable of batches, say. */
 function splitArguments<O extends object>(
@@ -142,6 +167,7 @@ export async function fit(
   third?: FitOptions,
 ): Promise<History> {
   const [y, options] = splitArguments(second, third);
+  checkOptionNames(options, fitOptionNames, 'fit');
   trainingOf(model);
   const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
@@ -290,6 +316,7 @@ export async function evaluate(
   third?: EvaluateOptions,
 ): Promise<Logs> {
   const [y, options] = splitArguments(second, third);
+  checkOptionNames(options, evaluateOptionNames, 'evaluate');
   trainingOf(model);
   const { batchSize = 32, steps } = options;
   checkCount('steps', steps);
@@ -300,6 +327,7 @@ export async function evaluate(
 }
 
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensor> {
+  checkOptionNames(options, batchOptionNames, 'predict');
   const { batchSize = 32, steps } = options;
   checkCount('steps', steps);
   const batches = adapt(x, undefined, undefined, { batchSize, shuffle: false }, 'predict');
