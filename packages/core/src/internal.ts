@@ -20,6 +20,7 @@ export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts'
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
 export { snakeCase } from './module.ts';
+export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';
 export {
   type Attrs,
   defineBinary,
@@ -78,10 +79,9 @@ export {
 export {
   type Sink,
   type SymbolicAttrs,
-  SymbolicStorage,
   symbolic,
   symbolically,
   symbolicTensor,
 } from './symbolic.ts';
-export { aliasTensor, emptyTensor, UNKNOWN_VALUE, viewOf } from './tensor.ts';
+export { aliasTensor, emptyTensor, viewOf } from './tensor.ts';
 export { copyBytes, own } from './variable.ts';

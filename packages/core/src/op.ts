@@ -19,10 +19,11 @@ import {
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, type DTypeGroup, promote } from './dtypes.ts';
+import { noValue } from './no-value.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape, sizeOf } from './shape.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
-import { emptyTensor, Tensor, UNKNOWN_VALUE } from './tensor.ts';
+import { emptyTensor, Tensor } from './tensor.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
 export type Attrs = Readonly<Record<string, unknown>>;
@@ -218,7 +219,7 @@ function disposed(input: Tensor, op: Op): never {
 /** @internal A copy of a tensor on another backend. */
 export function transfer(x: Tensor, backend: Backend): Tensor {
   if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape, x.size);
-  if (x.backend === symbolic) throw new FailedPreconditionError(UNKNOWN_VALUE);
+  if (x.backend === symbolic) throw noValue(x);
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
   const bytes = (t: Tensor, n: number): Uint8Array =>
     new Uint8Array(t.storage.buffer, t.storage.byteOffset, n);

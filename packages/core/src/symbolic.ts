@@ -9,20 +9,14 @@ import {
   type KernelName,
   type LateNumber,
   type ScalarProgram,
-  Storage,
   type TensorRef,
 } from '@eagre/backend';
 import { hostBackend, inContext } from './context.ts';
+import { SymbolicStorage } from './no-value.ts';
 import { type Shape, sizeOf } from './shape.ts';
 import { Tensor } from './tensor.ts';
 
 const nothing = new ArrayBuffer(0);
-
-/** The place of a value that is not known yet. */
-export class SymbolicStorage extends Storage {
-  /** The number that a plan gives it; -1 before. */
-  value = -1;
-}
 
 class SymbolicAllocator extends HostAllocator {
   override allocate(bytes: number): SymbolicStorage {

@@ -12,6 +12,7 @@ import {
 import { context, hostBackend } from './context.ts';
 import { formatTensor, formatValues, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
+import { noValue } from './no-value.ts';
 import { type Shape, sizeOf } from './shape.ts';
 
 /** Values nested in arrays: what `array()` returns. */
@@ -34,15 +35,9 @@ export type HostArray = {
 let nextId = 1;
 
 function iterateRows(this: Tensor): IterableIterator<Tensor> {
-  if (this.backend.name === 'symbolic') throw new FailedPreconditionError(NOT_ITERABLE);
+  if (this.backend.name === 'symbolic') throw noValue(this, NOT_ITERABLE);
   return this.unstack()[Symbol.iterator]();
 }
-
-/** @internal Why a tensor inside of a traced function cannot be read. */
-export const UNKNOWN_VALUE: string =
-  'a tensor has no value while tf.function traces, only a shape and a dtype: JavaScript cannot branch on it, iterate over it, ' +
-  'print it or convert it. Use tf.cond, tf.where or tf.print, read it outside of the function, or call ' +
-  'tf.config.runFunctionsEagerly(true)';
 
 const NOT_ITERABLE: string =
   'iterating over a tensor of a graph is not allowed: it has no values while tf.function traces. Have the function converted ' +
@@ -101,6 +96,7 @@ export class Tensor {
   strings(): string[] {
     if (this.dtype !== 'string')
       throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
+    if (this.backend.name === 'symbolic') throw noValue(this);
     return [...(this.storage.strings ?? [])];
   }
 
@@ -145,6 +141,7 @@ export class Tensor {
   }
   /** Only a number of one element has a primitive value, so that `x > 0` and `${x}` do what they seem to do. */
   [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {
+    if (this.backend.name === 'symbolic') throw noValue(this);
     if (hint === 'string') return this.toString();
     if (this.size !== 1) {
       if (hint === 'default') return this.toString();
@@ -177,7 +174,7 @@ export class Tensor {
     }
     if (this.dtype === 'string')
       throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
-    if (this.backend.name === 'symbolic') throw new FailedPreconditionError(UNKNOWN_VALUE);
+    if (this.backend.name === 'symbolic') throw noValue(this);
     return typedView(this.dtype, this.storage.buffer, this.storage.byteOffset, this.size);
   }
 
@@ -241,6 +238,6 @@ export function stringTensor(
 
 /** @internal The values in place, not a copy: valid until the tensor's memory is given back. */
 export function viewOf(x: Tensor): TypedArray {
-  if (x.backend.name === 'symbolic') throw new FailedPreconditionError(UNKNOWN_VALUE);
+  if (x.backend.name === 'symbolic') throw noValue(x);
   return typedView(x.dtype, x.storage.buffer, x.storage.byteOffset, x.size);
 }

@@ -1,7 +1,6 @@
 import {
   type AttrValue,
   type DType,
-  FailedPreconditionError,
   InvalidArgumentError,
   type KernelName,
   LateNumber,
@@ -20,12 +19,15 @@ import {
   named,
   type Op,
   onBackend,
+  outOfScope,
   type Sink,
   type SymbolicAttrs,
+  SymbolicStorage,
   sameShape,
   symbolic,
   symbolically,
   symbolicTensor,
+  type TensorOwner,
   type Tracer,
   tell,
 } from '@eagre/core/internal';
@@ -68,9 +70,22 @@ export interface Outside {
   readonly tensor: Tensor;
 }
 
+function ownerOf(name: string, outer: TensorOwner | null): TensorOwner {
+  if (outer === null) {
+    const remedy = 'Return it from the function, or assign it to a tf.Variable';
+    return { what: `the traced function '${name}'`, remedy, open: 0 };
+  }
+  const within = outer.what.replace(/^a branch or loop of /, '');
+  const remedy =
+    'Return it from the branch, carry it through the loop as one of its variables, or write it to a tf.TensorArray';
+  return { what: `a branch or loop of ${within}`, remedy, open: 0 };
+}
+
 /** Writes down what a function does with symbolic tensors. */
 export class FunctionTracer implements Tracer, Sink {
   readonly graph: Graph;
+  /** What the tensors made here belong to. */
+  readonly owner: TensorOwner;
   /** Variables that were made while tracing. */
   readonly made: Variable[] = [];
   readonly #mayCreate: boolean;
@@ -87,12 +102,19 @@ export class FunctionTracer implements Tracer, Sink {
   /**
    * @param graph what is written, or its name.
    * @param outer the tracer of the function in which this one's graph will be a body.
+   * @param owner what errors call the owner of the tensors; a function or body unless given.
    */
-  constructor(graph: string | Graph, mayCreate: boolean, outer: FunctionTracer | null = null) {
+  constructor(
+    graph: string | Graph,
+    mayCreate: boolean,
+    outer: FunctionTracer | null = null,
+    owner: TensorOwner | null = null,
+  ) {
     this.graph = typeof graph === 'string' ? new Graph(graph) : graph;
     this.#mayCreate = mayCreate;
     this.#outer = outer;
     this.#firstId = outer === null ? 0 : symbolicTensor('bool', []).id;
+    this.owner = owner ?? ownerOf(this.graph.name, outer?.owner ?? null);
   }
 
   /** What a body has used of the function around it, in the order of first use. */
@@ -109,7 +131,12 @@ export class FunctionTracer implements Tracer, Sink {
 
   /** Runs `fn` with this tracer; tapes and memory scopes outside do not see what happens. */
   run<T>(fn: () => T): T {
-    return symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn));
+    this.owner.open++;
+    try {
+      return symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn));
+    } finally {
+      this.owner.open--;
+    }
   }
 
   get nameScope(): string {
@@ -329,12 +356,7 @@ export class FunctionTracer implements Tracer, Sink {
     let known = this.#knownValue(tensor);
     if (known === undefined && this.#outer?.knows(tensor) === true)
       known = this.#knownValue(this.#fromOutside(tensor));
-    if (known === undefined) {
-      throw new FailedPreconditionError(
-        'a tensor of another traced function is used here: it has no value outside of its function. Return it from there, or keep it in a tf.Variable',
-        'tf.function',
-      );
-    }
+    if (known === undefined) throw outOfScope(tensor, this.owner);
     return known;
   }
 
@@ -402,6 +424,11 @@ export class FunctionTracer implements Tracer, Sink {
 
   #know(tensor: Tensor, value: GraphValue): void {
     guardSizes(tensor);
+    const { storage } = tensor;
+    if (storage instanceof SymbolicStorage && storage.home === null) {
+      storage.home = this.owner;
+      storage.label = `${value.node.name}:${value.index}`;
+    }
     this.#values.set(tensor.id, value);
     const list = this.#byMemory.get(tensor.storage);
     if (list === undefined) this.#byMemory.set(tensor.storage, [value]);

@@ -59,7 +59,9 @@ export class SessionTracer extends FunctionTracer {
   readonly #tensors = new Map<GraphValue, Tensor>();
 
   constructor(body: GraphBody) {
-    super(body, true);
+    const remedy =
+      'It has a value in a session: session.run(tensor); what another graph is to use of it is fed there';
+    super(body, true, null, { what: 'a tf.Graph', remedy, open: 0 });
     this.body = body;
   }
 
