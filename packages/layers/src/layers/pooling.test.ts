@@ -1,9 +1,16 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { InvalidArgumentError, ones } from '@eagre/core';
+import { constant, InvalidArgumentError, ones } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../testing/run-layer-test.ts';
-import { AveragePooling2D, GlobalAveragePooling2D, GlobalMaxPooling2D, MaxPooling2D } from './index.ts';
+import {
+  AveragePooling2D,
+  GlobalAveragePooling1D,
+  GlobalAveragePooling2D,
+  GlobalMaxPooling1D,
+  GlobalMaxPooling2D,
+  MaxPooling2D,
+} from './index.ts';
 
 describe.each([MaxPooling2D, AveragePooling2D])('%o', (Class) => {
   test.each([
@@ -34,4 +41,22 @@ test.each([GlobalAveragePooling2D, GlobalMaxPooling2D])('%o', (Class) => {
   runLayerTest(Class, { args: [], inputShape: [2, 3, 4, 5], outputShape: [2, 5] });
   runLayerTest(Class, { args: [{ keepdims: true }], inputShape: [2, 3, 4, 5], outputShape: [2, 1, 1, 5] });
   expect(() => new Class()(ones([2, 3]))).toThrow('rank 4');
+});
+
+test.each([GlobalAveragePooling1D, GlobalMaxPooling1D])('%o', (Class) => {
+  runLayerTest(Class, { args: [], inputShape: [2, 3, 5], outputShape: [2, 5] });
+  runLayerTest(Class, { args: [{ keepdims: true }], inputShape: [2, 3, 5], outputShape: [2, 1, 5] });
+  expect(new Class().computeOutputShape([null, null, 5])).toEqual([null, 5]);
+  expect(() => new Class()(ones([2, 3]))).toThrow('rank 3 [batch, steps, features], got [2, 3]');
+});
+
+test('over steps', () => {
+  const x = constant([
+    [
+      [1, 2],
+      [3, 8],
+    ],
+  ]);
+  expect(new GlobalAveragePooling1D()(x).array()).toEqual([[2, 5]]);
+  expect(new GlobalMaxPooling1D()(x).array()).toEqual([[3, 8]]);
 });

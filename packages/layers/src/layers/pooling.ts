@@ -1,4 +1,4 @@
-// Pooling of images [batch, height, width, channels].
+// Pooling of images [batch, height, width, channels], and of sequences [batch, steps, features] over all steps.
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
@@ -7,6 +7,7 @@ import {
   checkImages,
   checkPadding,
   checkPair,
+  checkRank,
   floats,
   isOptions,
   type Padding,
@@ -93,32 +94,36 @@ export class AveragePooling2D extends Pooling2D {
   }
 }
 
-export interface GlobalPooling2DOptions extends LayerOptions {
-  /** Keeps height and width as 1; false unless said. */
+export interface GlobalPoolingOptions extends LayerOptions {
+  /** Keeps the pooled axes as 1; false unless said. */
   readonly keepdims?: boolean;
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';
 }
 
-abstract class GlobalPooling2D extends Layer {
+/** Over all axes between that of the examples and that of the channels. */
+abstract class GlobalPooling extends Layer {
   readonly keepdims: boolean;
 
-  constructor(options: GlobalPooling2DOptions) {
+  constructor(options: GlobalPoolingOptions) {
     super(options);
     this.keepdims = options.keepdims ?? false;
     checkDataFormat(this, options.dataFormat);
   }
 
-  protected images(inputs: Tensor): Tensor {
+  /** @throws InvalidArgumentError for an input of another rank. */
+  protected abstract check(shape: PartialShape): void;
+
+  protected pooled(inputs: Tensor): [x: Tensor, axes: number[], options: { keepdims: boolean }] {
     const x = floats(this, inputs);
-    checkImages(this, x.shape);
-    return x;
+    this.check(x.shape);
+    return [x, x.shape.slice(1, -1).map((_, i) => i + 1), { keepdims: this.keepdims }];
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    checkImages(this, inputShape);
-    const [batch, , , channels] = inputShape;
-    return this.keepdims ? [batch, 1, 1, channels] : [batch, channels];
+    this.check(inputShape);
+    const [batch, channels] = [inputShape[0] as number | null, inputShape.at(-1) as number | null];
+    return [batch, ...(this.keepdims ? inputShape.slice(1, -1).map(() => 1) : []), channels];
   }
 
   override getConfig(): Record<string, unknown> {
@@ -126,29 +131,78 @@ abstract class GlobalPooling2D extends Layer {
   }
 }
 
-/** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
-export class GlobalAveragePooling2D extends GlobalPooling2D {
-  constructor(options: GlobalPooling2DOptions = {}) {
+/** The mean over steps: [batch, steps, features] becomes [batch, features]. */
+export class GlobalAveragePooling1D extends GlobalPooling {
+  constructor(options: GlobalPoolingOptions = {}) {
     super(options);
   }
+  protected override check(shape: PartialShape): void {
+    checkRank(this, shape, 3, '[batch, steps, features]');
+  }
   override call(inputs: Tensor): Tensor {
-    return this.images(inputs).mean([1, 2], { keepdims: this.keepdims });
+    const [x, axes, options] = this.pooled(inputs);
+    return x.mean(axes, options);
+  }
+  static override fromConfig(config: Config): GlobalAveragePooling1D {
+    return new GlobalAveragePooling1D(config);
+  }
+}
+
+/** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
+export class GlobalAveragePooling2D extends GlobalPooling {
+  constructor(options: GlobalPoolingOptions = {}) {
+    super(options);
+  }
+  protected override check(shape: PartialShape): void {
+    checkImages(this, shape);
+  }
+  override call(inputs: Tensor): Tensor {
+    const [x, axes, options] = this.pooled(inputs);
+    return x.mean(axes, options);
   }
   static override fromConfig(config: Config): GlobalAveragePooling2D {
     return new GlobalAveragePooling2D(config);
   }
 }
 
-/** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
-export class GlobalMaxPooling2D extends GlobalPooling2D {
-  constructor(options: GlobalPooling2DOptions = {}) {
+/** The largest value over steps: [batch, steps, features] becomes [batch, features]. */
+export class GlobalMaxPooling1D extends GlobalPooling {
+  constructor(options: GlobalPoolingOptions = {}) {
     super(options);
   }
+  protected override check(shape: PartialShape): void {
+    checkRank(this, shape, 3, '[batch, steps, features]');
+  }
   override call(inputs: Tensor): Tensor {
-    return this.images(inputs).max([1, 2], { keepdims: this.keepdims });
+    const [x, axes, options] = this.pooled(inputs);
+    return x.max(axes, options);
+  }
+  static override fromConfig(config: Config): GlobalMaxPooling1D {
+    return new GlobalMaxPooling1D(config);
+  }
+}
+
+/** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
+export class GlobalMaxPooling2D extends GlobalPooling {
+  constructor(options: GlobalPoolingOptions = {}) {
+    super(options);
+  }
+  protected override check(shape: PartialShape): void {
+    checkImages(this, shape);
+  }
+  override call(inputs: Tensor): Tensor {
+    const [x, axes, options] = this.pooled(inputs);
+    return x.max(axes, options);
   }
   static override fromConfig(config: Config): GlobalMaxPooling2D {
     return new GlobalMaxPooling2D(config);
   }
 }
-builtin(MaxPooling2D, AveragePooling2D, GlobalAveragePooling2D, GlobalMaxPooling2D);
+builtin(
+  MaxPooling2D,
+  AveragePooling2D,
+  GlobalAveragePooling1D,
+  GlobalAveragePooling2D,
+  GlobalMaxPooling1D,
+  GlobalMaxPooling2D,
+);
