@@ -2,9 +2,11 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
+import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
+import { symbolic } from '../symbolic.ts';
 import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
@@ -130,8 +132,13 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   }
   const t = toTensor(value);
   dtypes.add(t.dtype);
+  if (t.backend === symbolic) throw noValue(t, UNKNOWN_BOUND);
   return Number(t.item<number | bigint>());
 }
+
+const UNKNOWN_BOUND =
+  'a bound of tf.range has no value while tf.function traces, so the size of the result is not known. A loop that tf.autograph converts ' +
+  'takes such bounds where the call stands in it, by this name: for (const i of tf.range(n)); tf.whileLoop counts without';
 
 /**
  * `start`, `start + delta`, … as long as they are below `limit` (above it for a negative delta). `range(n)` counts from 0.
