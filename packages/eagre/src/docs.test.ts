@@ -9,7 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import * as tf from './index.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const pages = ['README', 'docs/autograph', 'docs/function', 'docs/sessions', 'docs/data'];
+const pages = [
+  'README',
+  'docs/autograph',
+  'docs/function',
+  'docs/sessions',
+  'docs/data',
+  'docs/from-tensorflow',
+];
 
 interface Example {
   readonly page: string;
@@ -63,7 +70,9 @@ function text(value: unknown): string {
   return typeof value === 'number' ? `${Number(value.toPrecision(6))}` : String(value);
 }
 
-function run(example: Example): number {
+const AsyncFunction = (async () => {}).constructor as typeof Function;
+
+async function run(example: Example): Promise<number> {
   let checks = 0;
   const source = sourceOf(example);
   const refused = /^\/\/ refused: (.*)$/m.exec(example.code)?.[1];
@@ -87,7 +96,7 @@ function run(example: Example): number {
       expect(fn).toThrow(message);
     },
   };
-  new Function(...Object.keys(scope), body)(...Object.values(scope));
+  await new AsyncFunction(...Object.keys(scope), body)(...Object.values(scope));
   return checks;
 }
 
@@ -106,8 +115,8 @@ test.each(pages)('%s.md has examples', (page) => {
 });
 
 describe('examples do what they say', () => {
-  test.each(examples.map((e) => [nameOf(e), e] as const))('%s', (_, example) => {
-    expect(run(example)).toBeGreaterThanOrEqual(example.page === 'README' ? 0 : 1);
+  test.each(examples.map((e) => [nameOf(e), e] as const))('%s', async (_, example) => {
+    expect(await run(example)).toBeGreaterThanOrEqual(example.page === 'README' ? 0 : 1);
   });
 });
 
