@@ -11,8 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatasetError } from './errors.ts';
+import { defineIdxDataset } from './idx-dataset.ts';
 import type { DownloadProgress, LoadOptions } from './options.ts';
-import { sendFile, serve, type TestServer, tiny, tinyFiles } from './tiny.ts';
+import { sendFile, serve, type TestServer, tiny, tinyFiles, tinySpec } from './tiny.ts';
 
 const IMAGES = 't10k-images-idx3-ubyte.gz';
 const LABELS = 't10k-labels-idx1-ubyte.gz';
@@ -25,6 +26,7 @@ beforeEach(() => {
   cache = join(root, 'datasets', 'tiny');
   options = { cacheDir: root, progress: false, retries: 0 };
   vi.stubEnv('EAGRE_DATASETS', '');
+  vi.stubEnv('KERAS_HOME', join(root, 'keras'));
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -218,6 +220,17 @@ describe('mirrors that fail', () => {
     const mirrors = [silent.url, stalling.url];
     const { message } = await failure(tiny.loadTest({ ...options, mirrors, timeoutMs: 100 }));
     expect(message.match(/no answer in time/g)).toHaveLength(2);
+  });
+
+  it('may send a little more than the size that is noted', async () => {
+    const { images } = tinySpec.test;
+    const small = defineIdxDataset({
+      ...tinySpec,
+      name: 'small',
+      test: { ...tinySpec.test, images: { ...images, bytes: 1 } },
+    });
+    const server = await start(sendFile);
+    expect((await small.loadTest({ ...options, mirrors: [server.url] }))[1].shape).toEqual([2]);
   });
 
   it('cannot fill the memory', async () => {

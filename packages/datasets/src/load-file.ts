@@ -1,7 +1,7 @@
 import { nodeBuiltin } from '@eagre/formats';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
-import { cacheFolder, type FoundFile, findFile, sharedFolder } from './locate.ts';
+import { cacheFolder, type FoundFile, findFile, kerasFolders, sharedFolder } from './locate.ts';
 import type { LoadOptions } from './options.ts';
 
 /** A file of a data set, as its servers give it. */
@@ -9,7 +9,10 @@ export interface RemoteFile {
   /** Its name, which is appended to each mirror. */
   name: string;
   checksum: Checksum;
-  /** Its size. */
+  /**
+   * About its size, to tell people and to bound downloads (`mostBytes`); the checksum is what tells whether it is right. Those of CIFAR, IMDB,
+   * Reuters and California Housing are what others say of them.
+   */
   bytes: number;
 }
 
@@ -20,6 +23,11 @@ export interface RemoteFiles {
   /** URLs of folders that hold the files. */
   mirrors: readonly string[];
   files: readonly RemoteFile[];
+}
+
+/** How many bytes of a file are accepted from a server: sizes may be a little wrong, and a proxy may pack them anew. */
+function mostBytes({ bytes }: RemoteFile): number {
+  return 2 * bytes + 4 * 2 ** 20;
 }
 
 /** Where the mirrors have a file. */
@@ -64,6 +72,12 @@ export async function loadFile(
   if (cached && (options.offline || !mismatch(file, cached, options)))
     return verified(dataset.name, file, cached, options);
 
+  // What Keras has downloaded. Its folder is shared by all data sets, so that only the very file is taken.
+  for (const keras of kerasFolders(dataset.name)) {
+    const theirs = await findFile(keras, [file.name]);
+    if (theirs && checksumLike(file.checksum, theirs.bytes) === file.checksum) return theirs;
+  }
+
   const path = nodeBuiltin('node:path').join(cache, file.name);
   if (options.offline) {
     const what = `there is no such file${shared === undefined ? '' : `, nor in ${shared}`}`;
@@ -75,7 +89,7 @@ export async function loadFile(
       dataset: dataset.name,
       name: file.name,
       checksum: file.checksum,
-      maxBytes: file.bytes,
+      maxBytes: mostBytes(file),
       urls: urlsOf(options.mirrors ?? dataset.mirrors, file.name),
       path,
       hint: `Put ${file.name} into a folder and pass it as \`folder\`, or into $EAGRE_DATASETS/${dataset.name}`,

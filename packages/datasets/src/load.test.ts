@@ -27,6 +27,7 @@ beforeEach(() => {
   for (const [name, bytes] of Object.entries(tinyFiles)) writeFileSync(join(folder, name), bytes);
   vi.stubEnv('EAGRE_DATASETS', '');
   vi.stubEnv('EAGRE_CACHE', join(root, 'cache'));
+  vi.stubEnv('KERAS_HOME', join(root, 'keras'));
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -86,6 +87,19 @@ describe('where files come from', () => {
     expect((await failure(tiny.loadTest({ offline: true }))).file).toBe(
       join(root, 'eagre', 'datasets', 'tiny', IMAGES),
     );
+  });
+});
+
+describe('what Keras has downloaded', () => {
+  it.each(['', 'tiny'])('is taken from its folder datasets/%s', async (below) => {
+    const datasets = join(root, 'keras', 'datasets', below);
+    mkdirSync(datasets, { recursive: true });
+    for (const [name, bytes] of Object.entries(tinyFiles)) writeFileSync(join(datasets, name), bytes);
+    expect((await tiny.loadTest({ offline: true }))[1].shape).toEqual([2]);
+    // Another file of that name is not ours, checked or not.
+    writeFileSync(join(datasets, LABELS), 'other');
+    for (const verify of [true, false])
+      expect(await failure(tiny.loadTest({ offline: true, verify }))).toMatchObject({ code: 'missing' });
   });
 });
 

@@ -22,6 +22,13 @@ export function cacheRoot(options: Pick<LoadOptions, 'cacheDir'>): string {
   return options.cacheDir ?? (EAGRE_CACHE || user());
 }
 
+/** Folders in which Keras keeps files of a data set that it has downloaded. */
+export function kerasFolders(dataset: string): string[] {
+  const { join } = nodeBuiltin('node:path');
+  const home = process.env['KERAS_HOME'] || join(nodeBuiltin('node:os').homedir(), '.keras');
+  return [join(home, 'datasets'), join(home, 'datasets', dataset)];
+}
+
 /** The cache folder of a data set. */
 export function cacheFolder(dataset: string, options: LoadOptions): string {
   return nodeBuiltin('node:path').join(cacheRoot(options), 'datasets', dataset);

@@ -12,7 +12,8 @@ export interface DownloadProgress {
 
 /**
  * Where data set files come from. They are looked for in `folder` alone when it is given; else in
- * `$EAGRE_DATASETS/<name>`, then in the cache, and last downloaded into the cache.
+ * `$EAGRE_DATASETS/<name>`, then in the cache, then in Keras's (`$KERAS_HOME` or `~/.keras`), and last downloaded into
+ * the cache.
  */
 export interface LoadOptions {
   /** The folder that holds the files, gzipped or not. Nothing is downloaded then. */
