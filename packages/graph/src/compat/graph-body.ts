@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import type { Shape } from '@eagre/core';
 import { Graph, type GraphNode } from '../graph.ts';
 import { type Assumption, MOST_UNKNOWN, StandIns, standIn } from '../stand-ins.ts';
@@ -17,6 +17,8 @@ const none: Conditions = { control: [], assumptions: [] };
 export class GraphBody extends Graph {
   override readonly runsWhole: boolean = false;
   readonly standIns: StandIns = new StandIns();
+  /** Whether nodes can no longer be added. */
+  finalized = false;
   /** What the next nodes run after. */
   control: readonly GraphNode[] = [];
   readonly #conditions = new Map<GraphNode, Conditions>();
@@ -26,6 +28,7 @@ export class GraphBody extends Graph {
   #assumed = 0;
 
   override add(...args: Parameters<Graph['add']>): GraphNode {
+    this.checkOpen();
     const node = super.add(...args);
     const { assumptions } = this.standIns;
     if (this.control.length > 0 || assumptions.length > this.#assumed) {
@@ -33,6 +36,11 @@ export class GraphBody extends Graph {
       this.#assumed = assumptions.length;
     }
     return node;
+  }
+
+  /** @throws FailedPreconditionError if nothing may be added any more. */
+  checkOpen(): void {
+    if (this.finalized) throw new FailedPreconditionError('Graph is finalized and cannot be modified.');
   }
 
   /** All of them: what nobody asks for now may be asked for later. */

@@ -2,7 +2,8 @@ import type { Tensor, Variable } from '@eagre/core';
 import { conform } from '../signature.ts';
 import { replace, results } from '../structure.ts';
 import type { TensorSpec } from '../tensor-spec.ts';
-import { Graph, placeholder } from './graph.ts';
+import { placeholder } from './default-graph.ts';
+import { Graph } from './graph.ts';
 import { hasEffect } from './session-tracer.ts';
 
 /** A graph that is called like a function of tensors. */

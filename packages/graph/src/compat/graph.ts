@@ -1,15 +1,9 @@
-import { type DType, FailedPreconditionError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { type Shape, Tensor, Variable } from '@eagre/core';
-import {
-  context,
-  enterUnknownSizes,
-  hostBackend,
-  scoped,
-  showInConsole,
-  symbolic,
-} from '@eagre/core/internal';
+import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { Tensor, Variable } from '@eagre/core';
+import { scoped, showInConsole, symbolic } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import type { GraphDefOptions } from '../graph-def.ts';
+import { enterGraph } from './entering.ts';
 import { GraphBody } from './graph-body.ts';
 import { Part, type Wanted } from './part.ts';
 import { AssignedVariable, assignOp, noOp, SessionTracer, valueOfItsOwn } from './session-tracer.ts';
@@ -53,9 +47,6 @@ export class Operation {
 }
 
 showInConsole(Operation.prototype, String);
-
-/** The sizes of a placeholder: null for any. Unknown sizes along one axis are the same size, unless they have names. */
-export type PlaceholderShape = readonly (number | null | string)[];
 
 /** TensorFlow's names of collections. */
 export const GraphKeys = {
@@ -132,6 +123,17 @@ export class Graph {
     const elements = this.#collections.get(name);
     if (elements === undefined) this.#collections.set(name, [element]);
     else elements.push(element);
+  }
+
+  /** Lets nothing be added any more, as a guard against graphs that grow with each step; running them goes on. */
+  finalize(): void {
+    // They are made when somebody asks for them, which stays possible.
+    for (const variable of this.tracer.owned) this.initializerOf(variable);
+    this.body.finalized = true;
+  }
+  /** Whether `finalize` was called. */
+  get finalized(): boolean {
+    return this.body.finalized;
   }
 
   getOperations(): Operation[] {
@@ -242,93 +244,3 @@ export class Graph {
 }
 
 showInConsole(Graph.prototype, ({ body }) => `<tf.Graph with ${body.nodes.length} operations>`);
-
-const stack: Graph[] = [];
-let base: Graph | null = null;
-
-/** Lets ops go into a graph. @returns what ends it. */
-function enterGraph(graph: Graph): () => void {
-  const { tapes, tracker, backend, tracer, lifting, host, nameScope, placement } = context;
-  const { sink } = symbolic;
-  const changes = { tapes: [], tracker: null, tracer: graph.tracer, lifting: null };
-  Object.assign(context, {
-    ...changes,
-    nameScope: '',
-    placement: '',
-    host: hostBackend(),
-    backend: symbolic,
-  });
-  symbolic.sink = graph.tracer;
-  const leaveSizes = enterUnknownSizes(graph.body.standIns);
-  stack.push(graph);
-  return () => {
-    stack.splice(stack.lastIndexOf(graph), 1);
-    leaveSizes();
-    symbolic.sink = sink;
-    Object.assign(context, { tapes, tracker, backend, tracer, lifting, host, nameScope, placement });
-  };
-}
-
-/** The graph that is default now: the innermost of `asDefault`, or one that is there from the start. */
-export function getDefaultGraph(): Graph {
-  base ??= new Graph();
-  return stack.at(-1) ?? base;
-}
-
-/**
- * Forgets the graph that is default where no other is: the next `getDefaultGraph` makes another.
- * @throws FailedPreconditionError inside of `asDefault`.
- */
-export function resetDefaultGraph(): void {
-  const eager = leaveDefault === null;
-  if (stack.length > (eager ? 0 : 1))
-    throw new FailedPreconditionError('the default graph cannot be reset inside of Graph.asDefault');
-  leaveDefault?.();
-  base = new Graph();
-  leaveDefault = eager ? null : enterGraph(base);
-}
-
-let leaveDefault: (() => void) | null = null;
-
-/** From here on all ops go into the default graph, as in TensorFlow 1. @throws FailedPreconditionError inside of `asDefault`. */
-export function disableEagerExecution(): void {
-  if (leaveDefault !== null) return;
-  if (stack.length > 0)
-    throw new FailedPreconditionError('eager execution cannot be disabled inside of Graph.asDefault');
-  leaveDefault = enterGraph(getDefaultGraph());
-}
-/** Ends `disableEagerExecution`. */
-export function enableEagerExecution(): void {
-  leaveDefault?.();
-  leaveDefault = null;
-}
-
-/** The graph that ops go into. @throws FailedPreconditionError in eager mode. */
-export function currentGraph(what: string): Graph {
-  const graph = stack.at(-1);
-  if (graph === undefined || context.tracer === null)
-    throw new FailedPreconditionError(`${what} is not compatible with eager execution.`);
-  return graph;
-}
-
-/**
- * A tensor that every run is given: `session.run(y, { feed: new Map([[x, value]]) })`.
- * @param shape its sizes, null where they may be any. Unknown sizes along one axis of several placeholders are the same size (that of
- * a batch); names instead of null tell them apart: `['rows', 3]`. Without a
- * shape it may be any, but only element-wise ops can take what depends on it.
- * @throws FailedPreconditionError in eager mode.
- */
-export function placeholder(
-  dtype: DType,
-  shape: PlaceholderShape | null = null,
-  options: { readonly name?: string } = {},
-): Tensor {
-  const { body, tracer } = currentGraph('tf.placeholder()');
-  const name = body.nameScope + (options.name ?? 'Placeholder');
-  if (shape === null) return tracer.ranklessArgument(dtype, name);
-  for (const size of shape)
-    if (typeof size === 'number' && (!Number.isInteger(size) || size < 0))
-      throw new InvalidArgumentError(`${size} is no size`, 'placeholder');
-  const traced: Shape = body.traced(shape);
-  return tracer.argument(dtype, traced, name);
-}

@@ -2,7 +2,8 @@ import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError } from '@eagre/backend';
 import { type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { context, inContext, inGraphScope, scoped, tell } from '@eagre/core/internal';
-import { currentGraph, type Graph, type GraphElement, type Operation } from './graph.ts';
+import { currentGraph } from './entering.ts';
+import type { Graph, GraphElement, Operation } from './graph.ts';
 import { neededNodes } from './part.ts';
 import { hasEffect } from './session-tracer.ts';
 

@@ -66,6 +66,7 @@ export class SessionTracer extends FunctionTracer {
   }
 
   override created(variable: Variable): void {
+    this.body.checkOpen();
     super.created(variable);
     this.owned.add(variable);
   }

@@ -1,42 +1,18 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isCompatible, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
-import type { GraphNode, GraphValue } from '../graph.ts';
+import type { GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
 import { isRankless } from '../rankless.ts';
 import { hasStandIns, SMALLEST_STAND_IN } from '../stand-ins.ts';
-import { type Graph, getDefaultGraph, Operation } from './graph.ts';
+import { getDefaultGraph } from './default-graph.ts';
+import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
+import type { Graph } from './graph.ts';
 import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
-
-/** What a session is asked for: `'add:0'` is a tensor by its name, `'init'` an operation. */
-export type Fetch = Tensor | Variable | Operation | string;
-/** Fetches in arrays, maps and objects. */
-export type Fetches =
-  | Fetch
-  | readonly Fetches[]
-  | ReadonlyMap<unknown, Fetches>
-  | { readonly [key: string]: Fetches };
-
-/** What comes back: a tensor for each tensor and variable, null for an operation. */
-export type Fetched<F> = F extends Tensor | Variable
-  ? Tensor
-  : F extends Operation
-    ? null
-    : F extends string
-      ? Tensor | null
-      : F extends ReadonlyMap<infer K, infer V>
-        ? Map<K, Fetched<V>>
-        : { -readonly [K in keyof F]: Fetched<F[K]> };
 
 /** What can be given a value for a run: a placeholder, any other tensor, a variable (for this run only), or a tensor's name: `'x:0'`. */
 export type FeedKey = Tensor | Variable | string;
 export type Feed = ReadonlyMap<FeedKey, TensorLike>;
-
-/** What is collected from fetches in any structure. */
-interface Collected {
-  readonly values: (GraphValue | Variable)[];
-  readonly nodes: GraphNode[];
-}
 
 /**
  * Runs parts of a graph. Each session has values of its own for the variables that were made in the graph; variables from elsewhere
@@ -109,7 +85,7 @@ export class Session {
     keys: readonly FeedKey[],
   ): (values: readonly TensorLike[]) => Fetched<F> {
     const { values, nodes }: Collected = { values: [], nodes: [] };
-    const fill = this.#collect(fetches, { values, nodes });
+    const fill = collectFetches(this, fetches, { values, nodes });
     const fed = keys.map((key) => this.#element(key));
     const part = this.graph.part({ values, nodes, fed });
     return (given) => {
@@ -188,51 +164,6 @@ export class Session {
       this.#values.set(own[i] as Variable, value);
     });
     return result;
-  }
-
-  /** Adds fetches to what is wanted. @returns what puts the results in their places. */
-  #collect(fetches: Fetches, to: Collected): (results: readonly Tensor[]) => unknown {
-    const { graph } = this;
-    const value = (v: GraphValue | Variable): ((results: readonly Tensor[]) => unknown) => {
-      const at = to.values.push(v) - 1;
-      return (results) => results[at];
-    };
-    if (fetches instanceof AssignedVariable) {
-      const node = graph.assignmentOf(fetches);
-      return value(node.outputs[0] as GraphValue);
-    }
-    if (fetches instanceof Variable) return value(fetches);
-    if (fetches instanceof Tensor) return value(graph.valueOf(fetches));
-    if (typeof fetches === 'string')
-      return this.#collect(
-        /:\d+$/.test(fetches) ? graph.getTensorByName(fetches) : graph.getOperationByName(fetches),
-        to,
-      );
-    if (fetches instanceof Operation) {
-      to.nodes.push(graph.nodeOf(fetches));
-      return () => null;
-    }
-    if (Array.isArray(fetches)) {
-      const items = (fetches as readonly Fetches[]).map((f) => this.#collect(f, to));
-      return (results) => items.map((fill) => fill(results));
-    }
-    if (fetches instanceof Map) {
-      const items = [...(fetches as ReadonlyMap<unknown, Fetches>)].map(
-        ([key, f]) => [key, this.#collect(f, to)] as const,
-      );
-      return (results) => new Map(items.map(([key, fill]) => [key, fill(results)]));
-    }
-    const prototype: unknown =
-      typeof fetches === 'object' && fetches !== null ? Object.getPrototypeOf(fetches) : undefined;
-    if (prototype !== Object.prototype && prototype !== null)
-      throw new InvalidArgumentError(
-        `a session fetches tensors, variables, operations and their names, not ${String(fetches)}`,
-        'Session.run',
-      );
-    const items = Object.entries(fetches as { readonly [key: string]: Fetches }).map(
-      ([key, f]) => [key, this.#collect(f, to)] as const,
-    );
-    return (results) => Object.fromEntries(items.map(([key, fill]) => [key, fill(results)]));
   }
 
   /** What in the graph is fed. */

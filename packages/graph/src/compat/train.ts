@@ -2,7 +2,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor, Variable, zeros } from '@eagre/core';
 import { inContext, inGraphScope, lifted, outsideScopes } from '@eagre/core/internal';
-import { currentGraph, type Operation } from './graph.ts';
+import { currentGraph } from './entering.ts';
+import type { Operation } from './graph.ts';
 import { globalVariables, gradients, trainableVariables } from './ops.ts';
 
 export { type SaveOptions, Saver, type SaverOptions } from './saver.ts';

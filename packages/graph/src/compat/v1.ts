@@ -3,15 +3,19 @@ export type { GraphDefOptions } from '../graph-def.ts';
 export {
   disableEagerExecution,
   enableEagerExecution,
-  Graph,
-  type GraphElement,
-  GraphKeys,
   getDefaultGraph,
-  Operation,
   type PlaceholderShape,
   placeholder,
   resetDefaultGraph,
-} from './graph.ts';
+} from './default-graph.ts';
+export {
+  type Fetch,
+  type Fetched,
+  type Fetches,
+  reportUninitializedVariables,
+  UninitializedVariables,
+} from './fetches.ts';
+export { Graph, type GraphElement, GraphKeys, Operation } from './graph.ts';
 export {
   addToCollection,
   assign,
@@ -32,9 +36,6 @@ export {
   evaluate,
   type Feed,
   type FeedKey,
-  type Fetch,
-  type Fetched,
-  type Fetches,
   getDefaultSession,
   InteractiveSession,
   Session,

@@ -10,7 +10,8 @@ import {
   scoped,
   showShape,
 } from '@eagre/core/internal';
-import { currentGraph, type Graph, GraphKeys } from './graph.ts';
+import { currentGraph } from './entering.ts';
+import { type Graph, GraphKeys } from './graph.ts';
 
 /** As `reuse`: variables that exist are shared, others are made. */
 export const AUTO_REUSE = 'autoReuse';

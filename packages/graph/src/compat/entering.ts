@@ -1,0 +1,42 @@
+// Which graph ops go into.
+import { FailedPreconditionError } from '@eagre/backend';
+import { context, enterUnknownSizes, hostBackend, symbolic } from '@eagre/core/internal';
+import type { Graph } from './graph.ts';
+
+const stack: Graph[] = [];
+
+/** Lets ops go into a graph. @returns what ends it. */
+export function enterGraph(graph: Graph): () => void {
+  const { tapes, tracker, backend, tracer, lifting, host, nameScope, placement } = context;
+  const { sink } = symbolic;
+  const changes = { tapes: [], tracker: null, tracer: graph.tracer, lifting: null };
+  Object.assign(context, {
+    ...changes,
+    nameScope: '',
+    placement: '',
+    host: hostBackend(),
+    backend: symbolic,
+  });
+  symbolic.sink = graph.tracer;
+  const leaveSizes = enterUnknownSizes(graph.body.standIns);
+  stack.push(graph);
+  return () => {
+    stack.splice(stack.lastIndexOf(graph), 1);
+    leaveSizes();
+    symbolic.sink = sink;
+    Object.assign(context, { tapes, tracker, backend, tracer, lifting, host, nameScope, placement });
+  };
+}
+
+/** The innermost graph of `asDefault`, and how many there are. */
+export function entered(): { readonly graph: Graph | undefined; readonly depth: number } {
+  return { graph: stack.at(-1), depth: stack.length };
+}
+
+/** The graph that ops go into. @throws FailedPreconditionError in eager mode. */
+export function currentGraph(what: string): Graph {
+  const graph = stack.at(-1);
+  if (graph === undefined || context.tracer === null)
+    throw new FailedPreconditionError(`${what} is not compatible with eager execution.`);
+  return graph;
+}
