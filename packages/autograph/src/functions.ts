@@ -140,23 +140,32 @@ export class Functions {
         if (at < child.end - 1) pieces.push(span(at, child.end - 1));
         return pieces;
       };
-      return code`${[span(child.start, from)]} ${block(statements)}}`;
+      const end = directives > 0 && this.#unit.source[from - 1] !== ';' ? ';' : '';
+      return code`${[span(child.start, from)]}${end} ${block(statements)}}`;
     });
     return madeFrom(fn.start, done);
   }
 
   /** A call of the function that a graph is made of, with the parameters of the one around it, which it does not keep alive. */
   #call(fn: Func): Code {
-    const names = fn.params
-      .flatMap((p) => boundNames(p))
-      .filter((name) => name !== 'this')
-      .join(', ');
+    // Functions among the defaults keep the parameters themselves.
+    const names = fn.params.some(keeps)
+      ? ''
+      : fn.params
+          .flatMap((p) => boundNames(p))
+          .filter((name) => name !== 'this')
+          .join(', ');
     const own = fn.type === 'ArrowFunctionExpression' ? null : ownThis(fn);
     const body = this.#full.body(fn);
     if (own === 'this' && names === '') return code`(function () ${body}).call(this)`;
     if (own === 'this') return code`(function (${names}) ${body}).call(this, ${names})`;
     return code`((${names}) => ${body})(${names})`;
   }
+}
+
+/** Whether there are functions in a part of a function, which can keep its variables. */
+function keeps(node: Node): boolean {
+  return isFunction(node) || isClass(node) || children(node).some(keeps);
 }
 
 /** What a function uses that every function has: only `this`, or more, which only arrow functions see from inside. */

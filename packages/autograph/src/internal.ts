@@ -1,14 +1,12 @@
 /** What converted code calls. No promise is made to anyone else: names here change without notice. */
 export { converting, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
-export { made, own, thrown } from './runtime/frames.ts';
+export { caught, fresh, made, own, thrown } from './runtime/frames.ts';
 export { list } from './runtime/lists.ts';
 export { doStmt, forOf, items, range, whileStmt } from './runtime/loop.ts';
 export {
   add,
   before,
-  change,
-  changeAfter,
   dec,
   div,
   eq,

@@ -4,7 +4,7 @@ import { AutographError } from './errors.ts';
 import { type HostNames, isHost } from './facts.ts';
 import { isOptOut } from './marks.ts';
 import { type Code, code, madeFrom } from './pieces.ts';
-import { bare, type Func, isClass, isFunction, memberPath, type Node } from './syntax.ts';
+import { bare, type Func, isClass, isFunction, type Node } from './syntax.ts';
 import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
 
 const COMPARISONS = new Set(['==', '!=', '===', '!==', '<', '<=', '>', '>=']);
@@ -72,7 +72,10 @@ export class Light {
         );
       }
       case 'ExpressionStatement':
-        return within(node, (child) => this.#effect(child));
+        return within(node, (child) => this.#unit.apart(child, this.#effect(child)));
+      case 'SequenceExpression':
+        // In the place of an argument it must stay one.
+        return code`(${within(node, (child) => this.node(child))})`;
       case 'ForOfStatement': {
         const { right } = node;
         if (node.await || isHost(right, this.#names)) break;
@@ -155,23 +158,26 @@ export class Light {
   }
 
   #binary(left: Node, operator: string, right: Node, node: Node, condition: boolean): Code {
-    const ag = this.#ag;
-    const helper = BINARY[operator];
     const names = this.#names;
     const [x, y] = [isHost(left, names), isHost(right, names)];
     const plain = node.type === 'BinaryExpression' && isHost(node, names);
     // (#x in o has a left side that is no expression.)
-    if (helper === undefined || (x && y) || plain) {
+    if (BINARY[operator] === undefined || (x && y) || plain) {
       if (node.type === 'BinaryExpression') return within(node, (child) => this.node(child));
       return code`${this.node(left)} ${operator} (${this.node(right)})`;
     }
     const used = this.#used;
     const a = this.#operand(left, !isSimple(right));
-    const b = this.#operand(right, false);
+    const done = this.#operation(a, operator, this.#operand(right, false), node, condition);
     this.#used = used;
+    return done;
+  }
+
+  #operation(a: Operand, operator: string, b: Operand, node: Node, condition: boolean): Code {
+    const ag = this.#ag;
     const type = EQUALITIES.has(operator) ? `!== 'object'` : `=== 'number'`;
     const test = [a, b].filter((o) => !o.host).map((o) => `typeof ${o.text} ${type}`);
-    const slow = `${ag}.${helper}(${a.text}, ${b.text})`;
+    const slow = `${ag}.${BINARY[operator] as string}(${a.text}, ${b.text})`;
     const otherwise = condition ? `${ag}.host(${slow}, ${this.#unit.at(node)})` : slow;
     const value = `${test.join(' && ')} ? ${a.text} ${operator} ${b.text} : ${otherwise}`;
     const parts = [a.first, b.first].filter((p) => p !== null).map((p) => code`${p}, `);
@@ -210,15 +216,39 @@ export class Light {
     const to = bare(left);
     const text = this.#unit.text(left);
     if (op === '&&' || op === '||') return code`${text} = ${this.#logical(left, op, right)}`;
-    if (to.type === 'Identifier' && isHost(to, this.#names) && isHost(right, this.#names))
-      return within(node, (child) => (child === left ? this.#target(child) : this.node(child)));
-    if (isPlace(to)) return code`${text} = ${this.#binary(left, op, right, node, false)}`;
-    return this.#change(
-      to,
-      code`(v$) => ${this.#ag}.${BINARY[op] ?? op}(v$, ${this.node(right)})`,
-      'change',
+    if (to.type === 'Identifier') {
+      if (isHost(to, this.#names) && isHost(right, this.#names))
+        return within(node, (child) => (child === left ? asItIs(child) : this.node(child)));
+      return code`${text} = ${this.#binary(left, op, right, node, false)}`;
+    }
+    const used = this.#used;
+    const { first, place } = this.#reference(to);
+    const value = this.#place();
+    const done = this.#operation(
+      { first: code`${value} = ${place}`, text: value, host: false },
+      op,
+      this.#operand(right, false),
       node,
+      false,
     );
+    this.#used = used;
+    return code`(${first}${place} = ${done})`;
+  }
+
+  /** A member whose object and key are evaluated once: what puts them into places, and how it is read and written then. */
+  #reference(to: Node): { readonly first: Code; readonly place: Code } {
+    if (to.type !== 'MemberExpression')
+      throw new AutographError(this.#unit.site(to), `a ${to.type} cannot be assigned to here`);
+    const { object, property, computed } = to;
+    const known = bare(object).type;
+    const isStatic = !computed || bare(property).type === 'Literal';
+    const stays = known === 'ThisExpression' || known === 'Super' || (isStatic && known === 'Identifier');
+    const from = stays ? this.#unit.text(object) : this.#place();
+    const first = stays ? [] : code`${from} = ${this.node(object)}, `;
+    if (!computed) return { first, place: code`${from}.${asItIs(property)}` };
+    if (isStatic) return { first, place: code`${from}[${asItIs(property)}]` };
+    const at = this.#place();
+    return { first: code`${first}${at} = ${this.node(property)}, `, place: [`${from}[${at}]`] };
   }
 
   /** What is assigned to, with the parts that are evaluated converted. */
@@ -234,25 +264,14 @@ export class Light {
     );
   }
 
-  #change(to: Node, fn: Code, helper: string, node: Node): Code {
-    if (to.type !== 'MemberExpression' || to.property.type === 'PrivateIdentifier')
-      throw new AutographError(
-        this.#unit.site(node),
-        'this assignment cannot be converted: take the object into a const first',
-      );
-    const key = to.computed ? this.node(to.property) : [JSON.stringify(this.#unit.text(to.property))];
-    return code`${this.#ag}.${helper}(${this.node(to.object)}, ${key}, ${fn})`;
-  }
-
   #update(node: Node & { type: 'UpdateExpression' }, effect: boolean): Code {
     const ag = this.#ag;
     const { operator, prefix } = node;
     const to = bare(node.argument);
     const op = operator === '++' ? 'inc' : 'dec';
     if (isHost(to, this.#names)) return asItIs(node);
-    if (!isPlace(to)) return this.#change(to, [`${ag}.${op}`], prefix ? 'change' : 'changeAfter', node);
-    const text = this.#unit.text(node.argument);
     if (to.type === 'Identifier') {
+      const text = this.#unit.text(node.argument);
       const slow =
         effect || prefix
           ? `(${text} = ${ag}.${op}(${text}))`
@@ -261,14 +280,12 @@ export class Light {
         `(typeof ${text} === 'number' ? ${prefix ? operator : ''}${text}${prefix ? '' : operator} : ${slow})`,
       ];
     }
-    const place = this.#place();
-    this.#used--;
-    const next = `${text} = typeof ${place} === 'number' ? ${place} ${operator[0]} 1 : ${ag}.${op}(${place})`;
-    return [
-      effect || prefix
-        ? `(${place} = ${text}, ${next})`
-        : `(${place} = ${text}, ${next}, ${ag}.before(${place}))`,
-    ];
+    const used = this.#used;
+    const { first, place } = this.#reference(to);
+    const value = this.#place();
+    this.#used = used;
+    const next = code`${value} = ${place}, ${place} = typeof ${value} === 'number' ? ${value} ${operator[0] as string} 1 : ${ag}.${op}(${value})`;
+    return effect || prefix ? code`(${first}${next})` : code`(${first}${next}, ${ag}.before(${value}))`;
   }
 
   #call(node: Node & { type: 'CallExpression' }): Code {
@@ -293,15 +310,4 @@ export class Light {
 function isSimple(node: Node): boolean {
   const to = bare(node);
   return to.type === 'Literal' || to.type === 'Identifier';
-}
-
-/** Whether an assignment's left side can be written twice. */
-function isPlace(to: Node): boolean {
-  if (memberPath(to) !== null) return true;
-  return (
-    to.type === 'MemberExpression' &&
-    to.computed &&
-    memberPath(to.object) !== null &&
-    (isSimple(to.property) || memberPath(to.property) !== null)
-  );
 }

@@ -10,6 +10,7 @@ import {
   bare,
   boundNames,
   children,
+  declaredIn,
   type Func,
   isClass,
   isFunction,
@@ -47,6 +48,25 @@ const MUTATING = new Set([
   'sort',
   'reverse',
   'copyWithin',
+]);
+/** Methods that make an array. */
+const FRESH = new Set([
+  'concat',
+  'entries',
+  'filter',
+  'flat',
+  'flatMap',
+  'from',
+  'keys',
+  'map',
+  'of',
+  'slice',
+  'split',
+  'toReversed',
+  'toSorted',
+  'toSpliced',
+  'values',
+  'with',
 ]);
 const LOOPS = new Set(['WhileStatement', 'DoWhileStatement', 'ForStatement', 'ForOfStatement']);
 
@@ -134,6 +154,7 @@ export class Rewriter {
       }
       case 'UnaryExpression': {
         const op = node.operator === '-' ? 'neg' : node.operator === '!' ? 'not' : undefined;
+        if (node.operator === 'delete') return this.#delete(node.argument, node);
         if (op === undefined || isHost(node.argument, this.#hosts)) break;
         return code`${ag}.${op}(${this.expression(node.argument)})`;
       }
@@ -150,12 +171,16 @@ export class Rewriter {
       case 'AssignmentExpression':
         return this.#assignment(node.left, node.operator, node.right, node);
       case 'UpdateExpression':
-        return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, node, false);
+        return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, false);
       case 'CallExpression':
         return this.#call(node.callee, node.arguments, node);
       case 'ArrayExpression':
       case 'ObjectExpression':
+      case 'NewExpression':
         return code`${ag}.made(${within(node, (child) => this.expression(child))})`;
+      case 'SequenceExpression':
+        // In the place of an argument it must stay one.
+        return code`(${within(node, (child) => this.expression(child))})`;
       case 'Property':
         if (node.shorthand && node.value.type === 'Identifier') return asItIs(node);
         break;
@@ -183,14 +208,22 @@ export class Rewriter {
       );
     if (to.type !== 'MemberExpression') return asItIs(node);
     const path = memberPath(to);
-    // Members by names are part of the state of what is around them, unless the object is made there.
     if (path !== null && !this.#inner.has(path.root)) return asItIs(node);
-    const strict = path === null;
     return within(to, (child) =>
-      child === to.object
-        ? code`${this.#ag}.own(${this.expression(child)}, ${String(strict)}, ${this.#unit.at(node)})`
-        : this.expression(child),
+      child === to.object && child.type !== 'Super' ? this.#owned(to) : this.expression(child),
     );
+  }
+
+  #delete(argument: Node, node: Node): Code {
+    const to = bare(argument);
+    if (to.type !== 'MemberExpression' || isOptional(to))
+      return within(node, (child) => this.expression(child));
+    const member = within(to, (part) =>
+      part === to.object
+        ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#unit.at(node)})`
+        : this.expression(part),
+    );
+    return code`delete ${member}`;
   }
 
   #assignment(left: Node, operator: string, right: Node, node: Node): Code {
@@ -204,28 +237,38 @@ export class Rewriter {
     }
     const helper = BINARY[op];
     if (helper === undefined) return within(node, (c) => (c === left ? this.#target(c) : this.expression(c)));
-    const path = memberPath(to);
-    if (path !== null)
+    if (isPlace(to))
       return code`${this.#target(left)} = ${ag}.${helper}(${this.#unit.text(left)}, ${this.expression(right)})`;
-    return this.#change(to, code`(v$) => ${ag}.${helper}(v$, ${this.expression(right)})`, 'change', node);
+    return this.#change(to, (value) => code`${ag}.${helper}(${value}, ${this.expression(right)})`, false);
   }
 
-  /** A change of a member whose object or key must be evaluated once. */
-  #change(to: Node, fn: Code, helper: string, node: Node): Code {
-    if (to.type !== 'MemberExpression' || to.property.type === 'PrivateIdentifier')
-      throw new AutographError(
-        this.#unit.site(node),
-        'this assignment cannot be converted: take the object into a const first',
-      );
-    const key = to.computed ? this.expression(to.property) : [JSON.stringify(this.#unit.text(to.property))];
-    return code`${this.#ag}.${helper}(${this.#ag}.own(${this.expression(to.object)}, true, ${this.#unit.at(node)}), ${key}, ${fn})`;
+  /** A change of a member whose object or key must be evaluated once. @param after whether the value before is that of the expression. */
+  #change(to: Node, next: (value: string) => Code, after: boolean): Code {
+    const ag = this.#ag;
+    if (to.type !== 'MemberExpression')
+      throw new AutographError(this.#unit.site(to), `a ${to.type} cannot be assigned to here`);
+    const { object, property, computed } = to;
+    const isSuper = object.type === 'Super';
+    const key = computed ? this.expression(property) : ['null'];
+    const from = isSuper ? 'super' : `${ag}o`;
+    const place = computed ? [`${from}[${ag}k]`] : code`${from}.${asItIs(property)}`;
+    const change = code`${ag}v = ${place}, ${place} = ${next(`${ag}v`)}`;
+    const value = after ? code`${change}, ${ag}.before(${ag}v)` : change;
+    return code`((${ag}o, ${ag}k, ${ag}v) => (${value}))(${isSuper ? ['null'] : this.#owned(to)}, ${key})`;
   }
 
-  #update(argument: Node, op: string, prefix: boolean, node: Node, statement: boolean): Code {
+  /** The object of a member that is written. */
+  #owned(to: Node & { type: 'MemberExpression' }): Code {
+    const path = memberPath(to);
+    // Members by names are part of the state of what is around them, unless the object is made there.
+    if (path !== null && !this.#inner.has(path.root)) return this.expression(to.object);
+    return code`${this.#ag}.own(${this.expression(to.object)}, ${String(path === null)}, ${this.#unit.at(to)})`;
+  }
+
+  #update(argument: Node, op: string, prefix: boolean, statement: boolean): Code {
     const ag = this.#ag;
     const to = bare(argument);
-    if (memberPath(to) === null)
-      return this.#change(to, [`${ag}.${op}`], prefix ? 'change' : 'changeAfter', node);
+    if (!isPlace(to)) return this.#change(to, (value) => [`${ag}.${op}(${value})`], !prefix && !statement);
     const next = code`${this.#target(argument)} = ${ag}.${op}(${this.#unit.text(argument)})`;
     if (statement) return next;
     return prefix ? code`(${next})` : code`${ag}.before(${this.#unit.text(argument)}, ${next})`;
@@ -236,14 +279,25 @@ export class Rewriter {
     const method = member?.property.type === 'Identifier' ? member.property.name : '';
     if (isOptOut(callee)) return asItIs(node);
     const asserted = this.#unit.asserts(callee) ? args[0] : undefined;
+    const done = this.#callWithin(callee, args, node, method, member, asserted);
+    return FRESH.has(method) && !isOptional(callee) ? code`${this.#ag}.fresh(${done})` : done;
+  }
+
+  #callWithin(
+    callee: Node,
+    args: readonly Node[],
+    node: Node,
+    method: string,
+    member: (Node & { type: 'MemberExpression' }) | null,
+    asserted: Node | undefined,
+  ): Code {
     return within(node, (child) => {
       if (member !== null && child === callee && MUTATING.has(method)) {
         const helper = pushedName(callee) === null ? ['own', 'true, '] : ['list', ''];
-        return within(member, (part) =>
-          part === member.object
-            ? code`${this.#ag}.${helper[0] as string}(${this.expression(part)}, ${helper[1] as string}${this.#unit.at(node)})`
-            : asItIs(part),
-        );
+        const { object, property } = member;
+        if (object.type === 'Super') return asItIs(member);
+        const dot = isOptional(member) ? '?.' : '.';
+        return code`${this.#ag}.${helper[0] as string}(${this.expression(object)}, ${helper[1] as string}${this.#unit.at(node)})${dot}${asItIs(property)}`;
       }
       const done = this.expression(child);
       if (child === asserted && child.type !== 'SpreadElement')
@@ -278,9 +332,17 @@ export class Rewriter {
     const own = [...names].filter((n) => this.#locals.has(n));
     const all = [...own, ...[...names].filter((n) => !this.#locals.has(n)), ...members];
     if (all.length === 0) return 'null';
+    /** Whether the object of a member is assigned, too: it may not be there before. */
+    const depends = (text: string): boolean => all.some((other) => text.startsWith(`${other}.`));
     const lists = all.flatMap((name, i) => (this.#lists.has(name) ? [i] : []));
     const last = lists.length === 0 ? '' : `, [${lists.join(', ')}]`;
-    return `[() => [${all.join(', ')}], (v$) => { [${all.join(', ')}] = v$; }, ${JSON.stringify(all)}, ${own.length}${last}]`;
+    const reads = all.map((text) => (depends(text) ? text.replaceAll('.', '?.') : text));
+    const value = `${this.#ag}v`;
+    const later = all.flatMap((text, i) =>
+      depends(text) ? [` if (${parentOf(text)} != null) ${text} = ${value}[${i}];`] : [],
+    );
+    const writes = `[${all.map((text) => (depends(text) ? '' : text)).join(', ')}] = ${value};${later.join('')}`;
+    return `[() => [${reads.join(', ')}], (${this.#ag}v) => { ${writes} }, ${JSON.stringify(all)}, ${own.length}${last}]`;
   }
 
   // ---- statements
@@ -310,10 +372,12 @@ export class Rewriter {
         continue;
       }
       // What follows must not run after a jump, so it becomes a function. Functions declared there are known before.
-      const following = list.slice(i + 1);
-      const hoisted = following.filter((s) => s.type === 'FunctionDeclaration');
-      const rest = following.filter((s) => s.type !== 'FunctionDeclaration' && s.type !== 'EmptyStatement');
-      for (const fn of hoisted) out.push(this.#statement(fn, at), '\n');
+      const following = list.slice(i + 1).filter((s) => s.type !== 'EmptyStatement');
+      const early = calledEarly(statement, following);
+      const stay = new Set(declaredIn(following.filter((s) => s.type !== 'FunctionDeclaration')));
+      // Those that know variables of what follows stay with these as well.
+      const rest = following.filter((s) => !early.includes(s) || mentions(s, stay));
+      for (const fn of early) out.push(this.#statement(fn, at), '\n');
       const signal = this.#converted(statement, at, rest);
       const result = at.top ? code`${this.#ag}.value(${signal}, ${this.#unit.at(statement)})` : signal;
       out.push(madeFrom(statement.start, code`return ${result};`));
@@ -351,7 +415,7 @@ export class Rewriter {
     let found = false;
     const visit = (node: Node, inside: boolean): void => {
       if (inside && node.type === 'Identifier' && names.includes(node.name)) found = true;
-      for (const child of children(node)) visit(child, inside || isFunction(child));
+      for (const child of children(node)) visit(child, inside || isFunction(child) || isClass(child));
     };
     visit(loop, false);
     return found;
@@ -445,11 +509,16 @@ export class Rewriter {
           const pattern = left.declarations[0]?.id;
           if (pattern === undefined) break;
           boundNames(pattern).forEach((n) => this.#inner.add(n));
-          const state = this.#stateFrom([assignedIn([body], false)], boundNames(pattern));
-          return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${this.#body(body, turn)}, ${state}, ${this.#unit.at(s)})`;
+          const names = boundNames(pattern);
+          const state = this.#stateFrom([assignedIn([body], false)], names);
+          const made = this.#body(body, turn);
+          // The body may have variables of its own with the loop's names.
+          const again =
+            body.type === 'BlockStatement' && declaredIn(body.body).some((n) => names.includes(n));
+          return code`${ag}.forOf(${over}, (${this.#target(pattern)}) => ${again ? code`{ ${made} }` : made}, ${state}, ${this.#unit.at(s)})`;
         }
         const inside = this.#body(body, turn);
-        return code`${ag}.forOf(${over}, (t$) => { ${this.#target(left)} = t$; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#unit.at(s)})`;
+        return code`${ag}.forOf(${over}, (${ag}v) => { ${this.#target(left)} = ${ag}v; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#unit.at(s)})`;
       }
       default:
     }
@@ -464,21 +533,23 @@ export class Rewriter {
       if (
         callee.type === 'MemberExpression' &&
         !callee.computed &&
+        !callee.optional &&
         callee.property.name === 'range' &&
         callee.object.type === 'Identifier' &&
         (this.#unit.marks.library.namespaces.has(callee.object.name) || callee.object.name === 'tf')
       ) {
         const args = call.arguments.flatMap((a): Code => [', ', this.expression(a)]);
-        return code`${this.#ag}.range(${asItIs(callee)}${args})`;
+        return code`${this.#ag}.range(${asItIs(callee.object)}${args})`;
       }
     }
     return this.expression(right);
   }
 
   #expressionStatement(node: Node): Code {
+    if (node.type === 'SequenceExpression') return within(node, (child) => this.#expressionStatement(child));
     if (node.type !== 'UpdateExpression') return this.expression(node);
     const op = node.operator === '++' ? 'inc' : 'dec';
-    return madeFrom(node.start, this.#update(node.argument, op, node.prefix, node, true));
+    return madeFrom(node.start, this.#update(node.argument, op, node.prefix, true));
   }
 
   #statement(s: Node, at: Position): Code {
@@ -506,7 +577,7 @@ export class Rewriter {
         return code`throw ${ag}.thrown(${this.expression(s.argument)}, ${this.#unit.at(s)});`;
       case 'ExpressionStatement':
         if (s.directive !== null && s.directive !== undefined) return asItIs(s);
-        return within(s, (child) => this.#expressionStatement(child));
+        return within(s, (child) => this.#unit.apart(child, this.#expressionStatement(child)));
       case 'IfStatement': {
         const no = s.alternate === null ? [] : code` else ${part(s.alternate)}`;
         return code`if (${this.#host(s.test)}) ${part(s.consequent)}${no}`;
@@ -545,7 +616,7 @@ export class Rewriter {
       case 'TryStatement':
         return within(s, (child) => {
           if (child.type !== 'CatchClause') return this.#block(child, plain);
-          return within(child, (c) => (c === child.body ? this.#block(c, plain) : this.#target(c)));
+          return this.#catch(child, plain);
         });
       default:
         if (isFunction(s)) return this.expression(s);
@@ -553,6 +624,14 @@ export class Rewriter {
           s.declarations.flatMap((d) => boundNames(d.id)).forEach((n) => this.#inner.add(n));
         return this.#declaration(s);
     }
+  }
+
+  /** A `catch`, which does not get what only says that code cannot become a graph, or comes out of a branch that may not be taken. */
+  #catch(clause: Node & { type: 'CatchClause' }, at: Position): Code {
+    const { param, body } = clause;
+    const error = `${this.#ag}v`;
+    const declared = param === null ? [] : code`let ${this.#target(param)} = ${error}; `;
+    return code`catch (${error}) { ${this.#ag}.caught(${error}); ${declared}${this.#block(body, at)} }`;
   }
 
   #declaration(s: Node): Code {
@@ -584,4 +663,40 @@ export class Rewriter {
   #host(test: Node): Code {
     return code`${this.#ag}.host(${this.expression(test)}, ${this.#unit.at(test)})`;
   }
+}
+
+/** Whether an assignment's left side can be written twice. */
+function isPlace(to: Node): boolean {
+  if (to.type === 'Identifier') return true;
+  if (to.type !== 'MemberExpression' || memberPath(to) === null) return false;
+  const { type } = bare(to.object);
+  return type === 'Identifier' || type === 'ThisExpression' || type === 'Super';
+}
+
+const parentOf = (text: string): string => text.slice(0, text.lastIndexOf('.'));
+
+/** Whether an expression ends early where a part of it is nothing. */
+function isOptional(node: Node): boolean {
+  if (node.type === 'MemberExpression') return node.optional || isOptional(node.object);
+  return node.type === 'CallExpression' && (node.optional || isOptional(node.callee));
+}
+
+/** Whether one of some names stands in a node. */
+function mentions(node: Node, names: ReadonlySet<string>): boolean {
+  return (
+    (node.type === 'Identifier' && names.has(node.name)) || children(node).some((c) => mentions(c, names))
+  );
+}
+
+/** The functions among statements that what stands before them may call. */
+function calledEarly(before: Node, statements: readonly Node[]): readonly Node[] {
+  let rest = statements.filter((s) => s.type === 'FunctionDeclaration');
+  const found: Node[] = [];
+  for (let from: readonly Node[] = [before]; from.length > 0; ) {
+    const reached = rest.filter((fn) => from.some((node) => mentions(node, new Set(declaredIn([fn])))));
+    rest = rest.filter((fn) => !reached.includes(fn));
+    found.push(...reached);
+    from = reached;
+  }
+  return found;
 }

@@ -6,8 +6,12 @@ export type { Node };
 /** A function that can be converted: with a body. */
 export type Func = FunctionNode | ArrowFunctionExpression;
 
-/** Expressions that only say something about types. */
+/** What has code in it although it is TypeScript's. */
 const TYPED = new Set([
+  // Namespaces, and parameters that are members too, are code.
+  'TSModuleDeclaration',
+  'TSModuleBlock',
+  'TSParameterProperty',
   'TSAsExpression',
   'TSSatisfiesExpression',
   'TSNonNullExpression',
@@ -54,6 +58,8 @@ export function children(node: Node): readonly Node[] {
 
 function findChildren(node: Node): readonly Node[] {
   if (node.type === 'Property' && node.shorthand) return [node.value];
+  // Its texts stand between the expressions, and are listed ahead of them.
+  if (node.type === 'TemplateLiteral') return node.expressions;
   const found: Node[] = [];
   const keys = codeKeys(node.type);
   for (let k = 0; k < keys.length; k++) {
@@ -136,6 +142,8 @@ export function boundNames(pattern: Node): string[] {
       return boundNames(pattern.argument);
     case 'Property':
       return boundNames(pattern.value);
+    case 'TSParameterProperty':
+      return boundNames(pattern.parameter);
     case 'ArrayPattern':
     case 'ObjectPattern':
       return children(pattern).flatMap(boundNames);
@@ -162,6 +170,7 @@ function scopeOf(node: Node): string[] {
   switch (node.type) {
     case 'BlockStatement':
     case 'StaticBlock':
+    case 'TSModuleBlock':
       return declaredIn(node.body);
     case 'ForStatement':
       return node.init === null ? [] : declaredIn([node.init]);
@@ -192,7 +201,9 @@ export interface Assigned {
 export function memberPath(node: Node): { readonly text: string; readonly root: string } | null {
   if (node.type === 'Identifier') return { text: node.name, root: node.name };
   if (node.type === 'ThisExpression') return { text: 'this', root: 'this' };
-  if (node.type === 'TSNonNullExpression') return memberPath(node.expression);
+  if (node.type === 'Super') return { text: 'super', root: 'super' };
+  const inside = bare(node);
+  if (inside !== node) return memberPath(inside);
   if (node.type !== 'MemberExpression' || node.computed || node.optional) return null;
   const object = memberPath(node.object);
   if (object === null) return null;

@@ -2,7 +2,7 @@
 import type { Node } from 'oxc-parser';
 import { AutographError } from './errors.ts';
 import type { Marks } from './marks.ts';
-import { type Code, type Lines, type Piece, span } from './pieces.ts';
+import { type Code, code, type Lines, type Piece, span } from './pieces.ts';
 import { bare, children, type Func, isClass, isFunction, walk } from './syntax.ts';
 
 /** JavaScript's operators, and the helpers that do them for tensors. */
@@ -32,6 +32,8 @@ export const ASKING: ReadonlySet<string> = new Set([
   'findLast',
   'findLastIndex',
 ]);
+
+const PARENTHESIS = 40;
 
 interface Obstacle {
   readonly node: Node;
@@ -67,6 +69,29 @@ export class Unit {
   /** The same as a literal. */
   at(node: Node): string {
     return JSON.stringify(this.site(node));
+  }
+
+  /** The expression of a statement, as code that does not become a call of the line before, where that ends without a semicolon. */
+  apart(node: Node, done: Code): Code {
+    return this.source.charCodeAt(node.start) !== PARENTHESIS && this.#begins(done) === PARENTHESIS
+      ? code`void (${done})`
+      : done;
+  }
+
+  /** The first character of code. */
+  #begins(done: Code): number | undefined {
+    for (const piece of done) {
+      const first =
+        typeof piece === 'string'
+          ? piece.charCodeAt(0)
+          : 'end' in piece
+            ? piece.code === null
+              ? this.source.charCodeAt(piece.start)
+              : this.#begins(piece.code)
+            : this.#begins(piece);
+      if (first !== undefined && !Number.isNaN(first)) return first;
+    }
+    return undefined;
   }
 
   /** @throws AutographError for what a function that is asked for cannot be or hold. */

@@ -1,7 +1,7 @@
 // if, ?:, && and ||; and what follows a statement that control may have left.
 import type { Tensor } from '@eagre/core';
 import { cond, type TensorArray } from '@eagre/graph';
-import { inFrame } from './frames.ts';
+import { EndlessError, inFrame } from './frames.ts';
 import { decode, encode, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
 import { copyOf, elementsIn, refill } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
@@ -53,7 +53,7 @@ function choose(
       const signal = (branches[i] as () => Outcome)() ?? undefined;
       const after = state === null ? [] : state[0]();
       return { state: after.map((v, j) => (lists.includes(j) ? elementsIn(v) : v)), signal };
-    });
+    }, site);
   };
   const valuesOf = ({ state, signal }: Way): readonly unknown[] => [
     ...state,
@@ -124,7 +124,7 @@ function choose(
       return new Signal(broke, continued, gone, merged[flags]);
     } catch (error) {
       state?.[1](before);
-      if (attempt >= ATTEMPTS) throw error;
+      if (attempt >= ATTEMPTS || error instanceof EndlessError) throw error;
       if (error instanceof Retry) kinds = error.kinds;
       else if (hinted) kinds = undefined;
       else throw error;

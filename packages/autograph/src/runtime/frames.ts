@@ -1,24 +1,80 @@
-// Branches and loops that are being traced: what they must not do to objects from outside.
+// Branches and loops that are being traced: what they must not do to objects from outside, and what leaves them by a throw.
+import { context } from '@eagre/core/internal';
 import { AutographError } from '../errors.ts';
 
 /** The branch or loop that is being traced; null where code runs as it stands. */
 let frame: object | null = null;
+let depth = 0;
 const madeIn = new WeakMap<object, object>();
+/** Errors that came out of a branch or loop. */
+const escaped = new WeakSet<object>();
+/** What converted code has thrown last, and where. */
+let last: { readonly error: unknown; readonly site: string } | null = null;
 
-/** Runs code that becomes part of a branch or loop. */
-export function inFrame<T>(fn: () => T): T {
+/** Thrown where nothing that is tried again could help. */
+export class EndlessError extends AutographError {}
+
+/** How deep branches and loops may lie in each other: functions that call themselves forever have no other end. */
+const DEPTH = 100;
+
+/**
+ * Runs code that becomes part of a branch or loop.
+ * @throws AutographError for what it throws, and for a function that calls itself as often as a tensor says.
+ */
+export function inFrame<T>(fn: () => T, site: string): T {
+  if (depth >= DEPTH)
+    throw new EndlessError(
+      site,
+      `branches and loops over tensors lie ${DEPTH} deep in each other here: a function that calls itself as often as a tensor says has no end while tracing; write a loop, or count the calls with a number`,
+    );
   const around = frame;
   frame = {};
+  depth++;
   try {
     return fn();
+  } catch (error) {
+    throw leaving(error);
   } finally {
     frame = around;
+    depth--;
   }
+}
+
+function leaving(error: unknown): unknown {
+  const found =
+    last !== null && Object.is(last.error, error)
+      ? new AutographError(
+          last.site,
+          'throw in a branch or loop over a tensor: use tf.debugging.assert… for what has to hold at each run',
+          { cause: error },
+        )
+      : error;
+  last = null;
+  if (typeof found === 'object' && found !== null) escaped.add(found);
+  return found;
+}
+
+/** What converted code throws. It must not leave a branch or loop over a tensor: that would happen while tracing, whatever the values are. */
+export function thrown(error: unknown, site: string): unknown {
+  if (frame !== null) last = { error, site };
+  return error;
+}
+
+/** Throws what a `catch` must not get while tracing: it says nothing about a run. */
+export function caught(error: unknown): void {
+  if (context.tracer === null || typeof error !== 'object' || error === null) return;
+  if (error instanceof AutographError || escaped.has(error)) throw error;
 }
 
 /** An object or array that converted code has just made. */
 export function made<T extends object>(value: T): T {
   if (frame !== null) madeIn.set(value, frame);
+  return value;
+}
+
+/** What a method has given that makes a new array, where the value has that method. */
+export function fresh<T>(value: T): T {
+  if (frame !== null && Array.isArray(value)) madeIn.set(value, frame);
   return value;
 }
 
@@ -37,15 +93,5 @@ export function own<T>(value: T, strict: boolean, site: string): T {
   throw new AutographError(
     site,
     `${what} from outside is changed in a branch or loop over a tensor, which would happen once, while tracing. Assign a new value to a variable, or write to a tf.TensorArray: list = list.write(i, value)`,
-  );
-}
-
-/** What converted code throws. A throw in a branch or loop over a tensor would happen while tracing, whatever the values are. */
-export function thrown(error: unknown, site: string): unknown {
-  if (frame === null) return error;
-  return new AutographError(
-    site,
-    'throw in a branch or loop over a tensor: use tf.debugging.assert… for what has to hold at each run',
-    { cause: error },
   );
 }

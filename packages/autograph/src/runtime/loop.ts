@@ -12,7 +12,7 @@ import { context, getRow, knownSize, toTensor } from '@eagre/core/internal';
 import { autographIterate, type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State, unless } from './choice.ts';
-import { inFrame } from './frames.ts';
+import { EndlessError, inFrame } from './frames.ts';
 import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
 import { firstTurn, Growth } from './lists.ts';
 import { type Outcome, Signal } from './signal.ts';
@@ -121,7 +121,7 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       return attemptLoop();
     } catch (error) {
       state?.[1](initial.slice(0, count));
-      if (attempt >= ATTEMPTS) throw error;
+      if (attempt >= ATTEMPTS || error instanceof EndlessError) throw error;
       if (error instanceof Retry) kinds = error.kinds;
       else if (hinted) kinds = unhinted;
       else {
@@ -166,7 +166,7 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
       const gone = or(now[count] as Truth, now[count + 1] as Truth);
       const variables = now.slice(0, count);
       state?.[1](variables);
-      const go = inFrame(() => truth(test(), site));
+      const go = inFrame(() => truth(test(), site), site);
       const changed = state?.[0]().findIndex((v, i) => !Object.is(v, variables[i])) ?? -1;
       if (changed >= 0) {
         throw new AutographError(
@@ -179,10 +179,10 @@ function traced(loop: Loop, before: Signal | undefined): Outcome {
     const turn = (...vars: readonly unknown[]): readonly (Tensor | TensorArray)[] => {
       const now = values(vars);
       state?.[1](now.slice(0, count));
-      const signal = inFrame(() => (body() ?? undefined)?.afterTurn());
+      const signal = inFrame(() => (body() ?? undefined)?.afterTurn(), site);
       const broke = signal?.broke ?? false;
       const gone = signal?.returned ?? false;
-      if (update !== null) inFrame(() => unless(or(broke, gone), update, state, site));
+      if (update !== null) inFrame(() => unless(or(broke, gone), update, state, site), site);
       const after: readonly unknown[] = [...(state?.[0]() ?? []), broke, gone, signal?.value];
       const missing = after.map((_, i) => i === count + 2 && gone === false);
       const leaves = broke !== false || gone !== false;
@@ -254,10 +254,13 @@ class Range {
   }
 }
 
-/** What a for…of over `tf.range(…)` goes through. @param make `tf.range`, or a function of that name. */
-export function range(make: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown {
+/** What a for…of over `tf.range(…)` goes through. @param tf the library, or another object with a function of that name. */
+export function range(
+  tf: { readonly range: (...args: never[]) => unknown },
+  ...args: readonly unknown[]
+): unknown {
   const symbolicOne = args.find((a) => isTensor(a) && known(toTensor(a)) === null);
-  if (make !== hostRange || symbolicOne === undefined) return make(...(args as never[]));
+  if (symbolicOne === undefined || tf.range !== hostRange) return tf.range(...(args as never[]));
   const bounds = args.filter((a) => typeof a === 'number' || typeof a === 'bigint' || isTensor(a));
   const options = args.find((a) => typeof a === 'object' && a !== null && !isTensor(a)) as
     | { dtype?: Tensor['dtype'] }
@@ -379,6 +382,9 @@ function rowsOf(over: Tensor | Variable, site: string): Tensor {
   return x;
 }
 
+/** The most turns behind one in which a tensor may have ended the loop. */
+const UNROLLED = 1000;
+
 /** A loop whose turns stand one after the other. */
 function unrolled(
   over: Iterable<unknown>,
@@ -387,7 +393,13 @@ function unrolled(
   site: string,
 ): Outcome {
   let signal: Signal | undefined;
+  let turns = 0;
   for (const item of over) {
+    if (signal !== undefined && ++turns > UNROLLED)
+      throw new AutographError(
+        site,
+        `this loop goes on for more than ${UNROLLED} turns behind one in which a tensor decides whether it ends, and each becomes part of the graph: go through a tensor or tf.range, or give it an end that is known`,
+      );
     const next: Outcome =
       signal === undefined ? body(item) : afterJump(signal, () => body(item), state, site);
     signal = (next ?? undefined)?.afterTurn();

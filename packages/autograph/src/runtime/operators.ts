@@ -89,20 +89,3 @@ export const dec = (a: unknown): unknown => step(a, -1);
 /** The value of `x++`, where `_` is x + 1. */
 export const before = (a: unknown, _: unknown): unknown =>
   isTensor(a) || typeof a === 'bigint' ? a : Number(a);
-
-type Key = string | number | symbol;
-
-/** A change of a member, by `+=` or the like. */
-export function change(object: Record<Key, unknown>, key: Key, fn: (value: unknown) => unknown): unknown {
-  return (object[key] = fn(object[key]));
-}
-/** The same by `x++`: its value is the one before. */
-export function changeAfter(
-  object: Record<Key, unknown>,
-  key: Key,
-  fn: (value: unknown) => unknown,
-): unknown {
-  const value = object[key];
-  object[key] = fn(value);
-  return before(value, null);
-}
