@@ -1,4 +1,4 @@
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
 import { context, outsideScopes, withoutTapes } from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
@@ -80,6 +80,16 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     }
     if (step === END) this.#leave(this.close());
     return result<T>(step);
+  }
+
+  /**
+   * The next element itself, at once: for those who know that there is one, as in a dataset that repeats.
+   * @throws OutOfRangeError at the end. @throws FailedPreconditionError as `next`.
+   */
+  getNext(): T {
+    const { done, value } = this.next();
+    if (done === true) throw new OutOfRangeError('End of sequence', 'Dataset');
+    return value;
   }
 
   /** The next element. Calls may overlap; each gets an element of its own. */

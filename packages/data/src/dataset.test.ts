@@ -1,6 +1,6 @@
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
-import { constant, random, scope, type Tensor, zeros } from '@eagre/core';
+import { constant, OutOfRangeError, random, scope, type Tensor, zeros } from '@eagre/core';
 import { hostBackend } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
@@ -105,6 +105,22 @@ describe('asynchronous parts', () => {
     const iterator = numbers().iterator();
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => iterator.nextAsync()));
     expect(all.map((r) => (r.done ? 'end' : plain(r.value)))).toEqual([0, 1, 2, 3, 'end']);
+  });
+});
+
+describe('an iterator', () => {
+  it('gives the next element itself, or throws', () => {
+    const iterator = floats(3).iterator();
+    const first: Tensor = iterator.getNext();
+    expect([first.item(), iterator.getNext().item()]).toEqual([0, 1]);
+    for (const _ of iterator);
+    expect(() => iterator.getNext()).toThrow(OutOfRangeError);
+    expect(() =>
+      floats(1)
+        .map(async (x) => x)
+        .iterator()
+        .getNext(),
+    ).toThrow('for await');
   });
 });
 
