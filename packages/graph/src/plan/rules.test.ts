@@ -33,7 +33,10 @@ const constants: Record<NumericDType, readonly number[]> = {
   uint8: [0, 1, 5, 255],
   bool: [0, 1],
 };
-const powers = [1, 2, -0.5, 8, 2 ** -20, 2 ** 60, -(2 ** 126), 2 ** -126];
+const powersOf = (dtype: NumericDType): readonly number[] => {
+  if (dtypeTraits[dtype].floating) return [1, 2, -0.5, 8, 2 ** -20, 2 ** 60, -(2 ** 126), 2 ** -126];
+  return [1, 2, 8, ...(dtype === 'uint8' ? [128] : [2 ** 30])];
+};
 
 /** The names of a term's variables, each once. */
 function variablesOf(term: Term): string[] {
@@ -101,7 +104,7 @@ function casesOf({ from, to }: ScalarRule, dtype: NumericDType): Case[] {
   const variables = all.filter((name) => !isConstant(name));
   let choices: ReadonlyMap<string, number>[] = [new Map()];
   for (const name of all.filter(isConstant)) {
-    const values = name === 'P' ? powers : constants[dtype];
+    const values = name === 'P' ? powersOf(dtype) : constants[dtype];
     choices = choices.flatMap((choice) => values.map((value) => new Map([...choice, [name, value]])));
   }
   return choices.map((given) => {
@@ -173,6 +176,18 @@ describe('scalarRules', () => {
       expect(result.split(';').length).toBeLessThanOrEqual(left.instrs.length);
     }
   });
+});
+
+it.each([0, -1, -2, -8, 3, 6])('the remainder by %d is no mask', (divisor) => {
+  const program: ScalarProgram = {
+    inputs: ['int32'],
+    instrs: [
+      { op: 'const', dtype: 'int32', args: [], value: divisor },
+      { op: 'mod', dtype: 'int32', args: [0, 1], value: 0 },
+    ],
+    outputs: [2],
+  };
+  expect(simplified(program)).toBe(programKey(program));
 });
 
 it.each([

@@ -20,7 +20,7 @@ export interface Variable {
   readonly variable: number;
   /** Whether it stands for constants only. */
   readonly constant: boolean;
-  /** Whether only for powers of two that have an inverse. */
+  /** Whether only for powers of two that have an inverse; of integers for positive ones. */
   readonly power: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Application {
 
 /**
  * The rules. x, y, z, c stand for any value, one that occurs twice for the same; A and B for constants, P for a constant power of two
- * whose inverse is one too. Operands of sums, products and the like may also be exchanged.
+ * whose inverse is one too, of integers for one above zero. Operands of sums, products and the like may also be exchanged.
  *
  * What is not here would change some value: x · 0 (NaN, −0), x + 0 (−0), x − x (NaN), x == x (NaN), 0 − x (0), −(x − y) (0),
  * (x · A) · B (rounding), x / A for other A (rounding).
@@ -116,6 +116,7 @@ const table: Readonly<Record<RuleKind, readonly string[]>> = {
     'pow(x, 2) = mul(x, x)',
     'floorDiv(x, 1) = x',
     'mod(x, 1) = 0',
+    'mod(x, P) = bitAnd(x, sub(P, 1))',
     'eq(x, x) = true',
     'le(x, x) = true',
     'ge(x, x) = true',
@@ -286,7 +287,7 @@ function matches(nodes: ProgramNodes, term: Term, node: number): boolean {
   if ('op' in term) return matchArgs(nodes, term, nodes.at(node).args);
   const known = bound[term.variable];
   if (known >= 0) return known === node;
-  if (term.power && !isInvertible(nodes.at(node).dtype, nodes.constantOf(node) ?? 0)) return false;
+  if (term.power && !isPower(nodes.at(node).dtype, nodes.constantOf(node) ?? 0)) return false;
   bound[term.variable] = node;
   return true;
 }
@@ -295,8 +296,9 @@ function isNumber(found: number | undefined, wanted: number): boolean {
   return found !== undefined && Object.is(found, wanted);
 }
 
-/** Whether it is a power of two with an inverse that is a normal number. */
-function isInvertible(dtype: NumericDType, value: number): boolean {
+/** Whether it is a power of two: a float with an inverse that is a normal number, an integer above zero. */
+function isPower(dtype: NumericDType, value: number): boolean {
+  if (!dtypeTraits[dtype].floating && value < 1) return false;
   const exponent = Math.log2(Math.abs(value));
   return Number.isInteger(exponent) && Math.abs(exponent) <= (dtype === 'float32' ? 126 : 1022);
 }
