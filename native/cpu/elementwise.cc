@@ -1,6 +1,7 @@
 // Elementwise and ElementwiseFlat: scalar programs mapped over tensors, in tiles whose values stay in the first-level cache.
 #include <cstring>
 
+#include "program_single.h"
 #include "program_tile.h"
 #include "stream.h"
 
@@ -518,6 +519,6 @@ void elementwise_flat(Args& a) {
 void register_elementwise(Registry& r) {
   fill_row_functions();
   r.add("Elementwise", elementwise);
-  r.add("ElementwiseFlat", elementwise_flat);
+  r.add("ElementwiseFlat", elementwise_flat, single_program);
 }
 EAGRE_END

@@ -1,4 +1,7 @@
 // Gather, GatherGrad, GatherNd, ScatterNd, SetRow, OneHot, Nonzero.
+#include <cstdlib>
+#include <new>
+
 #include "strided.h"
 
 EAGRE_BEGIN
@@ -98,6 +101,37 @@ void gather(Args& a) {
       });
     });
   });
+}
+
+// Of one row by one index.
+struct OneRow : Shortcut {
+  int64_t n, bytes;
+  int index_at, y_at;  // where their addresses stand
+};
+inline char* address(double value) { return reinterpret_cast<char*>(static_cast<intptr_t>(value)); }
+
+template <class I> void gather_row(Shortcut* shortcut, const double* block) {
+  const OneRow& s = *static_cast<const OneRow*>(shortcut);
+  const I* index = reinterpret_cast<const I*>(address(block[s.index_at]));
+  const I at = *index;
+  if (at < 0 || static_cast<int64_t>(at) >= s.n) check_indices(index, 1, s.n);
+  copy_bytes(address(block[s.y_at]), address(block[2]) + static_cast<int64_t>(at) * s.bytes, s.bytes);
+}
+
+Shortcut* gather_shortcut(Args& a) {
+  const Tensor params = a.tensor(), indices = a.tensor(), y = a.tensor();
+  const Shape shape = gather_shape(params, indices, y, a);
+  if (shape.batch != 1 || shape.outer != 1 || shape.count != 1 || y.size == 0) return nullptr;
+  if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return nullptr;
+  void* memory = std::malloc(sizeof(OneRow));
+  if (!memory) return nullptr;
+  OneRow* s = new (memory) OneRow{};
+  s->run = indices.dtype == DType::i32 ? gather_row<int32_t> : gather_row<int64_t>;
+  s->n = shape.n;
+  s->bytes = shape.inner * static_cast<int64_t>(dtype_size(y.dtype));
+  s->index_at = 2 + 3 + params.rank;
+  s->y_at = s->index_at + 3 + indices.rank;
+  return s;
 }
 
 void gather_grad(Args& a) {
@@ -356,7 +390,7 @@ void nonzero(Args& a) {
 }  // namespace
 
 void register_gather(Registry& r) {
-  r.add("Gather", gather);
+  r.add("Gather", gather, gather_shortcut);
   r.add("GatherGrad", gather_grad);
   r.add("GatherNd", gather_nd);
   r.add("ScatterNd", scatter_nd);

@@ -20,6 +20,17 @@ bool whole(double value, double low, double high) {
 
 void* address(double value) { return reinterpret_cast<void*>(static_cast<uintptr_t>(value)); }
 
+// What is wrong with arguments is for the kernel to say, when the step is done.
+Shortcut* shortcut_of(ShortcutFn fn, const double* begin, const double* end) {
+  if (!fn) return nullptr;
+  try {
+    Args args(begin, end);
+    return fn(args);
+  } catch (const KernelError&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 void Stack::push(const void* from, size_t bytes) {
@@ -85,9 +96,12 @@ Executor::Executor(const double* block, size_t length) {
     step.begin = p;
     step.end = p += static_cast<ptrdiff_t>(count);
     if (code < 0) add_control(step, code);
-    else step.fn = table.fns[static_cast<size_t>(code)];
+    else {
+      step.fn = table.fns[static_cast<size_t>(code)];
+      step.shortcut.reset(shortcut_of(table.shortcuts[static_cast<size_t>(code)], step.begin, step.end));
+    }
     if (owners_ <= step.owner) owners_ = size_t{step.owner} + 1;
-    steps_.push_back(step);
+    steps_.push_back(std::move(step));
   }
   check_targets();
 }
@@ -184,7 +198,9 @@ Executor::Outcome Executor::run(size_t& at, double* seconds, const std::atomic<b
     if (cancel.load(std::memory_order_relaxed)) return Outcome::cancelled;
     const Step& step = steps_[at];
     size_t next = at + 1;
-    if (step.fn) {
+    if (step.shortcut) {
+      step.shortcut->run(step.shortcut.get(), step.begin);
+    } else if (step.fn) {
       Args args(step.begin, step.end);
       step.fn(args);
     } else if (step.control == Control::stop) {

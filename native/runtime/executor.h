@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Executor {
  public:
   // The block is [code, owner, length, arguments...] for each step: `code` is a kernel's number or a Control, `length` counts the
   // arguments (of a kernel: tensor.h, Args), `owner` is what the step's time is added to. The block stays where it is; of its
-  // contents only addresses and a kernel's arguments may change. Throws KernelError unless the steps fill it exactly and make sense.
+  // contents only addresses and those of a kernel's arguments may change that a shortcut (tensor.h) does not depend on: late numbers. Throws KernelError unless the steps fill it exactly and make sense.
   Executor(const double* block, size_t length);
 
   size_t size() const { return steps_.size(); }
@@ -61,8 +62,12 @@ class Executor {
   Outcome run(size_t& at, double* seconds, const std::atomic<bool>& cancel);
 
  private:
+  struct Freed {
+    void operator()(Shortcut* shortcut) const { std::free(shortcut); }
+  };
   struct Step {
     KernelFn fn;  // null for control
+    std::unique_ptr<Shortcut, Freed> shortcut;  // or null
     const double* begin;
     const double* end;
     Control control;

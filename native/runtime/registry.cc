@@ -37,9 +37,11 @@ namespace {
 struct Table final : Registry {
   std::vector<const char*> names;
   std::vector<KernelFn> fns;
-  void add(const char* name, KernelFn fn) override {
+  std::vector<ShortcutFn> shortcuts;
+  void add(const char* name, KernelFn fn, ShortcutFn shortcut) override {
     names.push_back(name);
     fns.push_back(fn);
+    shortcuts.push_back(shortcut);
   }
 };
 
@@ -85,7 +87,7 @@ const KernelTable& kernels() {
 #undef EAGRE_SPACE
 #endif
 #undef X
-    return new KernelTable{isa, t->names.size(), t->names.data(), t->fns.data()};
+    return new KernelTable{isa, t->names.size(), t->names.data(), t->fns.data(), t->shortcuts.data()};
   }();
   return *table;
 }

@@ -11,6 +11,7 @@ struct KernelTable {
   size_t size;
   const char* const* names;
   const KernelFn* fns;
+  const ShortcutFn* shortcuts;  // null where a kernel has none
 };
 const KernelTable& kernels();
 

@@ -90,9 +90,18 @@ class Args {
 };
 
 using KernelFn = void (*)(Args&);
+
+// A call of a kernel made ready for being done often, with arguments of which only the addresses change. Of one thread at a time.
+struct Shortcut {
+  // Does what the kernel does with the arguments at `block`.
+  void (*run)(Shortcut* self, const double* block);
+};
+// In malloc's memory, nothing in which has to be destroyed; null where the kernel itself does as well.
+using ShortcutFn = Shortcut* (*)(Args&);
+
 // Implemented by the registry; `name` must be a literal.
 struct Registry {
-  virtual void add(const char* name, KernelFn fn) = 0;
+  virtual void add(const char* name, KernelFn fn, ShortcutFn shortcut = nullptr) = 0;
  protected:
   ~Registry() = default;
 };
