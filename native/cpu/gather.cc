@@ -103,15 +103,15 @@ void gather(Args& a) {
   });
 }
 
-// Of one row by one index.
-struct OneRow : Shortcut {
+// Reads one row by one index.
+struct RowLoad : Shortcut {
   int64_t n, bytes;
   int index_at, y_at;  // where their addresses stand
 };
 inline char* address(double value) { return reinterpret_cast<char*>(static_cast<intptr_t>(value)); }
 
-template <class I> void gather_row(Shortcut* shortcut, const double* block) {
-  const OneRow& s = *static_cast<const OneRow*>(shortcut);
+template <class I> void load_row(Shortcut* shortcut, const double* block) {
+  const RowLoad& s = *static_cast<const RowLoad*>(shortcut);
   const I* index = reinterpret_cast<const I*>(address(block[s.index_at]));
   const I at = *index;
   if (at < 0 || static_cast<int64_t>(at) >= s.n) check_indices(index, 1, s.n);
@@ -123,10 +123,10 @@ Shortcut* gather_shortcut(Args& a) {
   const Shape shape = gather_shape(params, indices, y, a);
   if (shape.batch != 1 || shape.outer != 1 || shape.count != 1 || y.size == 0) return nullptr;
   if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return nullptr;
-  void* memory = std::malloc(sizeof(OneRow));
+  void* memory = std::malloc(sizeof(RowLoad));
   if (!memory) return nullptr;
-  OneRow* s = new (memory) OneRow{};
-  s->run = indices.dtype == DType::i32 ? gather_row<int32_t> : gather_row<int64_t>;
+  RowLoad* s = new (memory) RowLoad{};
+  s->run = indices.dtype == DType::i32 ? load_row<int32_t> : load_row<int64_t>;
   s->n = shape.n;
   s->bytes = shape.inner * static_cast<int64_t>(dtype_size(y.dtype));
   s->index_at = 2 + 3 + params.rank;
@@ -314,6 +314,40 @@ void set_row(Args& a) {
   });
 }
 
+// Writes a row, where that is in the time of one thread.
+struct RowStore : Shortcut {
+  int64_t n, bytes;
+  int index_at, row_at, y_at;  // where their addresses stand
+};
+
+template <class I> void store_row(Shortcut* shortcut, const double* block) {
+  const RowStore& s = *static_cast<const RowStore*>(shortcut);
+  const int64_t at = *reinterpret_cast<const I*>(address(block[s.index_at]));
+  if (at < 0 || at >= s.n) fail(Code::out_of_range, "index %lld is not in [0, %lld)", ll(at), ll(s.n));
+  const char* x = address(block[2]);
+  char* y = address(block[s.y_at]);
+  if (y != x) parallel_copy(y, x, s.n * s.bytes);
+  copy_bytes(y + at * s.bytes, address(block[s.row_at]), s.bytes);
+}
+
+Shortcut* set_row_shortcut(Args& a) {
+  const Tensor x = a.tensor(), index = a.tensor(), row = a.tensor(), y = a.tensor();
+  const int64_t bytes = row.size * static_cast<int64_t>(dtype_size(y.dtype));
+  if (a.integer() != 0 || bytes == 0 || bytes > kMoveBytes) return nullptr;
+  if (x.rank < 1 || index.size != 1 || y.size != x.size || x.size != x.dims[0] * row.size) return nullptr;
+  if (index.dtype != DType::i32 && index.dtype != DType::i64) return nullptr;
+  void* memory = std::malloc(sizeof(RowStore));
+  if (!memory) return nullptr;
+  RowStore* s = new (memory) RowStore{};
+  s->run = index.dtype == DType::i32 ? store_row<int32_t> : store_row<int64_t>;
+  s->n = x.dims[0];
+  s->bytes = bytes;
+  s->index_at = 2 + 3 + x.rank;
+  s->row_at = s->index_at + 3 + index.rank;
+  s->y_at = s->row_at + 3 + row.rank;
+  return s;
+}
+
 void one_hot(Args& a) {
   Tensor indices = a.tensor(), y = a.tensor();
   int64_t axis = a.integer();
@@ -394,7 +428,7 @@ void register_gather(Registry& r) {
   r.add("GatherGrad", gather_grad);
   r.add("GatherNd", gather_nd);
   r.add("ScatterNd", scatter_nd);
-  r.add("SetRow", set_row);
+  r.add("SetRow", set_row, set_row_shortcut);
   r.add("OneHot", one_hot);
   r.add("Nonzero", nonzero);
 }

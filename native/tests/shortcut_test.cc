@@ -197,6 +197,40 @@ template <class I> void rows(const Dims& dims, int64_t axis, const Dims& index_d
   }
 }
 
+// Rows set in place and in a copy.
+template <class I> void stores(const Dims& dims) {
+  Array<float> kept(dims, 3), x(dims, 3), expected(dims), found(dims);
+  const Dims row(dims.begin() + 1, dims.end());
+  const auto values = Array<float>::make(row, [](int64_t k) { return 0.25 * k - 1; });
+  Array<I> index({});
+  const auto block = [&](const Array<float>& from, Array<float>& y) {
+    std::vector<double> b = {3, 1};
+    const auto tensor = [&](const void* p, DType t, const Dims& d) {
+      b.insert(b.end(), {address(p), static_cast<double>(static_cast<int>(t)), static_cast<double>(d.size())});
+      b.insert(b.end(), d.begin(), d.end());
+    };
+    tensor(from.data(), DType::f32, dims);
+    tensor(index.data(), DTypeOf<I>::value, {});
+    tensor(values.data(), DType::f32, row);
+    tensor(y.data(), DType::f32, dims);
+    b.push_back(0);
+    return b;
+  };
+  const Both both("SetRow", block(x, expected));
+  CHECK(both.shortcut);
+  if (!both.shortcut) return;
+  for (int64_t at = -1; at <= dims[0]; at++) {
+    index[0] = static_cast<I>(at);
+    const Code wanted = at < 0 || at >= dims[0] ? Code::out_of_range : Code::ok;
+    CHECK(both.by_kernel(block(kept, expected)) == wanted);
+    CHECK(both.by_shortcut(block(kept, found)) == wanted);
+    CHECK(same(found, expected) && same(kept, Array<float>(dims, 3)));
+    CHECK(both.by_shortcut(block(x, x)) == wanted);
+    if (wanted == Code::ok) CHECK(std::memcmp(x.data() + at * values.size, values.data(), static_cast<size_t>(values.size) * 4) == 0);
+  }
+  for (int64_t k = 0; k < x.size; k++) CHECK(x[k] == values[k % values.size]);
+}
+
 void without_shortcuts() {
   Array<float> x({4}), y({4});
   ScalarCode code({DType::f32});
@@ -206,6 +240,8 @@ void without_shortcuts() {
   CHECK(!Both("ElementwiseFlat", block).shortcut);
   // Two rows.
   CHECK(!Both("Gather", {2, 1, 0, 0, 1, 4, 0, 2, 1, 2, 0, 0, 1, 2, 0, 0}).shortcut);
+  // Rows that are added.
+  CHECK(!Both("SetRow", {3, 1, 0, 0, 1, 4, 0, 2, 0, 0, 0, 0, 0, 0, 1, 4, 1}).shortcut);
   // Indices that the kernel refuses.
   CHECK(!Both("Gather", {2, 1, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0}).shortcut);
 }
@@ -219,6 +255,8 @@ int main() {
   rows<int64_t>({5}, 0, {1});
   rows<int32_t>({4, 3}, 0, {});
   rows<int64_t>({1, 7, 70}, 1, {1, 1});
+  stores<int32_t>({6});
+  stores<int64_t>({3, 5, 7});
   without_shortcuts();
   return finish();
 }

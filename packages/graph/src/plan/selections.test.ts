@@ -37,7 +37,7 @@ describe('selectResults', () => {
       '%3 int32[] = %2 ? %4 : %5',
     ]);
     const plan = optimizePlan(b.plan());
-    expect(lines(plan)).toEqual(['%2 int32[] = ((%1 % 2) == 0) ? (%0 + %1) : %0']);
+    expect(lines(plan)).toEqual(['%2 int32[] = ((%1 & 1) == 0) ? (%0 + %1) : %0']);
     expect(b.run(jsBackend, plan).outputs).toEqual([new Int32Array([5])]);
   });
 
