@@ -10,6 +10,7 @@ import {
 } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import { BundleReader, BundleWriter, FormatError, tensorflow, UnsupportedFormatError } from '@eagre/formats';
+import { arrayFormatOf, openArrayFile, writeArrayFile, writeArrayFileAsync } from './array-file.ts';
 import type { Source } from './source.ts';
 
 const { OBJECT_GRAPH_KEY, TrackableObjectGraph } = tensorflow;
@@ -30,10 +31,12 @@ export interface Bundle extends Source {
 }
 
 /**
- * Opens the checkpoint at a path without endings.
+ * Opens the checkpoint at a path: one of TensorFlow, or a `.safetensors` or `.npz` file.
  * @throws NotFoundError when there is none, DataLossError when it is damaged.
  */
 export function openBundle(prefix: string): Bundle {
+  const format = arrayFormatOf(prefix);
+  if (format !== undefined) return translated(prefix, () => openArrayFile(prefix, format));
   const reader = translated(prefix, () => BundleReader.openSync(prefix));
   const entries = reader.entries();
   const graph = entries.has(OBJECT_GRAPH_KEY) ? translated(prefix, () => graphOf(reader)) : null;
@@ -74,6 +77,11 @@ export function openBundle(prefix: string): Bundle {
 
 /** Writes a checkpoint whole or not at all. */
 export function writeBundle(prefix: string, values: Values, shards = 1): void {
+  const format = arrayFormatOf(prefix, shards);
+  if (format !== undefined) {
+    writeArrayFile(prefix, format, values);
+    return;
+  }
   const writer = new BundleWriter(prefix, { shards });
   try {
     for (const [key, value] of values.tensors) writer.add(key, value.dtype, value.shape, contentOf(value));
@@ -86,6 +94,8 @@ export function writeBundle(prefix: string, values: Values, shards = 1): void {
 
 /** The same while the program goes on; the tensors must keep their values meanwhile. */
 export async function writeBundleAsync(prefix: string, values: Values, shards = 1): Promise<void> {
+  const format = arrayFormatOf(prefix, shards);
+  if (format !== undefined) return writeArrayFileAsync(prefix, format, values);
   const writer = new BundleWriter(prefix, { shards });
   try {
     for (const [key, value] of values.tensors)
@@ -125,7 +135,8 @@ function translated<T>(prefix: string, fn: () => T): T {
     if (cause instanceof FormatError) throw new DataLossError(cause.message, 'restore', { cause });
     const { code, path } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      const missing = path === undefined || path.endsWith('.index') ? '' : ` (${path} is missing)`;
+      const missing =
+        path === undefined || path === prefix || path.endsWith('.index') ? '' : ` (${path} is missing)`;
       throw new NotFoundError(
         `Unsuccessful TensorSliceReader constructor: Failed to find any matching files for ${prefix}${missing}`,
         'restore',

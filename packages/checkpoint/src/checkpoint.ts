@@ -10,6 +10,7 @@ import {
 } from '@eagre/core';
 import { context, inContext, lifted, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
+import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values, writeBundle, writeBundleAsync } from './bundle.ts';
 import { describe, type Look } from './object-graph.ts';
 import { CheckpointOptions } from './options.ts';
@@ -100,7 +101,12 @@ class CheckpointObject implements Trackable {
     return path;
   }
 
-  /** Writes exactly this path; counts nothing, and the folder's latest checkpoint stays what it is. @returns the path. */
+  /**
+   * Writes exactly this path; counts nothing, and the folder's latest checkpoint stays what it is. A path that ends in `.safetensors` or
+   * `.npz` becomes one file of that kind, with variables under their paths (`model/kernel`).
+   * @returns the path.
+   * @throws InvalidArgumentError for strings, where the ending is one of these.
+   */
   write(path: string, options: CheckpointOptions = new CheckpointOptions()): string {
     this._write(path, options, []);
     return path;
@@ -239,6 +245,12 @@ class CheckpointObject implements Trackable {
   }
 
   #next(prefix: string): string {
+    if (arrayFormatOf(prefix) !== undefined) {
+      throw new InvalidArgumentError(
+        `${prefix}: save() numbers checkpoints of TensorFlow; write() makes a .safetensors or .npz file`,
+        'Checkpoint.save',
+      );
+    }
     return `${prefix}-${this._count()}`;
   }
   /** @internal One more save. */

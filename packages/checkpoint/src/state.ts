@@ -44,6 +44,8 @@ export function getCheckpointState(directory: string, latestFilename = 'checkpoi
     };
   } catch (cause) {
     if (cause instanceof FormatError) throw new DataLossError(cause.message, 'getCheckpointState', { cause });
+    // Below a file there is none.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return null;
     throw cause;
   }
 }
