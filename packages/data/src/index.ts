@@ -47,6 +47,7 @@ export type { State } from './iterator.ts';
 export { AUTOTUNE, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
 export type { SaveOptions } from './saved/saved-files.ts';
 export type { ElementSource } from './sources/generator.ts';
+export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';
 export type { ResampleOptions } from './transformations/checks.ts';
 export type { InterleaveOptions } from './transformations/flat-map.ts';

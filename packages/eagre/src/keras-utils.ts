@@ -1,3 +1,3 @@
-/** `tf.keras.utils`: data in folders, downloads, sequences. */
-export { imageDatasetFromDirectory, textDatasetFromDirectory } from '@eagre/data';
+/** `tf.keras.utils`: data in folders, downloads, sequences, series. */
+export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';

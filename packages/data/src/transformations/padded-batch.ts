@@ -86,7 +86,7 @@ export class PaddedBatchNode extends UnaryNode {
       (paddedShapes !== undefined || (paddingValues !== null && typeof paddingValues === 'object'))
     )
       throw new InvalidArgumentError(
-        'paddedShapes and paddingValues need elements whose structure is known: give the generator an outputSignature',
+        'paddedShapes and paddingValues need elements whose structure is known: give the generator an outputSignature; behind plain code (runEagerly, async) leave them out, or give one number as paddingValues',
         what,
       );
     const shapes = spec === null || paddedShapes === undefined ? null : shapesOf(paddedShapes, spec);
