@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
@@ -184,3 +184,45 @@ function bytesIn(event: SummaryEvent): number {
     return event.value === null || event.value.dtype === 'string' ? 0 : event.value.data.byteLength;
   return event.kind === 'histogram' ? 24 * event.buckets.length : 0;
 }
+
+it('leaves out files and folders that are removed while others are read', async () => {
+  const folder = join(temporaryFolder(), 'removed');
+  const one = tensorflow.Event.encode({ wall_time: 1, step: 1, file_version: 'brain.Event:2' });
+  const write = (): void => {
+    for (const name of ['a', 'b', 'c']) {
+      mkdirSync(join(folder, name), { recursive: true });
+      writeFileSync(join(folder, name, 'events.out.tfevents.1'), encodeRecord(one));
+    }
+  };
+  write();
+  const runs: string[] = [];
+  for (const { run } of readEvents(folder)) {
+    runs.push(run);
+    rmSync(join(folder, 'b'), { recursive: true, force: true });
+  }
+  expect(runs).toEqual(['a', 'c']);
+  write();
+  for await (const { run } of readEvents(folder)) {
+    runs.push(run);
+    rmSync(join(folder, 'b', 'events.out.tfevents.1'), { force: true });
+  }
+  expect(runs.slice(2)).toEqual(['a', 'c']);
+  write();
+  const abort = new AbortController();
+  runs.length = 0;
+  const following = readEvents(folder, { follow: true, pollMillis: 1, signal: abort.signal });
+  for await (const { run } of following) {
+    runs.push(run);
+    rmSync(join(folder, 'b'), { recursive: true, force: true });
+    if (run === 'c') {
+      mkdirSync(join(folder, 'd'));
+      writeFileSync(join(folder, 'd', 'events.out.tfevents.1'), encodeRecord(one));
+    }
+    if (run === 'd') abort.abort();
+  }
+  expect(runs).toEqual(['a', 'c', 'd']);
+  const gone = readEvents(folder, { follow: true, pollMillis: 1 })[Symbol.asyncIterator]();
+  for (let i = 0; i < 3; i++) await gone.next();
+  rmSync(folder, { recursive: true });
+  await expect(gone.next()).rejects.toThrow(NotFoundError);
+});

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { FormatError, nodeBuiltin, RecordParser, tensorflow } from '@eagre/formats';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
@@ -22,7 +23,7 @@ const CHUNK_BYTES = 1 << 18;
  * Files come one after another, by folder and name. A record that is only half there, as a writer at work or a crash leaves it, ends its
  * file. No more than one record and a buffer is in memory, and the metadata of tags.
  *
- * Iterating throws NotFoundError when there is no such path, DataLossError for what is no event file or was changed.
+ * Files that are removed on the way are left out. Iterating throws NotFoundError when there is no such path, DataLossError for what is no event file or was changed.
  * @throws InvalidArgumentError for options out of range.
  */
 export function readEvents(
@@ -102,13 +103,23 @@ class EventFolder {
     const found = fs.statSync(this.#path, { throwIfNoEntry: false });
     if (found === undefined) throw new NotFoundError(`there is no ${this.#path}`, 'readEvents');
     if (!found.isDirectory()) return [[this.#path, '.']];
-    const list = fs
-      .readdirSync(this.#path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.includes('tfevents'))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [file, relative(this.#path, dirname(file)) || '.'] as const);
+    const below = (folder: string): string[] =>
+      entriesOf(folder).flatMap((entry) => {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) return below(path);
+        return entry.isFile() && entry.name.includes('tfevents') ? [path] : [];
+      });
+    const list = below(this.#path).map((file) => [file, relative(this.#path, dirname(file)) || '.'] as const);
     const key = ([file, run]: readonly [string, string]): string => `${run}\0${file}`;
     return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return nodeBuiltin('node:fs').readdirSync(folder, { withFileTypes: true });
+  } catch (cause) {
+    return gone(cause) ?? [];
   }
 }
 
@@ -128,11 +139,12 @@ class EventTail {
   }
 
   *read(): Generator<SummaryEvent, void, undefined> {
-    for (const record of this.records()) yield* this.#decoded(record);
+    for (const record of this.records(true)) yield* this.#decoded(record);
   }
 
   async *readAsync(): AsyncGenerator<SummaryEvent, void, undefined> {
-    const file = await nodeBuiltin('node:fs').promises.open(this.#path, 'r');
+    const file = await nodeBuiltin('node:fs').promises.open(this.#path, 'r').catch(gone);
+    if (file === null) return;
     try {
       for (;;) {
         const chunk = new Uint8Array(CHUNK_BYTES);
@@ -145,9 +157,11 @@ class EventTail {
     }
   }
 
-  *records(): Generator<Uint8Array, void, undefined> {
+  /** @param listed whether the file was there, so that it has been removed since if it is not. */
+  *records(listed = false): Generator<Uint8Array, void, undefined> {
     const fs = nodeBuiltin('node:fs');
-    const fd = open(this.#path);
+    const fd = open(this.#path, listed);
+    if (fd === null) return;
     try {
       for (;;) {
         const chunk = new Uint8Array(CHUNK_BYTES);
@@ -172,13 +186,21 @@ class EventTail {
   }
 }
 
-function open(path: string): number {
+function open(path: string, listed: boolean): number | null {
   try {
     return nodeBuiltin('node:fs').openSync(path, 'r');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    gone(cause);
+    if (listed) return null;
     throw new NotFoundError(`there is no ${path}`, 'summaryIterator', { cause });
   }
+}
+
+/** Files and folders may be removed while others are read. @throws `cause` for another reason why there is nothing. */
+function gone(cause: unknown): null {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw cause;
+  return null;
 }
 
 function inFile<T>(path: string, fn: () => T): T {
