@@ -1,6 +1,7 @@
 // What is certain about values before the code runs: which are never tensors.
 import type { Node } from 'oxc-parser';
-import { bare, boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
+import { boundNames } from './names.ts';
+import { bare, children, type Func, isClass, isFunction } from './syntax.ts';
 import { ASKING, BINARY } from './unit.ts';
 
 /** Names of which it is certain that they never hold tensors. */

@@ -1,4 +1,5 @@
-import { boundNames, children, declaredIn, type Func, isFunction, type Node } from './syntax.ts';
+import { boundNames, declaredIn } from './names.ts';
+import { children, type Func, isFunction, type Node } from './syntax.ts';
 
 /** The names that a function uses and does not declare. */
 export function freeNames(fn: Func): string[] {

@@ -4,9 +4,10 @@ import type { Node } from 'oxc-parser';
 import { type HostNames, hostNames, isConvertible, numbersOf } from './facts.ts';
 import { Light } from './light.ts';
 import { isOptOut } from './marks.ts';
+import { boundNames } from './names.ts';
 import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import { Rewriter } from './rewrite.ts';
-import { boundNames, children, type Func, isClass, isFunction } from './syntax.ts';
+import { children, type Func, isClass, isFunction } from './syntax.ts';
 import { asItIs, type Unit, within } from './unit.ts';
 
 const NONE: HostNames = new Set();

@@ -2,8 +2,9 @@
 export { converting, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { caught, fresh, made, own, thrown } from './runtime/frames.ts';
+export { forOf, items, range } from './runtime/iteration.ts';
 export { list } from './runtime/lists.ts';
-export { doStmt, forOf, items, range, whileStmt } from './runtime/loop.ts';
+export { doStmt, whileStmt } from './runtime/loop.ts';
 export {
   add,
   before,

@@ -1,24 +1,17 @@
-// while, do, for and for…of.
-import {
-  constant,
-  range as hostRange,
-  InvalidArgumentError,
-  Tensor,
-  unstack,
-  Variable,
-  where,
-} from '@eagre/core';
-import { context, getRow, knownSize, toTensor } from '@eagre/core/internal';
-import { autographIterate, type TensorArray, whileLoop } from '@eagre/graph';
+// while, do and for; for…of ends in them, too.
+import { constant, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { context } from '@eagre/core/internal';
+import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
-import { afterJump, type State, unless } from './choice.ts';
+import { type State, unless } from './choice.ts';
 import { EndlessError, inFrame } from './frames.ts';
 import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
 import { firstTurn, Growth } from './lists.ts';
 import { type Outcome, Signal } from './signal.ts';
-import { and, asTensor, isTensor, known, not, or, type Truth, truth } from './truth.ts';
+import { and, asTensor, isTensor, not, or, type Truth, truth } from './truth.ts';
 
-interface Loop {
+/** What a loop consists of. */
+export interface Loop {
   readonly test: () => unknown;
   readonly body: () => Outcome;
   readonly update: (() => void) | null;
@@ -54,7 +47,7 @@ export function doStmt(
 }
 
 /** Runs turns as they are, as long as it is known whether there is another one; the others become a loop of the graph. */
-function run(loop: Loop, first: boolean): Outcome {
+export function run(loop: Loop, first: boolean): Outcome {
   const { test, body, update, state, site } = loop;
   for (let asked = first; ; asked = true) {
     if (asked) {
@@ -79,7 +72,7 @@ function run(loop: Loop, first: boolean): Outcome {
 }
 
 /** The turns that a graph has to decide about. @param before what a turn before has said. */
-function traced(loop: Loop, before: Signal | undefined): Outcome {
+export function traced(loop: Loop, before: Signal | undefined): Outcome {
   const { test, body, update, state, site } = loop;
   const names = [
     ...(state?.[2].map((n) => `the variable ${n}`) ?? []),
@@ -239,171 +232,4 @@ function asInteger(kind: Kind): Kind {
   return typeof kind === 'object' && kind.kind === 'leaf' && kind.dtype === 'float32'
     ? { ...kind, dtype: 'int32' }
     : kind;
-}
-
-/** A range whose bounds are known at run time only. */
-class Range {
-  readonly start: Tensor;
-  readonly limit: Tensor;
-  readonly delta: Tensor;
-
-  constructor(start: Tensor, limit: Tensor, delta: Tensor) {
-    this.start = start;
-    this.limit = limit;
-    this.delta = delta;
-  }
-}
-
-/** What a for…of over `tf.range(…)` goes through. @param tf the library, or another object with a function of that name. */
-export function range(
-  tf: { readonly range: (...args: never[]) => unknown },
-  ...args: readonly unknown[]
-): unknown {
-  const symbolicOne = args.find((a) => isTensor(a) && known(toTensor(a)) === null);
-  if (symbolicOne === undefined || tf.range !== hostRange) return tf.range(...(args as never[]));
-  const bounds = args.filter((a) => typeof a === 'number' || typeof a === 'bigint' || isTensor(a));
-  const options = args.find((a) => typeof a === 'object' && a !== null && !isTensor(a)) as
-    | { dtype?: Tensor['dtype'] }
-    | undefined;
-  const dtype = options?.dtype ?? toTensor(symbolicOne as Tensor).dtype;
-  const at = (i: number, other: number): Tensor => {
-    const bound = bounds[i];
-    const t = bound === undefined ? constant(other, dtype) : toTensor(bound as Tensor, dtype);
-    return (t.dtype === dtype ? t : t.cast(dtype)).reshape([]);
-  };
-  return bounds.length === 1
-    ? new Range(constant(0, dtype), at(0, 0), constant(1, dtype))
-    : new Range(at(0, 0), at(1, 0), at(2, 1));
-}
-
-/** A state with one variable more, which is the loop's own. */
-function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) => void): State {
-  const [read, write, names, own, lists = []] = state ?? [() => [], () => undefined, [], 0];
-  return [
-    () => [get(), ...read()],
-    (values) => {
-      set(values[0] as Tensor);
-      write(values.slice(1));
-    },
-    ['(counter)', ...names],
-    own + 1,
-    lists.map((i) => i + 1),
-  ];
-}
-
-/** A converted `for…of`. */
-export function forOf(
-  over: unknown,
-  body: (item: unknown) => Outcome,
-  state: State | null,
-  site: string,
-): Outcome {
-  if (over instanceof Range) {
-    const { start, limit, delta } = over;
-    let i = start;
-    const up = known(delta);
-    const goesOn = (): Tensor =>
-      up === null
-        ? where(delta.greater(0), i.less(limit), i.greater(limit))
-        : Number(up.item()) > 0
-          ? i.less(limit)
-          : i.greater(limit);
-    const turn = (): Outcome => {
-      const item = i;
-      i = i.add(delta);
-      return body(item);
-    };
-    return run(
-      {
-        test: goesOn,
-        body: turn,
-        update: null,
-        state: withCounter(
-          state,
-          () => i,
-          (v) => (i = v),
-        ),
-        site,
-      },
-      true,
-    );
-  }
-  if (over instanceof Tensor || over instanceof Variable) {
-    const x = rowsOf(over, site);
-    if (context.tracer === null) return unrolled(unstack(x), body, state, site);
-    const count = knownSize(x.shape[0] as number, 'autograph');
-    let i = constant(0, 'int32');
-    const limit = constant(count, 'int32');
-    const turn = (): Outcome => {
-      const row = getRow(x, i);
-      i = i.add(1);
-      return body(row);
-    };
-    const loop: Loop = {
-      test: () => i.less(limit),
-      body: turn,
-      update: null,
-      state: withCounter(
-        state,
-        () => i,
-        (v) => (i = v),
-      ),
-      site,
-      turns: count,
-    };
-    // Whatever the rows are, it is one loop of the graph.
-    return count === 0 ? undefined : traced(loop, undefined);
-  }
-  return unrolled(elementsOf(over, site), body, state, site);
-}
-
-/** What the host goes through; while tracing, objects may say that it is something else. */
-function elementsOf(over: unknown, site: string): Iterable<unknown> {
-  const own: unknown =
-    context.tracer !== null && typeof over === 'object' && over !== null
-      ? Reflect.get(over, autographIterate)
-      : undefined;
-  return (typeof own === 'function' ? own.call(over, site) : over) as Iterable<unknown>;
-}
-
-/** What a plain `for…of` goes through: of a tensor with values, its rows. */
-export function items(over: unknown, site: string): Iterable<unknown> {
-  if (Array.isArray(over) || !isTensor(over)) return over as Iterable<unknown>;
-  return unstack(rowsOf(over, site));
-}
-
-function rowsOf(over: Tensor | Variable, site: string): Tensor {
-  const x = toTensor(over);
-  if (x.rank === 0)
-    throw new InvalidArgumentError(
-      `${site}: for…of goes through the rows of a tensor, and a scalar has none`,
-      'autograph',
-    );
-  return x;
-}
-
-/** The most turns behind one in which a tensor may have ended the loop. */
-const UNROLLED = 1000;
-
-/** A loop whose turns stand one after the other. */
-function unrolled(
-  over: Iterable<unknown>,
-  body: (item: unknown) => Outcome,
-  state: State | null,
-  site: string,
-): Outcome {
-  let signal: Signal | undefined;
-  let turns = 0;
-  for (const item of over) {
-    if (signal !== undefined && ++turns > UNROLLED)
-      throw new AutographError(
-        site,
-        `this loop goes on for more than ${UNROLLED} turns behind one in which a tensor decides whether it ends, and each becomes part of the graph: go through a tensor or tf.range, or give it an end that is known`,
-      );
-    const next: Outcome =
-      signal === undefined ? body(item) : afterJump(signal, () => body(item), state, site);
-    signal = (next ?? undefined)?.afterTurn();
-    if (signal?.jumped === true) break;
-  }
-  return signal?.afterLoop();
 }

@@ -1,0 +1,60 @@
+// The names of the function that a graph is being made of.
+import { type HostNames, hostNames, listNames, ownNames } from './facts.ts';
+import type { Assigned } from './names.ts';
+import type { Func } from './syntax.ts';
+
+export class Scope {
+  readonly #ag: string;
+  /** The names that the function being converted declares. */
+  locals: ReadonlySet<string> = new Set();
+  /** Those of them that are declared in converted statements. */
+  inner: Set<string> = new Set();
+  /** Names of values that never become tensors. */
+  hosts: HostNames = new Set();
+  /** Names of lists that `push` may fill in loops of a graph. */
+  lists: ReadonlySet<string> = new Set();
+
+  /** @param ag what the helpers are called. */
+  constructor(ag: string) {
+    this.#ag = ag;
+  }
+
+  /** Makes code of a function, with its names. */
+  in<T>(fn: Func, make: () => T): T {
+    const { locals, inner, hosts, lists } = this;
+    this.inner = new Set();
+    this.locals = ownNames(fn);
+    this.hosts = hostNames(fn, 'constants');
+    this.lists = listNames(fn);
+    const done = make();
+    Object.assign(this, { locals, inner, hosts, lists });
+    return done;
+  }
+
+  /** Code for the state of a statement: how to read and write it, its names, how many of them end with the function, and which are lists. */
+  state(parts: readonly Assigned[], declared: readonly string[]): string {
+    const names = new Set<string>();
+    const members = new Set<string>();
+    for (const part of parts) {
+      for (const name of part.names) if (!declared.includes(name)) names.add(name);
+      for (const name of part.pushed) if (this.lists.has(name) && !declared.includes(name)) names.add(name);
+      for (const [text, { root }] of part.members) if (!declared.includes(root)) members.add(text);
+    }
+    const own = [...names].filter((n) => this.locals.has(n));
+    const all = [...own, ...[...names].filter((n) => !this.locals.has(n)), ...members];
+    if (all.length === 0) return 'null';
+    /** Whether the object of a member is assigned, too: it may not be there before. */
+    const depends = (text: string): boolean => all.some((other) => text.startsWith(`${other}.`));
+    const lists = all.flatMap((name, i) => (this.lists.has(name) ? [i] : []));
+    const last = lists.length === 0 ? '' : `, [${lists.join(', ')}]`;
+    const reads = all.map((text) => (depends(text) ? text.replaceAll('.', '?.') : text));
+    const value = `${this.#ag}v`;
+    const later = all.flatMap((text, i) =>
+      depends(text) ? [` if (${parentOf(text)} != null) ${text} = ${value}[${i}];`] : [],
+    );
+    const writes = `[${all.map((text) => (depends(text) ? '' : text)).join(', ')}] = ${value};${later.join('')}`;
+    return `[() => [${reads.join(', ')}], (${this.#ag}v) => { ${writes} }, ${JSON.stringify(all)}, ${own.length}${last}]`;
+  }
+}
+
+const parentOf = (text: string): string => text.slice(0, text.lastIndexOf('.'));
