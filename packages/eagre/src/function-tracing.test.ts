@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import * as tf from './index.ts';
 
 const golden = JSON.parse(readFileSync(new URL('../golden/tracing.json', import.meta.url), 'utf8')) as {
@@ -103,4 +103,24 @@ const ownCounts: Readonly<Record<string, readonly number[]>> = {
 
 test.each(Object.entries(golden.counts))('as often as TensorFlow traces: %s', (name, expected) => {
   expect((scenarios[name] as () => number[])()).toEqual(ownCounts[name] ?? expected);
+});
+
+test('a trace that does not end is warned of', () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  let turns = 0;
+  const endless = tf.function((x: tf.Tensor) => {
+    // Of an object, as in code that is not converted.
+    const more: unknown = x;
+    while (more) {
+      x.add(1);
+      if (++turns === 50_001) throw new Error('enough');
+    }
+    return x;
+  });
+  expect(() => endless(tf.constant(1))).toThrow('enough');
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(warn.mock.calls[0]?.[0]).toMatch(
+    /^tf\.function: the traced function '.*' has 50000 operations by now and is still being traced \(.*function-tracing\.test\.ts:\d+.*--import eagre\/register/,
+  );
+  warn.mockRestore();
 });

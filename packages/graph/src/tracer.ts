@@ -35,6 +35,7 @@ import { assignedOp } from './assigned.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { dependsOnSizes } from './size-dependence.ts';
+import { userLine } from './source-lines.ts';
 
 /** Looks at kernel calls for numbers that each run asks for. */
 class LateWatch implements Sink {
@@ -68,6 +69,19 @@ export interface Outside {
   /** The body's argument for it, and the tensor that stands for that. */
   readonly argument: GraphValue;
   readonly tensor: Tensor;
+}
+
+// TensorFlow warns of unrolled loops of 3,000 turns; this is what no program needs that is written for a graph.
+const LARGE = 50_000;
+
+/** A `while` on a tensor in code that is not converted is always true: without a word it would go on until memory ends. */
+function warnOfLargeTrace({ what }: TensorOwner, node: GraphNode): void {
+  const line = userLine(node.traced?.stack);
+  console.warn(
+    `tf.function: ${what} has ${LARGE} operations by now and is still being traced${line === undefined ? '' : ` (${line})`}. A loop whose ` +
+      'condition is a tensor ends only in converted code: start Node with --import eagre/register, use the build plugin, or write ' +
+      'tf.whileLoop. A loop over numbers is written down turn by turn: loop over tf.range instead.',
+  );
 }
 
 function ownerOf(name: string, outer: TensorOwner | null): TensorOwner {
@@ -199,6 +213,7 @@ export class FunctionTracer implements Tracer, Sink {
       outputs,
       { traced: new Error(), late: watch.late },
     );
+    if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
     tell(op, inputs, attrs, outputs);
     return outputs;
