@@ -61,6 +61,7 @@ for (const units of [16, 32]) {
   const session = tf.summary.createFileWriter(`${folder}/session-${units}`);
   session.asDefault(() => {
     tf.summary.hparams({ units, rate: 0.01 });
+    tf.summary.hparamsEnd(units === 16 ? 'success' : 'failure');
     tf.summary.scalar('accuracy', units / 64, { step: 1 });
   });
   session.close();

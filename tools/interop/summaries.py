@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'
 import numpy as np  # noqa: E402
@@ -18,7 +19,7 @@ import tensorflow as tf  # noqa: E402
 from google.protobuf import text_format  # noqa: E402
 from tensorboard.backend.event_processing import event_accumulator, event_file_loader  # noqa: E402
 from tensorboard.plugins.graph import keras_util  # noqa: E402
-from tensorboard.plugins.hparams import plugin_data_pb2  # noqa: E402
+from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2  # noqa: E402
 from tensorboard.plugins.projector import projector_config_pb2  # noqa: E402
 from tensorboard.util import tensor_util  # noqa: E402
 
@@ -96,6 +97,10 @@ def hparams(folder):
         start = plugin_data_pb2.HParamsPluginData.FromString(content).session_start_info
         assert {name: v.number_value for name, v in start.hparams.items()} == {'units': units, 'rate': 0.01}
         groups.add(start.group_name)
+        content = load(folder / f'session-{units}').SummaryMetadata('_hparams_/session_end_info').plugin_data.content
+        end = plugin_data_pb2.HParamsPluginData.FromString(content).session_end_info
+        assert end.status == (api_pb2.STATUS_SUCCESS if units == 16 else api_pb2.STATUS_FAILURE)
+        assert abs(end.end_time_secs - time.time()) < 3600
     assert len(groups) == 2
 
 

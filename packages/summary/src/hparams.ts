@@ -65,6 +65,41 @@ export function hparamsConfig(options: HParamsConfigOptions): boolean {
   });
 }
 
+export interface HParamsEndOptions {
+  /** Seconds since 1970; now unless given. */
+  readonly endTimeSecs?: number;
+}
+
+const statuses = {
+  success: tensorflow.HParamsStatus.SUCCESS,
+  failure: tensorflow.HParamsStatus.FAILURE,
+  running: tensorflow.HParamsStatus.RUNNING,
+} as const;
+
+/**
+ * Writes that a trial has ended, and how, beside what `hparams` wrote: TensorBoard's `session_end_pb`. Without it, TensorBoard takes the
+ * status for unknown.
+ * @returns as `hparams`.
+ * @throws InvalidArgumentError for another status.
+ */
+export function hparamsEnd(
+  status: 'success' | 'failure' | 'running' = 'success',
+  options: HParamsEndOptions = {},
+): boolean {
+  const what = 'tf.summary.hparamsEnd';
+  eagerOnly(what);
+  checkOptions(options, what);
+  if (!Object.hasOwn(statuses, status))
+    throw new InvalidArgumentError(
+      `the status is ${String(status)}, expected one of ${Object.keys(statuses).join(', ')}`,
+      what,
+    );
+  const { endTimeSecs = Date.now() / 1000 } = options;
+  return write('_hparams_/session_end_info', {
+    session_end_info: { status: statuses[status], end_time_secs: endTimeSecs },
+  });
+}
+
 function write(tag: string, content: tensorflow.HParamsPluginData): boolean {
   const { writer } = state;
   if (writer === null || answerNow() !== true) return false;

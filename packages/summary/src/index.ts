@@ -14,10 +14,12 @@ export {
 } from './hparam.ts';
 export {
   type HParamsConfigOptions,
+  type HParamsEndOptions,
   type HParamsOptions,
   type HParamValues,
   hparams,
   hparamsConfig,
+  hparamsEnd,
 } from './hparams.ts';
 export { type AudioOptions, audio, type ImageOptions, image } from './media.ts';
 export type {

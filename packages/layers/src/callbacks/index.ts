@@ -3,6 +3,7 @@ export { Callback, type FitParams, type Logs } from './callback.ts';
 export { CSVLogger, type CSVLoggerOptions } from './csv-logger.ts';
 export { EarlyStopping, type EarlyStoppingOptions } from './early-stopping.ts';
 export { History } from './history.ts';
+export { HParams, type HParamsCallbackOptions } from './hparams.ts';
 export { LambdaCallback, type LambdaCallbackFunctions } from './lambda-callback.ts';
 export { LearningRateScheduler, type LearningRateSchedulerOptions } from './learning-rate-scheduler.ts';
 export { ModelCheckpoint, type ModelCheckpointOptions } from './model-checkpoint.ts';

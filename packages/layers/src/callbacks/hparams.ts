@@ -1,0 +1,72 @@
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import * as summary from '@eagre/summary';
+import { hparamsByName } from '@eagre/summary/internal';
+import { Callback } from './callback.ts';
+
+export interface HParamsCallbackOptions {
+  /** Trials of one name are shown as one; a hash of the values unless given. */
+  readonly trialId?: string;
+}
+
+/**
+ * Writes the hyperparameters of one call of `fit` when it begins, and that it has ended when it does, `failure` if by an error:
+ * TensorBoard's `hp.KerasCallback`. Each callback is for one call.
+ *
+ *     const logs = `logs/search/${units}`;
+ *     await model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard(logs), new tf.callbacks.HParams(logs, { units })] });
+ */
+export class HParams extends Callback {
+  readonly #writer: summary.SummaryWriter | string;
+  readonly #hparams: summary.HParamValues;
+  readonly #options: HParamsCallbackOptions;
+  #open: summary.SummaryWriter | null = null;
+  #used = false;
+
+  /**
+   * @param writer what is written to, or the folder of the trial.
+   * @param hparams the values, by name, or by `tf.summary.HParam` in a map.
+   * @throws InvalidArgumentError for values that are no numbers, booleans or strings, and for a name that comes twice.
+   */
+  constructor(
+    writer: summary.SummaryWriter | string,
+    hparams: summary.HParamValues,
+    options: HParamsCallbackOptions = {},
+  ) {
+    super();
+    if (typeof writer !== 'string' && !(writer instanceof summary.SummaryWriter))
+      throw new InvalidArgumentError(`expected a writer or a folder, got ${String(writer)}`, 'HParams');
+    if (options.trialId !== undefined && typeof options.trialId !== 'string')
+      throw new InvalidArgumentError(`trialId is ${String(options.trialId)}, expected a string`, 'HParams');
+    this.#writer = writer;
+    this.#hparams = new Map(hparamsByName(hparams, 'HParams'));
+    this.#options = options;
+  }
+
+  /** @throws FailedPreconditionError (the fit) when the callback has been used before. */
+  override onTrainBegin(): void {
+    if (this.#used)
+      throw new FailedPreconditionError('this callback is for one call of fit: make another one', 'HParams');
+    this.#used = true;
+    this.#open = typeof this.#writer === 'string' ? summary.createFileWriter(this.#writer) : this.#writer;
+    this.#write(() => summary.hparams(this.#hparams, this.#options));
+  }
+
+  override onTrainEnd(): void {
+    this.#end('success');
+  }
+
+  override close(): void {
+    this.#end('failure');
+  }
+
+  #end(status: 'success' | 'failure'): void {
+    if (this.#open === null) return;
+    this.#write(() => summary.hparamsEnd(status));
+    if (typeof this.#writer === 'string') this.#open.close();
+    this.#open = null;
+  }
+
+  #write(write: () => boolean): void {
+    this.#open?.asDefault(() => summary.recordIf(true, write));
+  }
+}
