@@ -1,11 +1,14 @@
 // Every fenced example of the guides and the README does what it says: docs/autograph.md tells how outcomes are written.
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { convert } from '@eagre/autograph';
 import * as helpers from '@eagre/autograph/internal';
 import { transformSync } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { declarations, prepare, values } from './docs.fixture.ts';
 import * as tf from './index.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -15,6 +18,8 @@ const pages = [
   'docs/function',
   'docs/sessions',
   'docs/data',
+  'docs/data-files',
+  'docs/datasets',
   'docs/from-tensorflow',
 ];
 
@@ -72,6 +77,9 @@ function text(value: unknown): string {
 
 const AsyncFunction = (async () => {}).constructor as typeof Function;
 
+/** The file that an example stands for, if its first line names one: others read it. */
+const fileOf = ({ code }: Example): string | undefined => /^\/\/ (\S+\.js)\n/.exec(code)?.[1];
+
 async function run(example: Example): Promise<number> {
   let checks = 0;
   const source = sourceOf(example);
@@ -83,8 +91,13 @@ async function run(example: Example): Promise<number> {
   const { code } = convert(checked(source), { filename: nameOf(example) });
   const helper = /^import \* as (ag\$+) from/m.exec(code)?.[1] ?? 'ag$';
   const plain = transformSync(code, { loader: example.language, target: 'es2022' }).code;
-  const body = plain.replace(/^import .*$/gm, '').replace(/^export /gm, '');
+  const here = JSON.stringify(`${pathToFileURL(folder)}/`);
+  const body = plain
+    .replace(/^import .*$/gm, '')
+    .replace(/^export /gm, '')
+    .replaceAll('import.meta.url', here);
   const scope = {
+    ...values,
     tf,
     [helper]: helpers,
     check$(value: unknown, expected: string) {
@@ -100,11 +113,23 @@ async function run(example: Example): Promise<number> {
   return checks;
 }
 
+let folder: string;
+const before = process.cwd();
 beforeAll(() => {
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  folder = mkdtempSync(join(tmpdir(), 'eagre-docs-'));
+  process.chdir(folder);
+  prepare(folder);
+  for (const example of examples) {
+    const name = fileOf(example);
+    if (name !== undefined) writeFileSync(join(folder, name), example.code);
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterAll(() => {
   vi.restoreAllMocks();
+  process.chdir(before);
+  rmSync(folder, { recursive: true });
 });
 afterEach(() => {
   tf.compat.v1.enableEagerExecution();
@@ -116,7 +141,9 @@ test.each(pages)('%s.md has examples', (page) => {
 
 describe('examples do what they say', () => {
   test.each(examples.map((e) => [nameOf(e), e] as const))('%s', async (_, example) => {
-    expect(await run(example)).toBeGreaterThanOrEqual(example.page === 'README' ? 0 : 1);
+    // A file for others, and pictures for people, have no outcome.
+    const shows = fileOf(example) !== undefined || example.code.includes('contactSheet(');
+    expect(await run(example)).toBeGreaterThanOrEqual(example.page === 'README' || shows ? 0 : 1);
   });
 });
 
@@ -124,7 +151,7 @@ test('their types are right', () => {
   const files = new Map(
     examples
       .filter((e) => e.language === 'ts')
-      .map((e) => [root + nameOf(e), `${sourceOf(e)}\nexport {};\n`]),
+      .map((e) => [root + nameOf(e), `${sourceOf(e)}\n${declarations[e.page] ?? ''}\nexport {};\n`]),
   );
   const { config } = ts.readConfigFile(`${root}packages/eagre/tsconfig.json`, ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, `${root}packages/eagre`);
