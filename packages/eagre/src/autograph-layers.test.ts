@@ -34,3 +34,31 @@ test('a layer decides by a tensor, eagerly, in traces and in training', async ()
   expect(loss[0]).toBeCloseTo(1);
   expect(loss[2]).toBeLessThan(loss[0] as number);
 });
+
+test('a layer runs as it is written where code around it asks for that', () => {
+  const code = convert(
+    `import * as tf from 'eagre';
+class Sign extends tf.layers.Layer { call(x) { return x.sum().less(0) ? x.mul(0) : x; } }
+const sign = new Sign();
+const asked = (x) => { 'use autograph'; return sign(x); };`,
+    { filename: 'user.js' },
+  ).code.replace(/^import .*$/gm, '');
+  const made: unknown = new Function('tf', 'ag$', `${code}\nreturn { sign, asked };`)(tf, helpers);
+  const { sign, asked } = made as Readonly<Record<'sign' | 'asked', (x: tf.Tensor) => tf.Tensor>>;
+  const x = tf.constant([3]);
+  const of = (f: (x: tf.Tensor) => tf.Tensor): unknown => f(x).array();
+  // A tensor is an object, and counts as true there.
+  expect(of(tf.autograph.doNotConvert((x) => sign(x)))).toEqual([0]);
+  expect(of(tf.function((x: tf.Tensor) => sign(x), { autograph: false }))).toEqual([0]);
+  // What is asked for by name is converted everywhere.
+  expect(of(tf.autograph.doNotConvert((x) => asked(x)))).toEqual([3]);
+  expect(of(sign)).toEqual([3]);
+  expect(of(tf.function((x: tf.Tensor) => sign(x)))).toEqual([3]);
+  tf.config.runFunctionsEagerly(true);
+  try {
+    expect(of(tf.function((x: tf.Tensor) => sign(x), { autograph: false }))).toEqual([0]);
+    expect(of(tf.function((x: tf.Tensor) => sign(x)))).toEqual([3]);
+  } finally {
+    tf.config.runFunctionsEagerly(false);
+  }
+});

@@ -18,15 +18,26 @@ export function leaveConversion(before: boolean): void {
   converting = before;
 }
 
+/** Whether code asks to run as it is written, which is more than that nobody asks for anything. */
+let refused = false;
+
 /** Runs `fn` with conversion on or off for all that it calls. */
 export function withConversion<T>(on: boolean, fn: () => T): T {
   const before = converting;
+  const around = refused;
   converting = on;
+  refused = !on;
   try {
     return fn();
   } finally {
     converting = before;
+    refused = around;
   }
+}
+
+/** Runs `fn` with conversion on, unless code around it asks to run as it is written. */
+export function withConversionAllowed<T>(fn: () => T): T {
+  return converting || refused ? fn() : withConversion(true, fn);
 }
 
 /**

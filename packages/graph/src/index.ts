@@ -22,6 +22,7 @@ export {
   enterConversion,
   leaveConversion,
   withConversion,
+  withConversionAllowed,
 } from './conversion.ts';
 export {
   type FunctionOptions,

@@ -28,7 +28,7 @@ import {
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
-import { withConversion } from '@eagre/graph';
+import { withConversionAllowed } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
 import { Optimizer } from '@eagre/optimizers';
 import { type ConstraintLike, get as getConstraint, isOurs as isOurConstraint } from './constraints.ts';
@@ -430,7 +430,7 @@ export class Layer extends Module implements Trackable {
       keepAll(tensors);
       const call = (): LayerOutput => outsideScopes(() => this.call(tensors, all));
       // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
-      return keepAll(outputsOf(context.tracer === null ? withConversion(true, call) : call())) as Tensor;
+      return keepAll(outputsOf(context.tracer === null ? withConversionAllowed(call) : call())) as Tensor;
     } finally {
       leave?.();
       depth--;
