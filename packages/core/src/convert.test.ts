@@ -78,6 +78,11 @@ describe('constant', () => {
     expect(() => constant(value as never)).toThrow(InvalidArgumentError);
   });
 
+  it('says that a promise is to be awaited', () => {
+    // @ts-expect-error
+    expect(() => constant(Promise.resolve(1))).toThrow('got a promise: await it');
+  });
+
   it('refuses values that the dtype cannot hold', () => {
     expect(() => constant(300, 'uint8')).toThrow(/0 … 255/);
     expect(() => constant(2 ** 31, 'int32')).toThrow(/fit/);

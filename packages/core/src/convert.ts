@@ -102,6 +102,7 @@ export function toOwnTensor(value: TensorLike, dtype?: DType, strict = false): T
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
+  if (value instanceof Promise) return 'a promise: await it';
   return typeof value === 'object'
     ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
     : typeof value;

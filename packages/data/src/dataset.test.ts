@@ -108,6 +108,12 @@ describe('asynchronous parts', () => {
   });
 });
 
+it('says that a promise is to be awaited', () => {
+  expect(() => Dataset.fromTensorSlices([Promise.resolve(constant([1])), constant([2])])).toThrow(
+    'got a promise: await it',
+  );
+});
+
 describe('an iterator', () => {
   it('gives the next element itself, or throws', () => {
     const iterator = floats(3).iterator();

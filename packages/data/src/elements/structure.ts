@@ -134,12 +134,15 @@ export function toElement(value: unknown, what: string): Element {
     if (isPlainObject(value))
       return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what)]));
   }
-  const got =
-    typeof value === 'object' && value !== null
-      ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
-      : String(value);
   throw new InvalidArgumentError(
-    `elements are tensors, values for tensors, or these in arrays and plain objects; got ${got}`,
+    `elements are tensors, values for tensors, or these in arrays and plain objects; got ${describe(value)}`,
     what,
   );
+}
+
+function describe(value: unknown): string {
+  if (value instanceof Promise) return 'a promise: await it';
+  return typeof value === 'object' && value !== null
+    ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
+    : String(value);
 }
