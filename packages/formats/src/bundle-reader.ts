@@ -10,7 +10,7 @@ import { OpenFiles } from './open-files.ts';
 
 // What is read at once: large enough for a disk, small enough to be in the cache when it is checked. Handing a read to another thread costs
 // more, so that then it is as much as a program can stand still for.
-const CHUNK_BYTES = 2 ** 19;
+const CHUNK_BYTES = 2 ** 20;
 const LATER_CHUNK_BYTES = 2 ** 22;
 
 /**

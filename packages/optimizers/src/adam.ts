@@ -47,6 +47,11 @@ export class Adam extends Optimizer {
     if (this.amsgrad) [this.velocityHats] = this.addSlots(variables, 'velocity_hat');
   }
 
+  /** @internal Keras 2's decay of the learning rate is a schedule here. */
+  protected override get checkpointOptions(): Readonly<Record<string, number>> {
+    return { beta_1: this.beta1, beta_2: this.beta2, decay: 0 };
+  }
+
   protected override checkpointName(name: string): string {
     return { momentum: 'm', velocity: 'v', velocity_hat: 'vhat' }[name] ?? name;
   }

@@ -19,6 +19,7 @@ import {
   type Tensor,
   type TensorLike,
   type Trackable,
+  type TrackableAttribute,
   type TrackableSlot,
   type TrackableView,
   UnimplementedError,
@@ -194,7 +195,7 @@ export abstract class Optimizer extends Module implements Trackable {
     return [...this.#variables];
   }
 
-  /** The state for checkpoints: `iter`, `learning_rate`, and the slots of variables. */
+  /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
     if (this.rateVariable !== null) children.push(['learning_rate', this.rateVariable]);
@@ -203,7 +204,36 @@ export abstract class Optimizer extends Module implements Trackable {
       ([name, v]) =>
         (v instanceof Variable || v instanceof Module) && !known.has(v) && !this.#named.has(name),
     );
-    return { children: [...children, ...this.#named, ...others], slots: this.#slots };
+    const options = Object.keys(this.checkpointOptions).map((name): [string, Trackable] => [
+      name,
+      this.#optionFor(name),
+    ]);
+    return { children: [...children, ...options, ...this.#named, ...others], slots: this.#slots };
+  }
+
+  /** @internal Options that Keras 2 keeps in variables, by its names for them: they are in checkpoints, but stay what they are. */
+  protected get checkpointOptions(): Readonly<Record<string, number>> {
+    return {};
+  }
+  readonly #options = new Map<string, Trackable>();
+  #optionFor(name: string): Trackable {
+    const known = this.#options.get(name);
+    if (known !== undefined) return known;
+    const now = (): number => this.checkpointOptions[name] as number;
+    const value: TrackableAttribute = {
+      save: () => constant(now(), 'float32'),
+      restore: (stored) => {
+        if (stored.item() === Math.fround(now())) return;
+        console.warn(
+          `${this.name}: the checkpoint was made with ${name} ${shortest(stored.item())}, here it is ${now()} and stays so`,
+        );
+      },
+    };
+    const option: Trackable = {
+      trackableView: () => ({ children: [], attributes: [['VARIABLE_VALUE', value]] }),
+    };
+    this.#options.set(name, option);
+    return option;
   }
 
   /**

@@ -48,6 +48,11 @@ export class RMSprop extends Optimizer {
     if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');
   }
 
+  /** @internal Keras 2's decay of the learning rate is a schedule here. */
+  protected override get checkpointOptions(): Readonly<Record<string, number>> {
+    return { rho: this.rho, momentum: this.momentum, decay: 0 };
+  }
+
   protected override checkpointName(name: string): string {
     return { velocity: 'rms', average_gradient: 'mg' }[name] ?? name;
   }

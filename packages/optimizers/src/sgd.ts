@@ -39,6 +39,11 @@ export class SGD extends Optimizer {
     if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
   }
 
+  /** @internal Keras 2's decay of the learning rate is a schedule here. */
+  protected override get checkpointOptions(): Readonly<Record<string, number>> {
+    return { momentum: this.momentum, decay: 0 };
+  }
+
   protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { momentum, nesterov } = this;
     const rate = this.momentary(learningRate, (lr) => ({ lr }));
