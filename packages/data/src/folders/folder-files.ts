@@ -23,6 +23,23 @@ export interface FolderOptions {
   readonly subset?: 'training' | 'validation' | undefined;
 }
 
+/** Options that ask for both parts of a split. */
+export type BothSubsets<O extends FolderOptions> = Omit<O, 'subset'> & {
+  /** The two parts, [training, validation]; the second comes in the same order at each pass. */
+  readonly subset: 'both';
+};
+
+/** What `make` makes of the subset, or [training, validation] of both. */
+export function subsets<D>(
+  options: FolderOptions | BothSubsets<FolderOptions>,
+  make: (split: FolderOptions, passes: FolderOptions) => D,
+): D | [training: D, validation: D] {
+  if (options.subset !== 'both') return make(options, options);
+  const training = { ...options, subset: 'training' } as const;
+  const validation = { ...options, subset: 'validation' } as const;
+  return [make(training, training), make(validation, { ...validation, shuffle: false })];
+}
+
 /** The files of a dataset. */
 export interface FolderFiles {
   readonly paths: readonly string[];
@@ -68,7 +85,7 @@ function checkFolderOptions(options: FolderOptions, what: string): void {
   if (validationSplit !== undefined && !(validationSplit > 0 && validationSplit < 1))
     fail(`validationSplit must lie between 0 and 1, got ${validationSplit}`);
   if (subset !== undefined && subset !== 'training' && subset !== 'validation')
-    fail(`subset must be 'training' or 'validation', got ${String(subset)}`);
+    fail(`subset must be 'training', 'validation' or 'both', got ${String(subset)}`);
   if (subset !== undefined && shuffle && seed === undefined)
     fail('give a seed, so that training and validation do not overlap, or shuffle: false');
 }

@@ -7,6 +7,7 @@ import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { encode } from 'fast-png';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Dataset } from '../dataset.ts';
 import { golden, goldenFolder, goldenPath } from '../files/golden.ts';
 import type { ImageDatasetOptions } from './image-dataset.ts';
 import { imageDatasetFromDirectory } from './image-dataset.ts';
@@ -95,6 +96,25 @@ describe('imageDatasetFromDirectory', () => {
       imageDatasetFromDirectory(pictures, { validationSplit: 0.4, subset, seed: 4 });
     const all = [...(await seeded('training')).filePaths, ...(await seeded('validation')).filePaths];
     expect(new Set(all).size).toBe(5);
+  });
+
+  it('gives both parts of a split, the second in one order', async () => {
+    const options = { validationSplit: 0.4, seed: 4, imageSize: [2, 2] } as const;
+    const [training, validation] = await imageDatasetFromDirectory(pictures, { ...options, subset: 'both' });
+    for (const [part, subset] of [
+      [training, 'training'],
+      [validation, 'validation'],
+    ] as const)
+      expect(part.filePaths).toEqual(
+        (await imageDatasetFromDirectory(pictures, { ...options, subset })).filePaths,
+      );
+    const pixels = () => [...validation].map(([images]) => images.array());
+    expect(pixels()).toEqual(pixels());
+    const paired: Dataset<[Tensor, Tensor]> = training;
+    expect(paired.cardinality()).toBe(1);
+    await expect(
+      imageDatasetFromDirectory(pictures, { subset: 'both' as 'training', validationSplit: 0.4 }),
+    ).rejects.toThrow(/give a seed/);
   });
 
   it('batches, shuffles by the seed, and goes on where it was', async () => {

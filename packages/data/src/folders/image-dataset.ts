@@ -3,7 +3,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { type Awaitable, after } from '../iterator.ts';
 import { checkCount } from '../options.ts';
-import { type FolderOptions, folderFiles } from './folder-files.ts';
+import { type BothSubsets, type FolderOptions, folderFiles, subsets } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 import {
   type Box,
@@ -15,6 +15,8 @@ import {
   resized,
   withChannels,
 } from './picture.ts';
+
+const EXTENSIONS = ['.bmp', '.gif', '.jpeg', '.jpg', '.png'];
 
 /** Options of {@link imageDatasetFromDirectory}; names and defaults are Keras's. */
 export interface ImageDatasetOptions extends FolderOptions {
@@ -45,6 +47,14 @@ export interface ImageDatasetOptions extends FolderOptions {
  */
 export async function imageDatasetFromDirectory(
   directory: string,
+  options: BothSubsets<ImageDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null }),
+): Promise<[training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>]>;
+export async function imageDatasetFromDirectory(
+  directory: string,
+  options: BothSubsets<ImageDatasetOptions>,
+): Promise<[training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>]>;
+export async function imageDatasetFromDirectory(
+  directory: string,
   options: ImageDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null }),
 ): Promise<FolderDataset<Tensor>>;
 export async function imageDatasetFromDirectory(
@@ -53,8 +63,8 @@ export async function imageDatasetFromDirectory(
 ): Promise<FolderDataset<[images: Tensor, labels: Tensor]>>;
 export async function imageDatasetFromDirectory(
   directory: string,
-  options: ImageDatasetOptions = {},
-): Promise<FolderDataset<Tensor | [Tensor, Tensor]>> {
+  options: ImageDatasetOptions | BothSubsets<ImageDatasetOptions> = {},
+): Promise<FolderDataset<Tensor | [Tensor, Tensor]> | FolderDataset<Tensor | [Tensor, Tensor]>[]> {
   const what = 'imageDatasetFromDirectory';
   const { colorMode = 'rgb', imageSize = [256, 256], interpolation = 'bilinear' } = options;
   const { cropToAspectRatio = false, padToAspectRatio = false } = options;
@@ -65,7 +75,7 @@ export async function imageDatasetFromDirectory(
     );
   if (interpolation !== 'bilinear' && interpolation !== 'nearest')
     throw new InvalidArgumentError(
-      `interpolation must be 'bilinear' or 'nearest', got ${String(interpolation)}`,
+      `interpolation must be 'bilinear' or 'nearest', got ${String(interpolation)}; others by a decoder that resizes, as \`decode\``,
       what,
     );
   if (cropToAspectRatio && padToAspectRatio)
@@ -73,7 +83,6 @@ export async function imageDatasetFromDirectory(
   const [height, width] = imageSize;
   checkCount(height, 'the height in imageSize', what);
   checkCount(width, 'the width in imageSize', what);
-  const files = folderFiles(directory, ['.bmp', '.gif', '.jpeg', '.jpg', '.png'], options, what);
   const decode = options.decode ?? (await pictureDecoder());
   const channels = CHANNELS[colorMode];
 
@@ -86,14 +95,12 @@ export async function imageDatasetFromDirectory(
     const data = padToAspectRatio ? pasted(small, to, height, width, channels) : small;
     return constant({ data, shape: [height, width, channels], dtype: 'float32' });
   };
-  return folderDataset(
-    files,
-    {
-      spec: new TensorSpec([height, width, channels], 'float32'),
-      decode: (bytes, path) => after(decode(bytes, path), toTensor),
-    },
-    options,
-    what,
+  const content = {
+    spec: new TensorSpec([height, width, channels], 'float32'),
+    decode: (bytes: Uint8Array, path: string) => after(decode(bytes, path), toTensor),
+  };
+  return subsets(options, (split, passes) =>
+    folderDataset(folderFiles(directory, EXTENSIONS, split, what), content, passes, what),
   );
 }
 

@@ -2,7 +2,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { decodeText } from '../files/readers.ts';
 import { checkCount } from '../options.ts';
-import { type FolderOptions, folderFiles } from './folder-files.ts';
+import { type BothSubsets, type FolderOptions, folderFiles, subsets } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 
 /** Options of {@link textDatasetFromDirectory}; names and defaults are Keras's. */
@@ -20,6 +20,14 @@ export interface TextDatasetOptions extends FolderOptions {
  */
 export function textDatasetFromDirectory(
   directory: string,
+  options: BothSubsets<TextDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null }),
+): [training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>];
+export function textDatasetFromDirectory(
+  directory: string,
+  options: BothSubsets<TextDatasetOptions>,
+): [training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>];
+export function textDatasetFromDirectory(
+  directory: string,
   options: TextDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null }),
 ): FolderDataset<Tensor>;
 export function textDatasetFromDirectory(
@@ -28,15 +36,17 @@ export function textDatasetFromDirectory(
 ): FolderDataset<[texts: Tensor, labels: Tensor]>;
 export function textDatasetFromDirectory(
   directory: string,
-  options: TextDatasetOptions = {},
-): FolderDataset<Tensor | [Tensor, Tensor]> {
+  options: TextDatasetOptions | BothSubsets<TextDatasetOptions> = {},
+): FolderDataset<Tensor | [Tensor, Tensor]> | FolderDataset<Tensor | [Tensor, Tensor]>[] {
   const what = 'textDatasetFromDirectory';
   const { maxLength } = options;
   if (maxLength !== undefined) checkCount(maxLength, 'maxLength', what);
-  const files = folderFiles(directory, ['.txt'], options, what);
   const decode = (bytes: Uint8Array, path: string): Tensor =>
     constant(decodeText(cut(bytes, maxLength), path, what));
-  return folderDataset(files, { spec: new TensorSpec([], 'string'), decode }, options, what);
+  const content = { spec: new TensorSpec([], 'string'), decode };
+  return subsets(options, (split, passes) =>
+    folderDataset(folderFiles(directory, ['.txt'], split, what), content, passes, what),
+  );
 }
 
 function cut(bytes: Uint8Array, length: number = bytes.length): Uint8Array {
