@@ -281,8 +281,8 @@ it('13: tf.function', async () => {
   ]);
   expect(log.mock.calls.slice(-5, -2).map((c) => c.join(' '))).toEqual([
     'traced',
-    'running with 1.',
-    'running with 2.',
+    'running with 1',
+    'running with 2',
   ]);
 });
 
