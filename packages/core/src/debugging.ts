@@ -263,16 +263,24 @@ const checkNumericsOp: Op = defineOp({
 
 /** x itself, if all values are finite. @throws InvalidArgumentError that counts NaN and infinities and names the first place. */
 export function checkNumerics(x: TensorLike, message = ''): Tensor {
-  return execute1(checkNumericsOp, [toTensor(x)], { message });
+  const t = toTensor(x);
+  if (context.tracer === null) return execute1(checkNumericsOp, [t], { message });
+  checkFinite(t, 'checkNumerics', message);
+  return t;
 }
 
 /** Throws unless all values are finite. */
 export function assertAllFinite(x: TensorLike, message?: string): void {
+  checkFinite(toTensor(x), 'assertAllFinite', message);
+}
+
+/** At each run of a graph, or now. */
+function checkFinite(x: Tensor, name: string, message: string | undefined): void {
   const check: HostFunction = (t) => {
     const wrong = notFinite(t);
-    if (wrong !== undefined) throw failure('assertAllFinite', wrong, message);
+    if (wrong !== undefined) throw failure(name, wrong, message);
   };
-  atRunTime('assertAllFinite', check, [toTensor(x)], []);
+  atRunTime(name, check, [x], []);
 }
 
 const watcher: TapeObserver = {

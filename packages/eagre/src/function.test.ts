@@ -314,6 +314,18 @@ describe('code of the host', () => {
     expect(() => f(tf.constant(-4))).toThrow('my x');
     expect(f(tf.constant(9)).item()).toBe(3);
   });
+
+  test('checks for numbers that are not finite run too, and let gradients through', () => {
+    const f = tf.function((x: tf.Tensor) => {
+      using tape = new tf.GradientTape();
+      tape.watch(x);
+      const y = tf.debugging.checkNumerics(tf.constant(6).div(x), 'my y');
+      return tape.gradient(y, x) as tf.Tensor;
+    });
+    expect(f(tf.constant(2)).item()).toBe(-1.5);
+    expect(() => f(tf.constant(0))).toThrow('my y');
+    expect(f(tf.constant(1)).item()).toBe(-6);
+  });
 });
 
 test('a profile has the kernels of the trace that fits', () => {
