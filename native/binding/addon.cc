@@ -33,7 +33,7 @@ using namespace eagre;
 
 // setBlock(Float64Array): the memory that arguments are written to.
 void set_block(const Napi::CallbackInfo& info) {
-  auto* env = info.Env().GetInstanceData<Environment>();
+  auto* env = environment_of(info);
   Napi::Float64Array block = info[0].As<Napi::Float64Array>();
   env->block = Napi::Persistent(block);
   env->data = block.Data();
@@ -42,10 +42,8 @@ void set_block(const Napi::CallbackInfo& info) {
 
 // run(kernel): undefined, or the code of the error whose text lastError() gives.
 napi_value run(napi_env env, napi_callback_info info) {
-  size_t argc = 1;
   napi_value argv[1];
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
-  Environment* self = environment_of(env);
+  Environment* self = arguments(env, info, 1, argv);
   int32_t id = -1;
   napi_get_value_int32(env, argv[0], &id);
   const KernelTable& table = kernels();
@@ -57,11 +55,11 @@ napi_value run(napi_env env, napi_callback_info info) {
 }
 
 Napi::Value last_step(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), info.Env().GetInstanceData<Environment>()->step);
+  return Napi::Number::New(info.Env(), environment_of(info)->step);
 }
 
 Napi::Value last_error(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), info.Env().GetInstanceData<Environment>()->message);
+  return Napi::String::New(info.Env(), environment_of(info)->message);
 }
 
 Napi::Value address_of(const Napi::CallbackInfo& info) {
@@ -103,11 +101,9 @@ napi_value crc(napi_env env, napi_callback_info info) {
 
 // watch(object, slot): watches an object under a number, instead of the one that had it.
 napi_value watch(napi_env env, napi_callback_info info) {
-  size_t argc = 2;
   napi_value argv[2];
   uint32_t slot = 0;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
-  auto& watched = environment_of(env)->watched;
+  auto& watched = arguments(env, info, 2, argv)->watched;
   napi_get_value_uint32(env, argv[1], &slot);
   if (slot >= watched.size()) watched.resize(slot + 1 + slot / 2, nullptr);
   if (watched[slot]) napi_delete_reference(env, watched[slot]);
@@ -118,12 +114,11 @@ napi_value watch(napi_env env, napi_callback_info info) {
 // collected(Uint32Array): writes the slots whose objects V8 has collected, each once, until the array is full; returns how many. A
 // weak handle of Node-API is empty right after the collection, also of young objects only, that took its object.
 napi_value collected(napi_env env, napi_callback_info info) {
-  size_t argc = 1, room = 0;
+  size_t room = 0;
   napi_value argv[1], result;
   void* out = nullptr;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  auto& watched = arguments(env, info, 1, argv)->watched;
   napi_get_typedarray_info(env, argv[0], nullptr, &room, &out, nullptr, nullptr);
-  auto& watched = environment_of(env)->watched;
   uint32_t found = 0;
   for (uint32_t slot = 0; slot < watched.size() && found < room; slot++) {
     if (!watched[slot]) continue;
@@ -154,28 +149,32 @@ void stay_loaded() {
   if (dladdr(reinterpret_cast<void*>(&stay_loaded), &self)) dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-Napi::Object init(Napi::Env env, Napi::Object exports) {
-  env.SetInstanceData(new Environment(env));
-  stay_loaded();
-  keep_pages();
+// open(): the functions, with an argument block and watched objects of their own. A backend opens the addon for itself, since the
+// package may be in a process more than once: two versions of it, or modules that a test runner has loaded anew.
+Napi::Value open(const Napi::CallbackInfo& info) {
+  Napi::Env env = info.Env();
+  auto& all = *env.GetInstanceData<std::vector<std::unique_ptr<Environment>>>();
+  all.push_back(std::make_unique<Environment>(env));
+  void* own = all.back().get();
   const KernelTable& table = kernels();
+  Napi::Object opened = Napi::Object::New(env);
   Napi::Array names = Napi::Array::New(env, table.size);
   for (size_t i = 0; i < table.size; i++) names[static_cast<uint32_t>(i)] = Napi::String::New(env, table.names[i]);
-  exports["kernels"] = names;
-  exports["isa"] = Napi::String::New(env, table.isa);
-  exports["setBlock"] = Napi::Function::New(env, set_block);
-  exports["lastError"] = Napi::Function::New(env, last_error);
-  exports["lastStep"] = Napi::Function::New(env, last_step);
-  exports["preparePlan"] = Napi::Function::New(env, prepare_plan);
-  exports["dropPlan"] = Napi::Function::New(env, drop_plan);
-  exports["addressOf"] = Napi::Function::New(env, address_of);
-  exports["compileProgram"] = Napi::Function::New(env, compile);
-  exports["threads"] = Napi::Function::New(env, threads);
-  exports["jobs"] = Napi::Function::New(env, jobs);
+  opened["kernels"] = names;
+  opened["isa"] = Napi::String::New(env, table.isa);
+  opened["setBlock"] = Napi::Function::New(env, set_block, "setBlock", own);
+  opened["lastError"] = Napi::Function::New(env, last_error, "lastError", own);
+  opened["lastStep"] = Napi::Function::New(env, last_step, "lastStep", own);
+  opened["preparePlan"] = Napi::Function::New(env, prepare_plan, "preparePlan", own);
+  opened["dropPlan"] = Napi::Function::New(env, drop_plan, "dropPlan", own);
+  opened["addressOf"] = Napi::Function::New(env, address_of);
+  opened["compileProgram"] = Napi::Function::New(env, compile);
+  opened["threads"] = Napi::Function::New(env, threads);
+  opened["jobs"] = Napi::Function::New(env, jobs);
   const auto plain = [&](const char* name, napi_callback callback) {
     napi_value function;
-    napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
-    exports[name] = Napi::Value(env, function);
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, own, &function);
+    opened[name] = Napi::Value(env, function);
   };
   plain("run", run);
   plain("runPlan", run_plan);
@@ -184,6 +183,14 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   plain("crc32c", crc);
   plain("watch", watch);
   plain("collected", collected);
+  return opened;
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new std::vector<std::unique_ptr<Environment>>());
+  stay_loaded();
+  keep_pages();
+  exports["open"] = Napi::Function::New(env, open);
   return exports;
 }
 

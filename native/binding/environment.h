@@ -1,4 +1,4 @@
-// What the addon keeps for each environment (main thread and each worker have their own), and how errors reach it.
+// What the addon keeps for each backend that opened it, and how errors reach it.
 #pragma once
 #include <napi.h>
 
@@ -59,11 +59,12 @@ inline napi_value code_or_undefined(napi_env env, int32_t code) {
   return result;
 }
 
-// Plain Node-API: the wrapper classes cost as much as a small kernel.
-inline Environment* environment_of(napi_env env) {
-  void* raw = nullptr;
-  napi_get_instance_data(env, &raw);
-  return static_cast<Environment*>(raw);
+// Plain Node-API: the wrapper classes cost as much as a small kernel. The functions of an opened addon carry its environment.
+inline Environment* arguments(napi_env env, napi_callback_info info, size_t count, napi_value* values) {
+  void* data = nullptr;
+  napi_get_cb_info(env, info, &count, values, nullptr, &data);
+  return static_cast<Environment*>(data);
 }
+inline Environment* environment_of(const Napi::CallbackInfo& info) { return static_cast<Environment*>(info.Data()); }
 
 }  // namespace eagre

@@ -62,7 +62,7 @@ Prepared& ready(napi_env env, napi_value handle) {
 }  // namespace
 
 Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
-  Environment* env = environment_of(info.Env());
+  Environment* env = environment_of(info);
   std::unique_ptr<Prepared> prepared;
   if (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array)
     throw Napi::TypeError::New(info.Env(), "a plan is a Float64Array");
@@ -80,12 +80,10 @@ Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
 }
 
 napi_value run_plan(napi_env env, napi_callback_info info) {
-  size_t argc = 3;
   napi_value argv[3];
   uint32_t first = 0;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  Environment* self = arguments(env, info, 3, argv);
   napi_get_value_uint32(env, argv[2], &first);
-  Environment* self = environment_of(env);
   size_t at = first;
   int32_t result = 0;
   const int32_t code = guarded(self->message, [&] {
@@ -106,12 +104,10 @@ napi_value run_plan(napi_env env, napi_callback_info info) {
 }
 
 napi_value start_plan(napi_env env, napi_callback_info info) {
-  size_t argc = 3;
   napi_value argv[3];
   uint32_t first = 0;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  Environment* self = arguments(env, info, 3, argv);
   napi_get_value_uint32(env, argv[1], &first);
-  Environment* self = environment_of(env);
   return code_or_undefined(env, guarded(self->message, [&] {
     Prepared& prepared = ready(env, argv[0]);
     if (!self->runs) self->runs = std::make_unique<Runs>(env);
@@ -120,9 +116,8 @@ napi_value start_plan(napi_env env, napi_callback_info info) {
 }
 
 napi_value cancel_plan(napi_env env, napi_callback_info info) {
-  size_t argc = 1;
   napi_value argv[1];
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  arguments(env, info, 1, argv);
   Prepared* prepared = prepared_of(env, argv[0]);
   if (prepared && prepared->run) Runs::cancel(*prepared->run);
   return nullptr;

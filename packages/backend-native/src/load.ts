@@ -1,6 +1,6 @@
 import type { ErrorCode, Watcher } from '@eagre/backend';
 
-/** What the addon built from `native/` exports. */
+/** What the addon built from `native/` gives each backend that opens it. */
 export interface Addon extends Watcher {
   readonly kernels: readonly string[];
   readonly isa: string;
@@ -91,7 +91,7 @@ export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: str
   const reasons: string[] = [];
   for (const candidate of candidates) {
     try {
-      return { addon: require(candidate) as Addon };
+      return { addon: (require(candidate) as { open(): Addon }).open() };
     } catch (error) {
       reasons.push(
         `${candidate}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import type { Backend, TensorRef } from '@eagre/backend';
+import { expect, test, vi } from 'vitest';
 import { nativeBackend } from './index.ts';
 
 test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a synchronous loop', () => {
@@ -15,3 +16,29 @@ test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a s
   expect(view.every((v) => v === 7)).toBe(true);
   expect(kept.refs).toBe(1);
 });
+
+test.runIf(nativeBackend !== undefined)(
+  'the package twice in a process: neither touches what the other has',
+  async () => {
+    vi.resetModules();
+    const { nativeBackend: second } = await import('./index.ts');
+    expect(second).not.toBe(nativeBackend);
+    const filled = (backend: Backend, value: number): Uint8Array => {
+      const storage = backend.allocator.allocate(1 << 20);
+      kept.push(storage);
+      const out: TensorRef = { storage, dtype: 'uint8', shape: [1 << 20], size: 1 << 20 };
+      backend.kernel('Fill', [])?.([], [out], { value });
+      return new Uint8Array(storage.buffer, storage.byteOffset, 1 << 20);
+    };
+    const kept: unknown[] = [];
+    const views = [nativeBackend!, second!, nativeBackend!, second!].map((backend, i) =>
+      filled(backend, i + 1),
+    );
+    for (let i = 0; i < 200; i++)
+      for (const backend of [nativeBackend!, second!]) backend.allocator.allocate(1 << 20);
+    expect(views.map((view) => [view[0], view.every((v) => v === view[0])])).toEqual(
+      [1, 2, 3, 4].map((value) => [value, true]),
+    );
+    expect(kept).toHaveLength(4);
+  },
+);
