@@ -21,10 +21,11 @@ export interface Converted {
 
 const RUNTIME = 'eagre/internal';
 
-/** Whether a statement is what conversion adds, whatever the helpers are imported from. */
-function isHelpersImport(statement: Node): boolean {
+/** Whether a statement is what conversion adds, here or in another tool. */
+function isHelpersImport(statement: Node, runtime: string): boolean {
   return (
     statement.type === 'ImportDeclaration' &&
+    (statement.source.value === runtime || /\/internal(?:\.js)?$/.test(statement.source.value)) &&
     statement.specifiers.some((s) => s.type === 'ImportNamespaceSpecifier' && /^ag\$+$/.test(s.local.name))
   );
 }
@@ -47,7 +48,7 @@ export function convert(source: string, options: ConvertOptions = {}): Converted
   const { filename = 'module.ts', runtime = RUNTIME } = options;
   const lines = new Lines(source);
   const program = parse(source, filename, lines);
-  if (program.body.some(isHelpersImport)) return { code: source, map: null };
+  if (program.body.some((s) => isHelpersImport(s, runtime))) return { code: source, map: null };
   const marks = marksOf(program);
   if (marks.asked.size === 0 && !marks.others) return { code: source, map: null };
   const ag = helpersName(source);

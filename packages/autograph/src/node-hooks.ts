@@ -17,7 +17,7 @@ type Next<T> = (url: string, context: Context) => T;
 /** The helpers of this copy of the library, wherever the module that is converted lies. */
 const RUNTIME = new URL('./internal.js', import.meta.url).href;
 /** Another copy of these hooks was there before. */
-const CONVERTED = /^import \* as ag\$+ from /m;
+const CONVERTED = /^import \* as ag\$+ from ['"].*\/internal(?:\.js)?['"]/m;
 const TYPED = /\.[mc]?tsx?$/;
 
 /** Converts what the next hook loads. */
