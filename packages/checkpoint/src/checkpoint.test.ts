@@ -159,6 +159,17 @@ describe('save and restore', () => {
     expect(latestCheckpoint(prefix)).toBe(`${prefix}-1`);
   });
 
+  test('what is no path', async () => {
+    const checkpoint = new Checkpoint({ x: new Variable(1) });
+    for (const path of [undefined, 3, {}] as unknown as string[]) {
+      for (const what of ['save', 'write', 'read', 'restore'] as const)
+        expect(() => checkpoint[what](path)).toThrow(/expected a path/);
+      await expect(checkpoint.saveAsync(path)).rejects.toThrow(InvalidArgumentError);
+      await expect(checkpoint.writeAsync(path)).rejects.toThrow(InvalidArgumentError);
+    }
+    expect(checkpoint.saveCounter.array()).toBe(0n);
+  });
+
   test('not while a function is traced', () => {
     const checkpoint = new Checkpoint({ x: new Variable(1) });
     const path = checkpoint.save(at());

@@ -129,6 +129,7 @@ class CheckpointObject implements Trackable {
       void this.saveCounter;
       return new InitializationOnlyStatus();
     }
+    checkPath(path, 'restore');
     let status: LoadStatus;
     try {
       status = this.read(inSavedModel(path), options);
@@ -147,6 +148,7 @@ class CheckpointObject implements Trackable {
   /** Reads what `write` wrote: like `restore`, but without the counter of saves. */
   read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
     notInGraphs('read');
+    checkPath(path, 'read');
     if (this._state.unwritten > 0) {
       throw new FailedPreconditionError(
         'a checkpoint is being written: await checkpoint.sync() before reading one',
@@ -184,6 +186,7 @@ class CheckpointObject implements Trackable {
 
   /** @internal Writes the values of now; then what `after` does. */
   _write(path: string, options: CheckpointOptions, after: readonly ((path: string) => void)[]): void {
+    checkPath(path, 'write');
     if (options.enableAsync) {
       const state = this._state;
       const written = this.#later(path, options, after);
@@ -217,6 +220,7 @@ class CheckpointObject implements Trackable {
     options: CheckpointOptions,
     after: readonly ((path: string) => void)[],
   ): Promise<void> {
+    checkPath(path, 'write');
     this.#rethrow();
     const state = this._state;
     const values = this.#capture();
@@ -245,6 +249,7 @@ class CheckpointObject implements Trackable {
   }
 
   #next(prefix: string): string {
+    checkPath(prefix, 'save');
     if (arrayFormatOf(prefix) !== undefined) {
       throw new InvalidArgumentError(
         `${prefix}: save() numbers checkpoints of TensorFlow; write() makes a .safetensors or .npz file`,
@@ -320,6 +325,11 @@ export interface CheckpointConstructor {
 }
 
 export const Checkpoint: CheckpointConstructor = CheckpointObject as CheckpointConstructor;
+
+function checkPath(path: unknown, what: string): void {
+  if (typeof path !== 'string')
+    throw new InvalidArgumentError(`expected a path, got ${String(path)}`, `Checkpoint.${what}`);
+}
 
 /** Files are written and read at once, not by the function that is being traced, each time it runs. */
 function notInGraphs(what: string): void {
