@@ -2,8 +2,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { vi } from 'vitest';
-import * as tf from './index.ts';
+import type { NDArrayOf } from '@eagre/formats';
 
 /** Types of the names, for the compiler. */
 export const declarations: Readonly<Record<string, string>> = {
@@ -23,24 +22,24 @@ const schemaOf = (validate: (value: never) => unknown): unknown => ({
   '~standard': { version: 1, vendor: 'test', validate },
 });
 
-/** The names themselves. */
-export const values: Readonly<Record<string, unknown>> = {
-  writeFile,
-  trainStep: () => undefined,
-  z: {
-    object: () => schemaOf((value: unknown) => ({ value })),
-    string: () => schemaOf((value: unknown) => ({ value })),
-    number: () => schemaOf((value: unknown) => ({ value })),
-  },
-  // One pixel, whatever the file.
-  sharp: () => {
-    const info = { width: 1, height: 1, channels: 3 };
-    const raw = { toBuffer: async () => ({ data: new Uint8Array([10, 20, 30]), info }) };
-    return { removeAlpha: () => ({ raw: () => raw }) };
+const anything = (): unknown => schemaOf((value: unknown) => ({ value }));
+
+/** The names themselves, for each page. */
+export const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'docs/datasets': { writeFile },
+  'docs/data-files': {
+    trainStep: () => undefined,
+    z: { object: anything, string: anything, number: anything },
+    // One pixel, whatever the file.
+    sharp: () => {
+      const info = { width: 1, height: 1, channels: 3 };
+      const raw = { toBuffer: async () => ({ data: new Uint8Array([10, 20, 30]), info }) };
+      return { removeAlpha: () => ({ raw: () => raw }) };
+    },
   },
 };
 
-/** Writes the files that examples read into a folder, and stands in for downloads. */
+/** Writes the files that examples read into a folder. */
 export function prepare(folder: string): void {
   writeFileSync(
     join(folder, 'titanic.csv'),
@@ -53,10 +52,12 @@ export function prepare(folder: string): void {
     mkdirSync(join(folder, 'photos', kind), { recursive: true });
     for (let i = 0; i < 5; i++) copyFileSync(picture, join(folder, 'photos', kind, `${i}.png`));
   }
-  const split = (count: number) =>
-    [
-      { data: new Uint8Array(count * 3072).fill(7), shape: [count, 32, 32, 3], dtype: 'uint8' },
-      { data: new Uint8Array(count).map((_, i) => i % 10), shape: [count, 1], dtype: 'uint8' },
-    ] as const;
-  vi.spyOn(tf.datasets.cifar10, 'loadData').mockResolvedValue([split(500), split(100)]);
+}
+
+/** As many pictures as CIFAR-10 could have, in the place of a download. */
+export function pictures(count: number): readonly [NDArrayOf<'uint8'>, NDArrayOf<'uint8'>] {
+  return [
+    { data: new Uint8Array(count * 3072).fill(7), shape: [count, 32, 32, 3], dtype: 'uint8' },
+    { data: new Uint8Array(count).map((_, i) => i % 10), shape: [count, 1], dtype: 'uint8' },
+  ];
 }

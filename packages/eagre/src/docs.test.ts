@@ -8,7 +8,7 @@ import * as helpers from '@eagre/autograph/internal';
 import { transformSync } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { declarations, prepare, values } from './docs.fixture.ts';
+import { declarations, pictures, prepare, values } from './docs.fixture.ts';
 import * as tf from './index.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -97,7 +97,7 @@ async function run(example: Example): Promise<number> {
     .replace(/^export /gm, '')
     .replaceAll('import.meta.url', here);
   const scope = {
-    ...values,
+    ...values[example.page],
     tf,
     [helper]: helpers,
     check$(value: unknown, expected: string) {
@@ -120,6 +120,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'eagre-docs-'));
   process.chdir(folder);
   prepare(folder);
+  vi.spyOn(tf.datasets.cifar10, 'loadData').mockResolvedValue([pictures(500), pictures(100)]);
   for (const example of examples) {
     const name = fileOf(example);
     if (name !== undefined) writeFileSync(join(folder, name), example.code);
