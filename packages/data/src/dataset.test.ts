@@ -203,6 +203,7 @@ describe('errors', () => {
       () => floats(3).rejectionResample((x) => x, [0.5, 0.6]),
       () => floats(4).batch(2).raggedBatch(2).rebatch(0),
       () => floats(4).unbatch(),
+      () => Dataset.fromTensors([zeros([2]), zeros([3])]).unbatch(),
       () => floats(4).window(2).batch(2),
     ])
       expect(bad).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));

@@ -90,10 +90,15 @@ export class UnbatchNode extends UnaryNode {
 
   constructor(input: DatasetNode) {
     const what = 'Dataset.unbatch';
+    let size: number | null = null;
     super(
       input,
       mapTensorSpec(input.spec, what, (s) => {
         if (s.shape?.length === 0) throw new InvalidArgumentError('cannot unbatch a scalar', what);
+        const own = s.shape?.[0] ?? null;
+        if (own !== null && size !== null && own !== size)
+          throw new InvalidArgumentError(`the first dimensions differ: ${size} and ${own}`, what);
+        size ??= own;
         return new TensorSpec(s.shape?.slice(1) ?? null, s.dtype);
       }),
     );
