@@ -46,6 +46,10 @@ export function helpersName(source: string): string {
  */
 export function convert(source: string, options: ConvertOptions = {}): Converted {
   const { filename = 'module.ts', runtime = RUNTIME } = options;
+  return notTooDeep(filename, () => convertModule(source, filename, runtime));
+}
+
+function convertModule(source: string, filename: string, runtime: string): Converted {
   const lines = new Lines(source);
   const program = parse(source, filename, lines);
   if (program.body.some((s) => isHelpersImport(s, runtime))) return { code: source, map: null };
@@ -60,6 +64,20 @@ export function convert(source: string, options: ConvertOptions = {}): Converted
   const head: Code = [span(0, program.start)];
   const end: Code = [span(program.end, source.length)];
   return render(code`${head}${body}${end}${tail}`, source, lines, filename);
+}
+
+/** @throws AutographError for code that is nested so deep that the stack does not suffice. */
+function notTooDeep<T>(filename: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AutographError(
+      `${filename}:1:1`,
+      'code here is nested too deep to be converted, such as a sum of thousands of terms: put its parts into variables, or data into a module without functions',
+      { cause: error },
+    );
+  }
 }
 
 /** @throws AutographError for a syntax error. */
@@ -92,5 +110,5 @@ export function convertFunction(
     plain: new Set([...found.plain].filter((p) => p !== fn)),
   };
   const unit = new Unit(source, filename, lines, marks, ag);
-  return render(new Functions(unit).outside(fn), source, lines, filename).code;
+  return notTooDeep(filename, () => render(new Functions(unit).outside(fn), source, lines, filename).code);
 }

@@ -592,3 +592,9 @@ test('a module may have a namespace of its own with the name of the helpers', ()
   const other = convert(source, { runtime: '#helpers' });
   expect(convert(other.code, { runtime: '#helpers' }).map).toBeNull();
 });
+
+test('code that is nested too deep says so', () => {
+  const sum = Array.from({ length: 20_000 }, (_, i) => `x${i}`).join(' + ');
+  const source = `import 'eagre';\nexport const f = (x) => ${sum} > 2 ? 1 : 2;`;
+  expect(() => convert(source, { filename: 'deep.ts' })).toThrow('deep.ts:1:1: code here is nested too deep');
+});
