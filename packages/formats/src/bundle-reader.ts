@@ -8,10 +8,8 @@ import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
 import { OpenFiles } from './open-files.ts';
 
-// What is read at once: large enough for a disk, small enough to be in the cache when it is checked. Handing a read to another thread costs
-// more, so that then it is as much as a program can stand still for.
-const CHUNK_BYTES = 2 ** 20;
-const LATER_CHUNK_BYTES = 2 ** 22;
+// What is read at once: enough for the system to read ahead at the disk's rate.
+const CHUNK_BYTES = 2 ** 22;
 
 /**
  * Reads a checkpoint of TensorFlow (`prefix.index` and `prefix.data-?????-of-?????`). Nothing has to be closed. Node only.
@@ -177,7 +175,7 @@ export class BundleReader {
     const fs = nodeBuiltin('node:fs');
     const read = (at: number): Promise<number> =>
       new Promise((resolve, reject) => {
-        const length = Math.min(LATER_CHUNK_BYTES, target.length - at);
+        const length = Math.min(CHUNK_BYTES, target.length - at);
         fs.read(file, target, at, length, entry.offset + at, (error, count) =>
           error ? reject(error) : resolve(count),
         );
