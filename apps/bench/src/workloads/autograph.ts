@@ -72,7 +72,8 @@ function hostConditions(name: string, convert: boolean, targets: readonly Target
       };
       const run = convert ? tf.autograph.toGraph(step, { scope: { tf, weights, x, options } }) : step;
       let count = 0;
-      return { run: () => run(count++), check: () => run(1).item() };
+      // It trains on: what it computes depends on how often it ran.
+      return { run: () => run(count++) };
     },
   };
 }
