@@ -12,7 +12,7 @@ import { optionsOf } from './node.ts';
 import { checkCount, type DatasetOptions, UNKNOWN_CARDINALITY } from './options.ts';
 import { seedWords } from './random.ts';
 import { CacheFileNode } from './saved/cache-file.ts';
-import { type SaveOptions, savedNode, saveElements } from './saved/saved-files.ts';
+import { type SaveOptions, type SnapshotOptions, savedNode, saveElements } from './saved/saved-files.ts';
 import { ElementsNode } from './sources/elements.ts';
 import { type ElementSource, GeneratorNode } from './sources/generator.ts';
 import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
@@ -456,12 +456,18 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     return new Dataset(path === undefined ? new CacheNode(this.node) : new CacheFileNode(this.node, path));
   }
 
-  /** One folder for the elements of a pipeline is `cache(path)`. @throws UnimplementedError always. */
-  snapshot(path: string): never {
-    throw new UnimplementedError(
-      `there are no snapshots that several workers share: cache('${path}') keeps the elements in a folder, also for other programs`,
-      'Dataset.snapshot',
-    );
+  /**
+   * TensorFlow's name for `cache(path)`, with compression.
+   * @throws UnimplementedError for `readerFunc` and `shardFunc`: the elements are in one file, and come in their order.
+   */
+  snapshot(path: string, options: SnapshotOptions = {}): Dataset<T> {
+    const { readerFunc, shardFunc, ...save } = options;
+    if (readerFunc !== undefined || shardFunc !== undefined)
+      throw new UnimplementedError(
+        'elements are kept in one file: shuffle, or interleave, behind the snapshot',
+        'Dataset.snapshot',
+      );
+    return new Dataset(new CacheFileNode(this.node, path, save, 'Dataset.snapshot'));
   }
 
   /**

@@ -45,7 +45,7 @@ export type { ColorMode, Interpolation, Picture } from './folders/picture.ts';
 export { type TextDatasetOptions, textDatasetFromDirectory } from './folders/text-dataset.ts';
 export type { State } from './iterator.ts';
 export { AUTOTUNE, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
-export type { SaveOptions } from './saved/saved-files.ts';
+export type { SaveOptions, SnapshotOptions } from './saved/saved-files.ts';
 export type { ElementSource } from './sources/generator.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';

@@ -1,5 +1,6 @@
 // `cache` in a folder.
 import { InvalidArgumentError } from '@eagre/backend';
+import { type Compression, checkFileOptions } from '../files/file-bytes.ts';
 import {
   type Awaitable,
   after,
@@ -12,27 +13,31 @@ import {
 } from '../iterator.ts';
 import { later } from '../later.ts';
 import { fields, UnaryNode } from '../node.ts';
-import { isSaved, SavedWriter, savedNode } from './saved-files.ts';
+import { isSaved, SavedWriter, type SaveOptions, savedNode } from './saved-files.ts';
 
 /** Keeps the elements of the first complete pass in a folder. */
 export class CacheFileNode extends UnaryNode {
   readonly kind = 'CacheFile';
   readonly #path: string;
+  readonly #compression: Compression;
+  readonly #what: string;
 
-  /** @throws InvalidArgumentError for no path. */
-  constructor(input: DatasetNode, path: string) {
+  /** @throws InvalidArgumentError for no path, or another compression. */
+  constructor(input: DatasetNode, path: string, options: SaveOptions = {}, what = 'Dataset.cache') {
     super(input);
     if (typeof path !== 'string' || path === '')
-      throw new InvalidArgumentError('give the path of a folder', 'Dataset.cache');
+      throw new InvalidArgumentError('give the path of a folder', what);
     this.#path = path;
+    this.#compression = checkFileOptions({ compressionType: options.compression }, what).compression;
+    this.#what = what;
   }
 
   iterate(context: IterationContext): ElementIterator {
     return new CacheFileIterator(
       this.#path,
       () => this.input.iterate(context),
-      () => savedNode(this.#path, 'Dataset.cache').iterate(context),
-      () => new SavedWriter(this.#path, this.spec, '', 'Dataset.cache'),
+      () => savedNode(this.#path, this.#what).iterate(context),
+      () => new SavedWriter(this.#path, this.spec, this.#compression, this.#what),
     );
   }
 }

@@ -27,6 +27,12 @@ export interface SaveOptions {
   readonly compression?: Compression | undefined;
 }
 
+/** Options of `Dataset.snapshot`. */
+export interface SnapshotOptions extends SaveOptions {
+  readonly readerFunc?: unknown;
+  readonly shardFunc?: unknown;
+}
+
 /** Writes the elements of a dataset into a folder, or nothing. */
 export async function saveElements(
   dataset: AsyncIterable<unknown> & { readonly elementSpec: ElementSpec | null },

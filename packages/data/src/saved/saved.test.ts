@@ -135,6 +135,19 @@ describe('cache in a folder', () => {
     expect(made).toBe(8);
   });
 
+  it('is also a snapshot, packed if asked for', () => {
+    const first = squares(4).snapshot(path, { compression: 'GZIP' });
+    expect([numbers(first), numbers(first)]).toEqual(new Array(2).fill([0, 1, 4, 9]));
+    const elements = readFileSync(
+      join(path, readdirSync(path).find((name) => !name.endsWith('.json')) as string),
+    );
+    expect([elements[0], elements[1]]).toEqual([0x1f, 0x8b]);
+    // What is there is read, whatever the pipeline before it.
+    expect(numbers(squares(9).snapshot(path))).toEqual([0, 1, 4, 9]);
+    expect(() => squares(4).snapshot('')).toThrow(/folder/);
+    expect(() => squares(4).snapshot(path, { compression: 'SNAPPY' as never })).toThrow(/GZIP/);
+  });
+
   it('keeps nothing of passes that end early or fail', async () => {
     const dataset = squares(4).cache(path);
     for (const _ of dataset) break;
