@@ -177,7 +177,7 @@ describe('threads and ends', () => {
   // The addon by itself.
   const alone = (body: string): string => `
     import { Worker } from 'node:worker_threads';
-    const body = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE);' + ${JSON.stringify(body)};
+    const body = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE).open();' + ${JSON.stringify(body)};
     const end = () => new Promise((resolve, reject) => {
       new Worker(body, { eval: true }).on('error', reject).on('exit', resolve);
     });`;
@@ -241,7 +241,7 @@ describe('threads and ends', () => {
   it('workers that end while plans run in the background', async () => {
     const out = await printed(
       `import { Worker } from 'node:worker_threads';
-      const head = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE);';
+      const head = 'import { createRequire } from "node:module"; const addon = createRequire("/")(process.env.FILE).open();';
       const make = (rest) => new Worker(head + ${JSON.stringify(background)} + rest, { eval: true });
       const ended = (worker) => new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve));
       const codes = [];
@@ -260,7 +260,7 @@ describe('threads and ends', () => {
     expect(out).toBe(`${'1 3 '.repeat(6)}0`);
   });
   it('process.exit while plans run in the background', async () => {
-    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE); ${background}`;
+    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE).open(); ${background}`;
     for (const end of ['process.exit(7);', 'setTimeout(() => process.exit(7), 30);']) {
       const { code, signal, err } = await run(end, file, head);
       expect([code, signal, err]).toEqual([7, null, '']);
@@ -269,7 +269,7 @@ describe('threads and ends', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('told so')]);
   });
   it('a process waits for plans in the background, and ends then', async () => {
-    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE); ${background}`;
+    const head = `import { createRequire } from 'node:module'; const addon = createRequire('/')(process.env.FILE).open(); ${background}`;
     const program = `
       setTimeout(() => started.forEach((plan) => addon.cancelPlan(plan)), 100);
       const results = await Promise.all(running);

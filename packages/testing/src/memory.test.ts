@@ -137,8 +137,8 @@ describe.each(backends)('what a user holds, on %s', (backend) => {
       checkNumerics: ['x'],
       unstack: [0],
     };
-    // `keep` and `constant` hand a tensor on as it is.
-    const skipped = /^(keep|constant|promote|scope|device|withBackend|threads|nameScope)$/;
+    // `keep`, `constant` and `convertToTensor` hand a tensor on as it is.
+    const skipped = /^(keep|constant|convertToTensor|promote|scope|device|withBackend|threads|nameScope)$/;
     let called = 0;
     for (const functions of [core, core.nn, core.debugging, core.random]) {
       for (const [name, fn] of Object.entries(functions)) {
