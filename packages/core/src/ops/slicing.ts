@@ -284,9 +284,9 @@ function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tenso
   return outputs.map((y, i) => (i === 0 ? first : (more[i - 1] ?? zeros(y.shape, y.dtype))));
 }
 
-/** An axis of an empty tensor may be of any size; this many tensors would fill the heap. */
+/** An axis of an empty tensor may be of any size; a few times this many tensors would fill the heap, and the sets that scopes keep. */
 function checkPieces(count: number, op: string): void {
-  if (count > 2 ** 22) throw new ResourceExhaustedError(`${count} tensors are too many`, op);
+  if (count > 2 ** 20) throw new ResourceExhaustedError(`${count} tensors are too many`, op);
 }
 
 /**
