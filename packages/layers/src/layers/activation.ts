@@ -11,8 +11,8 @@ import {
   checkOne,
   fail,
   floats,
-  isOptions,
   resolveActivation,
+  withFirst,
 } from './common.ts';
 
 /** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
@@ -91,10 +91,9 @@ export class LeakyReLU extends Layer {
   readonly negativeSlope: number;
 
   constructor(negativeSlope?: number | LeakyReLUOptions, rest: LeakyReLUOptions = {}) {
-    const options = isOptions(negativeSlope) ? (negativeSlope as LeakyReLUOptions) : rest;
+    const options = withFirst('negativeSlope', negativeSlope, rest);
     super(options);
-    const slope = isOptions(negativeSlope) ? undefined : (negativeSlope as number | undefined);
-    this.negativeSlope = checkNotNegative(this, 'negativeSlope', slope ?? options.negativeSlope ?? 0.3);
+    this.negativeSlope = checkNotNegative(this, 'negativeSlope', options.negativeSlope ?? 0.3);
   }
   override call(inputs: Tensor): Tensor {
     return nn.leakyRelu(floats(this, inputs), { alpha: this.negativeSlope });
@@ -120,9 +119,9 @@ export class Softmax extends Layer {
   readonly axis: number;
 
   constructor(axis?: number | SoftmaxOptions, rest: SoftmaxOptions = {}) {
-    const options = isOptions(axis) ? (axis as SoftmaxOptions) : rest;
+    const options = withFirst('axis', axis, rest);
     super(options);
-    this.axis = (isOptions(axis) ? undefined : (axis as number | undefined)) ?? options.axis ?? -1;
+    this.axis = options.axis ?? -1;
     if (!Number.isInteger(this.axis))
       fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
   }

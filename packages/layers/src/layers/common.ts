@@ -83,6 +83,16 @@ export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Both forms of a constructor's arguments, `(value, { … })` and `({ [name]: value, … })`, as the latter. */
+export function withFirst<O extends object, N extends keyof O>(
+  name: N,
+  first: NoInfer<O[N] | O> | undefined,
+  rest: O,
+): O {
+  if (isOptions(first)) return first as O;
+  return first === undefined || first === null ? rest : { ...rest, [name]: first };
+}
+
 function show(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint'
     ? String(value)
@@ -104,9 +114,12 @@ export function checkRank(layer: Layer, shape: PartialShape, rank: number, form:
   }
 }
 
+/** The axes of images. */
+export const IMAGES = '[batch, height, width, channels]';
+
 /** Rank 4 and, where it is known already, the number of channels. */
 export function checkImages(layer: Layer, shape: PartialShape, channels?: number): void {
-  checkRank(layer, shape, 4, '[batch, height, width, channels]');
+  checkRank(layer, shape, 4, IMAGES);
   if (channels !== undefined && shape[3] !== null && shape[3] !== channels) {
     fail(layer, `was built for ${channels} channels, got ${shape[3]} (input ${showShape(shape)})`);
   }

@@ -9,10 +9,11 @@ import {
   checkPair,
   checkRank,
   floats,
-  isOptions,
+  IMAGES,
   type Padding,
   type Size2D,
   windowed,
+  withFirst,
 } from './common.ts';
 
 export interface Pooling2DOptions extends LayerOptions {
@@ -26,29 +27,34 @@ export interface Pooling2DOptions extends LayerOptions {
   readonly dataFormat?: 'channelsLast';
 }
 
+type Pool = (
+  x: Tensor,
+  size: Size2D,
+  options: { readonly strides: Size2D; readonly padding: 'SAME' | 'VALID' },
+) => Tensor;
+
+/** [batch, h, w, c] becomes [batch, h', w', c]. */
 abstract class Pooling2D extends Layer {
   readonly poolSize: readonly [height: number, width: number];
   readonly strides: readonly [height: number, width: number];
   readonly padding: Padding;
+  readonly #pool: Pool;
 
-  constructor(poolSize: Size2D | Pooling2DOptions | undefined, rest: Pooling2DOptions) {
-    const options = isOptions(poolSize) ? (poolSize as Pooling2DOptions) : rest;
+  constructor(pool: Pool, poolSize: Size2D | Pooling2DOptions | undefined, rest: Pooling2DOptions) {
+    const options = withFirst('poolSize', poolSize, rest);
     super(options);
-    const size = isOptions(poolSize) ? undefined : (poolSize as Size2D | undefined);
-    this.poolSize = checkPair(this, 'poolSize', size ?? options.poolSize ?? 2);
+    this.#pool = pool;
+    this.poolSize = checkPair(this, 'poolSize', options.poolSize ?? 2);
     this.strides = checkPair(this, 'strides', options.strides ?? this.poolSize);
     this.padding = checkPadding(this, options.padding ?? 'valid');
     checkDataFormat(this, options.dataFormat);
   }
 
-  protected get window(): { strides: Size2D; padding: 'SAME' | 'VALID' } {
-    return { strides: this.strides, padding: this.padding === 'same' ? 'SAME' : 'VALID' };
-  }
-
-  protected images(inputs: Tensor): Tensor {
+  override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
     checkImages(this, x.shape);
-    return x;
+    const padding = this.padding === 'same' ? 'SAME' : 'VALID';
+    return this.#pool(x, this.poolSize, { strides: this.strides, padding });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -71,10 +77,7 @@ abstract class Pooling2D extends Layer {
 /** The largest value of each window. `new MaxPooling2D(2)` halves height and width. */
 export class MaxPooling2D extends Pooling2D {
   constructor(poolSize?: Size2D | Pooling2DOptions, options: Pooling2DOptions = {}) {
-    super(poolSize, options);
-  }
-  override call(inputs: Tensor): Tensor {
-    return nn.maxPool2d(this.images(inputs), this.poolSize, this.window);
+    super(nn.maxPool2d, poolSize, options);
   }
   static override fromConfig(config: Config): MaxPooling2D {
     return new MaxPooling2D(config);
@@ -84,10 +87,7 @@ export class MaxPooling2D extends Pooling2D {
 /** The mean of each window; padding does not count. */
 export class AveragePooling2D extends Pooling2D {
   constructor(poolSize?: Size2D | Pooling2DOptions, options: Pooling2DOptions = {}) {
-    super(poolSize, options);
-  }
-  override call(inputs: Tensor): Tensor {
-    return nn.avgPool2d(this.images(inputs), this.poolSize, this.window);
+    super(nn.avgPool2d, poolSize, options);
   }
   static override fromConfig(config: Config): AveragePooling2D {
     return new AveragePooling2D(config);
@@ -104,24 +104,30 @@ export interface GlobalPoolingOptions extends LayerOptions {
 /** Over all axes between that of the examples and that of the channels. */
 abstract class GlobalPooling extends Layer {
   readonly keepdims: boolean;
+  readonly #rank: number;
+  readonly #reduction: 'mean' | 'max';
 
-  constructor(options: GlobalPoolingOptions) {
+  constructor(rank: 3 | 4, reduction: 'mean' | 'max', options: GlobalPoolingOptions) {
     super(options);
+    this.#rank = rank;
+    this.#reduction = reduction;
     this.keepdims = options.keepdims ?? false;
     checkDataFormat(this, options.dataFormat);
   }
 
-  /** @throws InvalidArgumentError for an input of another rank. */
-  protected abstract check(shape: PartialShape): void;
+  #check(shape: PartialShape): void {
+    checkRank(this, shape, this.#rank, this.#rank === 4 ? IMAGES : '[batch, steps, features]');
+  }
 
-  protected pooled(inputs: Tensor): [x: Tensor, axes: number[], options: { keepdims: boolean }] {
+  override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
-    this.check(x.shape);
-    return [x, x.shape.slice(1, -1).map((_, i) => i + 1), { keepdims: this.keepdims }];
+    this.#check(x.shape);
+    const axes = x.shape.slice(1, -1).map((_, i) => i + 1);
+    return x[this.#reduction](axes, { keepdims: this.keepdims });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
-    this.check(inputShape);
+    this.#check(inputShape);
     const [batch, channels] = [inputShape[0] as number | null, inputShape.at(-1) as number | null];
     return [batch, ...(this.keepdims ? inputShape.slice(1, -1).map(() => 1) : []), channels];
   }
@@ -134,14 +140,7 @@ abstract class GlobalPooling extends Layer {
 /** The mean over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalAveragePooling1D extends GlobalPooling {
   constructor(options: GlobalPoolingOptions = {}) {
-    super(options);
-  }
-  protected override check(shape: PartialShape): void {
-    checkRank(this, shape, 3, '[batch, steps, features]');
-  }
-  override call(inputs: Tensor): Tensor {
-    const [x, axes, options] = this.pooled(inputs);
-    return x.mean(axes, options);
+    super(3, 'mean', options);
   }
   static override fromConfig(config: Config): GlobalAveragePooling1D {
     return new GlobalAveragePooling1D(config);
@@ -151,14 +150,7 @@ export class GlobalAveragePooling1D extends GlobalPooling {
 /** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalAveragePooling2D extends GlobalPooling {
   constructor(options: GlobalPoolingOptions = {}) {
-    super(options);
-  }
-  protected override check(shape: PartialShape): void {
-    checkImages(this, shape);
-  }
-  override call(inputs: Tensor): Tensor {
-    const [x, axes, options] = this.pooled(inputs);
-    return x.mean(axes, options);
+    super(4, 'mean', options);
   }
   static override fromConfig(config: Config): GlobalAveragePooling2D {
     return new GlobalAveragePooling2D(config);
@@ -168,14 +160,7 @@ export class GlobalAveragePooling2D extends GlobalPooling {
 /** The largest value over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalMaxPooling1D extends GlobalPooling {
   constructor(options: GlobalPoolingOptions = {}) {
-    super(options);
-  }
-  protected override check(shape: PartialShape): void {
-    checkRank(this, shape, 3, '[batch, steps, features]');
-  }
-  override call(inputs: Tensor): Tensor {
-    const [x, axes, options] = this.pooled(inputs);
-    return x.max(axes, options);
+    super(3, 'max', options);
   }
   static override fromConfig(config: Config): GlobalMaxPooling1D {
     return new GlobalMaxPooling1D(config);
@@ -185,24 +170,10 @@ export class GlobalMaxPooling1D extends GlobalPooling {
 /** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalMaxPooling2D extends GlobalPooling {
   constructor(options: GlobalPoolingOptions = {}) {
-    super(options);
-  }
-  protected override check(shape: PartialShape): void {
-    checkImages(this, shape);
-  }
-  override call(inputs: Tensor): Tensor {
-    const [x, axes, options] = this.pooled(inputs);
-    return x.max(axes, options);
+    super(4, 'max', options);
   }
   static override fromConfig(config: Config): GlobalMaxPooling2D {
     return new GlobalMaxPooling2D(config);
   }
 }
-builtin(
-  MaxPooling2D,
-  AveragePooling2D,
-  GlobalAveragePooling1D,
-  GlobalAveragePooling2D,
-  GlobalMaxPooling1D,
-  GlobalMaxPooling2D,
-);
+builtin(Pooling2D, GlobalPooling);

@@ -11,9 +11,9 @@ import {
   checkPair,
   checkRank,
   fail,
-  isOptions,
   type Size2D,
   values,
+  withFirst,
 } from './common.ts';
 
 /** The product of dimensions; null where one is not known. */
@@ -156,17 +156,16 @@ export class ZeroPadding2D extends Layer {
   readonly padding: readonly [readonly [number, number], readonly [number, number]];
 
   constructor(padding?: Margin2D | ZeroPadding2DOptions, rest: ZeroPadding2DOptions = {}) {
-    const options = isOptions(padding) ? (padding as ZeroPadding2DOptions) : rest;
+    const options = withFirst('padding', padding, rest);
     super(options);
-    const margin =
-      (isOptions(padding) ? undefined : (padding as Margin2D | undefined)) ?? options.padding ?? 1;
-    const [h, w] = (typeof margin === 'number' ? [margin, margin] : margin) as readonly Size2D[];
+    const margin = options.padding ?? 1;
     if (typeof margin !== 'number' && (!Array.isArray(margin) || margin.length !== 2)) {
       fail(
         this,
         `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${JSON.stringify(margin)}`,
       );
     }
+    const [h, w] = (typeof margin === 'number' ? [margin, margin] : margin) as readonly Size2D[];
     this.padding = [checkPair(this, 'padding', h, 0), checkPair(this, 'padding', w, 0)];
     checkDataFormat(this, options.dataFormat);
   }
@@ -205,13 +204,9 @@ export class UpSampling2D extends Layer {
   readonly size: readonly [height: number, width: number];
 
   constructor(size?: Size2D | UpSampling2DOptions, rest: UpSampling2DOptions = {}) {
-    const options = isOptions(size) ? (size as UpSampling2DOptions) : rest;
+    const options = withFirst('size', size, rest);
     super(options);
-    this.size = checkPair(
-      this,
-      'size',
-      (isOptions(size) ? undefined : (size as Size2D | undefined)) ?? options.size ?? 2,
-    );
+    this.size = checkPair(this, 'size', options.size ?? 2);
     const { interpolation = 'nearest' } = options;
     if (interpolation !== 'nearest') {
       fail(this, `knows the interpolation 'nearest' only, got ${JSON.stringify(interpolation)}`);
