@@ -8,7 +8,7 @@ import {
   type Storage,
 } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { context, emptyTensor, hostBackend, transfer } from '@eagre/core/internal';
+import { context, emptyTensor, hostBackend, outOfScope, transfer } from '@eagre/core/internal';
 import { BackgroundPlan } from './background.ts';
 import type { Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
@@ -35,13 +35,23 @@ interface Prepared {
 export class ConcreteFunction {
   readonly graph: Graph;
   readonly #structure: unknown;
+  readonly #captured: readonly Tensor[];
   readonly #prepared = new Map<Backend, Prepared>();
   #taped: TapedGraph | null | undefined;
 
-  /** @param structure what the function returned, with anything in the places of its tensors. */
-  constructor(graph: Graph, structure: unknown) {
+  /**
+   * @param structure what the function returned, with anything in the places of its tensors.
+   * @param captured tensors of the function around this one, which are the graph's last arguments.
+   */
+  constructor(graph: Graph, structure: unknown, captured: readonly Tensor[] = []) {
     this.graph = graph;
     this.#structure = structure;
+    this.#captured = captured;
+  }
+
+  /** Whether it uses tensors of a function around it; then it runs only while that one is traced. */
+  get captures(): boolean {
+    return this.#captured.length > 0;
   }
 
   /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */
@@ -91,7 +101,7 @@ export class ConcreteFunction {
     const { tapes, tracer } = context;
     if (tapes.length === 0 && tracer === null) return this.#run(inputs);
     const [tape] = tapes;
-    if (tracer === null && tapes.length === 1 && tape?.takesCalls === true) {
+    if (tracer === null && !this.captures && tapes.length === 1 && tape?.takesCalls === true) {
       if (this.#taped === undefined)
         this.#taped = TapedGraph.of(this.graph, (graph) => {
           const concrete = new ConcreteFunction(graph, null);
@@ -100,7 +110,7 @@ export class ConcreteFunction {
       if (this.#taped !== null) return this.#taped.call(inputs);
     }
     // Other observers, several tapes, or another function that is being traced: they have to see the ops.
-    const call = (): readonly Tensor[] => interpretFunction(this.graph, inputs);
+    const call = (): readonly Tensor[] => interpretFunction(this.graph, [...inputs, ...this.#captured]);
     return tracer === null ? call() : tracer.called(call);
   }
 
@@ -116,6 +126,7 @@ export class ConcreteFunction {
   profile(...inputs: readonly Tensor[]): Profile;
   profile(options: ProfileOptions, ...inputs: readonly Tensor[]): Profile;
   profile(...args: readonly (Tensor | ProfileOptions)[]): Profile {
+    this.#checkOwn();
     return profileGraph(
       this.graph,
       args,
@@ -138,7 +149,14 @@ export class ConcreteFunction {
     this.#prepared.clear();
   }
 
+  /** @throws FailedPreconditionError where it uses tensors of a function around it, so that it cannot run by itself. */
+  #checkOwn(): void {
+    const [captured] = this.#captured;
+    if (captured !== undefined) throw outOfScope(captured);
+  }
+
   #preparedFor(backend: Backend): Prepared {
+    this.#checkOwn();
     let prepared = this.#prepared.get(backend);
     if (prepared === undefined) this.#prepared.set(backend, (prepared = this.#prepare(backend)));
     return prepared;

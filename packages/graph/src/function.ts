@@ -1,12 +1,12 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, type Shape, Tensor } from '@eagre/core';
-import { sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
+import { context, sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
 import type { Profile } from './profile.ts';
 import { conform } from './signature.ts';
-import { type ArgumentSpec, SizedTraces, type TraceResult } from './sized-traces.ts';
+import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
 import type { StandIns } from './stand-ins.ts';
 import {
   describeArguments,
@@ -151,6 +151,8 @@ class Polymorphic {
   readonly #autograph: boolean;
   /** For arguments of known shapes. */
   readonly #traces = new Map<string, ConcreteFunction>();
+  /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
+  readonly #inside = new WeakMap<FunctionTracer, Map<string, ConcreteFunction>>();
   /** For arguments of which sizes may be any, by their kinds. */
   readonly #sized = new Map<string, SizedTraces[]>();
   /** The shapes that there are traces for, by kinds. */
@@ -225,7 +227,7 @@ class Polymorphic {
     const plain = args.every((a) => isTensor(a) || typeof a !== 'object' || a === null);
     // Part of a function around this one as long as that does not know sizes.
     this.#last =
-      plain && unknownSizes() === null
+      plain && unknownSizes() === null && !concrete.captures
         ? { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete }
         : undefined;
     return { concrete, tensors };
@@ -240,15 +242,36 @@ class Polymorphic {
     this.#calls++;
     const around = unknownSizes();
     const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
-    const known = this.#traces.get(key);
+    const known = this.#knownInside(shapesKey) ?? this.#traces.get(key);
     if (known !== undefined) return known;
     const sized = this.#sizedFor(self, args, shapes);
     const before = this.#count;
-    const concrete =
-      sized?.concrete(shapes.map((shape) => ({ shape }))) ?? this.#trace(self, args, shapes, null).concrete;
-    if (sized === undefined) this.#traces.set(key, concrete);
+    const concrete = this.#ofAnySize(sized, shapes) ?? this.#trace(self, args, shapes, null).concrete;
+    const tracer = currentTracer();
+    if (concrete.captures && tracer !== null) {
+      const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
+      this.#inside.set(tracer, list.set(shapesKey, concrete));
+    } else if (sized === undefined) this.#traces.set(key, concrete);
     if (this.#count > before) this.#warn(args);
     return concrete;
+  }
+
+  #knownInside(key: string): ConcreteFunction | undefined {
+    for (let tracer = currentTracer(); tracer !== null; tracer = tracer.around) {
+      const known = this.#inside.get(tracer)?.get(key);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
+  /** null where tensors of a function around this one are used: then there is a trace for each size. */
+  #ofAnySize(sized: SizedTraces | undefined, shapes: readonly Shape[]): ConcreteFunction | null {
+    try {
+      return sized?.concrete(shapes.map((shape) => ({ shape }))) ?? null;
+    } catch (error) {
+      if (error instanceof CapturesOutside) return null;
+      throw error;
+    }
   }
 
   /** The traces that serve these arguments whatever some sizes are. */
@@ -363,24 +386,45 @@ class Polymorphic {
     standIns: StandIns | null,
     mayCreate: boolean,
   ): TraceResult & { readonly made: boolean } {
-    const tracer = new FunctionTracer(this.#name, mayCreate);
+    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer());
     this.#count++;
-    const structure = withUnknownSizes(standIns ?? unknownSizes(), () =>
-      tracer.run(() => {
-        const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
-        let next = 0;
-        const result = results(
-          this.#run(
-            self,
-            args.map((a) => replace(a, () => places[next++])),
-          ),
-        );
-        tracer.finish(result.tensors);
-        return result.structure;
-      }),
-    );
-    const concrete = new ConcreteFunction(tracer.graph, structure);
+    let structure: unknown;
+    try {
+      structure = withUnknownSizes(standIns ?? unknownSizes(), () =>
+        tracer.run(() => this.#written(tracer, self, args, dtypes, shapes)),
+      );
+    } finally {
+      // What stands for sizes here means others outside.
+      if (standIns !== null && tracer.outside.length > 0) {
+        this.#count--;
+        // biome-ignore lint/correctness/noUnsafeFinally: whatever went wrong is nobody's mistake then
+        throw new CapturesOutside();
+      }
+    }
+    const captured = tracer.outside.flatMap(({ from }) => (from instanceof Tensor ? [from] : []));
+    tracer.graph.arguments.push(...tracer.outside.map((o) => o.argument));
+    const concrete = new ConcreteFunction(tracer.graph, structure, captured);
     return { concrete, structure, made: tracer.made.length > 0 };
+  }
+
+  /** Writes down what the function does. @returns what it returned. */
+  #written(
+    tracer: FunctionTracer,
+    self: unknown,
+    args: readonly unknown[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+  ): unknown {
+    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
+    let next = 0;
+    const result = results(
+      this.#run(
+        self,
+        args.map((a) => replace(a, () => places[next++])),
+      ),
+    );
+    tracer.finish(result.tensors);
+    return result.structure;
   }
 
   #warn(args: readonly unknown[]): void {
@@ -400,6 +444,11 @@ class Polymorphic {
         'an inputSignature with null or reduceRetracing: true for sizes that change, or make the function outside of the loop.',
     );
   }
+}
+
+/** The function that is being traced around a call. */
+function currentTracer(): FunctionTracer | null {
+  return context.tracer instanceof FunctionTracer ? context.tracer : null;
 }
 
 /** Whether a shape has the sizes of a partial one. */

@@ -1,5 +1,5 @@
 // Traces that serve arguments of any size: one trace, and a plan for each size that comes.
-import type { DType } from '@eagre/backend';
+import { type DType, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, Shape } from '@eagre/core';
 import { assumeSizes, hasUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
@@ -92,6 +92,7 @@ export class SizedTraces {
         for (const { kind, a, b } of plan?.assumptions ?? []) assumeSizes(kind, a, b);
         if (plan !== null) return plan.concrete;
       } catch (error) {
+        if (error instanceof CapturesOutside) throw error;
         why = error;
       }
     }
@@ -111,6 +112,7 @@ export class SizedTraces {
     try {
       return this.#variant(classes);
     } catch (error) {
+      if (error instanceof CapturesOutside) throw error;
       // Sizes along different axes may have to be the same as well.
       if (this.#gaveUp || fits(all, classes)) throw error;
       return this.#variant(all);
@@ -158,6 +160,7 @@ export class SizedTraces {
       return variant;
     } catch (error) {
       standIns.end();
+      if (error instanceof CapturesOutside) throw error;
       this.#failed.add(key);
       const { failure } = standIns;
       // Code that asks for a size does so for all.
@@ -207,6 +210,16 @@ export class SizedTraces {
     const message = why instanceof Error ? why.message : String(why);
     console.warn(
       `tf.function: '${this.#name}' is traced anew for each size of its arguments instead of once for all: ${message}${line}`,
+    );
+  }
+}
+
+/** The function uses tensors of the one that is being traced around it, so its trace serves that one only, and its sizes. */
+export class CapturesOutside extends UnimplementedError {
+  constructor() {
+    super(
+      'a function that uses tensors of the traced function around it has a graph for known sizes only: call it, or pass the tensors as arguments',
+      'tf.function',
     );
   }
 }

@@ -62,11 +62,11 @@ interface VariableValues {
   current: Tensor | null;
 }
 
-/** A value that the body of a branch or a loop takes from the function around it. */
+/** A value that the body of a branch or a loop, or a function inside of another one, takes from the function around it. */
 export interface Outside {
   /** What it is out there; for a variable, whatever its value is where the branch or loop stands. */
   readonly from: Tensor | Variable;
-  /** The body's argument for it, and the tensor that stands for that. */
+  /** The argument for it, and the tensor that stands for that. */
   readonly argument: GraphValue;
   readonly tensor: Tensor;
 }
@@ -109,6 +109,8 @@ export class FunctionTracer implements Tracer, Sink {
   readonly #variables = new Map<Variable, VariableValues>();
   /** The function around a body, whose values the body may use. */
   readonly #outer: FunctionTracer | null;
+  /** Whose tensors may be captured: `#outer`, or the function in which this one is called for the first time. */
+  readonly #around: FunctionTracer | null;
   readonly #outside = new Map<Tensor | Variable, Outside>();
   // Tensors with smaller numbers were made before the body.
   readonly #firstId: number;
@@ -117,21 +119,29 @@ export class FunctionTracer implements Tracer, Sink {
    * @param graph what is written, or its name.
    * @param outer the tracer of the function in which this one's graph will be a body.
    * @param owner what errors call the owner of the tensors; a function or body unless given.
+   * @param around the function that is being traced around a function, which may use its tensors.
    */
   constructor(
     graph: string | Graph,
     mayCreate: boolean,
     outer: FunctionTracer | null = null,
     owner: TensorOwner | null = null,
+    around: FunctionTracer | null = outer,
   ) {
     this.graph = typeof graph === 'string' ? new Graph(graph) : graph;
     this.#mayCreate = mayCreate;
     this.#outer = outer;
+    this.#around = around;
     this.#firstId = outer === null ? 0 : symbolicTensor('bool', []).id;
     this.owner = owner ?? ownerOf(this.graph.name, outer?.owner ?? null);
   }
 
-  /** What a body has used of the function around it, in the order of first use. */
+  /** The function whose tensors this one may use. */
+  get around(): FunctionTracer | null {
+    return this.#around;
+  }
+
+  /** What has been used of the function around, in the order of first use. */
   get outside(): readonly Outside[] {
     return [...this.#outside.values()];
   }
@@ -198,6 +208,8 @@ export class FunctionTracer implements Tracer, Sink {
       // Shapes are all that is wanted of the parts of a composite op, and whether they draw.
       outputs = symbolically(watch, () => op.evaluate(local, attrs));
     } catch (error) {
+      // What it was to use of the function around has been used, and what is out of scope is the error then.
+      for (const t of local) this.valueOf(t);
       throw named(error, op);
     }
     // A result that does not depend on values, such as a shape, is known already.
@@ -328,7 +340,7 @@ export class FunctionTracer implements Tracer, Sink {
   #constantOutside(argument: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {
     const from = [...this.#outside.values()].find((o) => o.argument === argument[0])?.from;
     if (from === undefined || from instanceof Variable) return null;
-    const known = from.backend === symbolic ? (this.#outer?.constant(from, draws) ?? null) : from;
+    const known = from.backend === symbolic ? (this.#around?.constant(from, draws) ?? null) : from;
     return known === null ? null : [known];
   }
 
@@ -369,7 +381,7 @@ export class FunctionTracer implements Tracer, Sink {
   valueOf(x: Tensor): GraphValue {
     const tensor = x.backend === symbolic ? x : this.capture(x);
     let known = this.#knownValue(tensor);
-    if (known === undefined && this.#outer?.knows(tensor) === true)
+    if (known === undefined && this.#around?.knows(tensor) === true)
       known = this.#knownValue(this.#fromOutside(tensor));
     if (known === undefined) throw outOfScope(tensor, this.owner);
     return known;
@@ -377,7 +389,7 @@ export class FunctionTracer implements Tracer, Sink {
 
   /** Whether the tensor has a value here or in a function around this one. */
   knows(x: Tensor): boolean {
-    return this.#knownValue(x) !== undefined || this.#outer?.knows(x) === true;
+    return this.#knownValue(x) !== undefined || this.#around?.knows(x) === true;
   }
 
   #knownValue(x: Tensor): GraphValue | undefined {
