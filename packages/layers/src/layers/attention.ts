@@ -1,7 +1,5 @@
 import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import { causalMask, fusedMatMul, showShape, toTensor } from '@eagre/core/internal';
-import type { ConstraintLike } from '../constraints.ts';
-import type { InitializerLike } from '../initializers.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
@@ -17,22 +15,13 @@ import {
   resolveActivityRegularizer,
 } from './common.ts';
 import { Dropout } from './regularization.ts';
+import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
 
-interface ProjectionOptions {
-  /** True unless said. */
-  readonly useBias?: boolean;
-  /** `glorotUniform` unless said. */
-  readonly kernelInitializer?: InitializerLike;
-  /** `zeros` unless said. */
-  readonly biasInitializer?: InitializerLike;
-  readonly kernelRegularizer?: RegularizerLike | null;
-  readonly biasRegularizer?: RegularizerLike | null;
+interface ProjectionOptions extends KernelOptions, BiasOptions {
   /** A penalty on the result of each projection, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
-  readonly kernelConstraint?: ConstraintLike | null;
-  readonly biasConstraint?: ConstraintLike | null;
 }
 
 /** x · kernel + bias from the axes `from` to the axes `to`: [batch, time, ...from] becomes [batch, time, ...to]. */
@@ -55,22 +44,14 @@ class Projection extends Layer {
   }
 
   override build(): void {
-    const o = this.#options;
+    const options = this.#options;
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [...this.from, ...this.to],
-      initializer: o.kernelInitializer ?? 'glorotUniform',
-      regularizer: o.kernelRegularizer ?? null,
-      constraint: o.kernelConstraint ?? null,
+      ...recipe('kernel', options, 'glorotUniform'),
     });
-    if (o.useBias === false) return;
-    this.bias = this.addWeight({
-      name: 'bias',
-      shape: this.to,
-      initializer: o.biasInitializer ?? 'zeros',
-      regularizer: o.biasRegularizer ?? null,
-      constraint: o.biasConstraint ?? null,
-    });
+    if (options.useBias === false) return;
+    this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe('bias', options, 'zeros') });
   }
 
   override call(x: Tensor): Tensor {
@@ -135,7 +116,8 @@ export class MultiHeadAttention extends Layer {
   /** [heads, valueDim, ...outputShape] */
   attentionOutput!: Projection;
   readonly #outputShape: Shape | null;
-  readonly #options;
+  readonly #recipes;
+  readonly #activityRegularizer: RegularizerLike | null;
   readonly #seed: number | null;
   readonly #drop: Dropout | null;
 
@@ -161,15 +143,11 @@ export class MultiHeadAttention extends Layer {
     });
     this.#seed = options.seed ?? null;
     this.#drop = this.dropout > 0 ? new Dropout(this.dropout, { seed: this.#seed, dtype: this.dtype }) : null;
-    this.#options = {
-      kernelInitializer: options.kernelInitializer ?? 'glorotUniform',
-      biasInitializer: options.biasInitializer ?? 'zeros',
-      kernelRegularizer: options.kernelRegularizer ?? null,
-      biasRegularizer: options.biasRegularizer ?? null,
-      activityRegularizer: options.activityRegularizer ?? null,
-      kernelConstraint: options.kernelConstraint ?? null,
-      biasConstraint: options.biasConstraint ?? null,
+    this.#recipes = {
+      kernel: recipe('kernel', options, 'glorotUniform'),
+      bias: recipe('bias', options, 'zeros'),
     };
+    this.#activityRegularizer = options.activityRegularizer ?? null;
   }
 
   override build(inputShape: Shapes): void {
@@ -177,7 +155,8 @@ export class MultiHeadAttention extends Layer {
     const n = knownSize(this, query, -1);
     const projection = (name: string, from: Shape, to: Shape): Projection => {
       const layer = new Projection(from, to, {
-        ...this.#options,
+        ...recipeOptions(this.#recipes),
+        activityRegularizer: this.#activityRegularizer,
         useBias: this.useBias,
         name,
         dtype: this.dtype,
@@ -233,7 +212,8 @@ export class MultiHeadAttention extends Layer {
       useBias: this.useBias,
       outputShape: this.#outputShape,
       seed: this.#seed,
-      ...this.#options,
+      activityRegularizer: this.#activityRegularizer,
+      ...recipeOptions(this.#recipes),
     };
   }
   static override fromConfig(config: Config): MultiHeadAttention {

@@ -1,8 +1,6 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { fusedMatMul, showShape } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
-import type { ConstraintLike } from '../constraints.ts';
-import type { InitializerLike } from '../initializers.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
 import {
@@ -20,22 +18,13 @@ import {
   resolveActivation,
   resolveActivityRegularizer,
 } from './common.ts';
+import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
 
-export interface DenseOptions extends LayerOptions {
+export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Applied to the result; none unless said. */
   readonly activation?: ActivationLike;
-  /** True unless said. */
-  readonly useBias?: boolean;
-  /** `glorotUniform` unless said. */
-  readonly kernelInitializer?: InitializerLike;
-  /** `zeros` unless said. */
-  readonly biasInitializer?: InitializerLike;
-  readonly kernelRegularizer?: RegularizerLike | null;
-  readonly biasRegularizer?: RegularizerLike | null;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
-  readonly kernelConstraint?: ConstraintLike | null;
-  readonly biasConstraint?: ConstraintLike | null;
 }
 
 /** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
@@ -47,7 +36,8 @@ export class Dense extends Layer {
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
-  readonly #options;
+  readonly #recipes;
+  readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
 
   constructor(units: number, options: DenseOptions = {}) {
@@ -55,35 +45,26 @@ export class Dense extends Layer {
     this.units = checkInteger(this, 'units', units);
     this.activation = resolveActivation(options.activation);
     this.useBias = options.useBias ?? true;
-    this.#options = {
-      kernelInitializer: options.kernelInitializer ?? 'glorotUniform',
-      biasInitializer: options.biasInitializer ?? 'zeros',
-      kernelRegularizer: options.kernelRegularizer ?? null,
-      biasRegularizer: options.biasRegularizer ?? null,
-      activityRegularizer: options.activityRegularizer ?? null,
-      kernelConstraint: options.kernelConstraint ?? null,
-      biasConstraint: options.biasConstraint ?? null,
+    this.#recipes = {
+      kernel: recipe('kernel', options, 'glorotUniform'),
+      bias: recipe('bias', options, 'zeros'),
     };
+    this.#activityRegularizer = options.activityRegularizer ?? null;
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
   override build(inputShape: PartialShape): void {
     this.#check(inputShape);
-    const o = this.#options;
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [knownSize(this, inputShape, -1), this.units],
-      initializer: o.kernelInitializer,
-      regularizer: o.kernelRegularizer,
-      constraint: o.kernelConstraint,
+      ...this.#recipes.kernel,
     });
     if (!this.useBias) return;
     this.bias = this.addWeight({
       name: 'bias',
       shape: [this.units],
-      initializer: o.biasInitializer,
-      regularizer: o.biasRegularizer,
-      constraint: o.biasConstraint,
+      ...this.#recipes.bias,
     });
   }
 
@@ -107,7 +88,8 @@ export class Dense extends Layer {
       units: this.units,
       activation: activationConfig(this.activation),
       useBias: this.useBias,
-      ...this.#options,
+      activityRegularizer: this.#activityRegularizer,
+      ...recipeOptions(this.#recipes),
     };
   }
   static override fromConfig({ units, ...options }: Config): Dense {

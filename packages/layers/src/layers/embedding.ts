@@ -4,6 +4,7 @@ import type { InitializerLike } from '../initializers.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
 import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
+import { recipe, recipeOptions } from './weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
   /** `uniform`, between -0.05 and 0.05, unless said. */
@@ -20,19 +21,16 @@ export class Embedding extends Layer {
   readonly outputDim: number;
   /** [inputDim, outputDim] */
   embeddings!: Variable;
-  readonly #options;
+  readonly #recipes;
+  readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
 
   constructor(inputDim: number, outputDim: number, options: EmbeddingOptions = {}) {
     super(options);
     this.inputDim = checkInteger(this, 'inputDim', inputDim);
     this.outputDim = checkInteger(this, 'outputDim', outputDim);
-    this.#options = {
-      embeddingsInitializer: options.embeddingsInitializer ?? 'uniform',
-      embeddingsRegularizer: options.embeddingsRegularizer ?? null,
-      embeddingsConstraint: options.embeddingsConstraint ?? null,
-      activityRegularizer: options.activityRegularizer ?? null,
-    };
+    this.#recipes = { embeddings: recipe('embeddings', options, 'uniform') };
+    this.#activityRegularizer = options.activityRegularizer ?? null;
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
@@ -40,9 +38,7 @@ export class Embedding extends Layer {
     this.embeddings = this.addWeight({
       name: 'embeddings',
       shape: [this.inputDim, this.outputDim],
-      initializer: this.#options.embeddingsInitializer,
-      regularizer: this.#options.embeddingsRegularizer,
-      constraint: this.#options.embeddingsConstraint,
+      ...this.#recipes.embeddings,
     });
   }
 
@@ -72,7 +68,8 @@ export class Embedding extends Layer {
       ...super.getConfig(),
       inputDim: this.inputDim,
       outputDim: this.outputDim,
-      ...this.#options,
+      activityRegularizer: this.#activityRegularizer,
+      ...recipeOptions(this.#recipes),
     };
   }
   static override fromConfig({ inputDim, outputDim, ...options }: Config): Embedding {

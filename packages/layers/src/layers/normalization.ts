@@ -5,6 +5,7 @@ import type { InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
+import { recipe, recipeOptions } from './weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
   /** Added to the variance; 0.001 unless said. */
@@ -59,43 +60,19 @@ abstract class Normalization extends Layer {
   gamma: Variable | null = null;
   /** The offset, or null without `center`. */
   beta: Variable | null = null;
-  readonly #options;
+  readonly #recipes;
 
   constructor(options: NormalizationOptions) {
     super(options);
     this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-3);
     this.center = options.center ?? true;
     this.scale = options.scale ?? true;
-    this.#options = {
-      betaInitializer: options.betaInitializer ?? 'zeros',
-      gammaInitializer: options.gammaInitializer ?? 'ones',
-      betaRegularizer: options.betaRegularizer ?? null,
-      gammaRegularizer: options.gammaRegularizer ?? null,
-      betaConstraint: options.betaConstraint ?? null,
-      gammaConstraint: options.gammaConstraint ?? null,
-    };
+    this.#recipes = { gamma: recipe('gamma', options, 'ones'), beta: recipe('beta', options, 'zeros') };
   }
 
   protected addScaleAndOffset(shape: Shape): void {
-    const o = this.#options;
-    if (this.scale) {
-      this.gamma = this.addWeight({
-        name: 'gamma',
-        shape,
-        initializer: o.gammaInitializer,
-        regularizer: o.gammaRegularizer,
-        constraint: o.gammaConstraint,
-      });
-    }
-    if (this.center) {
-      this.beta = this.addWeight({
-        name: 'beta',
-        shape,
-        initializer: o.betaInitializer,
-        regularizer: o.betaRegularizer,
-        constraint: o.betaConstraint,
-      });
-    }
+    if (this.scale) this.gamma = this.addWeight({ name: 'gamma', shape, ...this.#recipes.gamma });
+    if (this.center) this.beta = this.addWeight({ name: 'beta', shape, ...this.#recipes.beta });
   }
 
   override getConfig(): Record<string, unknown> {
@@ -104,7 +81,7 @@ abstract class Normalization extends Layer {
       epsilon: this.epsilon,
       center: this.center,
       scale: this.scale,
-      ...this.#options,
+      ...recipeOptions(this.#recipes),
     };
   }
 }

@@ -1,0 +1,215 @@
+// What cells of recurrent networks share. A cell is called as `cell(x, { states: [h, c] })` and gives [output, ...new states].
+import { type PartialShape, random, type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
+import type { Activation, ActivationLike } from '../activations.ts';
+import type { ConstraintLike } from '../constraints.ts';
+import type { InitializerLike } from '../initializers.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions, type Specs } from '../layer.ts';
+import type { RegularizerLike } from '../regularizers.ts';
+import {
+  activationConfig,
+  checkInteger,
+  checkRank,
+  checkRate,
+  fail,
+  floats,
+  knownSize,
+  resolveActivation,
+} from './common.ts';
+import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
+
+/** What `RNN` runs over time. A cell of one's own is a layer with `stateSize` whose `call` gives [output, ...new states]. */
+export interface RecurrentCell extends Layer {
+  /** The number of units of the state, or of each of several. */
+  readonly stateSize: number | readonly number[];
+  /** The number of units of the output; that of the first state unless said. */
+  readonly outputSize?: number;
+  /** @internal Dropout masks that hold for all steps of a call. */
+  masks?(batch: number, features: number): unknown;
+}
+
+/** @internal */
+export function stateSizes(cell: RecurrentCell): readonly number[] {
+  return typeof cell.stateSize === 'number' ? [cell.stateSize] : cell.stateSize;
+}
+/** @internal */
+export function outputSize(cell: RecurrentCell): number {
+  return cell.outputSize ?? (stateSizes(cell)[0] as number);
+}
+
+export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
+  /** Of the candidate or the output; `tanh` unless said. */
+  readonly activation?: ActivationLike;
+  /** `orthogonal` unless said. */
+  readonly recurrentInitializer?: InitializerLike;
+  readonly recurrentRegularizer?: RegularizerLike | null;
+  readonly recurrentConstraint?: ConstraintLike | null;
+  /** In training, the share of the input that is dropped, the same in all steps; 0 unless said. */
+  readonly dropout?: number;
+  /** In training, the share of the state that the weights do not see; 0 unless said. Such a layer runs step by step. */
+  readonly recurrentDropout?: number;
+  readonly seed?: number | null;
+}
+/** @internal Factors of the input and of the state, the same in all steps; null for none. */
+export interface Masks {
+  readonly input: Tensor | null;
+  readonly recurrent: Tensor | null;
+}
+
+/** What the cells share: weights, dropout, options. */
+export abstract class Cell extends Layer {
+  readonly units: number;
+  readonly activation: Activation;
+  readonly useBias: boolean;
+  readonly dropout: number;
+  readonly recurrentDropout: number;
+  readonly seed: number | null;
+  /** [features, gates · units] */
+  kernel!: Variable;
+  /** [units, gates · units] */
+  recurrentKernel!: Variable;
+  bias: Variable | null = null;
+  readonly #recipes;
+  readonly #generator: random.Generator | null;
+
+  constructor(units: number, options: CellOptions) {
+    super(options);
+    this.units = checkInteger(this, 'units', units);
+    this.activation = resolveActivation(options.activation ?? 'tanh');
+    this.useBias = options.useBias ?? true;
+    this.dropout = checkRate(this, options.dropout ?? 0);
+    this.recurrentDropout = checkRate(this, options.recurrentDropout ?? 0);
+    if (this.dropout === 1 || this.recurrentDropout === 1) fail(this, 'needs dropout rates below 1');
+    this.seed = options.seed ?? null;
+    this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
+    this.#recipes = {
+      kernel: recipe('kernel', options, 'glorotUniform'),
+      recurrent: recipe('recurrent', options, 'orthogonal'),
+      bias: recipe('bias', options, 'zeros'),
+    };
+  }
+
+  get stateSize(): number | readonly number[] {
+    return this.units;
+  }
+  get outputSize(): number {
+    return this.units;
+  }
+  /** How many matrices stand side by side in the weights. */
+  protected abstract get gates(): number;
+  protected get biasShape(): Shape {
+    return [this.gates * this.units];
+  }
+  protected biasInitializer(given: InitializerLike): InitializerLike {
+    return given;
+  }
+  protected abstract step(x: Tensor, states: readonly Tensor[], masks: Masks): readonly Tensor[];
+
+  override build(inputShape: Shape): void {
+    checkRank(this, inputShape, 2, '[batch, features]');
+    const width = this.gates * this.units;
+    this.kernel = this.addWeight({
+      name: 'kernel',
+      shape: [knownSize(this, inputShape, -1), width],
+      ...this.#recipes.kernel,
+    });
+    this.recurrentKernel = this.addWeight({
+      name: 'recurrent_kernel',
+      shape: [this.units, width],
+      ...this.#recipes.recurrent,
+    });
+    if (!this.useBias) return;
+    this.bias = this.addWeight({
+      name: 'bias',
+      shape: this.biasShape,
+      ...this.#recipes.bias,
+      initializer: this.biasInitializer(this.#recipes.bias.initializer),
+    });
+  }
+
+  override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {
+    const x = floats(this, inputs);
+    checkRank(this, x.shape, 2, '[batch, features]');
+    this.checkFeatures(x.shape);
+    const given = options['states'] as Tensor | readonly Tensor[] | undefined;
+    const sizes = stateSizes(this);
+    const states =
+      given === undefined
+        ? sizes.map((n) => zeros([x.shape[0], n], { dtype: this.dtype }))
+        : ((Array.isArray(given) ? given : [given]) as readonly Tensor[]);
+    checkStates(this, states, x.shape[0], sizes);
+    const masks =
+      options.training === true
+        ? ((options['masks'] as Masks | undefined) ?? this.masks(x.shape[0], x.shape[1]))
+        : { input: null, recurrent: null };
+    return this.step(x, states, masks);
+  }
+
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    checkRank(this, inputShape, 2, '[batch, features]');
+    return [inputShape[0] as number | null, this.units];
+  }
+  /** @internal */
+  override computeOutputSpec({ list: [x] }: Specs): Specs {
+    const shapes = [this.units, ...stateSizes(this)].map((n) => [x?.shape[0] ?? null, n]);
+    return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: true };
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      units: this.units,
+      activation: activationConfig(this.activation),
+      useBias: this.useBias,
+      dropout: this.dropout,
+      recurrentDropout: this.recurrentDropout,
+      seed: this.seed,
+      ...recipeOptions(this.#recipes),
+    };
+  }
+
+  /** @internal */
+  masks(batch: number, features: number): Masks {
+    const { dtype } = this;
+    const mask = (rate: number, size: number): Tensor | null => {
+      if (rate === 0) return null;
+      const noise =
+        this.#generator?.uniform([batch, size], { dtype }) ?? random.uniform([batch, size], { dtype });
+      return noise
+        .greaterEqual(rate)
+        .cast(dtype)
+        .mul(1 / (1 - rate));
+    };
+    return { input: mask(this.dropout, features), recurrent: mask(this.recurrentDropout, this.units) };
+  }
+
+  /** @internal @throws InvalidArgumentError for another number of features than the weights were made for. */
+  checkFeatures(shape: PartialShape): void {
+    const n = this.kernel?.shape[0];
+    const last = shape.at(-1);
+    if (n !== undefined && last !== null && last !== n) {
+      fail(
+        this,
+        `was built for ${n} features, got ${last} (input [${shape.map((d) => d ?? 'null').join(', ')}])`,
+      );
+    }
+  }
+}
+
+/** @internal @throws InvalidArgumentError unless there is a state of each size. */
+export function checkStates(
+  layer: Layer,
+  states: readonly Tensor[],
+  batch: number,
+  sizes: readonly number[],
+): void {
+  const fits =
+    states.length === sizes.length &&
+    states.every((s, i) => s.rank === 2 && s.shape[0] === batch && s.shape[1] === sizes[i]);
+  if (fits) return;
+  const show = (shapes: readonly Shape[]): string => shapes.map((s) => `[${s.join(', ')}]`).join(', ');
+  fail(
+    layer,
+    `expects states of shape ${show(sizes.map((n) => [batch, n]))}, got ${show(states.map((s) => s.shape))}`,
+  );
+}
+builtin(Cell);

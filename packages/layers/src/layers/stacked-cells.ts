@@ -1,0 +1,66 @@
+import { type Shape, type Tensor, zeros } from '@eagre/core';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
+import { type Config, fail, floats } from './common.ts';
+import { fromInner, innerConfig } from './inner.ts';
+
+/** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
+export class StackedRNNCells extends Layer {
+  readonly cells: readonly RecurrentCell[];
+
+  constructor(cells: readonly RecurrentCell[], options: LayerOptions = {}) {
+    super(options);
+    if (!Array.isArray(cells) || cells.length === 0) fail(this, 'needs a list of cells');
+    this.cells = [...(cells as readonly RecurrentCell[])];
+  }
+  get stateSize(): readonly number[] {
+    return this.cells.flatMap(stateSizes);
+  }
+  get outputSize(): number {
+    return outputSize(this.cells.at(-1) as RecurrentCell);
+  }
+  override build(inputShape: Shape): void {
+    let shape: Shape = inputShape;
+    for (const cell of this.cells) {
+      cell.ensureBuilt(shape);
+      shape = [shape[0] as number, outputSize(cell)];
+    }
+  }
+  override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
+    let x = floats(this, inputs);
+    const given =
+      (states as readonly Tensor[] | undefined) ??
+      this.stateSize.map((n) => zeros([x.shape[0], n], { dtype: this.dtype }));
+    checkStates(this, given, x.shape[0], this.stateSize);
+    const next: Tensor[] = [];
+    this.cells.forEach((cell, i) => {
+      const n = stateSizes(cell).length;
+      const own = given.slice(next.length, next.length + n);
+      const mask = (masks as readonly unknown[] | undefined)?.[i];
+      const [y, ...after] = cell.invoke(x, {
+        training: training ?? false,
+        states: own,
+        ...(mask === undefined ? {} : { masks: mask }),
+      }) as unknown as Tensor[];
+      x = y as Tensor;
+      next.push(...after);
+    });
+    return [x, ...next];
+  }
+  /** @internal */
+  masks(batch: number, features: number): unknown[] {
+    let n = features;
+    return this.cells.map((cell) => {
+      const own = cell.masks?.(batch, n);
+      n = outputSize(cell);
+      return own;
+    });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), cells: this.cells.map(innerConfig) };
+  }
+  static override fromConfig({ cells, ...options }: Config): StackedRNNCells {
+    return new StackedRNNCells((cells as unknown[]).map(fromInner) as RecurrentCell[], options);
+  }
+}
+builtin(StackedRNNCells);

@@ -1,0 +1,171 @@
+// Layers around a layer.
+import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
+import { showShape } from '@eagre/core/internal';
+import {
+  builtin,
+  type CallOptions,
+  Layer,
+  type LayerInput,
+  type LayerOptions,
+  type LayerOutput,
+  type Specs,
+} from '../layer.ts';
+import { stateSizes } from './cell.ts';
+import { type Config, fail } from './common.ts';
+import { fromInner, innerConfig } from './inner.ts';
+import { RNN } from './rnn.ts';
+
+export interface BidirectionalOptions extends LayerOptions {
+  /** How the outputs of both directions are joined; `concat` unless said, `null` for a list of both. */
+  readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
+  /** Runs from the end; a copy of the layer unless said. */
+  readonly backwardLayer?: RNN;
+}
+
+/** Runs copies of a recurrent layer from both ends of the sequence and joins their outputs, step by step. */
+export class Bidirectional extends Layer {
+  readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
+  readonly forwardLayer: RNN;
+  readonly backwardLayer: RNN;
+
+  constructor(layer: RNN, options: BidirectionalOptions = {}) {
+    super(options);
+    if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
+    const { mergeMode = 'concat', backwardLayer } = options;
+    if (mergeMode !== null && !['concat', 'sum', 'mul', 'ave'].includes(mergeMode)) {
+      fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${JSON.stringify(mergeMode)}`);
+    }
+    this.mergeMode = mergeMode;
+    const base = layer.name.replace(/_\d+$/, '');
+    const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
+      fromInner({
+        class: of.constructor,
+        config: { ...of.getConfig(), name, goBackwards },
+      }) as RNN;
+    this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
+    this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
+    const [a, b] = [this.forwardLayer, this.backwardLayer];
+    if (a.returnSequences !== b.returnSequences || a.returnState !== b.returnState) {
+      fail(this, 'needs a backwardLayer with the same returnSequences and returnState');
+    }
+  }
+
+  override build(inputShape: Shape): void {
+    this.forwardLayer.ensureBuilt(inputShape);
+    this.backwardLayer.ensureBuilt(inputShape);
+  }
+
+  override call(inputs: LayerInput, { training, initialState }: CallOptions): LayerOutput {
+    const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
+    const x = list[0] as Tensor;
+    const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
+    const n = stateSizes(this.forwardLayer.cell).length;
+    const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
+      const y: Tensor | readonly Tensor[] = layer.invoke(x, {
+        training: training ?? false,
+        ...(states === undefined ? {} : { initialState: states }),
+      });
+      return Array.isArray(y) ? [...(y as readonly Tensor[])] : [y as Tensor];
+    };
+    const [forth, ...after] = run(this.forwardLayer, given?.slice(0, n)) as [Tensor, ...Tensor[]];
+    const [back, ...afterBack] = run(this.backwardLayer, given?.slice(n)) as [Tensor, ...Tensor[]];
+    const joined = this.#merge(forth, this.forwardLayer.returnSequences ? back.reverse(1) : back);
+    const all = [...joined, ...after, ...afterBack];
+    return all.length === 1 ? (all[0] as Tensor) : all;
+  }
+
+  override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
+    const shape = this.forwardLayer.computeOutputShape(inputShape);
+    if (this.mergeMode !== 'concat') return shape;
+    const other = this.backwardLayer.computeOutputShape(inputShape);
+    return [...shape.slice(0, -1), (shape.at(-1) as number) + (other.at(-1) as number)];
+  }
+  /** @internal */
+  override computeOutputSpec(inputs: Specs): Specs {
+    const first = (inputs.list[0] as Specs['list'][number]).shape;
+    const one = { list: [inputs.list[0] as Specs['list'][number]], many: false };
+    const states = [this.forwardLayer, this.backwardLayer].flatMap((layer) =>
+      layer.computeOutputSpec(one).list.slice(1),
+    );
+    const shapes =
+      this.mergeMode === null
+        ? [this.forwardLayer.computeOutputShape(first), this.backwardLayer.computeOutputShape(first)]
+        : [this.computeOutputShape(first)];
+    const list = [...shapes.map((shape) => ({ shape, dtype: this.dtype })), ...states];
+    return { list, many: list.length > 1 };
+  }
+
+  override getConfig(): Record<string, unknown> {
+    return {
+      ...super.getConfig(),
+      mergeMode: this.mergeMode,
+      layer: innerConfig(this.forwardLayer),
+      backwardLayer: innerConfig(this.backwardLayer),
+    };
+  }
+  static override fromConfig({ layer, backwardLayer, ...options }: Config): Bidirectional {
+    const plain = (inner: unknown): RNN => {
+      const { class: Class, config } = inner as { class: unknown; config: Config };
+      const name = (config['name'] as string).replace(/^(forward|backward)_/, '');
+      return fromInner({ class: Class, config: { ...config, name } }) as RNN;
+    };
+    const more =
+      backwardLayer === undefined || backwardLayer === null ? {} : { backwardLayer: plain(backwardLayer) };
+    return new Bidirectional(plain(layer), { ...options, ...more });
+  }
+
+  #merge(a: Tensor, b: Tensor): Tensor[] {
+    switch (this.mergeMode) {
+      case null:
+        return [a, b];
+      case 'sum':
+        return [a.add(b)];
+      case 'mul':
+        return [a.mul(b)];
+      case 'ave':
+        return [a.add(b).mul(0.5)];
+      default:
+        return [concat([a, b], -1)];
+    }
+  }
+}
+
+/** Applies a layer to every step of a sequence [batch, time, …] alike. */
+export class TimeDistributed extends Layer {
+  readonly layer: Layer;
+
+  constructor(layer: Layer, options: LayerOptions = {}) {
+    super(options);
+    if (!(layer instanceof Layer)) fail(this, 'needs a layer');
+    this.layer = layer;
+  }
+  override build(inputShape: PartialShape): void {
+    this.layer.ensureBuilt(this.#step(inputShape));
+  }
+  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+    this.#step(inputs.shape);
+    const [batch, time, ...rest] = inputs.shape as [number, number, ...number[]];
+    const y: Tensor = this.layer.invoke(inputs.reshape([batch * time, ...rest]), {
+      training: training ?? false,
+    });
+    return y.reshape([batch, time, ...y.shape.slice(1)]);
+  }
+  override computeOutputShape(inputShape: PartialShape): PartialShape {
+    const shape = this.layer.computeOutputShape(this.#step(inputShape));
+    return [inputShape[0] as number | null, inputShape[1] as number | null, ...shape.slice(1)];
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), layer: innerConfig(this.layer) };
+  }
+  static override fromConfig({ layer, ...options }: Config): TimeDistributed {
+    return new TimeDistributed(fromInner(layer), options);
+  }
+  /** The shape of one step of all examples. */
+  #step(shape: PartialShape): PartialShape {
+    if (shape.length < 3)
+      fail(this, `expects input of rank 3 or more [batch, time, …], got ${showShape(shape)}`);
+    const [batch, time] = shape as readonly [number | null, number | null];
+    return [batch === null || time === null ? null : batch * time, ...shape.slice(2)];
+  }
+}
+builtin(Bidirectional, TimeDistributed);
