@@ -1,25 +1,15 @@
 import { GradientTape } from '@eagre/autodiff';
+import { type KernelName, LateNumber, type LateNumbers } from '@eagre/backend';
 import {
-  type AttrValue,
-  type DType,
-  type KernelAttrs,
-  type KernelName,
-  LateNumber,
-  type LateNumbers,
-} from '@eagre/backend';
-import {
-  clipByValue,
   constant,
+  type DType,
   FailedPreconditionError,
   InvalidArgumentError,
   Module,
-  maximum,
-  minimum,
   scope,
   type Tensor,
   type TensorLike,
   type Trackable,
-  type TrackableAttribute,
   type TrackableSlot,
   type TrackableView,
   UnimplementedError,
@@ -29,7 +19,6 @@ import {
   context,
   inGraphScope,
   isFloating,
-  kernelFor,
   lateScalar,
   lifted,
   outsideScopes,
@@ -38,9 +27,11 @@ import {
   showShape,
   type Tracer,
   toTensor,
-  transfer,
   withoutTapes,
 } from '@eagre/core/internal';
+import { CheckpointOptions } from './checkpoint-options.ts';
+import { checkClipping, clipGradients } from './clipping.ts';
+import { type LearningRate, Rate } from './rate.ts';
 import {
   camelCaseKeys,
   deserialize,
@@ -48,9 +39,7 @@ import {
   type SerializedSchedule,
   serialize,
 } from './schedules.ts';
-
-/** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
-export type LearningRate = number | ((step: number) => number);
+import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
 
 /** What all optimizers take. */
 export interface OptimizerOptions {
@@ -118,30 +107,23 @@ export abstract class Optimizer extends Module implements Trackable {
     names: [],
   };
   readonly #warned = new Set<Variable>();
+  readonly #options: CheckpointOptions = new CheckpointOptions(this.name, () => this.checkpointOptions);
   /** By function being traced: the updates so far in it, which `iterations` knows nothing of yet. */
   readonly #ahead = new WeakMap<Tracer, number>();
-  #schedule: ((step: number) => number) | null = null;
-  /** Holds a fixed learning rate; null with a schedule. */
-  protected rateVariable: Variable | null = null;
-  // The rate as it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
-  #givenRate = 0;
+  readonly #rate: Rate;
 
   constructor(options: OptimizerOptions & { readonly learningRate: LearningRate }) {
     super(options.name === undefined ? {} : { name: options.name });
     const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
-    if ([clipnorm, clipvalue, globalClipnorm].filter((c) => c !== null).length > 1) {
-      throw new InvalidArgumentError(
-        `only one of clipnorm (${clipnorm}), clipvalue (${clipvalue}) and globalClipnorm (${globalClipnorm}) can be given`,
-        this.name,
-      );
-    }
+    checkClipping({ clipnorm, clipvalue, globalClipnorm }, this.name);
     this.weightDecay = weightDecay;
     this.clipnorm = clipnorm;
     this.clipvalue = clipvalue;
     this.globalClipnorm = globalClipnorm;
     this.iterations = this.#track('iteration', constant(0, 'int64'));
-    if (typeof options.learningRate === 'function') this.#schedule = options.learningRate;
-    else this.learningRate = options.learningRate;
+    this.#rate = new Rate(options.learningRate, this.name, (value) =>
+      this.#track('learning_rate', constant(value, 'float32')),
+    );
   }
 
   /** Whether `build` has run. */
@@ -154,40 +136,17 @@ export abstract class Optimizer extends Module implements Trackable {
    * by another one only. A fixed rate is kept in a variable, which is saved.
    */
   get learningRate(): number {
-    if (this.#schedule !== null) return this.#schedule(Number(this.iterations.item()));
-    const stored = (this.rateVariable as Variable).item();
-    // Restored from a file: take the shortest number that is this float32.
-    if (stored !== Math.fround(this.#givenRate)) this.#givenRate = shortest(stored);
-    return this.#givenRate;
+    return this.#rate.at(this.iterations);
   }
   set learningRate(value: LearningRate) {
-    if (typeof value === 'function') {
-      this.#schedule = value;
-      const old = this.rateVariable;
-      this.rateVariable = null;
-      if (old !== null) this.#variables.splice(this.#variables.indexOf(old), 1);
-      return;
-    }
-    if (typeof value !== 'number' || !(value >= 0)) {
-      throw new InvalidArgumentError(
-        `the learning rate must be a number of at least 0 or a schedule, got ${String(value)}`,
-        this.name,
-      );
-    }
-    if (this.#schedule !== null) {
-      throw new FailedPreconditionError(
-        'the learning rate follows a schedule and can only be replaced by another one',
-        this.name,
-      );
-    }
-    this.#givenRate = value;
-    if (this.rateVariable === null)
-      this.rateVariable = this.#track('learning_rate', constant(value, 'float32'));
-    else this.rateVariable.assign(value);
+    const old = this.#rate.variable;
+    this.#rate.set(value);
+    // A schedule has nothing to save.
+    if (old !== null && this.#rate.variable === null) this.#variables.splice(this.#variables.indexOf(old), 1);
   }
   /** The schedule or function that gives the learning rate; null when it is fixed. */
   get learningRateSchedule(): ((step: number) => number) | null {
-    return this.#schedule;
+    return this.#rate.schedule;
   }
 
   /** Everything that is saved, in Keras's order: iterations, learning rate, then the slots. */
@@ -198,44 +157,23 @@ export abstract class Optimizer extends Module implements Trackable {
   /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
     const children: [string, Variable][] = [['iter', this.iterations]];
-    if (this.rateVariable !== null) children.push(['learning_rate', this.rateVariable]);
+    const rate = this.#rate.variable;
+    if (rate !== null) children.push(['learning_rate', rate]);
     const known = new Set<unknown>(this.#variables);
     const others = Object.entries(this).filter(
       ([name, v]) =>
         (v instanceof Variable || v instanceof Module) && !known.has(v) && !this.#named.has(name),
     );
-    const options = Object.keys(this.checkpointOptions).map((name): [string, Trackable] => [
-      name,
-      this.#optionFor(name),
-    ]);
-    return { children: [...children, ...options, ...this.#named, ...others], slots: this.#slots };
+    return {
+      children: [...children, ...this.#options.children(), ...this.#named, ...others],
+      slots: this.#slots,
+    };
   }
 
   /** @internal Options that Keras 2 keeps in variables, by its names for them: they are in checkpoints, but stay what they are. */
   protected get checkpointOptions(): Readonly<Record<string, number>> {
     return {};
   }
-  readonly #options = new Map<string, Trackable>();
-  #optionFor(name: string): Trackable {
-    const known = this.#options.get(name);
-    if (known !== undefined) return known;
-    const now = (): number => this.checkpointOptions[name] as number;
-    const value: TrackableAttribute = {
-      save: () => constant(now(), 'float32'),
-      restore: (stored) => {
-        if (stored.item() === Math.fround(now())) return;
-        console.warn(
-          `${this.name}: the checkpoint was made with ${name} ${shortest(stored.item())}, here it is ${now()} and stays so`,
-        );
-      },
-    };
-    const option: Trackable = {
-      trackableView: () => ({ children: [], attributes: [['VARIABLE_VALUE', value]] }),
-    };
-    this.#options.set(name, option);
-    return option;
-  }
-
   /**
    * Makes the slots for these variables; the first `applyGradients` does it otherwise. Later updates are possible for these
    * variables only. Does nothing the second time.
@@ -403,74 +341,13 @@ export abstract class Optimizer extends Module implements Trackable {
     name: KernelName,
     updates: readonly Update[],
     slots: readonly (readonly Variable[])[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+    attrs: UpdateAttrs,
   ): void {
-    if (context.tracer !== null) {
-      this.#traceKernel(context.tracer, name, updates, slots, attrs);
-      return;
-    }
-    let rest = updates;
-    while (rest.length > 0) {
-      const { backend, dtype } = (rest[0] as Update).variable.writable();
-      const inputs: Tensor[] = [];
-      const outputs: Tensor[] = [];
-      const elsewhere: Update[] = [];
-      const gradientAt: number[] = [];
-      for (const update of rest) {
-        const { gradient, variable } = update;
-        const target = variable.writable();
-        if (target.backend !== backend || target.dtype !== dtype) {
-          elsewhere.push(update);
-          continue;
-        }
-        const index = this.indexOf(variable);
-        inputs.push(target);
-        outputs.push(target);
-        for (const list of slots) {
-          const slot = (list[index] as Variable).writable();
-          inputs.push(slot);
-          outputs.push(slot);
-        }
-        gradientAt.push(inputs.length);
-        inputs.push(gradient);
-      }
-      const written = new Set(outputs);
-      for (const at of gradientAt) {
-        const gradient = inputs[at] as Tensor;
-        // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
-        if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
-      }
-      kernelFor(backend, name, inputs)(inputs, outputs, {
-        ...(attrs as KernelAttrs),
-        count: gradientAt.length,
-      });
-      rest = elsewhere;
-    }
-  }
-
-  #traceKernel(
-    tracer: Tracer,
-    name: KernelName,
-    updates: readonly Update[],
-    slots: readonly (readonly Variable[])[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
-  ): void {
-    for (const dtype of new Set(updates.map((u) => u.variable.dtype))) {
-      const inputs: Tensor[] = [];
-      const written: Variable[] = [];
-      const at: number[] = [];
-      const some = updates.filter((u) => u.variable.dtype === dtype);
-      for (const { gradient, variable } of some) {
-        const index = this.indexOf(variable);
-        for (const target of [variable, ...slots.map((list) => list[index] as Variable)]) {
-          at.push(inputs.length);
-          written.push(target);
-          inputs.push(tracer.read(target));
-        }
-        inputs.push(gradient);
-      }
-      tracer.update(name, inputs, written, at, { ...attrs, count: some.length });
-    }
+    const slotted = updates.map(({ gradient, variable }) => {
+      const index = this.indexOf(variable);
+      return { gradient, written: [variable, ...slots.map((list) => list[index] as Variable)] };
+    });
+    runUpdateKernel(name, slotted, attrs);
   }
 
   /**
@@ -494,7 +371,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const ahead = this.#ahead.get(tracer) ?? 0;
     const now = (): Readonly<Record<N, number>> => {
       const at = Number(this.iterations.item()) + ahead;
-      return compute(this.#rateAt(at), at + 1);
+      return compute(this.#rate.at(at), at + 1);
     };
     const names = Object.keys(lifted(now)) as N[];
     const numbers: LateNumbers = {
@@ -509,18 +386,14 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /** The learning rate of the update at hand. */
-  #rate(): number | Tensor {
+  #currentRate(): number | Tensor {
     if (context.tracer === null) return this.learningRate;
     return lateScalar(this.#late(context.tracer, (rate) => ({ rate })).rate);
   }
 
-  #rateAt(step: number): number {
-    return this.#schedule === null ? this.learningRate : this.#schedule(step);
-  }
-
   /** Keras's config: what makes an optimizer with the same options, without its state. */
   getConfig(): Record<string, unknown> {
-    const schedule = this.#schedule;
+    const { schedule } = this.#rate;
     if (schedule !== null && !(schedule instanceof LearningRateSchedule)) {
       throw new InvalidArgumentError(
         'a learning rate that is a plain function cannot be written; extend LearningRateSchedule',
@@ -618,8 +491,8 @@ export abstract class Optimizer extends Module implements Trackable {
       else updates.push({ gradient: this.#checked(toTensor(given, variable.dtype), variable), variable });
     }
     this.#warn(missing);
-    const learningRate = this.#rate();
-    updates = this.#clip(updates);
+    const learningRate = this.#currentRate();
+    updates = clipGradients(updates, this);
     if (this.weightDecay !== null)
       this.applyWeightDecay(
         updates.map((u) => u.variable),
@@ -660,41 +533,5 @@ export abstract class Optimizer extends Module implements Trackable {
       `${this.name}: no gradients for ${news.map((v) => `'${v.name}'`).join(', ')}; they stay as they are`,
     );
   }
-
-  #clip(updates: readonly Update[]): Update[] {
-    const { clipnorm, clipvalue, globalClipnorm } = this;
-    const each = (clip: (gradient: Tensor) => Tensor): Update[] =>
-      updates.map(({ gradient, variable }) => ({ gradient: clip(gradient), variable }));
-    if (clipnorm !== null && clipnorm > 0) {
-      return each((g) => g.mul(clipnorm).div(maximum(squaredNorm(g).sqrt(), clipnorm)));
-    }
-    if (clipvalue !== null && clipvalue > 0) return each((g) => clipByValue(g, -clipvalue, clipvalue));
-    if (globalClipnorm !== null && globalClipnorm > 0) {
-      const wide: DType = updates.some((u) => u.gradient.dtype === 'float64') ? 'float64' : 'float32';
-      const norm = updates
-        .map(({ gradient }) => squaredNorm(gradient).cast(wide))
-        .reduce((a, b) => a.add(b))
-        .sqrt();
-      // norm − norm is 0, but NaN for a norm that is not finite: then no update hides what went wrong.
-      const scale = minimum(constant(1, wide).div(norm), 1 / globalClipnorm)
-        .mul(globalClipnorm)
-        .add(norm.sub(norm));
-      return each((g) => g.mul(scale.cast(g.dtype)));
-    }
-    return [...updates];
-  }
 }
 showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.learningRate }));
-
-function squaredNorm(x: Tensor): Tensor {
-  return x.square().sum();
-}
-
-/** The shortest decimal that is this number when rounded to float32. */
-function shortest(value: number): number {
-  for (let digits = 1; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return value;
-}

@@ -1,11 +1,6 @@
 import type { Tensor, Variable } from '@eagre/core';
-import {
-  type LearningRate,
-  Optimizer,
-  type OptimizerOptions,
-  type Update,
-  withLearningRate,
-} from './optimizer.ts';
+import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import type { LearningRate } from './rate.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {
   /** How much of the average of squared gradients stays at each step; 0.9 unless given. */

@@ -1,11 +1,6 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import {
-  type LearningRate,
-  Optimizer,
-  type OptimizerOptions,
-  type Update,
-  withLearningRate,
-} from './optimizer.ts';
+import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import type { LearningRate } from './rate.ts';
 
 export interface SGDOptions extends OptimizerOptions {
   /** From 0, which means none, to 1. */

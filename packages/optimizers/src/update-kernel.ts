@@ -1,0 +1,79 @@
+import type { AttrValue, KernelAttrs, KernelName, LateNumber } from '@eagre/backend';
+import type { Tensor, Variable } from '@eagre/core';
+import { context, kernelFor, type Tracer, transfer } from '@eagre/core/internal';
+
+export type UpdateAttrs = Readonly<Record<string, AttrValue | LateNumber>>;
+
+/** What a kernel writes into by a gradient: a variable, then its slots. */
+export interface SlottedUpdate {
+  readonly gradient: Tensor;
+  readonly written: readonly Variable[];
+}
+
+/** One call of a kernel for the variables of each backend and dtype: its inputs are variable, slots and gradient of each. */
+export function runUpdateKernel(
+  name: KernelName,
+  updates: readonly SlottedUpdate[],
+  attrs: UpdateAttrs,
+): void {
+  if (context.tracer !== null) {
+    trace(context.tracer, name, updates, attrs);
+    return;
+  }
+  let rest = updates;
+  while (rest.length > 0) {
+    const { backend, dtype } = ((rest[0] as SlottedUpdate).written[0] as Variable).writable();
+    const inputs: Tensor[] = [];
+    const outputs: Tensor[] = [];
+    const elsewhere: SlottedUpdate[] = [];
+    const gradientAt: number[] = [];
+    for (const update of rest) {
+      const [variable, ...slots] = update.written as readonly [Variable, ...Variable[]];
+      const target = variable.writable();
+      if (target.backend !== backend || target.dtype !== dtype) {
+        elsewhere.push(update);
+        continue;
+      }
+      const written = [target, ...slots.map((slot) => slot.writable())];
+      inputs.push(...written);
+      outputs.push(...written);
+      gradientAt.push(inputs.length);
+      inputs.push(update.gradient);
+    }
+    const written = new Set(outputs);
+    for (const at of gradientAt) {
+      const gradient = inputs[at] as Tensor;
+      // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
+      if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
+    }
+    kernelFor(backend, name, inputs)(inputs, outputs, {
+      ...(attrs as KernelAttrs),
+      count: gradientAt.length,
+    });
+    rest = elsewhere;
+  }
+}
+
+function trace(
+  tracer: Tracer,
+  name: KernelName,
+  updates: readonly SlottedUpdate[],
+  attrs: UpdateAttrs,
+): void {
+  const dtypeOf = (update: SlottedUpdate): string => (update.written[0] as Variable).dtype;
+  for (const dtype of new Set(updates.map(dtypeOf))) {
+    const some = updates.filter((u) => dtypeOf(u) === dtype);
+    const inputs: Tensor[] = [];
+    const written: Variable[] = [];
+    const at: number[] = [];
+    for (const update of some) {
+      for (const target of update.written) {
+        at.push(inputs.length);
+        written.push(target);
+        inputs.push(tracer.read(target));
+      }
+      inputs.push(update.gradient);
+    }
+    tracer.update(name, inputs, written, at, { ...attrs, count: some.length });
+  }
+}
