@@ -54,6 +54,8 @@ const pipelines: Record<string, (source: (n: number) => Dataset<Tensor>) => Data
   flatMap: (s) => s(4).flatMap((x) => Dataset.range(x.item(), { outputType: 'float32' })),
   interleave: (s) =>
     s(5).interleave((x) => Dataset.fromTensors(x).repeat(x.item()), { cycleLength: 3, blockLength: 2 }),
+  'interleave, several at once': (s) =>
+    s(5).interleave(async (x) => s(x.item()), { cycleLength: 3, blockLength: 2, numParallelCalls: 3 }),
   batch: (s) => s(8).batch(3),
   'batch, whole': (s) =>
     s(8)
