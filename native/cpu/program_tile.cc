@@ -1,4 +1,4 @@
-// Tiles of scalar programs: an instruction at a time by its row function, cheap ones of float32 in chains. A chain is threaded code:
+// Tiles of scalar programs: an instruction at a time by its row function, common ones of float32 in chains. A chain is threaded code:
 // each move is a function that does its part on eight vectors in registers and jumps to the next one, so that what they compute goes
 // through memory only where the program needs it again.
 #include "program_tile.h"
@@ -92,6 +92,11 @@ template <Op op> EAGRE_INLINE vf32 compute(vf32 x, [[maybe_unused]] vf32 y) {
   else if constexpr (op == Op::div) return x / y;
   else if constexpr (op == Op::min) return x != x ? x : lesser(x, y);
   else if constexpr (op == Op::max) return x != x ? x : greater(x, y);
+  else if constexpr (op == Op::exp) return exp(x);
+  else if constexpr (op == Op::log) return log(x);
+  else if constexpr (op == Op::tanh) return tanh(x);
+  else if constexpr (op == Op::sigmoid) return sigmoid(x);
+  else if constexpr (op == Op::erf) return erf(x);
 }
 template <Op op> EAGRE_INLINE vf32 truth_of(vf32 x, vf32 y) {
   if constexpr (op == Op::eq) return from_bits(x == y);
@@ -262,6 +267,7 @@ Link link_of(const Move& m) {
       switch (op) {
 #define X(name) case Op::name: set<Apply<Op::name>>(link, m.form); break;
         X(neg) X(abs) X(sqrt) X(rsqrt) X(add) X(sub) X(mul) X(div) X(min) X(max)
+        X(exp) X(log) X(tanh) X(sigmoid) X(erf)
 #undef X
         default: fail(Code::internal, "a chain with the instruction %d", m.op);
       }
@@ -314,7 +320,8 @@ Ready* make(const Program& p) {
   for (int i = 0; i < p.moves; i++) {
     link[i] = link_of(p.move[i]);
     if (p.move[i].kind == MoveKind::store && p.move[i].output >= 0) ready->may_stream |= 1u << p.move[i].output;
-    if (p.move[i].kind != MoveKind::end) ready->cost++;
+    if (p.move[i].kind == MoveKind::apply) ready->cost += cost_of(static_cast<Op>(p.move[i].op), DType::f32);
+    else if (p.move[i].kind != MoveKind::end) ready->cost++;
   }
   for (int i = 0; i < p.passes; i++) {
     if (p.pass[i].instr < 0) {
@@ -331,9 +338,8 @@ Ready* make(const Program& p) {
 
 }  // namespace
 
-int64_t cost_of(const Instr& in) {
-  Op op = static_cast<Op>(in.op);
-  bool wide = in.arg_dtype == DType::f64, integer = !wide && in.arg_dtype != DType::f32;
+int64_t cost_of(Op op, DType operands) {
+  bool wide = operands == DType::f64, integer = !wide && operands != DType::f32;
   switch (op) {
     case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf: case Op::sin: case Op::cos:
       return wide ? 60 : 3;
@@ -348,6 +354,7 @@ int64_t cost_of(const Instr& in) {
     default: return 1;
   }
 }
+int64_t cost_of(const Instr& in) { return cost_of(static_cast<Op>(in.op), in.arg_dtype); }
 
 RowFn row_function(const Instr& in) {
   if (in.op == static_cast<int>(Op::cast)) return rows.cast[static_cast<int>(in.arg_dtype)][static_cast<int>(in.dtype)];

@@ -34,5 +34,6 @@ RowFn row_function(const Instr& in);
 // Fills its table; once, before all else.
 void fill_row_functions();
 // Of one instruction, as `ProgramTile::cost`.
+int64_t cost_of(Op op, DType operands);
 int64_t cost_of(const Instr& in);
 EAGRE_END

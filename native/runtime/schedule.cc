@@ -9,6 +9,7 @@ bool in_chains(Op op) {
   switch (op) {
     case Op::neg: case Op::abs: case Op::sqrt: case Op::rsqrt:
     case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::min: case Op::max:
+    case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf:
       return true;
     default:
       return false;

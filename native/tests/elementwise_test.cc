@@ -331,7 +331,7 @@ void large() {
 // Programs at random, among whose instructions are those that share registers, against their instructions one by one.
 void chains() {
   Random random(11);
-  const Op unary[] = {Op::neg, Op::abs, Op::sqrt, Op::rsqrt, Op::floor, Op::exp};
+  const Op unary[] = {Op::neg, Op::abs, Op::sqrt, Op::rsqrt, Op::floor, Op::exp, Op::log, Op::tanh, Op::sigmoid, Op::erf, Op::sin};
   const Op binary[] = {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max};
   const Op compare[] = {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge};
   const double constants[] = {0, -0.0, 1, 2, -1.5, 0.3, INFINITY, NAN};
