@@ -24,7 +24,13 @@ export {
   VarLenFeature,
 } from './examples/features.ts';
 export { parseExample, parseSingleExample, type Serialized } from './examples/parse-example.ts';
-export { type CsvColumn, CsvDataset, type CsvDType, type CsvOptions } from './files/csv-dataset.ts';
+export {
+  type CsvColumn,
+  CsvDataset,
+  type CsvDType,
+  type CsvOptions,
+  type CsvValue,
+} from './files/csv-dataset.ts';
 export type { CsvFormat } from './files/csv-records.ts';
 export type { Compression, FileOptions } from './files/file-bytes.ts';
 export {
@@ -37,7 +43,7 @@ export type { FileNames } from './files/files-node.ts';
 export { JsonLinesDataset, type JsonLinesOptions } from './files/json-lines.ts';
 export type { ListFilesOptions } from './files/list-files.ts';
 export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './files/make-csv-dataset.ts';
-export { type StandardSchema, validated, validatedAsync } from './files/schema.ts';
+export { type RecordOptions, type StandardSchema, validated, validatedAsync } from './files/schema.ts';
 export type { FolderOptions } from './folders/folder-files.ts';
 export { FolderDataset } from './folders/folder-node.ts';
 export { type ImageDatasetOptions, imageDatasetFromDirectory } from './folders/image-dataset.ts';

@@ -2,10 +2,15 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
+import type { ElementSpec } from '../elements/element-spec.ts';
+import { type Element, isPlainObject } from '../elements/structure.ts';
+import type { Awaitable } from '../iterator.ts';
+import { later } from '../later.ts';
 import { checkCount } from '../options.ts';
 import { type CsvFormat, CsvRecords, checkCsvFormat } from './csv-records.ts';
 import { checkFileOptions, FileBytes, type FileOptions } from './file-bytes.ts';
 import { type ElementReader, type FileNames, FilesNode, namesNode } from './files-node.ts';
+import { type CheckedElement, type RecordOptions, recordElement } from './schema.ts';
 
 /** The dtypes that CSV columns have. */
 export type CsvDType = 'float32' | 'float64' | 'int32' | 'int64' | 'string';
@@ -14,7 +19,7 @@ export type CsvDType = 'float32' | 'float64' | 'int32' | 'int64' | 'string';
 export type CsvColumn = CsvDType | { readonly dtype: CsvDType; readonly default: number | bigint | string };
 
 /** Options of {@link CsvDataset}. */
-export interface CsvOptions extends FileOptions, CsvFormat {
+export interface CsvOptions<Output = Tensor[]> extends FileOptions, CsvFormat, RecordOptions<Output> {
   /** Whether the first line of each file is to be left out. Default: false. */
   readonly header?: boolean | undefined;
   /** A text that stands for a missing value, besides none at all. Default: `''`. */
@@ -53,58 +58,107 @@ export function checkColumns(columns: readonly CsvColumn[], what: string): Colum
   });
 }
 
+/** A field as the schema gets it. */
+export type CsvValue = number | bigint | string;
+
 /**
  * The records of CSV files as tuples of scalars, by TensorFlow's rules: a field that is empty, or `naValue`, takes the
  * column's default.
  *
  *     new tf.data.CsvDataset('iris.csv', ['float32', { dtype: 'string', default: '?' }], { header: true })
  *
+ * A `schema` gets the tuple as values of the host, a number, bigint (int64) or string for each column, and what it makes of that is the
+ * element. With an asynchronous schema, `for await` is needed.
+ *
  * Iterating throws InvalidArgumentError, with file and line, for a wrong number of fields, a missing value without a
- * default, and what is no number of the column's dtype; NotFoundError for a file that is not there.
+ * default, what is no number of the column's dtype, and what the schema refuses; NotFoundError for a file that is not there.
  */
-export class CsvDataset extends Dataset<Tensor[]> {
-  constructor(filenames: FileNames, columns: readonly CsvColumn[], options: CsvOptions = {}) {
+export class CsvDataset<Output = Tensor[]> extends Dataset<CheckedElement<Output>> {
+  constructor(filenames: FileNames, columns: readonly CsvColumn[], options: CsvOptions<Output> = {}) {
     const what = 'CsvDataset';
-    const checked = checkColumns(columns, what);
-    const spec = checked.map(({ dtype }) => new TensorSpec([], dtype));
-    super(csvNode(filenames, checked, options, what, spec, (values) => values));
+    super(csvNode(filenames, checkColumns(columns, what), options, what));
   }
 }
 
-/** The node behind CSV datasets; `element` arranges the tensors of a record. */
-export function csvNode(
+/** Names of columns where rows are objects, and of the one that stands apart. */
+export interface CsvNames {
+  readonly names: readonly string[];
+  readonly label: string | undefined;
+}
+
+/** The node behind CSV datasets: rows are tuples, or objects with `naming`. */
+export function csvNode<Output>(
   filenames: FileNames,
   columns: readonly Column[],
-  options: CsvOptions,
+  options: CsvOptions<Output>,
   what: string,
-  spec: FilesNode['spec'],
-  element: (
-    values: Tensor[],
-  ) => Tensor[] | Record<string, Tensor> | readonly [Record<string, Tensor>, Tensor],
+  naming: CsvNames | null = null,
 ): FilesNode {
-  const { header = false, naValue = '' } = options;
+  const { header = false, naValue = '', schema, elementSpec } = options;
   const files = checkFileOptions(options, what);
   const format = checkCsvFormat(options, what);
   const select = checkSelection(options.selectCols, columns.length, what);
+  const row = <V>(values: readonly V[]): readonly V[] | { readonly [name: string]: V } =>
+    naming === null ? values : Object.fromEntries(naming.names.map((name, i) => [name, values[i] as V]));
+  const isPlain = schema === undefined && elementSpec === undefined;
+  const make = recordElement(options, what);
   const open = (path: string, at: number): ElementReader => {
     const records = new CsvRecords(new FileBytes(path, files, at, what), at, format, what);
     if (header && at === 0) records.next();
+    let position = records.position;
     return {
       get position() {
-        return records.position;
+        return position;
       },
-      next() {
-        const fields = records.next();
-        if (fields === null) return null;
-        const values = picked(fields, select, columns.length, records, what);
-        return element(
-          values.map((text, i) => valueOf(text, columns[i] as Column, naValue, i, records, what)),
-        );
+      next(): Awaitable<Element | null> {
+        const arrived = (element: Element): Element => {
+          // Not before the element is there: a restored reader checks the record again.
+          position = records.position;
+          return labelled(element, naming, () => records.where(), what);
+        };
+        const failed = (error: unknown): never => {
+          position = records.position;
+          throw error;
+        };
+        try {
+          const fields = records.next();
+          if (fields === null) return null;
+          const values = picked(fields, select, columns.length, records, what).map((text, i) =>
+            valueOf(text, columns[i] as Column, naValue, i, records, what),
+          );
+          if (isPlain) return arrived(row(values.map((v, i) => constant(v, (columns[i] as Column).dtype))));
+          const element = make(row(values), () => records.where());
+          return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
+        } catch (error) {
+          return failed(error);
+        }
       },
       close: () => records.close(),
     };
   };
-  return new FilesNode('Csv', namesNode(filenames, what), spec, open, files.numParallelReads);
+  const known = elementSpec ?? (isPlain ? row(columns.map(({ dtype }) => new TensorSpec([], dtype))) : null);
+  const spec = known === null ? null : labelled(known, naming, () => 'elementSpec', what);
+  const names = namesNode(filenames, what);
+  // What a schema returns may be held elsewhere.
+  return new FilesNode('Csv', names, spec, open, files.numParallelReads, undefined, schema === undefined);
+}
+
+/** [features, label] of a row, or of its spec, where there is a label. */
+function labelled<E extends Element | ElementSpec>(
+  row: E,
+  naming: CsvNames | null,
+  where: () => string,
+  what: string,
+): E {
+  const { label } = naming ?? {};
+  if (label === undefined) return row;
+  if (!isPlainObject(row) || !Object.hasOwn(row, label))
+    throw new InvalidArgumentError(
+      `${where()}: there is no '${label}' in what the schema made of the row`,
+      what,
+    );
+  const { [label]: apart, ...features } = row;
+  return [features, apart] as unknown as E;
 }
 
 function checkSelection(
@@ -165,17 +219,17 @@ function valueOf(
   column: number,
   records: CsvRecords,
   what: string,
-): Tensor {
+): CsvValue {
   if (text === '' || text === naValue) {
-    if (missing !== undefined) return constant(missing as number, dtype);
+    if (missing !== undefined) return missing;
     throw new InvalidArgumentError(
       `${records.where()}: field ${column} is missing; give the column a default if that is allowed`,
       what,
     );
   }
-  if (dtype === 'string') return constant(text);
+  if (dtype === 'string') return text;
   const value = parseNumber(text, dtype);
-  if (value !== undefined) return constant(value, dtype);
+  if (value !== undefined) return value;
   throw new InvalidArgumentError(
     `${records.where()}: field ${column} is no ${dtype}: ${JSON.stringify(text.slice(0, 40))}`,
     what,

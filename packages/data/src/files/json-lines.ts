@@ -1,20 +1,14 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { Dataset } from '../dataset.ts';
-import { conform, type ElementSpec } from '../elements/element-spec.ts';
-import { type Element, type ElementOf, toElement } from '../elements/structure.ts';
+import type { Element } from '../elements/structure.ts';
 import { type Awaitable, after } from '../iterator.ts';
 import { checkFileOptions, FileBytes, type FileOptions } from './file-bytes.ts';
 import { type ElementReader, type FileNames, FilesNode, namesNode } from './files-node.ts';
 import { decodeText, LineSplitter } from './readers.ts';
-import { checkSchema, type StandardSchema, validate } from './schema.ts';
+import { type CheckedElement, type RecordOptions, recordElement } from './schema.ts';
 
 /** Options of {@link JsonLinesDataset}. */
-export interface JsonLinesOptions<Output> extends FileOptions {
-  /** Checks, and may change, each record. */
-  readonly schema?: StandardSchema<Output> | undefined;
-  /** Dtypes and shapes of the elements. Without it, numbers become float32 and arrays of numbers become vectors. */
-  readonly elementSpec?: ElementSpec | undefined;
-}
+export interface JsonLinesOptions<Output> extends FileOptions, RecordOptions<Output> {}
 
 /**
  * The lines of files, each a JSON value that becomes an element: `{"text": "a", "label": 1}` is `{ text, label }`. Empty lines
@@ -23,33 +17,18 @@ export interface JsonLinesOptions<Output> extends FileOptions {
  * Iterating throws InvalidArgumentError, with file and line, for what is no JSON, what the schema refuses, and what is
  * no element (null); NotFoundError for a file that is not there. With an asynchronous schema, `for await` is needed.
  */
-export class JsonLinesDataset<Output = Element> extends Dataset<ElementOf<Output>> {
+export class JsonLinesDataset<Output = Element> extends Dataset<CheckedElement<Output>> {
   constructor(filenames: FileNames, options: JsonLinesOptions<Output> = {}) {
     const what = 'JsonLinesDataset';
     const files = checkFileOptions(options, what);
-    const { elementSpec } = options;
-    const schema = options.schema && checkSchema(options.schema, what);
+    const make = recordElement(options, what);
     const open = (path: string, at: number): JsonReader =>
-      new JsonReader(new FileBytes(path, files, at, what), at, (record, where) =>
-        after(schema === undefined ? record : validate(schema, record, where, what), (value) =>
-          located(where, what, () =>
-            elementSpec === undefined ? toElement(value, what) : conform(value, elementSpec, what),
-          ),
-        ),
-      );
-    const spec = elementSpec ?? null;
+      new JsonReader(new FileBytes(path, files, at, what), at, make);
+    const spec = options.elementSpec ?? null;
     // What a schema returns may be held elsewhere.
-    const isFresh = schema === undefined;
+    const isFresh = options.schema === undefined;
     const names = namesNode(filenames, what);
     super(new FilesNode('JsonLines', names, spec, open, files.numParallelReads, undefined, isFresh));
-  }
-}
-
-function located(where: () => string, what: string, make: () => Element): Element {
-  try {
-    return make();
-  } catch (cause) {
-    throw new InvalidArgumentError(`${where()}: ${(cause as Error).message}`, what, { cause });
   }
 }
 

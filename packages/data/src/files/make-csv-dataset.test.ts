@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tensor } from '@eagre/core';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { golden, goldenPath } from './golden.ts';
 import { makeCsvDataset } from './make-csv-dataset.ts';
+import type { StandardSchema } from './schema.ts';
 
 let root: string;
 beforeAll(() => {
@@ -34,6 +36,34 @@ describe('makeCsvDataset', () => {
       ['d', 'float64', [1e300, 0, 6]],
       ['e', 'string', ['x', 'nan', 'y']],
     ]);
+  });
+
+  it('checks rows by a schema before it batches them', () => {
+    const schema: StandardSchema<{ a: number; pair: number[] }> = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate(value) {
+          const { a, b, c } = value as { a: number; b: bigint; c: number };
+          return c === 0
+            ? { issues: [{ message: 'expected a number', path: ['c'] }] }
+            : { value: { a, pair: [Number(b), c] } };
+        },
+      },
+    };
+    const options = { schema, numEpochs: 1, shuffle: false } as const;
+    const [batch] = [...makeCsvDataset(`${root}/2.csv`, 4, options)];
+    expectTypeOf(batch).toExtend<{ a: Tensor; pair: Tensor } | undefined>();
+    expect([batch?.a.array(), batch?.pair.array()]).toEqual([[3], [[4, 5]]]);
+    const [labelled] = [...makeCsvDataset(`${root}/2.csv`, 4, { ...options, labelName: 'a' })];
+    expectTypeOf(labelled).toExtend<[features: { pair: Tensor }, label: Tensor] | undefined>();
+    expect([Object.keys(labelled?.[0] ?? {}), labelled?.[1].array()]).toEqual([['pair'], [3]]);
+    expect(() => [...makeCsvDataset(`${root}/1.csv`, 4, options)]).toThrow(
+      /1.csv, line 3: c: expected a number/,
+    );
+    expect(() => [...makeCsvDataset(`${root}/2.csv`, 4, { ...options, labelName: 'b' })]).toThrow(
+      /2.csv, line 2: there is no 'b' in what the schema made of the row/,
+    );
   });
 
   it('shuffles by the seed, and repeats without end in whole batches', () => {

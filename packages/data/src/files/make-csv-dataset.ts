@@ -1,6 +1,5 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import { checkCount } from '../options.ts';
 import {
@@ -14,9 +13,10 @@ import {
 } from './csv-dataset.ts';
 import { CsvRecords, checkCsvFormat } from './csv-records.ts';
 import { checkFileOptions, FileBytes } from './file-bytes.ts';
+import type { CheckedElement } from './schema.ts';
 
 /** Options of {@link makeCsvDataset}; names and defaults are TensorFlow's. */
-export interface MakeCsvOptions extends Omit<CsvOptions, 'selectCols'> {
+export interface MakeCsvOptions<Output = CsvFeatures> extends Omit<CsvOptions<Output>, 'selectCols'> {
   /** The columns' names. Default: the first line of the first file. */
   readonly columnNames?: readonly string[] | undefined;
   /** The columns' dtypes and defaults, of all columns or of those selected. Default: found in the first rows. */
@@ -42,31 +42,36 @@ export interface MakeCsvOptions extends Omit<CsvOptions, 'selectCols'> {
 
 /** Columns by name. */
 export type CsvFeatures = Record<string, Tensor>;
+/** The column that is the label. */
+type LabelOf<Row, Label> = Label extends keyof Row ? Row[Label] : never;
 
 /**
  * CSV files as batches of columns by name, { name: [batch] }, or with `labelName` as [features, label]: as TensorFlow's
  * `make_csv_dataset`. Dtypes that are not given are the narrowest of int32, int64, float32, float64, string that
  * hold the first rows, with 0 or an empty text for missing values.
  *
+ * A `schema` gets each row before it is batched, { name: number, bigint or string }, and returns the row's element, in which the label
+ * has its name still.
+ *
  * @param filePattern a pattern, or several, as for `Dataset.listFiles`.
  * @throws NotFoundError when no file matches.
  * @throws InvalidArgumentError for wrong options and names; iterating throws what CsvDataset throws.
  */
+export function makeCsvDataset<Label extends string, Output = CsvFeatures>(
+  filePattern: string | readonly string[],
+  batchSize: number,
+  options: MakeCsvOptions<Output> & { readonly labelName: Label },
+): Dataset<[features: Omit<CheckedElement<Output>, Label>, label: LabelOf<CheckedElement<Output>, Label>]>;
+export function makeCsvDataset<Output = CsvFeatures>(
+  filePattern: string | readonly string[],
+  batchSize: number,
+  options?: MakeCsvOptions<Output>,
+): Dataset<CheckedElement<Output>>;
 export function makeCsvDataset(
   filePattern: string | readonly string[],
   batchSize: number,
-  options: MakeCsvOptions & { readonly labelName: string },
-): Dataset<[features: CsvFeatures, label: Tensor]>;
-export function makeCsvDataset(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  options?: MakeCsvOptions,
-): Dataset<CsvFeatures>;
-export function makeCsvDataset(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  options: MakeCsvOptions = {},
-): Dataset<CsvFeatures> | Dataset<[CsvFeatures, Tensor]> {
+  options: MakeCsvOptions<unknown> = {},
+): Dataset<unknown> {
   const what = 'makeCsvDataset';
   checkCount(batchSize, 'batchSize', what);
   const { header = true, shuffle = true, shuffleSeed, labelName, numEpochs } = options;
@@ -81,23 +86,9 @@ export function makeCsvDataset(
   if (labelName !== undefined && !taken.includes(labelName))
     throw new InvalidArgumentError(`there is no column '${labelName}' among ${taken.join(', ')}`, what);
 
-  const arranged = <V>(values: readonly V[]): Record<string, V> | [Record<string, V>, V] => {
-    const features = Object.fromEntries(taken.map((name, i) => [name, values[i] as V]));
-    if (labelName === undefined) return features;
-    const { [labelName]: label, ...rest } = features;
-    return [rest, label as V];
-  };
-  const spec = arranged(columns.map(({ dtype }) => new TensorSpec([], dtype)));
   const files = Dataset.listFiles(filePattern, { shuffle, seed: shuffleSeed });
-  const node = csvNode(
-    files,
-    columns,
-    { ...options, header, selectCols: options.selectColumns && selectCols },
-    what,
-    spec,
-    arranged,
-  );
-  let records = new Dataset<CsvFeatures>(node);
+  const csv = { ...options, header, selectCols: options.selectColumns && selectCols };
+  let records = new Dataset<unknown>(csvNode(files, columns, csv, what, { names: taken, label: labelName }));
   if (shuffle) {
     const seed = shuffleSeed === undefined ? {} : { seed: shuffleSeed };
     records = records.shuffle(options.shuffleBufferSize ?? 10_000, seed);
@@ -108,7 +99,11 @@ export function makeCsvDataset(
     .prefetch(options.prefetchBufferSize ?? 1);
 }
 
-function* rowsOf(path: string, options: CsvOptions, what: string): Generator<string[], void, undefined> {
+function* rowsOf(
+  path: string,
+  options: CsvOptions<unknown>,
+  what: string,
+): Generator<string[], void, undefined> {
   const bytes = new FileBytes(path, checkFileOptions(options, what), 0, what);
   try {
     const records = new CsvRecords(bytes, 0, checkCsvFormat(options, what), what);
@@ -118,7 +113,12 @@ function* rowsOf(path: string, options: CsvOptions, what: string): Generator<str
   }
 }
 
-function firstRow(path: string, header: boolean, options: CsvOptions, what: string): readonly string[] {
+function firstRow(
+  path: string,
+  header: boolean,
+  options: CsvOptions<unknown>,
+  what: string,
+): readonly string[] {
   if (!header) throw new InvalidArgumentError('files without a header need columnNames', what);
   for (const row of rowsOf(path, options, what)) return row;
   throw new InvalidArgumentError(`${path} is empty; it has no names of columns`, what);
@@ -139,7 +139,7 @@ function columnsOf(
   path: string,
   all: number,
   select: readonly number[],
-  options: MakeCsvOptions,
+  options: MakeCsvOptions<unknown>,
   what: string,
 ): Column[] {
   const { columnDefaults } = options;

@@ -6,7 +6,7 @@ import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import type { Dataset } from '../dataset.ts';
 import { type CsvColumn, CsvDataset } from './csv-dataset.ts';
 import { golden, goldenPath } from './golden.ts';
@@ -33,6 +33,41 @@ const columns: CsvColumn[] = [
   { dtype: 'float32', default: 0.5 },
   { dtype: 'string', default: 'none' },
 ];
+
+/** A schema as libraries make them. */
+const labelled: StandardSchema<{ text: string; label: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate(value) {
+      const { text, label } = value as { text?: unknown; label?: unknown };
+      const issues = [
+        ...(typeof text === 'string' ? [] : [{ message: 'expected text', path: ['text'] }]),
+        ...(typeof label === 'number' ? [] : [{ message: 'expected a number', path: [{ key: 'label' }, 0] }]),
+      ];
+      return issues.length > 0 ? { issues } : { value: { text: String(text).trim(), label: Number(label) } };
+    },
+  },
+};
+const slow: StandardSchema<{ text: string; label: number }> = {
+  '~standard': { ...labelled['~standard'], validate: async (v) => await labelled['~standard'].validate(v) },
+};
+
+/** A point of two columns, at least 0. */
+const point: StandardSchema<{ at: number[]; name: string }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate(value) {
+      const [x, name] = value as readonly unknown[];
+      if (typeof x !== 'number' || x < 0) return { issues: [{ message: 'expected at least 0', path: [0] }] };
+      return { value: { at: [x, 2 * x], name: String(name).toUpperCase() } };
+    },
+  },
+};
+const slowPoint: StandardSchema<{ at: number[]; name: string }> = {
+  '~standard': { ...point['~standard'], validate: async (v) => await point['~standard'].validate(v) },
+};
 
 describe('CsvDataset', () => {
   for (const [name, expected] of Object.entries(golden.csv)) {
@@ -98,6 +133,41 @@ describe('CsvDataset', () => {
     expect((iterator.next().value as Tensor[]).map((t) => t.item())).toEqual([3, 'd']);
   });
 
+  it('checks rows by a schema, whose output is the element', async () => {
+    const path = put('x,name\n1,a\n-1,b\n2,c\n');
+    const dataset = new CsvDataset(path, ['float32', 'string'], { header: true, schema: point });
+    expectTypeOf(dataset).toExtend<Dataset<{ at: Tensor; name: Tensor }>>();
+    const iterator = dataset.iterator();
+    const first = iterator.getNext();
+    expect([first.at.array(), first.name.item()]).toEqual([[1, 2], 'A']);
+    expect(() => iterator.next()).toThrow(`${path}, line 3: 0: expected at least 0`);
+    expect(iterator.getNext().name.item()).toBe('C');
+    expect(dataset.elementSpec).toBe(null);
+    const elementSpec = { at: new TensorSpec([2], 'float64'), name: new TensorSpec([], 'string') };
+    const known = new CsvDataset(path, ['float32', 'string'], { header: true, schema: point, elementSpec });
+    expect(known.elementSpec).toBe(elementSpec);
+    expect(known.iterator().getNext().at.dtype).toBe('float64');
+    const later = new CsvDataset(path, ['float32', 'string'], { header: true, schema: slowPoint });
+    expect(() => [...later]).toThrow(/for await/);
+    const names: string[] = [];
+    for await (const { name } of later.ignoreErrors()) names.push(name.item<string>());
+    expect(names).toEqual(['A', 'C']);
+    const wrong = () => new CsvDataset(path, ['float32', 'string'], { schema: 3 as never });
+    expect(wrong).toThrow(/standardschema.dev/);
+  });
+
+  it('goes on where it was while a row is being checked', async () => {
+    const path = put('1,a\n2,b\n3,c\n');
+    const make = () => new CsvDataset(path, ['float32', 'string'], { schema: slowPoint });
+    const first = make().iterator();
+    await first.nextAsync();
+    const pending = first.nextAsync();
+    const second = make().iterator();
+    second.restoreState(first.saveState());
+    expect((await second.nextAsync()).value?.name.item()).toBe('B');
+    expect((await pending).value?.name.item()).toBe('B');
+  });
+
   it('refuses wrong options', () => {
     expect(() => new CsvDataset('a', [])).toThrow(/at least one column/);
     expect(() => new CsvDataset('a', ['bool' as 'int32'])).toThrow(/column 0: the dtype/);
@@ -141,25 +211,6 @@ describe('CsvDataset', () => {
     }
   });
 });
-
-/** A schema as libraries make them. */
-const labelled: StandardSchema<{ text: string; label: number }> = {
-  '~standard': {
-    version: 1,
-    vendor: 'test',
-    validate(value) {
-      const { text, label } = value as { text?: unknown; label?: unknown };
-      const issues = [
-        ...(typeof text === 'string' ? [] : [{ message: 'expected text', path: ['text'] }]),
-        ...(typeof label === 'number' ? [] : [{ message: 'expected a number', path: [{ key: 'label' }, 0] }]),
-      ];
-      return issues.length > 0 ? { issues } : { value: { text: String(text).trim(), label: Number(label) } };
-    },
-  },
-};
-const slow: StandardSchema<{ text: string; label: number }> = {
-  '~standard': { ...labelled['~standard'], validate: async (v) => await labelled['~standard'].validate(v) },
-};
 
 describe('JsonLinesDataset', () => {
   const content = '{"text": " a ", "label": 1}\n\n{"text": "b", "label": 2}\n';

@@ -1,5 +1,7 @@
 // Records that are checked by a schema of Zod, Valibot, ArkType and the like (standardschema.dev).
 import { InvalidArgumentError } from '@eagre/backend';
+import { conform, type ElementSpec } from '../elements/element-spec.ts';
+import { type Element, type ElementOf, toElement } from '../elements/structure.ts';
 import { type Awaitable, after } from '../iterator.ts';
 
 /** A schema as standardschema.dev describes it, version 1. */
@@ -20,6 +22,17 @@ interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
+
+/** How records become elements. */
+export interface RecordOptions<Output> {
+  /** Checks, and may change, each record: of Zod, Valibot, ArkType or whatever follows standardschema.dev. */
+  readonly schema?: StandardSchema<Output> | undefined;
+  /** Dtypes and shapes of the elements. Without it, what is made of a record tells: numbers become float32, arrays of numbers vectors. */
+  readonly elementSpec?: ElementSpec | undefined;
+}
+
+/** The element of a schema's output. Written so that `Output` is found from the schema, and not from where the dataset goes. */
+export type CheckedElement<Output> = [Output] extends [infer O] ? ElementOf<O> : never;
 
 /** @throws InvalidArgumentError for what is no schema. */
 export function checkSchema<Output>(schema: StandardSchema<Output>, what: string): StandardSchema<Output> {
@@ -47,6 +60,28 @@ export function validate<Output>(
     const more = result.issues.length > 5 ? ` (and ${result.issues.length - 5} more)` : '';
     throw new InvalidArgumentError(`${where()}: ${faults.join('; ')}${more}`, what);
   });
+}
+
+/**
+ * The function that makes an element of a record; `where` tells the record's place for messages.
+ * @throws InvalidArgumentError for what is no schema. The function throws it for records that are refused or no elements.
+ */
+export function recordElement<Output>(
+  { schema, elementSpec }: RecordOptions<Output>,
+  what: string,
+): (record: unknown, where: () => string) => Awaitable<Element> {
+  if (schema !== undefined) checkSchema(schema, what);
+  const make = (value: unknown, where: () => string): Element => {
+    try {
+      return elementSpec === undefined ? toElement(value, what) : conform(value, elementSpec, what);
+    } catch (cause) {
+      throw new InvalidArgumentError(`${where()}: ${(cause as Error).message}`, what, { cause });
+    }
+  };
+  return (record, where) =>
+    schema === undefined
+      ? make(record, where)
+      : after(validate(schema, record, where, what), (value) => make(value, where));
 }
 
 /**
