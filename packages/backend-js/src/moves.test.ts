@@ -2,6 +2,7 @@ import { InternalError, InvalidArgumentError, type NumericDType } from '@eagre/b
 import { describe, expect, it } from 'vitest';
 import { inner, noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './moves.ts';
+import { numbers } from './view.ts';
 
 const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];
 
@@ -109,6 +110,46 @@ describe('moves', () => {
       const attrs = { before: [1], after: [1], mode: 2 };
       expect(values(run(kernels, 'MirrorPadGrad', [count(dtype, [4])], dtype, [2], attrs))).toEqual(
         as(dtype, [1, 5]),
+      );
+    }
+  });
+
+  it('of a hundred million places need no table of them', () => {
+    const n = 2 ** 27;
+    const x = tensor('uint8', [2], [5, 7]);
+    const padding = { before: [n], after: [3], mode: 0, value: 9 };
+    const padded = numbers(run(kernels, 'Pad', [x], 'uint8', [n + 5], padding));
+    expect([...padded.subarray(n - 2)]).toEqual([9, 9, 5, 7, 9, 9, 9]);
+    expect([...padded.subarray(0, 3)]).toEqual([9, 9, 9]);
+    const tiled = numbers(run(kernels, 'Tile', [tensor('uint8', [1], [6])], 'uint8', [n]));
+    expect([tiled[0], tiled[n - 1]]).toEqual([6, 6]);
+  });
+
+  it('copy long runs as they copy short ones', () => {
+    for (const n of [1, 31, 32, 100]) {
+      const x = tensor(
+        'int32',
+        [3, n],
+        Array.from({ length: 3 * n }, (_, i) => i),
+      );
+      const at = (i: number, j: number): number => i * n + j;
+      const slice = { begin: [1, 0], strides: [1, 1] };
+      const sliced = run(kernels, 'Slice', [x], 'int32', [2, n], slice);
+      expect(values(sliced)).toEqual(values(x).slice(n));
+      expect(values(run(kernels, 'SliceGrad', [sliced], 'int32', [3, n], slice))).toEqual(
+        values(x).map((v, i) => (i < n ? 0 : v)),
+      );
+      const padding = { before: [0, 40], after: [0, 2], mode: 0, value: -1 };
+      const padded = values(run(kernels, 'Pad', [x], 'int32', [3, n + 42], padding));
+      expect(padded).toEqual(
+        Array.from({ length: 3 * (n + 42) }, (_, i) => {
+          const [row, column] = [Math.floor(i / (n + 42)), (i % (n + 42)) - 40];
+          return column >= 0 && column < n ? at(row, column) : -1;
+        }),
+      );
+      const column = run(kernels, 'Slice', [x], 'int32', [3, 1], { begin: [0, 0], strides: [1, 1] });
+      expect(values(run(kernels, 'Tile', [column], 'int32', [3, n]))).toEqual(
+        Array.from({ length: 3 * n }, (_, i) => at(Math.floor(i / n), 0)),
       );
     }
   });

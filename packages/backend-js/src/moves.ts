@@ -7,7 +7,7 @@ import {
   type TensorRef,
 } from '@eagre/backend';
 import { castNumber, saturateBig } from './numeric.ts';
-import { bigints, list, type NumberArray, numbers, product, view } from './view.ts';
+import { bigints, list, type NumberArray, numbers, view } from './view.ts';
 
 /** The elements for a kernel that only moves them: typed as numbers, though int64's bigints pass through just as well. */
 export function movable(t: TensorRef): NumberArray {
@@ -27,92 +27,92 @@ export function strides(shape: readonly number[]): number[] {
   return result;
 }
 
-/** For every axis and every position on it, what it adds to the place of an element in another tensor. */
-type Places = readonly (readonly number[])[];
-
-function places(shape: readonly number[], place: (axis: number, i: number) => number): Places {
-  // An axis beside one of size 0 may be longer than any memory.
-  if (product(shape) === 0) return shape.map(() => []);
-  return shape.map((n, axis) => Array.from({ length: n }, (_, i) => place(axis, i)));
+/** Positions of an axis one after another: `count` of them, whose places in another tensor begin at `start` and are `step` apart. */
+interface Run {
+  readonly count: number;
+  readonly start: number;
+  readonly step: number;
+}
+/** An axis: its runs, and all of them again, `times` in all. A table of its positions could outgrow every array. */
+interface Axis {
+  readonly runs: readonly Run[];
+  readonly times: number;
 }
 
-/** Visits all positions in row-major order: `i` counts them, `place` is the sum of what their axes add. */
-function forEachPlace(places: Places, visit: (i: number, place: number) => void): void {
-  const count = product(places.map((axis) => axis.length));
-  if (count === 0) return;
-  const inner = places.length === 0 ? [0] : places[places.length - 1];
-  const outer = places.slice(0, -1);
-  const at = outer.map(() => 0);
-  for (let i = 0; i < count; ) {
-    let start = 0;
-    for (let axis = 0; axis < outer.length; axis++) start += outer[axis][at[axis]];
-    for (const offset of inner) visit(i++, start + offset);
-    for (let axis = outer.length - 1; axis >= 0 && ++at[axis] === outer[axis].length; axis--) at[axis] = 0;
-  }
+const axisOf = (...runs: Run[]): Axis => ({ runs: runs.filter((run) => run.count > 0), times: 1 });
+
+/**
+ * Visits all positions in row-major order, run by run of the last axis: position `i + k` has the place `place + k · step`, the sum of what
+ * its axes say, for k below `count`.
+ */
+function forEachRun(
+  axes: readonly Axis[],
+  visit: (i: number, place: number, step: number, count: number) => void,
+): void {
+  // An axis beside one of size 0 may be longer than any time.
+  if (axes.some(({ runs, times }) => runs.length === 0 || times === 0)) return;
+  const last = axes.length - 1;
+  let i = 0;
+  const walk = (axis: number, from: number): void => {
+    const { runs, times } = axes[axis];
+    for (let t = 0; t < times; t++) {
+      for (const { count, start, step } of runs) {
+        let place = from + start;
+        if (axis === last) {
+          visit(i, place, step, count);
+          i += count;
+        } else for (let k = 0; k < count; k++, place += step) walk(axis + 1, place);
+      }
+    }
+  };
+  if (last < 0) visit(0, 0, 0, 1);
+  else walk(0, 0);
 }
 
-/** y[i] = x[place of i] */
-function take(x: TensorRef, y: TensorRef, from: Places): void {
+// Shorter runs are copied faster one by one.
+const BULK = 32;
+
+/** y[i] = x[place of i], or `constant` where that is negative. */
+function take(x: TensorRef, y: TensorRef, from: readonly Axis[], constant = 0): void {
   const data = movable(x);
   const out = movable(y);
-  forEachPlace(from, (i, place) => {
-    out[i] = data[place];
+  forEachRun(from, (i, place, step, count) => {
+    if (place < 0) out.fill(constant, i, i + count);
+    else if (count < BULK || (step !== 0 && step !== 1))
+      for (let k = 0; k < count; k++) out[i + k] = data[place + k * step];
+    else if (step === 0) out.fill(data[place], i, i + count);
+    else out.set(data.subarray(place, place + count), i);
   });
 }
 
 /** y[place of i] = x[i] */
-function put(x: TensorRef, y: TensorRef, to: Places): void {
+function put(x: TensorRef, y: TensorRef, to: readonly Axis[]): void {
   const data = movable(x);
   const out = movable(y);
-  forEachPlace(to, (i, place) => {
-    out[place] = data[i];
+  forEachRun(to, (i, place, step, count) => {
+    if (step === 1 && count >= BULK) out.set(data.subarray(i, i + count), place);
+    else for (let k = 0; k < count; k++) out[place + k * step] = data[i + k];
   });
-}
-
-/** Where position `i` of an axis that was padded comes from; -1 for the constant. */
-function padSource(i: number, n: number, before: number, mode: number): number {
-  const at = i - before;
-  if (at >= 0 && at < n) return at;
-  if (mode === 0) return -1;
-  const edge = mode === 2 ? 1 : 0;
-  return at < 0 ? -at - edge : 2 * n - 2 + edge - at;
 }
 
 /** The places in `small` of the elements of `large`; negative for the constant. */
 function padPlaces(
   small: TensorRef,
-  large: TensorRef,
   before: readonly number[],
   after: readonly number[],
   mode: number,
   op: string,
-): Places {
-  small.shape.forEach((n, axis) => {
-    const most = mode === 0 ? Infinity : mode === 1 ? n - 1 : n;
-    if ((before[axis] > 0 || after[axis] > 0) && Math.max(before[axis], after[axis]) > most) {
-      throw new InvalidArgumentError(`axis ${axis} of size ${n} is too short to mirror`, op);
-    }
-  });
+): Axis[] {
   const steps = strides(small.shape);
-  return places(large.shape, (axis, i) => {
-    const source = padSource(i, small.shape[axis], before[axis], mode);
-    return source < 0 ? -Infinity : source * steps[axis];
-  });
-}
-
-function pad(
-  x: TensorRef,
-  y: TensorRef,
-  before: readonly number[],
-  after: readonly number[],
-  mode: number,
-  value: number,
-): void {
-  const constant = element(y, value);
-  const data = movable(x);
-  const out = movable(y);
-  forEachPlace(padPlaces(x, y, before, after, mode, 'Pad'), (i, place) => {
-    out[i] = place < 0 ? constant : data[place];
+  const edge = mode === 2 ? 1 : 0;
+  return small.shape.map((n, axis) => {
+    const most = mode === 0 ? Infinity : n - 1 + edge;
+    const [left, right, step] = [before[axis], after[axis], steps[axis]];
+    if ((left > 0 || right > 0) && Math.max(left, right) > most)
+      throw new InvalidArgumentError(`axis ${axis} of size ${n} is too short to mirror`, op);
+    const around = (count: number, source: number): Run =>
+      mode === 0 ? { count, start: -Infinity, step: 0 } : { count, start: source * step, step: -step };
+    return axisOf(around(left, left - edge), { count: n, start: 0, step }, around(right, n - 2 + edge));
   });
 }
 
@@ -123,19 +123,19 @@ function mirrorPadGrad(
   after: readonly number[],
   mode: number,
 ): void {
-  const from = padPlaces(dx, dy, before, after, mode, 'MirrorPadGrad');
+  const from = padPlaces(dx, before, after, mode, 'MirrorPadGrad');
   if (dx.dtype === 'int64') {
     const data = bigints(dy);
     const out = bigints(dx).fill(0n);
-    forEachPlace(from, (i, place) => {
-      out[place] += data[i];
+    forEachRun(from, (i, place, step, count) => {
+      for (let k = 0; k < count; k++) out[place + k * step] += data[i + k];
     });
     return;
   }
   const data = numbers(dy);
   const sums = new Float64Array(dx.size);
-  forEachPlace(from, (i, place) => {
-    sums[place] += data[i];
+  forEachRun(from, (i, place, step, count) => {
+    for (let k = 0; k < count; k++) sums[place + k * step] += data[i + k];
   });
   numbers(dx).set(sums);
 }
@@ -146,12 +146,15 @@ function slicePlaces(
   part: TensorRef,
   begin: readonly number[],
   step: readonly number[],
-): Places {
+): Axis[] {
   const steps = strides(whole.shape);
-  return places(part.shape, (axis, i) => {
-    const at = begin[axis] + i * step[axis];
-    if (at < 0 || at >= whole.shape[axis]) throw new InternalError(`slice of axis ${axis} leaves the tensor`);
-    return at * steps[axis];
+  return part.shape.map((count, axis) => {
+    const first = begin[axis];
+    const last = first + (count - 1) * step[axis];
+    const n = whole.shape[axis];
+    if (count > 0 && (Math.min(first, last) < 0 || Math.max(first, last) >= n))
+      throw new InternalError(`slice of axis ${axis} leaves the tensor`);
+    return axisOf({ count, start: first * steps[axis], step: step[axis] * steps[axis] });
   });
 }
 
@@ -163,7 +166,7 @@ function concat(inputs: readonly TensorRef[], y: TensorRef, axis: number): void 
     put(
       x,
       y,
-      places(x.shape, (k, i) => (k === axis ? offset + i : i) * steps[k]),
+      x.shape.map((count, k) => axisOf({ count, start: k === axis ? offset * steps[k] : 0, step: steps[k] })),
     );
     start += x.shape[axis];
   }
@@ -177,7 +180,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
     take(
       x,
       y,
-      places(y.shape, (axis, i) => i * steps[perm[axis]]),
+      y.shape.map((count, axis) => axisOf({ count, start: 0, step: steps[perm[axis]] })),
     );
   },
   Reverse: ([x], [y], attrs) => {
@@ -186,11 +189,21 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
     take(
       x,
       y,
-      places(y.shape, (axis, i) => (axes.includes(axis) ? x.shape[axis] - 1 - i : i) * steps[axis]),
+      y.shape.map((count, axis) => {
+        const step = steps[axis];
+        return axisOf(
+          axes.includes(axis) ? { count, start: (count - 1) * step, step: -step } : { count, start: 0, step },
+        );
+      }),
     );
   },
   Pad: ([x], [y], attrs) =>
-    pad(x, y, list(attrs.before), list(attrs.after), attrs.mode as number, attrs.value as number),
+    take(
+      x,
+      y,
+      padPlaces(x, list(attrs.before), list(attrs.after), attrs.mode as number, 'Pad'),
+      element(y, attrs.value as number),
+    ),
   MirrorPadGrad: ([dy], [dx], attrs) =>
     mirrorPadGrad(dy, dx, list(attrs.before), list(attrs.after), attrs.mode as number),
   Slice: ([x], [y], attrs) => take(x, y, slicePlaces(x, y, list(attrs.begin), list(attrs.strides))),
@@ -200,11 +213,16 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
   },
   Concat: (inputs, [y], attrs) => concat(inputs, y, attrs.axis as number),
   Tile: ([x], [y]) => {
+    if (y.size === 0) return;
     const steps = strides(x.shape);
     take(
       x,
       y,
-      places(y.shape, (axis, i) => (i % x.shape[axis]) * steps[axis]),
+      y.shape.map((count, axis) => {
+        const n = x.shape[axis];
+        if (n === 1) return axisOf({ count, start: 0, step: 0 });
+        return { runs: [{ count: n, start: 0, step: steps[axis] }], times: count / n };
+      }),
     );
   },
 };
