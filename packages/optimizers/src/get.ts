@@ -1,5 +1,12 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { Adadelta } from './adadelta.ts';
+import { Adafactor } from './adafactor.ts';
+import { Adagrad } from './adagrad.ts';
 import { Adam, AdamW } from './adam.ts';
+import { Adamax } from './adamax.ts';
+import { Ftrl } from './ftrl.ts';
+import { Lion } from './lion.ts';
+import { Nadam } from './nadam.ts';
 import { Optimizer } from './optimizer.ts';
 import { RMSprop } from './rmsprop.ts';
 import { SGD } from './sgd.ts';
@@ -13,7 +20,19 @@ export interface SerializedOptimizer {
 type FromConfig = {
   fromConfig(config: Readonly<Record<string, unknown>>, customObjects?: object): Optimizer;
 };
-const classes: Readonly<Record<string, FromConfig>> = { SGD, RMSprop, Adam, AdamW };
+const classes: Readonly<Record<string, FromConfig>> = {
+  SGD,
+  RMSprop,
+  Adam,
+  AdamW,
+  Adamax,
+  Nadam,
+  Adagrad,
+  Adadelta,
+  Adafactor,
+  Ftrl,
+  Lion,
+};
 
 /** An optimizer as plain JSON, in Keras's form; without its state. */
 export function serialize(

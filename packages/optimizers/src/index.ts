@@ -1,6 +1,13 @@
 /** Optimizers and learning rate schedules. */
+export { Adadelta, type AdadeltaOptions } from './adadelta.ts';
+export { Adafactor, type AdafactorOptions } from './adafactor.ts';
+export { Adagrad, type AdagradOptions } from './adagrad.ts';
 export { Adam, type AdamOptions, AdamW } from './adam.ts';
+export { Adamax, type AdamaxOptions } from './adamax.ts';
+export { Ftrl, type FtrlOptions } from './ftrl.ts';
 export { deserialize, get, type OptimizerLike, type SerializedOptimizer, serialize } from './get.ts';
+export { Lion, type LionOptions } from './lion.ts';
+export { Nadam, type NadamOptions } from './nadam.ts';
 export { type GradientAndVariable, Optimizer, type OptimizerOptions } from './optimizer.ts';
 export type { LearningRate } from './rate.ts';
 export { RMSprop, type RMSpropOptions } from './rmsprop.ts';

@@ -265,7 +265,7 @@ test('get and configs', () => {
   expect(get('adamw')).toBeInstanceOf(AdamW);
   const sgd = new SGD();
   expect(get(sgd)).toBe(sgd);
-  expect(() => get('adamax')).toThrow(/'adamax' is known; known: SGD/);
+  expect(() => get('lamb')).toThrow(/'lamb' is known; known: SGD/);
   expect(() => get(7 as never)).toThrow(InvalidArgumentError);
   const copy = Adam.fromConfig(
     new Adam({ learningRate: 0.3, beta1: 0.5, amsgrad: true, clipnorm: 2 }).getConfig(),

@@ -99,6 +99,7 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly globalClipnorm: number | null;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
+  readonly #slotsOf = new Map<Variable, Map<string, Variable>>();
   /** Of variables that are no slots, by their own names. */
   readonly #named = new Map<string, Variable>();
   readonly #index = new Map<Variable, number>();
@@ -216,15 +217,37 @@ export abstract class Optimizer extends Module implements Trackable {
   }
   /** A variable of another one's shape and dtype, `adam/dense_kernel_momentum` for `dense/kernel` and `momentum`. */
   addVariableFromReference(reference: Variable, name: string, initial = 0): Variable {
-    const { shape, dtype } = reference;
-    const slot = this.#make({
-      shape,
-      dtype,
+    return this.addSlot(reference, name, {
+      shape: reference.shape,
       initial,
-      name: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
+      variableName: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
     });
+  }
+  /** The same in a shape of its own; Keras calls such a variable as it calls the other one, unless it has a name here. */
+  protected addSlot(
+    reference: Variable,
+    name: string,
+    options: {
+      readonly shape: readonly number[];
+      readonly dtype?: DType;
+      readonly initial?: number;
+      readonly variableName?: string;
+    },
+  ): Variable {
+    const { variableName = reference.name.split('/').at(-1) as string } = options;
+    const slot = this.#make({ dtype: reference.dtype, ...options, name: variableName });
     this.#slots.push({ variable: reference, name: this.checkpointName(name), slot });
+    const known = this.#slotsOf.get(reference) ?? new Map<string, Variable>();
+    this.#slotsOf.set(reference, known.set(name, slot));
     return slot;
+  }
+  /** What `addVariableFromReference` or `addSlot` made for a variable. @throws InvalidArgumentError when there is no such slot. */
+  protected slot(variable: Variable, name: string): Variable {
+    this.indexOf(variable);
+    const found = this.#slotsOf.get(variable)?.get(name);
+    if (found === undefined)
+      throw new InvalidArgumentError(`no slot '${name}' was made for '${variable.name}'`, this.name);
+    return found;
   }
   /** What a slot is called in checkpoints, where Keras 3's name for it is `name`: Keras 2's names, which files of TensorFlow have. */
   protected checkpointName(name: string): string {
@@ -361,6 +384,19 @@ export abstract class Optimizer extends Module implements Trackable {
     return context.tracer === null
       ? compute(learningRate as number, Number(this.iterations.item()) + 1)
       : this.#late(context.tracer, compute);
+  }
+
+  /** @internal The same for use in ops on a variable: numbers or, while `tf.function` traces, scalars of its dtype. */
+  protected momentaryScalars<N extends string>(
+    variable: Variable,
+    learningRate: number | Tensor,
+    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
+  ): Readonly<Record<N, number | Tensor>> {
+    const dtype = variable.dtype === 'float64' ? 'float64' : 'float32';
+    const values = Object.entries<number | LateNumber>(this.momentary(learningRate, compute));
+    return Object.fromEntries(
+      values.map(([name, v]) => [name, v instanceof LateNumber ? lateScalar(v, dtype) : v]),
+    ) as Readonly<Record<N, number | Tensor>>;
   }
 
   /** The same, before each run of the function that is being traced. */

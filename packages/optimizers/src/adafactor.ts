@@ -1,0 +1,101 @@
+import { maximum, type Tensor, type Variable } from '@eagre/core';
+import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import type { LearningRate } from './rate.ts';
+
+export interface AdafactorOptions extends OptimizerOptions {
+  /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step; -0.8 unless given. */
+  readonly beta2Decay?: number;
+  /** Added to squared gradients; 1e-30 unless given. */
+  readonly epsilon1?: number;
+  /** Steps do not get smaller than for weights of this root mean square; 0.001 unless given. */
+  readonly epsilon2?: number;
+  /** The largest root mean square of a step before it is scaled; 1 unless given. */
+  readonly clipThreshold?: number;
+  /** Whether a fixed learning rate is at most 1 / √step; true unless given. Keras bounds others in the same way. */
+  readonly relativeStep?: boolean;
+}
+
+/**
+ * Adafactor: like Adam without momentum, but of the averages of squared gradients a matrix keeps only those of its rows (`r`) and
+ * columns (`c`): `v = r / mean(r) ⊗ c`. Then `u = g / √v; w -= α · u / max(1, rms(u) / clipThreshold)` with
+ * `α = max(epsilon2, rms(w)) · min(learningRate, 1 / √step)`. Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear
+ * Memory Cost", 2018. The learning rate is 0.001 unless given.
+ */
+export class Adafactor extends Optimizer {
+  readonly beta2Decay: number;
+  readonly epsilon1: number;
+  readonly epsilon2: number;
+  readonly clipThreshold: number;
+  readonly relativeStep: boolean;
+
+  constructor(learningRate?: LearningRate | AdafactorOptions, options?: AdafactorOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.001, ...all });
+    this.beta2Decay = all.beta2Decay ?? -0.8;
+    this.epsilon1 = all.epsilon1 ?? 1e-30;
+    this.epsilon2 = all.epsilon2 ?? 1e-3;
+    this.clipThreshold = all.clipThreshold ?? 1;
+    this.relativeStep = all.relativeStep ?? true;
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    for (const variable of variables) {
+      const { shape, rank } = variable;
+      // Vectors and scalars have averages of single elements only, but Keras's files hold a scalar in the place of each.
+      const rows = rank >= 2 ? { shape: shape.slice(0, -1) } : UNUSED;
+      const columns = rank >= 2 ? { shape: [...shape.slice(0, -2), shape.at(-1) as number] } : UNUSED;
+      this.addSlot(variable, 'r', rows);
+      this.addSlot(variable, 'c', columns);
+      this.addVariableFromReference(variable, 'velocity');
+    }
+  }
+
+  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+    const { keep, take, rate } = this.momentaryScalars(variable, learningRate, (lr, step) => {
+      const take = step ** this.beta2Decay;
+      return { keep: 1 - take, take, rate: Math.min(lr, 1 / Math.sqrt(step)) };
+    });
+    const move = (average: Variable, value: Tensor): void => {
+      average.assign(average.mul(keep).add(value.mul(take)));
+    };
+    const square = gradient.square().add(this.epsilon1);
+    const v = this.slot(variable, 'velocity');
+    if (variable.rank >= 2) {
+      const r = this.slot(variable, 'r');
+      const c = this.slot(variable, 'c');
+      move(r, square.mean(-1));
+      move(c, square.mean(-2));
+      v.assign(
+        r
+          .div(r.mean(-1, { keepdims: true }))
+          .expandDims(-1)
+          .mul(c.expandDims(-2)),
+      );
+    } else {
+      move(v, square);
+    }
+    const u = gradient.div(v.sqrt());
+    const size = maximum(rms(variable), this.epsilon2).mul(rate);
+    variable.assignSub(u.div(maximum(rms(u).div(this.clipThreshold), 1)).mul(size));
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const { beta2Decay, epsilon1, epsilon2, clipThreshold, relativeStep } = this;
+    return {
+      ...super.getConfig(),
+      beta_2_decay: beta2Decay,
+      epsilon_1: epsilon1,
+      epsilon_2: epsilon2,
+      clip_threshold: clipThreshold,
+      relative_step: relativeStep,
+    };
+  }
+}
+
+const UNUSED = { shape: [], dtype: 'int32' } as const;
+
+function rms(x: Tensor | Variable): Tensor {
+  return x.square().mean().sqrt();
+}

@@ -1,0 +1,49 @@
+import type { Tensor, Variable } from '@eagre/core';
+import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import type { LearningRate } from './rate.ts';
+
+export interface AdagradOptions extends OptimizerOptions {
+  /** Where the sum of squared gradients begins; 0.1 unless given. */
+  readonly initialAccumulatorValue?: number;
+  /** Added to the sum below the root; 1e-7 unless given. */
+  readonly epsilon?: number;
+}
+
+/**
+ * Adagrad: `a += g²; w -= learningRate · g / √(a + epsilon)`. Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online
+ * Learning and Stochastic Optimization", 2011. The learning rate is 0.001 unless given.
+ */
+export class Adagrad extends Optimizer {
+  readonly initialAccumulatorValue: number;
+  readonly epsilon: number;
+
+  constructor(learningRate?: LearningRate | AdagradOptions, options?: AdagradOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.001, ...all });
+    this.initialAccumulatorValue = all.initialAccumulatorValue ?? 0.1;
+    this.epsilon = all.epsilon ?? 1e-7;
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    for (const variable of variables)
+      this.addVariableFromReference(variable, 'accumulator', this.initialAccumulatorValue);
+  }
+
+  /** @internal Keras 2's decay of the learning rate is a schedule here. */
+  protected override get checkpointOptions(): Readonly<Record<string, number>> {
+    return { decay: 0 };
+  }
+
+  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+    const accumulator = this.slot(variable, 'accumulator');
+    accumulator.assignAdd(gradient.square());
+    variable.assignSub(gradient.mul(learningRate).div(accumulator.add(this.epsilon).sqrt()));
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const { initialAccumulatorValue, epsilon } = this;
+    return { ...super.getConfig(), initial_accumulator_value: initialAccumulatorValue, epsilon };
+  }
+}

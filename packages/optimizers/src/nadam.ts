@@ -1,0 +1,96 @@
+import type { Tensor, Variable } from '@eagre/core';
+import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import type { LearningRate } from './rate.ts';
+
+export interface NadamOptions extends OptimizerOptions {
+  /** How much of the gradients' average stays at each step; 0.9 unless given. */
+  readonly beta1?: number;
+  /** How much of the squared gradients' average stays at each step; 0.999 unless given. */
+  readonly beta2?: number;
+  /** Added to the root; 1e-7 unless given. */
+  readonly epsilon?: number;
+}
+
+/**
+ * Adam with Nesterov's momentum, whose weight `uₜ = beta1 · (1 − 0.96ᵗ / 2)` grows:
+ * `m += (g − m)(1 − beta1); v += (g² − v)(1 − beta2); w -= learningRate · m̂ / (√(v / (1 − beta2ᵗ)) + epsilon)` with
+ * `m̂ = uₜ₊₁ · m / (1 − u₁ ⋯ uₜ₊₁) + (1 − uₜ) · g / (1 − u₁ ⋯ uₜ)`. Dozat, "Incorporating Nesterov Momentum into Adam", 2015.
+ * The learning rate is 0.001 unless given.
+ */
+export class Nadam extends Optimizer {
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  /** u₁ ⋯ uₜ */
+  #product: Variable | null = null;
+
+  constructor(learningRate?: LearningRate | NadamOptions, options?: NadamOptions) {
+    const all = withLearningRate(learningRate, options);
+    super({ learningRate: 0.001, ...all });
+    this.beta1 = all.beta1 ?? 0.9;
+    this.beta2 = all.beta2 ?? 0.999;
+    this.epsilon = all.epsilon ?? 1e-7;
+  }
+
+  override build(variables: readonly Variable[]): void {
+    if (this.built) return;
+    super.build(variables);
+    this.addSlots(variables, 'momentum', 'velocity');
+    this.#product = this.addVariable({
+      shape: [],
+      dtype: variables[0]?.dtype ?? 'float32',
+      name: 'u_product',
+      initial: 1,
+    });
+  }
+
+  /** @internal Keras 2's decay of the learning rate is a schedule here. */
+  protected override get checkpointOptions(): Readonly<Record<string, number>> {
+    return { beta_1: this.beta1, beta_2: this.beta2, decay: 0 };
+  }
+
+  protected override checkpointName(name: string): string {
+    return { momentum: 'm', velocity: 'v' }[name] ?? name;
+  }
+
+  /** The momentum's weight at a step, counted from 1. */
+  #weight(step: number): number {
+    return this.beta1 * (1 - 0.5 * 0.96 ** step);
+  }
+
+  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
+    const product = this.#product as Variable;
+    const { u } = this.momentaryScalars(product, learningRate, (_, step) => ({ u: this.#weight(step) }));
+    product.assign(product.mul(u));
+    super.updateAll(updates, learningRate);
+  }
+
+  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+    const { beta1, beta2, epsilon } = this;
+    const now = this.momentaryScalars(variable, learningRate, (lr, step) => ({
+      next: this.#weight(step + 1),
+      ofMomentum: lr * this.#weight(step + 1),
+      ofGradient: lr * (1 - this.#weight(step)),
+      correction: 1 / (1 - beta2 ** step),
+    }));
+    const product = (this.#product as Variable).cast(variable.dtype);
+    const m = this.slot(variable, 'momentum');
+    const v = this.slot(variable, 'velocity');
+    m.assignAdd(gradient.sub(m).mul(1 - beta1));
+    v.assignAdd(
+      gradient
+        .square()
+        .sub(v)
+        .mul(1 - beta2),
+    );
+    const step = m
+      .mul(product.mul(now.next).sub(1).reciprocal().neg().mul(now.ofMomentum))
+      .add(gradient.mul(product.sub(1).reciprocal().neg().mul(now.ofGradient)));
+    variable.assignSub(step.div(v.mul(now.correction).sqrt().add(epsilon)));
+  }
+
+  override getConfig(): Record<string, unknown> {
+    const { beta1, beta2, epsilon } = this;
+    return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon };
+  }
+}
