@@ -140,7 +140,7 @@ function scatterNd(
     const out = bigints(y);
     const data = bigints(updates);
     const f = combineBig[mode];
-    out.set(bigints(base));
+    if (!sameMemory(base, y)) out.set(bigints(base));
     starts.forEach((start, i) => {
       for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
     });
@@ -150,7 +150,7 @@ function scatterNd(
   const out = numbers(y);
   const data = numbers(updates);
   const f = combine[mode];
-  out.set(numbers(base));
+  if (!sameMemory(base, y)) out.set(numbers(base));
   starts.forEach((start, i) => {
     for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
   });

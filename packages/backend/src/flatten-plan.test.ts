@@ -122,11 +122,9 @@ describe('a loop', () => {
       'Copy 0 -> 2',
       'Copy 1 -> 3',
       'map 2 3 -> 4',
-      'switch 4: 4 9',
+      'switch 4: 4 7',
       'map 2 3 -> 5',
       'map 5 2 -> 2',
-      'Copy 3 -> 6',
-      'Copy 6 -> 3',
       'jump 2',
     ]);
   });
@@ -191,10 +189,50 @@ describe('a loop', () => {
     w.loop([n, x], [limit], holds, turn.plan([{ ...rows, shape: [] }, set]));
     expect(showSteps(flat(w.plan())).slice(4)).toEqual([
       'Fill -> 6',
-      'map 4 3 -> 7',
-      'SetRow 7 6 3 -> 4',
-      'SetRow 3 6 3 -> 8',
-      'Copy 8 -> 3',
+      'map 4 3 -> 4',
+      'SetRow 4 6 3 -> 4',
+      'SetRow 3 6 3 -> 7',
+      'Copy 7 -> 3',
+      'jump 2',
+    ]);
+  });
+
+  it('makes what it carries in several steps in place, in branches too', () => {
+    const row = (b: PlanWriter, x: PlanTensor, n: PlanTensor): PlanTensor => {
+      const index = b.fill(0, [], 'int32');
+      return b.make('SetRow', [x, index, n], {}, { mode: 1 });
+    };
+    const w = new PlanWriter();
+    const [n, limit, flag, x] = [w.input(), w.input(), w.input([], 'bool'), w.input([4])];
+    const condition = new PlanWriter();
+    const [a, , b] = [condition.input(), condition.input([4]), condition.input()];
+    condition.input([], 'bool');
+    const holds = condition.plan([condition.make(less, [a, b], { dtype: 'bool' })]);
+    const adds = new PlanWriter();
+    const [p, q] = [adds.input([4]), adds.input()];
+    const leaves = new PlanWriter();
+    const r = leaves.input([4]);
+    leaves.input();
+    const turn = new PlanWriter();
+    const [m, y, , c] = [turn.input(), turn.input([4]), turn.input(), turn.input([], 'bool')];
+    const first = row(turn, y, m);
+    const second = row(turn, first, m);
+    const [chosen] = turn.branch(
+      c,
+      [second, m],
+      [adds.plan([row(adds, p, q)]), leaves.plan([leaves.make('Copy', [r])])],
+      [second],
+    );
+    w.loop([n, x], [limit, flag], holds, turn.plan([turn.make('Copy', [m]), chosen]));
+    expect(showSteps(flat(w.plan())).slice(4)).toEqual([
+      'Fill -> 7',
+      'SetRow 5 7 4 -> 5',
+      'Fill -> 8',
+      'SetRow 5 8 4 -> 5',
+      'switch 2: 9 12',
+      'Fill -> 9',
+      'SetRow 5 9 4 -> 5',
+      'jump 12',
       'jump 2',
     ]);
   });

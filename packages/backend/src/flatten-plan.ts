@@ -105,6 +105,9 @@ class Flattening {
     const [tensor, stack] = call.inputs;
     const look = (t: PlanTensor): PlanTensor => ({ ...t, value: places[t.value] });
     switch (call.kernel) {
+      case 'Copy':
+        this.#copy(call, call.outputs[0], places[tensor.value], places[call.outputs[0].value]);
+        return;
       case 'Case':
         this.#case(frame, call);
         return;
@@ -209,9 +212,45 @@ class Flattening {
     body.outputs.forEach((value, i) => {
       places[value] = outputs[i];
     });
+    this.#placeSteps(body, places);
     const frame = this.#frame(body, places);
     for (const call of body.calls) this.#call(frame, call);
     return body.outputs.map((value) => frame.places[value]);
+  }
+
+  /** Where an output lies in the memory of an input and is made from it in several steps, each over the one before, has all lie there. */
+  #placeSteps(body: Plan, places: number[]): void {
+    const { writer, lastRead, seeds } = this.#usesOf(body);
+    const states = new Set(body.states.map(({ value }) => value));
+    const inputs = new Set(body.inputs);
+    for (const output of body.outputs) {
+      const place = places[output];
+      const there = body.inputs.filter((input) => place >= 0 && places[input] === place);
+      if (there.length === 0) continue;
+      const seen = new Set<number>();
+      /** The steps from an input to the value; undefined for none. */
+      const stepsTo = (value: number): number[] | undefined => {
+        const at = writer[value];
+        if (at < 0 || seeds.has(value) || seen.has(value)) return undefined;
+        seen.add(value);
+        const call = body.calls[at];
+        const made = call.outputs.findIndex((tensor) => tensor.value === value);
+        for (const { value: from } of call.inputs) {
+          if (states.has(from) || lastRead[from] !== at || body.bytes[from] !== body.bytes[output]) continue;
+          if (!this.#overwrites(call, made, new Set([from]))) continue;
+          if (inputs.has(from)) {
+            // Nobody may read what lay there once the first step is done.
+            if (there.includes(from) && there.every((input) => input === from || lastRead[input] < at))
+              return [];
+            continue;
+          }
+          const steps = places[from] >= 0 ? undefined : stepsTo(from);
+          if (steps !== undefined) return [...steps, from];
+        }
+        return undefined;
+      };
+      for (const step of stepsTo(output) ?? []) places[step] = place;
+    }
   }
 
   #copy({ name }: PlanCall, tensor: PlanTensor, from: number, to: number): void {
@@ -251,6 +290,7 @@ class Flattening {
   #overwrites(call: PlanCall, output: number, values: ReadonlySet<number>): boolean {
     const reads = call.inputs.flatMap(({ value }, i) => (values.has(value) ? [i] : []));
     if (reads.length === 0) return true;
+    if (call.kernel === 'Copy') return true;
     if (call.kernel === 'While') return reads.length === 1 && reads[0] === output;
     if (call.kernel !== 'Case') return mayOverwrite(call, reads, call.outputs[output]);
     return bodiesOfCall(call).every((body) => {

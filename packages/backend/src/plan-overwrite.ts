@@ -17,7 +17,7 @@ function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
 
 /**
  * Whether a kernel may write `output` into the memory that it reads at all of these places among its inputs: a scalar program reads
- * each element before it writes it, SetRow leaves all but one row.
+ * each element before it writes it, SetRow and ScatterNd leave all but some rows.
  */
 export function mayOverwrite(
   { kernel, inputs }: PlanCall,
@@ -25,6 +25,7 @@ export function mayOverwrite(
   output: PlanTensor,
 ): boolean {
   if (typeof kernel !== 'string') return places.every((i) => sameTensor(inputs[i], output));
-  if (kernel === 'SetRow') return places.every((i) => i === 0 && sameTensor(inputs[i], output));
+  if (kernel === 'SetRow' || kernel === 'ScatterNd')
+    return places.every((i) => i === 0 && sameTensor(inputs[i], output));
   return places.length === 0;
 }

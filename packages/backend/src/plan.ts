@@ -87,7 +87,7 @@ export interface PlanState {
 /**
  * A list of calls over numbered memory. Every value is one of the inputs, a state, or written by exactly one call, which comes before
  * those that read it. States may be read and written by several calls, in their order; one call may write what it reads only where its
- * kernel allows outputs to be inputs (scalar programs on tensors of the outputs' shape, optimizers, SetRow, states of Case and While).
+ * kernel allows outputs to be inputs (scalar programs on tensors of the outputs' shape, optimizers, SetRow, ScatterNd, states of Case and While).
  *
  * The plans in `PlanCall.bodies` number their values by themselves. A body's inputs are given by the call, its states by the plans
  * around it where those have one of the same source. A state may be given to a body that writes it, as it is before the call.

@@ -52,6 +52,28 @@ describe('addRowsInPlace', () => {
     expect([...b.run(jsBackend, plan).outputs[0]]).toEqual([1, 4, 9, 16, 25, 36]);
   });
 
+  it('adds several rows, one call after the other', () => {
+    const b = new PlanBuilder();
+    const acc = b.input('float32', [3, 2], counting([3, 2]));
+    const x = b.input('float32', [2], [10, 20]);
+    const xs = b.input('float32', [2, 2], [1, 2, 4, 8]);
+    const index = b.input('int32', [], [1]);
+    const indices = b.input('int32', [2], [2, 2]);
+    const grads = [
+      b.kernel('GatherGrad', [x, index], 'float32', [3, 2], { axis: 0, batchDims: 0 }),
+      b.kernel('GatherGrad', [xs, indices], 'float32', [3, 2], { axis: 0, batchDims: 0 }),
+    ];
+    const y = b.map((s, v, w) => s.add(v, w), grads);
+    b.output(b.map((s, v, w) => s.add(v, w), [acc, y]));
+    const plan = addRowsInPlace(b.plan());
+    expect(lines(plan)).toEqual([
+      '%9 float32[3,2] = ScatterNd(%0 float32[3,2], %4 int32[2,1], %2 float32[2,2], mode: 1)',
+      '%8 float32[3,2] = SetRow(%9 float32[3,2], %3 int32[], %1 float32[2], mode: 1)',
+    ]);
+    expect([...b.run(jsBackend, plan).outputs[0]]).toEqual([1, 2, 13, 24, 10, 16]);
+    expect(b.run(jsBackend, plan)).toEqual(b.run(jsBackend, b.plan()));
+  });
+
   const kept = (build: (b: PlanBuilder, index: PlanTensor, x: PlanTensor, acc: PlanTensor) => void): void => {
     const b = new PlanBuilder();
     const state = b.state('float32', [3, 2], counting([3, 2]));

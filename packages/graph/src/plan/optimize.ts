@@ -16,6 +16,7 @@ import { recomputeCheapResults } from './recompute.ts';
 import { fuseReductions } from './reductions.ts';
 import { recogniseRows } from './rows.ts';
 import { selectResults } from './selections.ts';
+import { sinkSums } from './sinking.ts';
 import { removeDeadStacks } from './stacks.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
@@ -26,6 +27,7 @@ const passes = {
   constants: foldConstants,
   movement: foldMovement,
   common: shareCommonCalls,
+  sinking: sinkSums,
   accumulation: addRowsInPlace,
   dead: removeDeadCalls,
   rows: recogniseRows,
@@ -46,6 +48,7 @@ const simplifying: readonly PassName[] = [
   'movement',
   'common',
   'movement',
+  'sinking',
   'accumulation',
   'dead',
 ];
@@ -82,7 +85,7 @@ export interface OptimizeOptions {
 
 /**
  * A plan that computes the same with fewer calls and less memory. Results keep every bit, but for what `foldMovement` and `fuseEpilogues`
- * say of the rounding of products, `addRowsInPlace` of −0, and the last bit of native powers of 2 and −1.
+ * say of the rounding of products, `addRowsInPlace` and `sinkSums` of sums, and the last bit of native powers of 2 and −1.
  *
  * With the environment variable `EAGRE_GRAPH_DUMP` each stage is written to standard error as `planToString` shows it: `1` for all
  * stages, or the names of some, separated by commas: `input`, passes, `result`.

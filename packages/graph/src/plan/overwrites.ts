@@ -3,7 +3,7 @@ import { isScalarCall } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 /**
- * Moves calls that could write over what they read behind the other readers of that, so that it need not be copied: SetRow, and scalar
+ * Moves calls that could write over what they read behind the other readers of that, so that it need not be copied: SetRow, ScatterNd, and scalar
  * programs that make the next value of what a loop carries (an output of the plan, of the input at the same place). A call moves over
  * others only if none of them reads or writes what it writes, or writes what it reads.
  */
@@ -24,7 +24,7 @@ export function overwriteLast(plan: Plan): Plan {
 
 /** The value that a call could write over if nobody else needed it; states are written in their turn anyway. */
 function overwritten(plan: Plan, call: PlanCall, uses: Uses): number | undefined {
-  if (call.kernel === 'SetRow') {
+  if (call.kernel === 'SetRow' || call.kernel === 'ScatterNd') {
     const { value } = call.inputs[0];
     return uses.states.has(value) ? undefined : value;
   }
