@@ -55,10 +55,10 @@ function backward(
   const means = numbers(mean);
   const channels = scale.size;
   const pixels = x.size / channels;
-  const inverses = Float64Array.from(numbers(variance), (v) => 1 / Math.sqrt(v + epsilon));
+  const inverses = new Float64Array(numbers(variance)).map((v) => 1 / Math.sqrt(v + epsilon));
   const sums = sumChannels(x.size, channels, (i) => gradient[i]);
   const products = sumChannels(x.size, channels, (i, c) => gradient[i] * (data[i] - means[c]) * inverses[c]);
-  const factors = Float64Array.from(numbers(scale), (s, c) => s * inverses[c]);
+  const factors = new Float64Array(numbers(scale)).map((s, c) => s * inverses[c]);
   for (let start = 0; start < x.size; start += channels) {
     for (let c = 0; c < channels; c++) {
       const normal = (data[start + c] - means[c]) * inverses[c];

@@ -2,6 +2,7 @@ import { InternalError, OutOfRangeError, UnimplementedError } from '@eagre/backe
 import { describe, expect, it } from 'vitest';
 import { inner, noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './gather.ts';
+import { view } from './view.ts';
 
 describe('gathering', () => {
   const params = tensor('float32', [3, 2], [0, 1, 10, 11, 20, 21]);
@@ -214,5 +215,17 @@ describe('OneHot and Nonzero', () => {
     expect(values(run(kernels, 'Nonzero', [big], 'int64', [1, 1]))).toEqual([1n]);
     expect(values(run(kernels, 'Nonzero', [tensor('bool', [], [1])], 'int64', [1, 0]))).toEqual([]);
     expect(() => run(kernels, 'Nonzero', [x], 'int64', [4, 2])).toThrow(InternalError);
+  });
+
+  it('takes more tuples than an array holds', () => {
+    const count = 2 ** 27;
+    const none = tensor('int32', [count, 0]);
+    const y = run(kernels, 'GatherNd', [tensor('uint8', [], [7]), none], 'uint8', [count]);
+    const out = view(y);
+    expect([out[0], out[count - 1]]).toEqual([7, 7]);
+    const base = tensor('uint8', [0, 3]);
+    const updates = tensor('uint8', [2 ** 50, 0, 3]);
+    const many = tensor('int32', [2 ** 50, 0]);
+    expect(run(kernels, 'ScatterNd', [base, many, updates], 'uint8', [0, 3], { mode: 1 }).size).toBe(0);
   });
 });

@@ -12,7 +12,12 @@ import { bigints, type NumberArray, numbers, product, view } from './view.ts';
 
 /** Indices as numbers; beyond 2^53 they are not exact, but then out of every range. */
 function indexList(t: TensorRef): NumberArray {
-  return t.dtype === 'int64' ? Float64Array.from(bigints(t), Number) : numbers(t);
+  if (t.dtype !== 'int64') return numbers(t);
+  const exact = bigints(t);
+  const list = new Float64Array(t.size);
+  // Float64Array.from would make an array of all values first.
+  for (let i = 0; i < list.length; i++) list[i] = Number(exact[i]);
+  return list;
 }
 
 function checkIndices(indices: NumberArray, n: number, op: string): void {
@@ -82,32 +87,41 @@ function gatherGrad(
   numbers(dparams).set(sums);
 }
 
-/** The start in `whole` of the slice at each index tuple, and the slices' length. */
-function slices(whole: TensorRef, indices: TensorRef, op: string): { starts: number[]; inner: number } {
+/**
+ * Visits the slice of `whole` at each index tuple: the number of the tuple, where the slice of `inner` elements starts.
+ * @throws OutOfRangeError before the first visit.
+ */
+function forEachTuple(
+  whole: TensorRef,
+  indices: TensorRef,
+  op: string,
+  visit: (i: number, start: number, inner: number) => void,
+): void {
   const depth = indices.shape[indices.shape.length - 1];
   const inner = product(whole.shape.slice(depth));
-  const count = depth === 0 && inner === 0 ? 0 : product(indices.shape.slice(0, -1));
+  const count = product(indices.shape.slice(0, -1));
   const steps = strides(whole.shape);
   const index = indexList(indices);
-  const starts = Array.from({ length: count }, (_, i) => {
-    let start = 0;
+  for (let i = 0; depth > 0 && i < count; i++) {
     for (let k = 0; k < depth; k++) {
       const at = index[i * depth + k];
-      if (!(at >= 0 && at < whole.shape[k])) {
+      if (!(at >= 0 && at < whole.shape[k]))
         throw new OutOfRangeError(`index ${at} of tuple ${i} is not in [0, ${whole.shape[k]})`, op);
-      }
-      start += at * steps[k];
     }
-    return start;
-  });
-  return { starts, inner };
+  }
+  // Empty slices may be more than any time is enough for.
+  if (inner === 0) return;
+  for (let i = 0; i < count; i++) {
+    let start = 0;
+    for (let k = 0; k < depth; k++) start += index[i * depth + k] * steps[k];
+    visit(i, start, inner);
+  }
 }
 
 function gatherNd(params: TensorRef, indices: TensorRef, y: TensorRef): void {
-  const { starts, inner } = slices(params, indices, 'GatherNd');
   const data = movable(params);
   const out = movable(y);
-  starts.forEach((start, i) => {
+  forEachTuple(params, indices, 'GatherNd', (i, start, inner) => {
     for (let k = 0; k < inner; k++) out[i * inner + k] = data[start + k];
   });
 }
@@ -135,14 +149,17 @@ function scatterNd(
   mode: number,
 ): void {
   if (mode !== 0 && y.dtype === 'bool') throw new UnimplementedError('arithmetic of bool', 'ScatterNd');
-  const { starts, inner } = slices(base, indices, 'ScatterNd');
+  const scatter = (write: (to: number, from: number) => void): void =>
+    forEachTuple(base, indices, 'ScatterNd', (i, start, inner) => {
+      for (let k = 0; k < inner; k++) write(start + k, i * inner + k);
+    });
   if (y.dtype === 'int64') {
     const out = bigints(y);
     const data = bigints(updates);
     const f = combineBig[mode];
-    if (!sameMemory(base, y)) out.set(bigints(base));
-    starts.forEach((start, i) => {
-      for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
+    out.set(bigints(base));
+    scatter((to, from) => {
+      out[to] = f(out[to], data[from]);
     });
     return;
   }
@@ -150,9 +167,9 @@ function scatterNd(
   const out = numbers(y);
   const data = numbers(updates);
   const f = combine[mode];
-  if (!sameMemory(base, y)) out.set(numbers(base));
-  starts.forEach((start, i) => {
-    for (let k = 0; k < inner; k++) out[start + k] = f(out[start + k], data[i * inner + k]);
+  out.set(numbers(base));
+  scatter((to, from) => {
+    out[to] = f(out[to], data[from]);
   });
 }
 

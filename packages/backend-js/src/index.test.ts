@@ -1,4 +1,11 @@
-import { buildScalarProgram, getBackend, type KernelName, kernelAttrs, listBackends } from '@eagre/backend';
+import {
+  buildScalarProgram,
+  getBackend,
+  type KernelName,
+  kernelAttrs,
+  listBackends,
+  ResourceExhaustedError,
+} from '@eagre/backend';
 import { expect, it } from 'vitest';
 import { tensor, values } from './fixture.ts';
 import { jsBackend } from './index.ts';
@@ -22,6 +29,12 @@ it('offers kernels by the dtype of their first input', () => {
   expect(jsBackend.kernel('MatMul', ['bool', 'bool'])).toBeUndefined();
   expect(jsBackend.kernel('Softmax', ['int32'])).toBeUndefined();
   expect(jsBackend.kernel('All', ['float32'])).toBeUndefined();
+});
+
+it('says what no memory is left for', () => {
+  const sum = jsBackend.kernel('Sum', ['float32'])!;
+  const y = { ...tensor('float32', [0]), size: 2 ** 40 };
+  expect(() => sum([tensor('float32', [1])], [y], { axes: [] })).toThrow(ResourceExhaustedError);
 });
 
 it('compiles scalar programs', () => {

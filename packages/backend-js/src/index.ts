@@ -6,6 +6,7 @@ import {
   type Kernel,
   type KernelName,
   type NumericDType,
+  ResourceExhaustedError,
   registerBackend,
 } from '@eagre/backend';
 import { kernels as attention } from './attention.ts';
@@ -27,25 +28,43 @@ import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
 import { kernels as sort } from './sort.ts';
 
-const kernels: Partial<Record<KernelName, Kernel>> = {
-  ...attention,
-  ...batchnorm,
-  ...conv2d,
-  ...fill,
-  ...gather,
-  ...layernorm,
-  ...mapReduce,
-  ...matmul,
-  ...moves,
-  ...optimizers,
-  ...pool2d,
-  ...random,
-  ...reduce,
-  ...rnn,
-  ...scan,
-  ...softmax,
-  ...sort,
-};
+/** What V8 says of arrays and buffers that it cannot make, as one of our errors. */
+function exhaustible(kernel: Kernel): Kernel {
+  return (inputs, outputs, attrs) => {
+    try {
+      kernel(inputs, outputs, attrs);
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new ResourceExhaustedError(
+        `no memory to compute with (${cause.message}); use smaller tensors, or the native backend`,
+        undefined,
+        { cause },
+      );
+    }
+  };
+}
+
+const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
+  Object.entries<Kernel>({
+    ...attention,
+    ...batchnorm,
+    ...conv2d,
+    ...fill,
+    ...gather,
+    ...layernorm,
+    ...mapReduce,
+    ...matmul,
+    ...moves,
+    ...optimizers,
+    ...pool2d,
+    ...random,
+    ...reduce,
+    ...rnn,
+    ...scan,
+    ...softmax,
+    ...sort,
+  }).map(([name, kernel]) => [name, exhaustible(kernel)]),
+);
 
 const floating: readonly NumericDType[] = ['float32', 'float64'];
 const arithmetic: readonly NumericDType[] = [...floating, 'int32', 'int64', 'uint8'];

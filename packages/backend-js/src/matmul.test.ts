@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noise, run, tensor, values } from './fixture.ts';
 import { kernels } from './matmul.ts';
+import { view } from './view.ts';
 
 const plain = { transposeA: false, transposeB: false, activation: 0 };
 
@@ -72,5 +73,22 @@ describe('MatMul', () => {
     expect(
       values(run(kernels, 'MatMul', [one, nan], 'float32', [1, 1], { ...plain, activation: 1 })),
     ).toEqual([NaN]);
+  });
+
+  it('needs no list of its batches', () => {
+    const n = 2 ** 24;
+    const a = tensor('int32', [n, 1, 1]);
+    const b = tensor('int32', [1, 1, 1], [2]);
+    const before = process.memoryUsage().heapUsed;
+    const y = view(run(kernels, 'MatMul', [a, b], 'int32', [n, 1, 1], plain));
+    expect([y[0], y[n - 1]]).toEqual([154, 154]);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100e6);
+  });
+
+  it('broadcasts axes on both sides', () => {
+    const a = tensor('int32', [2, 1, 2, 1, 1], [1, 2, 3, 4]);
+    const b = tensor('int32', [3, 1, 1, 1], [1, 10, 100]);
+    const products = [1, 2, 10, 20, 100, 200, 3, 4, 30, 40, 300, 400];
+    expect(values(run(kernels, 'MatMul', [a, b], 'int32', [2, 3, 2, 1, 1], plain))).toEqual(products);
   });
 });

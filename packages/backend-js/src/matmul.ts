@@ -60,21 +60,27 @@ interface Problem {
   n: number;
   a: Strides;
   b: Strides;
-  /** Where each batch's matrices start in a, b, and y. */
-  batches: { a: number; b: number; y: number }[];
+  batches: number;
+  /** Where a batch's matrices start in a, b, and y. */
+  start: (batch: number) => { a: number; b: number; y: number };
 }
 
-/** For each matrix of the batch shape `to`, the number of the matrix of `from`, which broadcasts to it. */
-function broadcastIndex(from: readonly number[], to: readonly number[]): number[] {
-  let index = [0];
-  for (let axis = 0; axis < to.length; axis++) {
-    const own = axis - (to.length - from.length);
-    const size = own < 0 ? 1 : from[own];
-    const next: number[] = [];
-    for (const i of index) for (let j = 0; j < to[axis]; j++) next.push(i * size + (size === 1 ? 0 : j));
-    index = next;
+/** For a matrix of the batch shape `to`, the number of the matrix of `from`, which broadcasts to it. */
+function broadcastIndex(from: readonly number[], to: readonly number[]): (batch: number) => number {
+  const steps = to.map(() => 0);
+  let step = 1;
+  for (let axis = to.length - 1, own = from.length - 1; own >= 0; axis--, own--) {
+    if (from[own] > 1) steps[axis] = step;
+    step *= from[own];
   }
-  return index;
+  return (batch) => {
+    let index = 0;
+    for (let axis = to.length - 1, rest = batch; axis >= 0; axis--) {
+      index += (rest % to[axis]) * steps[axis];
+      rest = Math.floor(rest / to[axis]);
+    }
+    return index;
+  };
 }
 
 function problem(
@@ -95,11 +101,8 @@ function problem(
     n,
     a: transposeA ? { row: 1, column: m } : { row: k, column: 1 },
     b: transposeB ? { row: 1, column: k } : { row: n, column: 1 },
-    batches: Array.from({ length: product(batch) }, (_, i) => ({
-      a: ofA[i] * m * k,
-      b: ofB[i] * k * n,
-      y: i * m * n,
-    })),
+    batches: product(batch),
+    start: (i) => ({ a: ofA(i) * m * k, b: ofB(i) * k * n, y: i * m * n }),
   };
 }
 
@@ -131,7 +134,8 @@ function floats(
   const matrix = new Float64Array(p.k * p.n);
   const sums = new Float64Array(p.n);
   let packed = -1;
-  for (const batch of p.batches) {
+  for (let number = 0; number < p.batches; number++) {
+    const batch = p.start(number);
     if (batch.b !== packed) pack(matrix, b, batch.b, p.b, p.k, p.n);
     packed = batch.b;
     for (let i = 0; i < p.m; i++) {
@@ -151,7 +155,8 @@ function int32s(
   bias: NumberArray | undefined,
   relu: number,
 ): void {
-  for (const batch of p.batches) {
+  for (let number = 0; number < p.batches; number++) {
+    const batch = p.start(number);
     for (let i = 0; i < p.m; i++) {
       for (let j = 0; j < p.n; j++) {
         let sum = bias === undefined ? 0 : bias[j];
@@ -173,7 +178,8 @@ function int64s(
   bias: BigInt64Array | undefined,
   relu: number,
 ): void {
-  for (const batch of p.batches) {
+  for (let number = 0; number < p.batches; number++) {
+    const batch = p.start(number);
     for (let i = 0; i < p.m; i++) {
       for (let j = 0; j < p.n; j++) {
         let sum = bias === undefined ? 0n : bias[j];

@@ -1,3 +1,4 @@
+import { ResourceExhaustedError } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { tensor, values } from './fixture.ts';
 import { kernels } from './sort.ts';
@@ -46,5 +47,13 @@ describe('TopK', () => {
       [1, 1, 0, 0],
       [1, 3, 0, 2],
     ]);
+  });
+
+  it('refuses more than JavaScript sorts', () => {
+    const x = { ...tensor('uint8', [0]), shape: [2 ** 27], size: 2 ** 27 };
+    const one = tensor('uint8', [1]);
+    expect(() => kernels.TopK!([x], [one, tensor('int32', [1])], { descending: true })).toThrow(
+      ResourceExhaustedError,
+    );
   });
 });

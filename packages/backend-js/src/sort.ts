@@ -1,4 +1,4 @@
-import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import { type Kernel, type KernelName, ResourceExhaustedError, type TensorRef } from '@eagre/backend';
 import { movable } from './moves.ts';
 import { numbers } from './view.ts';
 
@@ -9,18 +9,27 @@ function compare(a: number, b: number): number {
   return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
 }
 
+// V8 sorts no typed array of 2²⁷ elements by a function.
+const MOST = 2 ** 26;
+
 function topK(x: TensorRef, values: TensorRef, indices: TensorRef, descending: boolean): void {
   const n = x.shape[x.shape.length - 1];
   const k = values.shape[values.shape.length - 1];
   if (values.size === 0) return;
+  if (n > MOST) {
+    throw new ResourceExhaustedError(
+      `JavaScript sorts at most ${MOST} elements, not ${n}; sort parts, or use the native backend`,
+      'TopK',
+    );
+  }
   const data = movable(x);
   const sorted = movable(values);
   const places = numbers(indices);
-  const order = Array<number>(n);
+  const order = new Int32Array(n);
   for (let row = 0; row < x.size / n; row++) {
     const start = row * n;
     for (let i = 0; i < n; i++) order[i] = i;
-    // Array.prototype.sort is stable.
+    // It is stable.
     order.sort(
       descending
         ? (i, j) => compare(data[start + j], data[start + i])
