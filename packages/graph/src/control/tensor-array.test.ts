@@ -1,7 +1,8 @@
 import '@eagre/backend-js';
-import { constant, scope, type Tensor, zeros } from '@eagre/core';
+import { constant, ones, scope, type Tensor, zeros } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { tfFunction } from '../function.ts';
+import { scan } from './elements.ts';
 import { TensorArray } from './tensor-array.ts';
 
 const values = (x: Tensor): unknown => x.array();
@@ -198,4 +199,23 @@ test('strings, without a trace', () => {
     'a',
     'b',
   ]);
+});
+
+test('what is not written takes one piece for each gap', () => {
+  const fill = (x: Tensor): Tensor =>
+    new TensorArray('float32', { size: 1000 }).write(1, x).write(2, x.mul(2)).write(500, x.mul(3)).stack();
+  const traced = tfFunction(fill);
+  const expected = new Array<number>(1000).fill(0);
+  Object.assign(expected, { 1: 5, 2: 10, 500: 15 });
+  expect(fill(constant(5)).array()).toEqual(expected);
+  expect(traced(constant(5)).array()).toEqual(expected);
+  expect(traced.getConcreteFunction(constant(5)).graph.nodes.length).toBeLessThan(20);
+});
+
+test('a scan from the first element writes all states in one tensor', () => {
+  const sums = tfFunction((x: Tensor) => scan((sum: Tensor, row: Tensor) => sum.add(row), x));
+  const x = ones([1000, 2]);
+  expect(sums(x).at(999).array()).toEqual([1000, 1000]);
+  const { graph } = sums.getConcreteFunction(x);
+  expect(graph.nodes.length).toBeLessThan(12);
 });

@@ -158,9 +158,10 @@ export class TensorArray {
   stack(): Tensor {
     const { contents } = this;
     if (contents instanceof Tensor) return contents;
-    const items = this.#filled();
-    if (items.length > 0) return stack(items);
-    return zeros([0, ...this.#shape('stack')], { dtype: this.dtype });
+    if (contents.length === 0) return zeros([0, ...this.#shape('stack')], { dtype: this.dtype });
+    const gap = contents.toArray().indexOf(null);
+    if (gap >= 0) this.#shapeOfUnwritten(gap);
+    return this.dense() as Tensor;
   }
 
   /** The elements at `indices` (rank 1): [n, ...elementShape]. @throws OutOfRangeError for an index outside of the array. */
@@ -263,9 +264,12 @@ export class TensorArray {
     if (this.contents instanceof Tensor) return this.contents;
     const shape = this.#commonShape();
     if (shape === null) return null;
-    const items = this.contents.toArray();
-    if (items.every((t) => t === null)) return zeros([items.length, ...shape], { dtype: this.dtype });
-    return stack(items.map((t) => t ?? zeros(shape, { dtype: this.dtype })));
+    const pieces = runsOf(this.contents.toArray()).map(({ count, items }) =>
+      items.length > 0 ? stack(items) : zeros([count, ...shape], { dtype: this.dtype }),
+    );
+    const [first] = pieces;
+    if (first === undefined) return zeros([0, ...shape], { dtype: this.dtype });
+    return pieces.length === 1 ? first : concat(pieces, 0);
   }
 
   /** @internal The array whose elements are the rows of a tensor. */
@@ -349,6 +353,10 @@ export class TensorArray {
   }
 
   #unwritten(at: number): Tensor {
+    return zeros(this.#shapeOfUnwritten(at), { dtype: this.dtype });
+  }
+
+  #shapeOfUnwritten(at: number): Shape {
     const { elementShape } = this;
     if (!isKnown(elementShape)) {
       throw new InvalidArgumentError(
@@ -356,7 +364,7 @@ export class TensorArray {
         OP,
       );
     }
-    return zeros(elementShape, { dtype: this.dtype });
+    return elementShape;
   }
 
   #shape(what: string): Shape {
@@ -414,6 +422,21 @@ export class TensorArray {
       OP,
     );
   }
+}
+
+/** What follows one another in a list: written elements, or places of unwritten ones. */
+function runsOf(
+  elements: readonly (Tensor | null)[],
+): readonly { readonly count: number; readonly items: readonly Tensor[] }[] {
+  const runs: { count: number; items: Tensor[] }[] = [];
+  for (const element of elements) {
+    let run = runs.at(-1);
+    if (run === undefined || run.items.length > 0 !== (element !== null))
+      runs.push((run = { count: 0, items: [] }));
+    run.count++;
+    if (element !== null) run.items.push(element);
+  }
+  return runs;
 }
 
 function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
