@@ -1,5 +1,4 @@
 import {
-  type DType,
   FailedPreconditionError,
   InvalidArgumentError,
   keep,
@@ -12,88 +11,47 @@ import {
   type Trackable,
   type TrackableView,
   Variable,
-  zeros,
 } from '@eagre/core';
 import {
   callable,
   context,
   guardedShape,
-  isFloating,
   lifted,
   outsideScopes,
   sameShape,
   showFields,
   showShape,
-  snakeCase,
-  toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
-import { Optimizer } from '@eagre/optimizers';
+import { isSymbolic, keepAll, outputsOf, prepare } from './call.ts';
 import { type ConstraintLike, get as getConstraint, isOurs as isOurConstraint } from './constraints.ts';
-import { get as getInitializer, type InitializerLike } from './initializers.ts';
+import { get as getInitializer } from './initializers.ts';
+import { namedWeights, walkAttributes, withInner } from './inside.ts';
 import { KerasTensor } from './keras-tensor.ts';
-import { LocalNames, uniqueName } from './naming.ts';
-import {
-  get as getRegularizer,
-  isOurs as isOurRegularizer,
-  type Regularizer,
-  type RegularizerLike,
-} from './regularizers.ts';
+import type {
+  CallOptions,
+  LayerInput,
+  LayerOptions,
+  LayerOutput,
+  NamedWeight,
+  WeightOptions,
+} from './layer-types.ts';
+import { uniqueName } from './naming.ts';
+import { get as getRegularizer, isOurs as isOurRegularizer, type Regularizer } from './regularizers.ts';
+import { isShapes, isTryingOut, type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
 import { layerChildren } from './trackable.ts';
 
-export interface LayerOptions {
-  /** Unique in a model; `dense`, `dense_1`… unless given. */
-  readonly name?: string;
-  /** False freezes the weights. */
-  readonly trainable?: boolean;
-  /** Of weights and computation: float32 unless said. */
-  readonly dtype?: 'float32' | 'float64';
-  /** Without the batch dimension: lets a Sequential model build its weights at once. */
-  readonly inputShape?: PartialShape;
-}
-
-export interface CallOptions {
-  /** Whether layers behave as in training (Dropout, BatchNormalization); inherited from the calling layer unless given. */
-  readonly training?: boolean;
-  readonly [option: string]: unknown;
-}
-
-export interface WeightOptions {
-  /** A dimension that is not known (`null`, `undefined`) is an error when the weight is made. */
-  readonly shape?: readonly (number | null | undefined)[];
-  /** Part of the weight's name in files: `kernel`. */
-  readonly name?: string;
-  readonly initializer?: InitializerLike;
-  readonly regularizer?: RegularizerLike | null;
-  readonly constraint?: ConstraintLike | null;
-  readonly trainable?: boolean;
-  readonly dtype?: DType;
-}
-
-export type LayerInput = Tensor | readonly Tensor[];
-export type LayerOutput = Tensor | readonly Tensor[];
-
-/** A weight with its name in a weights file, such as `dense/kernel`. */
-export interface NamedWeight {
-  readonly path: string;
-  readonly variable: Variable;
-  /** Neither the weight nor a layer around it is frozen. */
-  readonly trainable: boolean;
-}
-
-/** A tensor without values. */
-export interface TensorSpec {
-  /** Batch first; `null` is unknown. */
-  readonly shape: PartialShape;
-  readonly dtype: DType;
-}
-/** The inputs or outputs of a call, without values; `many`: an array, even of one. */
-export interface Specs {
-  readonly list: readonly TensorSpec[];
-  readonly many: boolean;
-}
+export type {
+  CallOptions,
+  LayerInput,
+  LayerOptions,
+  LayerOutput,
+  NamedWeight,
+  WeightOptions,
+} from './layer-types.ts';
+export { type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
 
 /** What a layer keeps beside its attributes, out of sight of the search for variables. */
 interface LayerState {
@@ -120,8 +78,6 @@ let currentTraining: boolean | undefined;
 let depth = 0;
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
 let anyLosses = false;
-// Whether layers run on stand-ins only to find out shapes: then losses do not count.
-let trying = false;
 
 /**
  * A function with weights. Subclasses make weights in `build` (called once, with the shape of the first input) or in the
@@ -255,7 +211,7 @@ export class Layer extends Module implements Trackable {
   /** Adds a term to the loss of the current call; `fit` adds up its elements. */
   addLoss(loss: Tensor): void {
     if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
-    if (trying) return;
+    if (isTryingOut()) return;
     anyLosses = true;
     this._layer.losses.push(keep(loss));
   }
@@ -313,9 +269,7 @@ export class Layer extends Module implements Trackable {
 
   /** What `addLoss` added in the last call, here and in the layers inside, then the penalties of weights that are not frozen. */
   get losses(): Tensor[] {
-    const layers = new Set<Layer>();
-    gather(this, layers);
-    const added = [...layers].flatMap((layer) => layer._layer.losses);
+    const added = [...withInner(this)].flatMap((layer) => layer._layer.losses);
     const penalties: Tensor[] = [];
     for (const variable of this.trainableVariables) {
       const regularizer = regularizers.get(variable);
@@ -365,10 +319,8 @@ export class Layer extends Module implements Trackable {
 
   /** @internal Metrics among the attributes, here and inside: `fit` resets them. */
   attributeMetrics(): metrics.Metric[] {
-    const layers = new Set<Layer>();
-    gather(this, layers);
     const found = new Set<metrics.Metric>();
-    for (const layer of layers) {
+    for (const layer of withInner(this)) {
       walkAttributes(layer, (_, value) => {
         if (value instanceof metrics.Metric) found.add(value);
       });
@@ -419,7 +371,7 @@ export class Layer extends Module implements Trackable {
     }
     const before = currentTraining;
     const training = options.training ?? before ?? false;
-    if (depth === 0 && anyLosses) clearLosses(this);
+    if (depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
     currentTraining = training;
     depth++;
     const leave = context.tracer?.enterScope(this.name);
@@ -470,40 +422,11 @@ showFields(Layer.prototype, (layer) => ({
   trainable: layer.trainable,
 }));
 
-function keepAll<T extends LayerInput>(tensors: T): T {
-  if (tensors instanceof Tensor) keep(tensors);
-  else if (Array.isArray(tensors)) for (const t of tensors as readonly Tensor[]) keep(t);
-  return tensors;
-}
-
-/** Arguments as tensors. A user's layer gets floats in its own precision, as in Keras; layers of ours see to it themselves. */
-function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
-  const { dtype } = layer;
-  const convert = (value: TensorLike): Tensor => {
-    // Not the variable's own memory, which later updates write into.
-    const x = value instanceof Variable ? value.read() : toTensor(value, dtype);
-    return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
-  };
-  const several =
-    Array.isArray(inputs) &&
-    inputs.length > 0 &&
-    inputs.every((x) => x instanceof Tensor || x instanceof Variable);
-  return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
-}
-
 // What was traced before a change trains the variables of then.
 let changes = 0;
 /** @internal How often `trainable` was set, of any layer. */
 export function trainableChanges(): number {
   return changes;
-}
-
-/** What `call` returned, with the values of variables in their place. */
-function outputsOf(result: unknown): LayerOutput {
-  if (result instanceof Variable) return result.read();
-  if (Array.isArray(result))
-    return result.map((y: unknown) => (y instanceof Variable ? y.read() : y)) as Tensor[];
-  return result as LayerOutput;
 }
 
 function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
@@ -512,138 +435,4 @@ function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
   return isOurConstraint(constraint)
     ? (variable) => constraint(variable.taken())
     : (variable) => constraint(variable.read());
-}
-
-/** @throws InvalidArgumentError when symbolic tensors stand beside others. */
-function isSymbolic(inputs: unknown): inputs is KerasTensor | readonly KerasTensor[] {
-  if (inputs instanceof KerasTensor) return true;
-  if (!Array.isArray(inputs)) return false;
-  const n = inputs.filter((x) => x instanceof KerasTensor).length;
-  if (n > 0 && n < inputs.length) {
-    throw new InvalidArgumentError(
-      'a list of inputs mixes symbolic tensors (tf.Input) and others; put constants into a Lambda layer',
-    );
-  }
-  return n > 0;
-}
-
-/** @internal The specs of one shape, or of several. */
-export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DType): Specs {
-  const many = isShapes(shape);
-  return { list: (many ? shape : [shape]).map((s) => ({ shape: s, dtype })), many };
-}
-
-function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
-  return Array.isArray(shape[0]);
-}
-
-// Sizes tried for unknown dimensions (batch, others): what differs between two attempts depends on them.
-const STAND_INS = [
-  [2, 32],
-  [3, 48],
-] as const;
-
-/** Runs a layer on zeros to see what comes out. */
-export function tryOut(layer: Layer, inputs: Specs): Specs {
-  const attempt = ([batch, other]: readonly [number, number]): Specs => {
-    const before = trying;
-    trying = true;
-    try {
-      return withoutTapes(() =>
-        scope(() => {
-          const tensors = inputs.list.map(({ shape, dtype }) =>
-            zeros(
-              shape.map((d, i) => d ?? (i === 0 ? batch : other)),
-              { dtype },
-            ),
-          );
-          const y: LayerOutput = layer.invoke(inputs.many ? tensors : tensors[0], { training: false });
-          const many = Array.isArray(y);
-          const list = ((many ? y : [y]) as readonly Tensor[]).map(({ shape, dtype }) => ({ shape, dtype }));
-          return { list, many };
-        }),
-      );
-    } finally {
-      trying = before;
-    }
-  };
-  const first = attempt(STAND_INS[0]);
-  if (inputs.list.every(({ shape }) => !shape.includes(null))) return first;
-  const second = attempt(STAND_INS[1]);
-  const list = first.list.map(({ shape, dtype }, i) => {
-    const other = second.list[i]?.shape;
-    return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
-  });
-  return { list, many: first.many };
-}
-
-/** The layer and all inside, each once. */
-function gather(layer: Layer, into: Set<Layer>): void {
-  if (into.has(layer)) return;
-  into.add(layer);
-  for (const inner of layer.directLayers()) gather(inner, into);
-}
-
-function clearLosses(layer: Layer): void {
-  const layers = new Set<Layer>();
-  gather(layer, layers);
-  for (const each of layers) each._layer.losses = [];
-}
-
-/** Visits variables, layers and metrics among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
-function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
-  const seen = new Set<unknown>();
-  const inside = (object: object): void => {
-    for (const [key, value] of Object.entries(object)) look(key, value);
-  };
-  const look = (key: string, value: unknown): void => {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
-      return;
-    seen.add(value);
-    if (value instanceof Layer || value instanceof Variable || value instanceof metrics.Metric)
-      visit(key, value);
-    else if (Array.isArray(value) || value instanceof Set) for (const item of value) look(key, item);
-    else if (value instanceof Map) for (const item of value.values()) look(key, item);
-    // What an optimizer remembers is no weight of the model that has it as an attribute.
-    else if (value instanceof Module) {
-      if (!(value instanceof Optimizer)) inside(value);
-    } else if (Object.getPrototypeOf(value) === Object.prototype) inside(value);
-  };
-  inside(layer);
-}
-
-function namedWeights(
-  layer: Layer,
-  prefix = '',
-  frozen = false,
-  seen: Set<Variable> = new Set(),
-): NamedWeight[] {
-  const own: NamedWeight[] = [];
-  const still = frozen || !layer.trainable;
-  const names = new LocalNames();
-  const add = (name: string, variable: Variable): void => {
-    if (seen.has(variable)) return;
-    seen.add(variable);
-    own.push({ path: prefix + names.unique(name), variable, trainable: variable.trainable && !still });
-  };
-  for (const { name, variable } of layer._layer.weights) add(name, variable);
-  walkAttributes(layer, (key, value) => {
-    if (value instanceof Variable) add(key, value);
-  });
-  const out = [...own.filter((w) => w.variable.trainable), ...own.filter((w) => !w.variable.trainable)];
-  const inner = new LocalNames();
-  for (const child of layer.directLayers()) {
-    // Numbered within this layer, not by the names that layers happened to get, so that another process finds them again.
-    const name = inner.unique(isDefaultName(child) ? snakeCase(child.constructor.name) : child.name);
-    out.push(...namedWeights(child, `${prefix}${name}/`, still, seen));
-  }
-  return out;
-}
-
-function isDefaultName(layer: Layer): boolean {
-  const base = snakeCase(layer.constructor.name);
-  return (
-    layer.name === base ||
-    (layer.name.startsWith(`${base}_`) && /^\d+$/.test(layer.name.slice(base.length + 1)))
-  );
 }

@@ -1,0 +1,75 @@
+// What is inside a layer: the layers, weights and metrics among its attributes.
+import { Module, Variable } from '@eagre/core';
+import { snakeCase } from '@eagre/core/internal';
+import { metrics } from '@eagre/metrics';
+import { Optimizer } from '@eagre/optimizers';
+import { Layer } from './layer.ts';
+import type { NamedWeight } from './layer-types.ts';
+import { LocalNames } from './naming.ts';
+
+/** The layer and all inside, each once. */
+export function withInner(layer: Layer, found: Set<Layer> = new Set()): Set<Layer> {
+  if (found.has(layer)) return found;
+  found.add(layer);
+  for (const inner of layer.directLayers()) withInner(inner, found);
+  return found;
+}
+
+/** Visits variables, layers and metrics among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
+export function walkAttributes(layer: Layer, visit: (key: string, value: unknown) => void): void {
+  const seen = new Set<unknown>();
+  const inside = (object: object): void => {
+    for (const [key, value] of Object.entries(object)) look(key, value);
+  };
+  const look = (key: string, value: unknown): void => {
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
+      return;
+    seen.add(value);
+    if (value instanceof Layer || value instanceof Variable || value instanceof metrics.Metric)
+      visit(key, value);
+    else if (Array.isArray(value) || value instanceof Set) for (const item of value) look(key, item);
+    else if (value instanceof Map) for (const item of value.values()) look(key, item);
+    // What an optimizer remembers is no weight of the model that has it as an attribute.
+    else if (value instanceof Module) {
+      if (!(value instanceof Optimizer)) inside(value);
+    } else if (Object.getPrototypeOf(value) === Object.prototype) inside(value);
+  };
+  inside(layer);
+}
+
+/** Every weight, layer by layer: first those that can be trained, then the others. */
+export function namedWeights(
+  layer: Layer,
+  prefix = '',
+  frozen = false,
+  seen: Set<Variable> = new Set(),
+): NamedWeight[] {
+  const own: NamedWeight[] = [];
+  const still = frozen || !layer.trainable;
+  const names = new LocalNames();
+  const add = (name: string, variable: Variable): void => {
+    if (seen.has(variable)) return;
+    seen.add(variable);
+    own.push({ path: prefix + names.unique(name), variable, trainable: variable.trainable && !still });
+  };
+  for (const { name, variable } of layer._layer.weights) add(name, variable);
+  walkAttributes(layer, (key, value) => {
+    if (value instanceof Variable) add(key, value);
+  });
+  const out = [...own.filter((w) => w.variable.trainable), ...own.filter((w) => !w.variable.trainable)];
+  const inner = new LocalNames();
+  for (const child of layer.directLayers()) {
+    // Numbered within this layer, not by the names that layers happened to get, so that another process finds them again.
+    const name = inner.unique(isDefaultName(child) ? snakeCase(child.constructor.name) : child.name);
+    out.push(...namedWeights(child, `${prefix}${name}/`, still, seen));
+  }
+  return out;
+}
+
+function isDefaultName(layer: Layer): boolean {
+  const base = snakeCase(layer.constructor.name);
+  return (
+    layer.name === base ||
+    (layer.name.startsWith(`${base}_`) && /^\d+$/.test(layer.name.slice(base.length + 1)))
+  );
+}

@@ -1,0 +1,74 @@
+// Tensors without values: what layers say of their outputs before there are any.
+import { type DType, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
+import { withoutTapes } from '@eagre/core/internal';
+import type { Layer } from './layer.ts';
+import type { LayerOutput } from './layer-types.ts';
+
+/** A tensor without values. */
+export interface TensorSpec {
+  /** Batch first; `null` is unknown. */
+  readonly shape: PartialShape;
+  readonly dtype: DType;
+}
+/** The inputs or outputs of a call, without values; `many`: an array, even of one. */
+export interface Specs {
+  readonly list: readonly TensorSpec[];
+  readonly many: boolean;
+}
+
+/** @internal The specs of one shape, or of several. */
+export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DType): Specs {
+  const many = isShapes(shape);
+  return { list: (many ? shape : [shape]).map((s) => ({ shape: s, dtype })), many };
+}
+
+export function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
+  return Array.isArray(shape[0]);
+}
+
+// Whether layers run on stand-ins only to find out shapes: then losses do not count.
+let trying = false;
+/** @internal */
+export function isTryingOut(): boolean {
+  return trying;
+}
+
+// Sizes tried for unknown dimensions (batch, others): what differs between two attempts depends on them.
+const STAND_INS = [
+  [2, 32],
+  [3, 48],
+] as const;
+
+/** Runs a layer on zeros to see what comes out. */
+export function tryOut(layer: Layer, inputs: Specs): Specs {
+  const attempt = ([batch, other]: readonly [number, number]): Specs => {
+    const before = trying;
+    trying = true;
+    try {
+      return withoutTapes(() =>
+        scope(() => {
+          const tensors = inputs.list.map(({ shape, dtype }) =>
+            zeros(
+              shape.map((d, i) => d ?? (i === 0 ? batch : other)),
+              { dtype },
+            ),
+          );
+          const y: LayerOutput = layer.invoke(inputs.many ? tensors : tensors[0], { training: false });
+          const many = Array.isArray(y);
+          const list = ((many ? y : [y]) as readonly Tensor[]).map(({ shape, dtype }) => ({ shape, dtype }));
+          return { list, many };
+        }),
+      );
+    } finally {
+      trying = before;
+    }
+  };
+  const first = attempt(STAND_INS[0]);
+  if (inputs.list.every(({ shape }) => !shape.includes(null))) return first;
+  const second = attempt(STAND_INS[1]);
+  const list = first.list.map(({ shape, dtype }, i) => {
+    const other = second.list[i]?.shape;
+    return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
+  });
+  return { list, many: first.many };
+}
