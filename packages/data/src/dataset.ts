@@ -19,7 +19,7 @@ import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
 import { oneElement, SlicesNode } from './sources/slices.ts';
 import { tracedElements } from './traced-loop.ts';
 import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from './transformations/batch.ts';
-import { CacheNode, PrefetchNode } from './transformations/cache.ts';
+import { CacheNode } from './transformations/cache.ts';
 import {
   AssertCardinalityNode,
   IgnoreErrorsNode,
@@ -34,6 +34,7 @@ import { GroupNode } from './transformations/group.ts';
 import { MapNode, type MapOptions } from './transformations/map.ts';
 import { PaddedBatchNode, type PaddedBatchOptions, paddedTo } from './transformations/padded-batch.ts';
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
+import { PrefetchNode } from './transformations/prefetch.ts';
 import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
 import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
 import { ScanNode } from './transformations/scan.ts';
@@ -478,7 +479,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     await saveElements(this, path, options);
   }
 
-  /** Has up to `bufferSize` elements made ahead, where they have to be waited for. */
+  /**
+   * Has up to `bufferSize` elements made ahead: at once where they have to be waited for, and otherwise when this thread has nothing else to
+   * do, as while `await step.runAsync(batch)` computes on another one.
+   */
   prefetch(bufferSize: number): Dataset<T> {
     return new Dataset(new PrefetchNode(this.node, bufferSize));
   }

@@ -1,4 +1,5 @@
 /** For tests: what threads do. */
+import { writeFileSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 
 export const double = ({ data, shape, dtype }) => ({ data: data.map((v) => v + v), shape, dtype });
@@ -18,3 +19,9 @@ export const refuse = ({ data }) => {
 export const exit = () => process.exit(3);
 
 export const value = 1;
+
+/** Tells that it runs by a file for each element. */
+export const note = ({ data }, folder) => {
+  writeFileSync(`${folder.data[0]}/${data[0]}`, '');
+  return Number(data[0]);
+};

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
@@ -98,5 +101,23 @@ describe('mapOnWorkers', () => {
     for await (const _ of make()) break;
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(active()).toBeLessThanOrEqual(before);
+  });
+
+  it('computes while this thread computes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-workers-'));
+    try {
+      const named = Dataset.zip([numbers(6), Dataset.fromTensors(folder).repeat()]);
+      const mapped = mapOnWorkers<number>(named, { worker, export: 'note' }, { numParallelCalls: 2 });
+      let step = 0;
+      for await (const x of mapped.prefetch(2)) {
+        expect(x.item()).toBe(step++);
+        // This thread never waits here, and yet the next element's function runs.
+        const deadline = Date.now() + 20_000;
+        while (step < 6 && !existsSync(join(folder, String(step)))) expect(Date.now()).toBeLessThan(deadline);
+      }
+      expect(step).toBe(6);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
