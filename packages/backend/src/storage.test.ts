@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import os from 'node:os';
+import { expect, test, vi } from 'vitest';
+import { ResourceExhaustedError } from './errors.ts';
 import { HostAllocator, type Watcher } from './storage.ts';
 
 /** Objects count as collected when a test says so. */
@@ -22,6 +24,13 @@ class Fake implements Watcher {
 }
 
 const MB = 1024 * 1024;
+
+test('what the machine never can hold is refused', () => {
+  const total = vi.spyOn(os, 'totalmem').mockReturnValue(1.25e9);
+  expect(() => new HostAllocator().allocate(1.3e9)).toThrow(ResourceExhaustedError);
+  expect(new HostAllocator().allocate(1.1e9).capacity).toBeGreaterThanOrEqual(1.1e9);
+  total.mockRestore();
+});
 
 test('what was dropped is lent again', () => {
   const fake = new Fake();

@@ -310,11 +310,13 @@ function sizeClass(bytes: number): number {
   return Math.ceil(bytes / step) * step;
 }
 
-// A container's limit shows only when the pages are touched, by the end of the process: so what can never fit is refused.
+// Limits show only when the pages are touched, by the end of the process: so what can never fit is refused.
 function checkLimit(bytes: number): void {
   if (bytes < LARGE || typeof process !== 'object') return;
-  const limit = process.constrainedMemory?.() ?? 0;
-  if (limit > 0 && bytes > limit) throw new RangeError(`the memory is limited to ${limit} bytes`);
+  const container = process.constrainedMemory?.() || Infinity;
+  const machine = process.getBuiltinModule?.('node:os').totalmem() ?? Infinity;
+  const limit = Math.min(container, machine);
+  if (bytes > limit) throw new RangeError(`the memory is limited to ${limit} bytes`);
 }
 
 // Node's Buffer skips the zeroing that `new ArrayBuffer` must do (230 µs against 9 µs for 4 MB); browsers have only the latter.

@@ -4,10 +4,10 @@ import {
   dtypeTraits,
   InvalidArgumentError,
   MAX_RANK,
-  ResourceExhaustedError,
   type TypedArray,
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
+import { checkListSize } from './list-size.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -25,9 +25,6 @@ export interface NDArrayLike {
 export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
 /** Values in arrays, to any depth. */
 export type NestedValues = readonly (Scalar | NestedValues)[];
-
-// What a JavaScript array holds.
-const MAX_STRINGS = 2 ** 32 - 1;
 
 /**
  * A tensor of the given values.
@@ -48,8 +45,8 @@ export function constant(value: TensorLike, dtype?: DType, options: { shape?: Sh
     );
   }
   if (source.dtype === 'string') {
+    checkListSize(size, 'strings', 'make smaller tensors', 'constant');
     const strings = source.strings();
-    if (size > MAX_STRINGS) throw new ResourceExhaustedError(`${size} strings are too many`, 'constant');
     return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0] as string), [
       ...shape,
     ]);
@@ -181,7 +178,7 @@ function fromTyped(
     );
   }
   if (strict && wanted !== undefined && wanted !== natural) {
-    return fromFlat(Array.from(data as ArrayLike<number | bigint>), shape, wanted, natural);
+    return fromFlat(data as ArrayLike<number | bigint>, shape, wanted, natural);
   }
   const out = emptyTensor(natural, shape, data.length);
   const view = viewOf(out);
@@ -254,7 +251,7 @@ function checkKnown(dtype: DType): void {
 }
 
 /** Values into a dtype that holds them exactly (floats round). */
-function fromFlat(values: readonly Scalar[], shape: Shape, dtype: DType, natural: DType): Tensor {
+function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural: DType): Tensor {
   checkKnown(dtype);
   if ((dtype === 'string') !== (natural === 'string')) {
     throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);

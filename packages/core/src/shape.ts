@@ -34,6 +34,13 @@ export function checkList<T>(list: readonly T[], what: string, op?: string): rea
   return list as readonly T[];
 }
 
+/** A switch, off unless given. @throws InvalidArgumentError for what is neither true nor false. */
+export function checkFlag(value: boolean | null | undefined, what: string, op?: string): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value === 'boolean') return value;
+  throw new InvalidArgumentError(`${what} is ${show(value)}, expected true or false`, op);
+}
+
 /** One number or a list of them, as a list. @throws InvalidArgumentError for anything else. */
 export function listOf(value: number | readonly number[], what: string, op?: string): readonly number[] {
   if (typeof value === 'number') return [value];

@@ -1,8 +1,19 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { constant, FailedPreconditionError, InvalidArgumentError, type Tensor, zeros } from './index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  constant,
+  FailedPreconditionError,
+  gatherNd,
+  InvalidArgumentError,
+  ones,
+  ResourceExhaustedError,
+  repeat,
+  type Tensor,
+  tile,
+  zeros,
+} from './index.ts';
 
 describe('values', () => {
   it('come back typed, nested and single', () => {
@@ -31,6 +42,43 @@ describe('values', () => {
   it('can be read asynchronously and as JSON', async () => {
     expect(await constant([1]).read()).toEqual(new Float32Array([1]));
     expect(JSON.stringify({ t: constant([[1], [2]]) })).toBe('{"t":[[1],[2]]}');
+  });
+
+  it('too many for JavaScript arrays are refused, before an array is made', () => {
+    const many = zeros([2 ** 25 + 1], 'uint8');
+    for (const fn of [
+      () => many.array(),
+      () => many.toJSON(),
+      () => many.reshape([1, 2 ** 25 + 1]).array(),
+      () =>
+        zeros([2 ** 24, 1], 'uint8')
+          .reshape([2 ** 24, 1, 1])
+          .array(),
+      () => zeros([2 ** 12, 2 ** 14, 0]).array(),
+      () => zeros([2 ** 40, 0]).array(),
+      () => zeros([2 ** 31], 'string'),
+      () => constant('a', 'string', { shape: [2 ** 16, 2 ** 16] }),
+      () => repeat(['a'], 2 ** 27),
+      () => tile(['a', 'b'], [2 ** 30]),
+      () => gatherNd('a', zeros([2 ** 26, 0], 'int32')),
+    ]) {
+      expect(fn, String(fn)).toThrow(ResourceExhaustedError);
+    }
+    expect(repeat(['a', 'b'], 2).array()).toEqual(['a', 'a', 'b', 'b']);
+    expect(ones([3, 0]).array()).toEqual([[], [], []]);
+    expect(zeros([0, 2 ** 40]).array()).toEqual([]);
+  });
+
+  it('of which there is no copy say so', () => {
+    const t = zeros([4]);
+    const slice = vi.spyOn(Float32Array.prototype, 'slice').mockImplementation(() => {
+      throw new RangeError('Array buffer allocation failed');
+    });
+    try {
+      expect(() => t.data()).toThrow(ResourceExhaustedError);
+    } finally {
+      slice.mockRestore();
+    }
   });
 
   it('of several elements are no single value', () => {

@@ -11,6 +11,7 @@ import {
 } from '@eagre/backend';
 import { context, hostBackend } from './context.ts';
 import { formatTensor, formatValues, showInConsole } from './format.ts';
+import { checkListSize, MAX_PIECES } from './list-size.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue } from './no-value.ts';
 import { type Shape, sizeOf } from './shape.ts';
@@ -36,7 +37,31 @@ let nextId = 1;
 
 function iterateRows(this: Tensor): IterableIterator<Tensor> {
   if (this.backend.name === 'symbolic') throw noValue(this, NOT_ITERABLE);
-  return this.unstack()[Symbol.iterator]();
+  return rowsOf(this);
+}
+
+// Rows that are made at once, and what they hold together: a few, so that a long loop needs little memory.
+const ROWS = 1024;
+const ROW_ELEMENTS = 2 ** 18;
+
+function* rowsOf(x: Tensor): IterableIterator<Tensor> {
+  const n = x.shape[0] as number;
+  // The gradient of a part is as large as the whole, so tapes get as few parts as can be.
+  const recorded = context.tapes.length > 0 || context.tracer !== null;
+  const fitting = Math.min(ROWS, Math.max(1, Math.floor((ROW_ELEMENTS * n) / x.size)));
+  const most = recorded ? MAX_PIECES : fitting;
+  // Without elements an axis may be of any size, which unstack refuses.
+  if (n <= most || x.size === 0) {
+    yield* x.unstack();
+    return;
+  }
+  const rest = x.shape.map(() => 0).slice(1);
+  for (let start = 0; start < n; start += most) {
+    const part = x.slice([start, ...rest], [Math.min(most, n - start), ...x.shape.slice(1)]);
+    const rows = part.unstack();
+    part.dispose();
+    yield* rows;
+  }
 }
 
 const NOT_ITERABLE: string =
@@ -82,9 +107,17 @@ export class Tensor {
     return `/device:${this.backend.deviceType}:0`;
   }
 
-  /** A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array for int64. */
+  /**
+   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array for int64.
+   * @throws ResourceExhaustedError where there is no memory for a copy.
+   */
   data(): TypedArray {
-    return this.#checked().slice();
+    const view = this.#checked();
+    try {
+      return view.slice();
+    } catch (cause) {
+      throw new ResourceExhaustedError(`no memory for a copy of ${view.byteLength} bytes`, 'data', { cause });
+    }
   }
 
   /** The values with their shape and dtype: what other array libraries and the writers of files take. */
@@ -100,8 +133,12 @@ export class Tensor {
     return [...(this.storage.strings ?? [])];
   }
 
-  /** The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar. */
+  /**
+   * The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar.
+   * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
+   */
   array(): NestedArray<Scalar> {
+    checkNested(this.shape);
     return nest(this.#values(), this.shape);
   }
 
@@ -152,7 +189,7 @@ export class Tensor {
     return this.item<number>();
   }
   /**
-   * The rows, along axis 0: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
+   * The rows, along axis 0, made some at a time: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
    * @throws FailedPreconditionError (its call) while a function is traced.
    */
   get [Symbol.iterator](): () => IterableIterator<Tensor> {
@@ -160,6 +197,7 @@ export class Tensor {
     return this.shape.length === 0 ? (undefined as never) : iterateRows;
   }
   toJSON(): NestedArray<Scalar> {
+    checkNested(this.shape);
     return nest(
       this.#values().map((v) => (typeof v === 'bigint' ? v.toString() : v)),
       this.shape,
@@ -189,6 +227,17 @@ export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
 
+/** @throws ResourceExhaustedError where the values, and the arrays that hold them, are too many. */
+function checkNested(shape: Shape): void {
+  let parts = 1;
+  let all = 0;
+  for (const n of shape) {
+    all += parts;
+    parts *= n;
+  }
+  checkListSize(all + parts, 'values and arrays', 'use data(), or take slices', 'array');
+}
+
 function nest(
   values: readonly Scalar[],
   shape: Shape,
@@ -198,8 +247,6 @@ function nest(
 ): NestedArray<Scalar> {
   if (axis === shape.length) return values[start] as Scalar;
   const n = shape[axis] as number;
-  // Only a tensor without elements can have more places along an axis than values.
-  if (n > count && n > 2 ** 22) throw new ResourceExhaustedError(`${n} empty arrays are too many`);
   const step = n === 0 ? 0 : count / n;
   return Array.from({ length: n }, (_, i) => nest(values, shape, axis + 1, start + i * step, step));
 }

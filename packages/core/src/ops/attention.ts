@@ -4,7 +4,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, pair, sumTo } from '../op.ts';
 import { uniform, values } from '../samples.ts';
-import { type Shape, showShape } from '../shape.ts';
+import { checkFlag, type Shape, showShape } from '../shape.ts';
 import { knownSize } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, transpose } from './array.ts';
@@ -217,7 +217,7 @@ export function scaledDotProductAttention(
   checkDType(q.dtype, 'floating', 'query', op);
   const k = toTensor(key, q.dtype);
   const v = toTensor(value, q.dtype);
-  const timeFirst = options.timeFirst ?? false;
+  const timeFirst = checkFlag(options.timeFirst, 'timeFirst', 'ScaledDotProductAttention');
   const form = timeFirst ? '[batch, time, heads, d]' : '[batch, heads, time, d]';
   for (const [what, t] of [
     ['query', q],
@@ -247,7 +247,8 @@ export function scaledDotProductAttention(
     const scores = [q.shape[0], q.shape[heads], q.shape[time], k.shape[time]] as number[];
     inputs.push(prepareMask(options.mask, q, scores, op));
   }
-  return execute(attentionOp, inputs, { timeFirst, scale, causal: options.isCausal ?? false })[0] as Tensor;
+  const causal = checkFlag(options.isCausal, 'isCausal', 'ScaledDotProductAttention');
+  return execute(attentionOp, inputs, { timeFirst, scale, causal })[0] as Tensor;
 }
 
 /** The mask with rank 4. */

@@ -2,7 +2,7 @@
 import { type TensorLike, toTensor } from '../convert.ts';
 import { type Attrs, execute1, type GradContext, type Op } from '../op.ts';
 import type { Sample, SampleInput } from '../samples.ts';
-import { type Axis, normalizeAxes, reducedShape, type Shape } from '../shape.ts';
+import { type Axis, checkFlag, normalizeAxes, reducedShape, type Shape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 
 export interface ReduceOptions {
@@ -23,7 +23,7 @@ export function kept(reduced: Tensor, g: GradContext): Tensor {
 export function reduceBy(op: Op, x: TensorLike, axis: Axis, options: ReduceOptions): Tensor {
   const value = toTensor(x);
   const axes = normalizeAxes(axis, value.rank, op.name);
-  return execute1(op, [value], { axes, keepdims: options.keepdims ?? false });
+  return execute1(op, [value], { axes, keepdims: checkFlag(options.keepdims, 'keepdims', op.name) });
 }
 
 export function reductionSamples(input: (shape: Shape) => SampleInput): () => readonly Sample[] {

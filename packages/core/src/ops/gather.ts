@@ -6,7 +6,7 @@ import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkShape, normalizeAxis, type Shape, sameShape, showShape, sizeOf } from '../shape.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { reshape } from './array.ts';
-import { zeros } from './creation.ts';
+import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { checkRank, move, toIndices } from './moving.ts';
 
@@ -367,10 +367,8 @@ export function sequenceMask(
   let most = 0;
   if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
   else for (const v of viewOf(n)) most = Math.max(most, Number(v));
-  const places = emptyTensor('int32', [most], most);
-  const view = viewOf(places) as Int32Array;
-  for (let i = 0; i < most; i++) view[i] = i;
-  const mask = places.less(reshape(n, [...n.shape, 1]));
+  checkRank([...n.shape, most], 'sequenceMask');
+  const mask = range(most, { dtype: n.dtype as 'int32' }).less(reshape(n, [...n.shape, 1]));
   return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
 }
 

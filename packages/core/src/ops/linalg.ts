@@ -4,7 +4,16 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type Op, pair } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { broadcastShapes, checkList, listOf, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
+import {
+  broadcastShapes,
+  checkFlag,
+  checkList,
+  listOf,
+  normalizeAxis,
+  sameShape,
+  showShape,
+  sizeOf,
+} from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
 import { range } from './creation.ts';
@@ -28,8 +37,8 @@ export interface MatMulOptions {
  */
 export function matmul(a: TensorLike, b: TensorLike, options: MatMulOptions = {}): Tensor {
   const [x, y] = pair(a, b, 'MatMul');
-  const transposeA = options.transposeA === true;
-  const transposeB = options.transposeB === true;
+  const transposeA = checkFlag(options.transposeA, 'transposeA', 'MatMul');
+  const transposeB = checkFlag(options.transposeB, 'transposeB', 'MatMul');
   checkProduct(x, y, transposeA, transposeB, 'MatMul');
   const attrs = { transposeA, transposeB };
   if (y.rank > 2 || x.rank === 2 || transposeA) {

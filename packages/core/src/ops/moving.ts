@@ -3,14 +3,24 @@ import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { withoutTapes } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
+import { checkListSize } from '../list-size.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
 import { type Shape, show, showShape } from '../shape.ts';
+import { symbolically, symbolicTensor } from '../symbolic.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
   if ((inputs[0] as Tensor).dtype !== 'string') return execute1(op, inputs, attrs);
   return withoutTapes(() => {
+    const { size } = symbolically(null, () =>
+      execute1(
+        op,
+        inputs.map((x) => symbolicTensor(x.dtype === 'string' ? 'int32' : x.dtype, x.shape, x.size)),
+        attrs,
+      ),
+    );
+    checkListSize(size, 'strings', 'make smaller tensors', op.name);
     const strings: string[] = [];
     const positions = inputs.map((x) => {
       if (x.dtype !== 'string') return x;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
@@ -105,26 +105,34 @@ export function argSort(x: TensorLike, axis = -1, options: { direction?: SortDir
   return sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1];
 }
 
+const MAX_MAP = 2 ** 24;
+
 const uniqueOp: Op = defineOp({
   name: 'UniqueWithCounts',
   doc: 'The different values of a vector, in the order in which they first occur.',
   run: ([x]) => {
-    const list: readonly unknown[] =
-      x.dtype === 'string' ? (x.storage.strings ?? []) : Array.from(viewOf(x) as ArrayLike<unknown>);
+    const list: ArrayLike<unknown> =
+      x.dtype === 'string' ? (x.storage.strings ?? []) : (viewOf(x) as ArrayLike<unknown>);
     const known = new Map<unknown, number>();
     const counts: number[] = [];
     const indices = emptyTensor('int32', x.shape, x.size);
     const place = viewOf(indices) as Int32Array;
-    list.forEach((v, i) => {
+    for (let i = 0; i < list.length; i++) {
+      const v = list[i];
       let at = known.get(v);
       if (at === undefined) {
         at = known.size;
+        if (at === MAX_MAP) {
+          throw new ResourceExhaustedError(
+            `x has more than ${MAX_MAP} different values, all that a JavaScript Map holds; sort it, and compare neighbours`,
+          );
+        }
         known.set(v, at);
         counts.push(0);
       }
       place[i] = at;
       counts[at]++;
-    });
+    }
     const found = [...known.keys()];
     const count = emptyTensor('int32', [found.length], found.length);
     (viewOf(count) as Int32Array).set(counts);

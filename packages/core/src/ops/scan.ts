@@ -2,7 +2,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type GradContext, type Op } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { normalizeAxis } from '../shape.ts';
+import { checkFlag, normalizeAxis } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 
 export interface ScanOptions {
@@ -68,15 +68,14 @@ function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
   return turned(x.cumprod(axis, { exclusive: true }).mul(sum));
 }
 
-function scan(
-  op: Op,
-  x: TensorLike,
-  axis: number,
-  { exclusive = false, reverse = false }: ScanOptions,
-): Tensor {
+function scan(op: Op, x: TensorLike, axis: number, options: ScanOptions): Tensor {
   const value = toTensor(x);
   checkDType(value.dtype, 'numeric', 'x', op.name);
-  return execute1(op, [value], { axis: normalizeAxis(axis, value.rank, op.name), exclusive, reverse });
+  return execute1(op, [value], {
+    axis: normalizeAxis(axis, value.rank, op.name),
+    exclusive: checkFlag(options.exclusive, 'exclusive', op.name),
+    reverse: checkFlag(options.reverse, 'reverse', op.name),
+  });
 }
 /**
  * The running sum along one axis.

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
+import { MAX_PIECES } from '../list-size.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../shape.ts';
@@ -8,7 +9,7 @@ import type { Tensor } from '../tensor.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { concat, stack } from './join.ts';
-import { checkIntegers, checkRank, move } from './moving.ts';
+import { checkIntegers, checkRank, letGo, move } from './moving.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
 
@@ -270,7 +271,10 @@ const unpackOp: Op = defineOp({
   run: ([x], attrs) => {
     const axis = attrs.axis as number;
     const shape = x.shape.filter((_, i) => i !== axis);
-    return Array.from({ length: x.shape[axis] }, (_, i) => reshape(block(x, axis, i, 1), shape));
+    return Array.from({ length: x.shape[axis] }, (_, i) => {
+      const piece = block(x, axis, i, 1);
+      return letGo(reshape(piece, shape), piece);
+    });
   },
   grad: ({ outputs, attrs }, dy, ...more) => stack(filled(outputs, dy, more), attrs.axis as number),
   samples: () => [
@@ -284,9 +288,14 @@ function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tenso
   return outputs.map((y, i) => (i === 0 ? first : (more[i - 1] ?? zeros(y.shape, y.dtype))));
 }
 
-/** An axis of an empty tensor may be of any size; a few times this many tensors would fill the heap, and the sets that scopes keep. */
+/** @throws ResourceExhaustedError for too many: an axis of an empty tensor may be of any size. */
 function checkPieces(count: number, op: string): void {
-  if (count > 2 ** 20) throw new ResourceExhaustedError(`${count} tensors are too many`, op);
+  if (count > MAX_PIECES) {
+    throw new ResourceExhaustedError(
+      `${count} tensors at once are too many, ${MAX_PIECES} is the most; iterate over the tensor, or take slices`,
+      op,
+    );
+  }
 }
 
 /**

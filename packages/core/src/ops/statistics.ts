@@ -3,7 +3,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { type Axis, normalizeAxes, reducedShape } from '../shape.ts';
+import { type Axis, checkFlag, normalizeAxes, reducedShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
 
@@ -56,7 +56,8 @@ export function moments(
 ): { mean: Tensor; variance: Tensor } {
   const value = floating(x, 'Moments');
   const axes = normalizeAxes(axis, value.rank, 'Moments');
-  const [mean, variance] = execute(momentsOp, [value], { axes, keepdims: options.keepdims ?? false });
+  const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
+  const [mean, variance] = execute(momentsOp, [value], { axes, keepdims });
   return { mean, variance };
 }
 
@@ -165,7 +166,8 @@ export function countNonzero(
   const dtype = options.dtype ?? 'int64';
   checkDType(dtype, 'index', 'dtype', 'CountNonzero');
   const axes = normalizeAxes(axis, value.rank, 'CountNonzero');
-  return execute1(countNonzeroOp, [value], { axes, keepdims: options.keepdims ?? false, dtype });
+  const keepdims = checkFlag(options.keepdims, 'keepdims', 'CountNonzero');
+  return execute1(countNonzeroOp, [value], { axes, keepdims, dtype });
 }
 
 // ---- scaling by a norm
