@@ -20,14 +20,7 @@ import { oneElement, SlicesNode } from './sources/slices.ts';
 import { tracedElements } from './traced-loop.ts';
 import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from './transformations/batch.ts';
 import { CacheNode } from './transformations/cache.ts';
-import {
-  AssertCardinalityNode,
-  IgnoreErrorsNode,
-  OptionsNode,
-  ResampleNode,
-  type ResampleOptions,
-  UniqueNode,
-} from './transformations/checks.ts';
+import { AssertCardinalityNode, IgnoreErrorsNode } from './transformations/checks.ts';
 import { FilterNode } from './transformations/filter.ts';
 import { InterleaveNode, type InterleaveOptions } from './transformations/flat-map.ts';
 import { GroupNode } from './transformations/group.ts';
@@ -36,10 +29,13 @@ import { PaddedBatchNode, type PaddedBatchOptions, paddedTo } from './transforma
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
 import { PrefetchNode } from './transformations/prefetch.ts';
 import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
+import { ResampleNode, type ResampleOptions } from './transformations/resample.ts';
 import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
 import { ScanNode } from './transformations/scan.ts';
 import { ShuffleNode, type ShuffleOptions } from './transformations/shuffle.ts';
+import { UniqueNode } from './transformations/unique.ts';
 import { WindowNode, type WindowOptions } from './transformations/window.ts';
+import { OptionsNode } from './transformations/with-options.ts';
 import { ConcatenateNode, nodesOf, ZipNode } from './transformations/zip.ts';
 
 /** A function of an element: it gets the items of a tuple one by one, anything else as it is. */

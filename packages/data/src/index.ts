@@ -55,11 +55,11 @@ export type { SaveOptions, SnapshotOptions } from './saved/saved-files.ts';
 export type { ElementSource } from './sources/generator.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';
-export type { ResampleOptions } from './transformations/checks.ts';
 export type { InterleaveOptions } from './transformations/flat-map.ts';
 export type { MapOptions } from './transformations/map.ts';
 export type { PaddedBatchOptions, PaddedShapes, PaddingValues } from './transformations/padded-batch.ts';
 export type { Ragged } from './transformations/ragged-batch.ts';
+export type { ResampleOptions } from './transformations/resample.ts';
 export type { ShuffleOptions } from './transformations/shuffle.ts';
 export type { WindowOptions } from './transformations/window.ts';
 export {

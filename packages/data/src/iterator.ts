@@ -13,6 +13,9 @@ export type Step = Element | typeof END;
 /** A value, or a promise of it where something has to be waited for. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** What has come of asking for an element. */
+export type Outcome = { readonly element: Element } | { readonly error: unknown };
+
 /** What `saveState` gives: JSON, with tensors and typed arrays in it. */
 export type State =
   | null

@@ -65,6 +65,36 @@ export abstract class UnaryIterator extends ElementIterator {
   }
 }
 
+/** An iterator over one other that counts elements: how many it has asked for, or given. */
+export abstract class CountingIterator extends UnaryIterator {
+  override readonly fresh: boolean;
+  protected position = 0;
+
+  constructor(input: ElementIterator) {
+    super(input);
+    this.fresh = input.fresh;
+  }
+
+  protected override save(): State {
+    return this.position;
+  }
+  protected override restore(state: State): void {
+    this.position = count(state);
+  }
+}
+
+/** An iterator without others, whose state is the number of its next element. */
+export abstract class PositionIterator extends ElementIterator {
+  protected position = 0;
+
+  saveState(): State {
+    return this.position;
+  }
+  restoreState(state: State): void {
+    this.position = count(state);
+  }
+}
+
 /** Closes all of them, whatever happens; the first error is thrown in the end. */
 export function closeAll(iterators: Iterable<ElementIterator | null | undefined>): Awaitable<void> {
   const waiting: Promise<void>[] = [];

@@ -3,8 +3,8 @@ import { constant } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
-import { count, fields } from '../node.ts';
-import { Rng, type SeedWords, seedWords } from '../random.ts';
+import { type SeedWords, seedWords } from '../random.ts';
+import { PassOrder } from '../sources/pass-order.ts';
 
 /** Options of `Dataset.listFiles`. */
 export interface ListFilesOptions {
@@ -50,52 +50,34 @@ class PathsNode implements DatasetNode {
   }
 
   iterate(): ElementIterator {
-    return new PathsIterator(this.#paths, this.#seed, this.#passes++);
+    return new PathsIterator(this.#paths, new PassOrder(this.#paths.length, this.#seed, this.#passes++));
   }
 }
 
 class PathsIterator extends ElementIterator {
   override readonly fresh = true;
-  readonly #all: readonly string[];
-  readonly #seed: SeedWords | null;
-  #pass: number;
-  #order: readonly string[] | null = null;
-  #next = 0;
+  readonly #paths: readonly string[];
+  readonly #order: PassOrder;
 
-  constructor(paths: readonly string[], seed: SeedWords | null, pass: number) {
+  constructor(paths: readonly string[], order: PassOrder) {
     super();
-    this.#all = paths;
-    this.#seed = seed;
-    this.#pass = pass;
+    this.#paths = paths;
+    this.#order = order;
   }
 
   next(): Step {
-    this.#order ??= this.#seed === null ? this.#all : shuffled(this.#all, [...this.#seed, this.#pass]);
-    const path = this.#order[this.#next];
+    const path = this.#paths[this.#order.next];
     if (path === undefined) return END;
-    this.#next++;
+    this.#order.position++;
     return constant(path);
   }
 
   saveState(): State {
-    return { pass: this.#pass, next: this.#next };
+    return this.#order.save();
   }
-
   restoreState(state: State): void {
-    const { pass, next } = fields(state);
-    this.#pass = count(pass);
-    this.#next = count(next);
+    this.#order.restore(state);
   }
-}
-
-function shuffled(paths: readonly string[], seed: SeedWords): string[] {
-  const order = [...paths];
-  const rng = new Rng(seed);
-  for (let i = order.length - 1; i > 0; i--) {
-    const j = rng.below(i + 1);
-    [order[i], order[j]] = [order[j] as string, order[i] as string];
-  }
-  return order;
 }
 
 const MAGIC = /[*?[{]/;

@@ -5,6 +5,7 @@ import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import type { ElementSpec } from '../elements/element-spec.ts';
+import type { Element } from '../elements/structure.ts';
 import {
   type Awaitable,
   after,
@@ -15,9 +16,10 @@ import {
   type Step,
 } from '../iterator.ts';
 import { later } from '../later.ts';
-import { count, fields } from '../node.ts';
+
 import { checkCount } from '../options.ts';
-import { Rng, type SeedWords, seedWords } from '../random.ts';
+import { type SeedWords, seedWords } from '../random.ts';
+import { PassOrder } from '../sources/pass-order.ts';
 import { BatchNode } from '../transformations/batch.ts';
 import type { FolderFiles, FolderOptions } from './folder-files.ts';
 
@@ -92,7 +94,7 @@ class FolderNode implements DatasetNode {
   }
 
   iterate(): ElementIterator {
-    return new FolderIterator(this.cardinality(), this.#element, this.#seed, this.#passes++);
+    return new FolderIterator(this.#element, new PassOrder(this.cardinality(), this.#seed, this.#passes++));
   }
 }
 
@@ -122,76 +124,41 @@ function labelOf(label: number, mode: FolderOptions['labelMode'], classes: numbe
 
 class FolderIterator extends ElementIterator {
   override readonly fresh = true;
-  readonly #count: number;
   readonly #element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>;
-  readonly #seed: SeedWords | null;
-  #pass: number;
-  #order: Int32Array | null = null;
-  #next = 0;
+  readonly #order: PassOrder;
 
-  constructor(
-    size: number,
-    element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>,
-    seed: SeedWords | null,
-    pass: number,
-  ) {
+  constructor(element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>, order: PassOrder) {
     super();
-    this.#count = size;
     this.#element = element;
-    this.#seed = seed;
-    this.#pass = pass;
+    this.#order = order;
   }
 
   next(): Awaitable<Step> {
-    if (this.#next >= this.#count) return END;
-    this.#order ??= this.#shuffled();
-    const at = this.#next;
-    const moved = (): void => {
-      this.#next = at + 1;
+    const order = this.#order;
+    const index = order.next;
+    if (index < 0) return END;
+    // A position moves when its element has arrived, or failed.
+    const arrived = (element: Element): Element => {
+      order.position++;
+      return element;
     };
-    try {
-      const element = this.#element(this.#order[at] as number);
-      // A position moves when its element has arrived, or failed.
-      if (!(element instanceof Promise)) {
-        moved();
-        return element;
-      }
-      return later(element).then(
-        (value) => {
-          moved();
-          return value;
-        },
-        (error: unknown) => {
-          moved();
-          throw error;
-        },
-      );
-    } catch (error) {
-      moved();
+    const failed = (error: unknown): never => {
+      order.position++;
       throw error;
+    };
+    let element: Awaitable<Element>;
+    try {
+      element = this.#element(index);
+    } catch (error) {
+      return failed(error);
     }
-  }
-
-  #shuffled(): Int32Array {
-    const order = Int32Array.from({ length: this.#count }, (_, i) => i);
-    if (this.#seed === null) return order;
-    const rng = new Rng([...this.#seed, this.#pass]);
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = rng.below(i + 1);
-      const moved = order[i] as number;
-      order[i] = order[j] as number;
-      order[j] = moved;
-    }
-    return order;
+    return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
   }
 
   saveState(): State {
-    return { pass: this.#pass, next: this.#next };
+    return this.#order.save();
   }
-
   restoreState(state: State): void {
-    const { pass, next } = fields(state);
-    this.#pass = count(pass);
-    this.#next = count(next);
+    this.#order.restore(state);
   }
 }

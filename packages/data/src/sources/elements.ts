@@ -1,8 +1,8 @@
 // Elements that lie in memory: windows, groups, caches.
 import { commonSpec, type ElementSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, shared } from '../elements/structure.ts';
-import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
-import { count } from '../node.ts';
+import { type DatasetNode, type ElementIterator, END, type Step } from '../iterator.ts';
+import { PositionIterator } from '../node.ts';
 
 /** A list of elements. */
 export class ElementsNode implements DatasetNode {
@@ -33,10 +33,9 @@ function specOfAll(elements: readonly Element[]): ElementSpec | null {
   return rest.reduce<ElementSpec | null>((spec, e) => commonSpec(spec, specOf(e)), specOf(first));
 }
 
-class ElementsIterator extends ElementIterator {
+class ElementsIterator extends PositionIterator {
   override readonly fresh = true;
   readonly #elements: readonly Element[];
-  #next = 0;
 
   constructor(elements: readonly Element[]) {
     super();
@@ -44,15 +43,7 @@ class ElementsIterator extends ElementIterator {
   }
 
   next(): Step {
-    if (this.#next >= this.#elements.length) return END;
-    return shared(this.#elements[this.#next++] as Element);
-  }
-
-  saveState(): State {
-    return this.#next;
-  }
-
-  restoreState(state: State): void {
-    this.#next = count(state);
+    if (this.position >= this.#elements.length) return END;
+    return shared(this.#elements[this.position++] as Element);
   }
 }

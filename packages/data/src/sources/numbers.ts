@@ -11,7 +11,7 @@ import {
   type State,
   type Step,
 } from '../iterator.ts';
-import { count, fields, list } from '../node.ts';
+import { count, fields, list, PositionIterator } from '../node.ts';
 import { INFINITE_CARDINALITY } from '../options.ts';
 import { Rng, type SeedWords, seedWords } from '../random.ts';
 import { RowsNode } from './rows.ts';
@@ -101,9 +101,8 @@ export class CounterNode implements DatasetNode {
   }
 }
 
-class CounterIterator extends ElementIterator {
+class CounterIterator extends PositionIterator {
   override readonly fresh = true;
-  #next = 0;
   readonly #start: number;
   readonly #step: number;
   readonly #dtype: DType;
@@ -116,14 +115,8 @@ class CounterIterator extends ElementIterator {
   }
 
   next(): Step {
-    const i = this.#next++;
+    const i = this.position++;
     return numbers(this.#dtype, 1, () => this.#start + i * this.#step, []);
-  }
-  saveState(): State {
-    return this.#next;
-  }
-  restoreState(state: State): void {
-    this.#next = count(state);
   }
 }
 
@@ -132,6 +125,12 @@ interface Runs {
   words: SeedWords;
   run: number;
   epoch: number;
+}
+
+/** Where the seeds of a node are. */
+export interface SeedState {
+  save(): State;
+  restore(state: State | undefined): void;
 }
 
 /**
@@ -163,6 +162,14 @@ export class Seeds {
     return { words, run, epoch };
   }
 
+  /** `save` and `restore` for one node and pass. */
+  stateOf(node: DatasetNode, context: IterationContext): SeedState {
+    return {
+      save: () => this.save(node, context),
+      restore: (state) => this.restore(node, context, state),
+    };
+  }
+
   restore(node: DatasetNode, context: IterationContext, state: State | undefined): void {
     const { words, run, epoch } = fields(state);
     // The words too: where nobody gave a seed, another process has drawn others.
@@ -192,34 +199,30 @@ export class RandomNode implements DatasetNode {
   }
 
   iterate(context: IterationContext): ElementIterator {
-    return new RandomIterator(this, this.#seeds, context);
+    return new RandomIterator(this.#seeds.next(this, context), this.#seeds.stateOf(this, context));
   }
 }
 
 class RandomIterator extends ElementIterator {
   override readonly fresh = true;
-  readonly #node: DatasetNode;
-  readonly #seeds: Seeds;
-  readonly #context: IterationContext;
   readonly #rng: Rng;
+  readonly #seeds: SeedState;
 
-  constructor(node: DatasetNode, seeds: Seeds, context: IterationContext) {
+  constructor(rng: Rng, seeds: SeedState) {
     super();
-    this.#node = node;
+    this.#rng = rng;
     this.#seeds = seeds;
-    this.#context = context;
-    this.#rng = seeds.next(node, context);
   }
 
   next(): Step {
     return constant(BigInt(this.#rng.bits()));
   }
   saveState(): State {
-    return { rng: this.#rng.save(), seeds: this.#seeds.save(this.#node, this.#context) };
+    return { rng: this.#rng.save(), seeds: this.#seeds.save() };
   }
   restoreState(state: State): void {
     const { rng, seeds } = fields(state);
     this.#rng.restore(rng);
-    this.#seeds.restore(this.#node, this.#context, seeds);
+    this.#seeds.restore(seeds);
   }
 }

@@ -4,15 +4,8 @@ import { constant, gather, Tensor } from '@eagre/core';
 import { emptyTensor, sizeOf, viewOf } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { type Element, pack } from '../elements/structure.ts';
-import {
-  type DatasetNode,
-  ElementIterator,
-  END,
-  type RowAccess,
-  type State,
-  type Step,
-} from '../iterator.ts';
-import { count } from '../node.ts';
+import { type DatasetNode, type ElementIterator, END, type RowAccess, type Step } from '../iterator.ts';
+import { PositionIterator } from '../node.ts';
 
 /** The rows of a tensor. */
 class TensorRows {
@@ -123,11 +116,10 @@ export abstract class RowsNode implements DatasetNode {
 }
 
 /** Rows from the first to the last. */
-export class RowsIterator extends ElementIterator {
+export class RowsIterator extends PositionIterator {
   override readonly fresh = true;
   override readonly blocks = true;
   readonly #rows: RowAccess;
-  #next = 0;
 
   constructor(rows: RowAccess) {
     super();
@@ -135,21 +127,14 @@ export class RowsIterator extends ElementIterator {
   }
 
   next(): Step {
-    return this.#next < this.#rows.count ? this.#rows.at(this.#next++) : END;
+    return this.position < this.#rows.count ? this.#rows.at(this.position++) : END;
   }
 
   override nextRows(wanted: number): Step {
-    const rows = Math.min(wanted, this.#rows.count - this.#next);
+    const rows = Math.min(wanted, this.#rows.count - this.position);
     if (rows <= 0) return END;
-    const start = this.#next;
-    this.#next += rows;
+    const start = this.position;
+    this.position += rows;
     return this.#rows.slice(start, rows);
-  }
-
-  saveState(): State {
-    return this.#next;
-  }
-  restoreState(state: State): void {
-    this.#next = count(state);
   }
 }

@@ -1,22 +1,19 @@
 // `filter` and `takeWhile`: which elements pass.
 import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
-import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
-  after,
   type DatasetNode,
   type ElementIterator,
   END,
   type IterationContext,
   type State,
   type Step,
-  until,
 } from '../iterator.ts';
-import { later } from '../later.ts';
-import { fields, flag, UnaryIterator, UnaryNode } from '../node.ts';
+import { flag, UnaryNode } from '../node.ts';
 import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+import { CallingIterator } from './calling-iterator.ts';
 import { disposeAll } from './map.ts';
 
 type Predicate = (...args: never[]) => unknown;
@@ -44,12 +41,10 @@ export class FilterNode extends UnaryNode {
   }
 }
 
-class FilterIterator extends UnaryIterator {
+class FilterIterator extends CallingIterator<number> {
   override readonly fresh: boolean;
   readonly #fn: ElementFunction;
   readonly #ends: boolean;
-  /** The element that the predicate is at. */
-  #current: Element | null = null;
   #ended = false;
 
   constructor(input: ElementIterator, fn: ElementFunction, ends: boolean) {
@@ -59,46 +54,25 @@ class FilterIterator extends UnaryIterator {
     this.#ends = ends;
   }
 
-  next(): Awaitable<Step> {
-    return until(this.#turn);
+  override next(): Awaitable<Step> {
+    return this.#ended ? END : super.next();
   }
 
-  readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
-    if (this.#ended) return END;
-    return after(this.#current ?? this.input.next(), this.#ask);
-  };
-  readonly #ask = (step: Step): Awaitable<Step | typeof AGAIN> => {
-    if (step === END) return END;
-    this.#current = step;
-    let answer: Awaitable<number>;
-    try {
-      answer = this.#fn.truth(argumentsOf(step));
-    } catch (error) {
-      this.#current = null;
-      throw error;
-    }
-    if (!(answer instanceof Promise)) return this.#decide(answer);
-    return later(answer).then(this.#decide, (error: unknown) => {
-      this.#current = null;
-      throw error;
-    });
-  };
-  readonly #decide = (answer: number): Step | typeof AGAIN => {
-    const element = this.#current as Element;
-    this.#current = null;
+  protected call(element: Element): Awaitable<number> {
+    return this.#fn.truth(argumentsOf(element));
+  }
+  protected answered(element: Element, answer: number): Step | typeof AGAIN {
     if (answer !== 0) return element;
-    if (this.input.fresh && !this.#fn.eager) disposeAll(element);
+    if (this.fresh && !this.#fn.eager) disposeAll(element);
     if (!this.#ends) return AGAIN;
     this.#ended = true;
     return END;
-  };
-
-  protected override save(): State {
-    return { current: this.#current === null ? null : saveElement(this.#current), ended: this.#ended };
   }
-  protected override restore(state: State): void {
-    const { current, ended } = fields(state);
-    this.#current = current === null ? null : loadElement(current);
-    this.#ended = flag(ended);
+
+  protected override saveOwn(): State {
+    return this.#ended;
+  }
+  protected override restoreOwn(state: State): void {
+    this.#ended = flag(state);
   }
 }

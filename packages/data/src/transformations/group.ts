@@ -9,17 +9,17 @@ import {
   type Awaitable,
   after,
   type DatasetNode,
-  ElementIterator,
+  type ElementIterator,
   END,
   type IterationContext,
   type State,
   type Step,
   until,
 } from '../iterator.ts';
-import { later } from '../later.ts';
 import { closeAll, fields, flag, list, UnaryNode } from '../node.ts';
 import { UNKNOWN_CARDINALITY } from '../options.ts';
 import { ElementsNode } from '../sources/elements.ts';
+import { CallingIterator } from './calling-iterator.ts';
 
 /** What is done with the elements of one key. */
 export type GroupReduce = (key: number, elements: Dataset<unknown>) => unknown;
@@ -63,16 +63,13 @@ export class GroupNode extends UnaryNode {
   }
 }
 
-class GroupIterator extends ElementIterator {
-  readonly #input: ElementIterator;
+class GroupIterator extends CallingIterator<number> {
   readonly #key: ElementFunction;
   readonly #reduce: (key: number, elements: readonly Element[]) => DatasetNode;
   readonly #size: (key: number) => number;
   readonly #context: IterationContext;
   readonly #what: string;
   #groups = new Map<number, Element[]>();
-  /** The element whose key is asked for. */
-  #current: Element | null = null;
   /** The group that is given out, with what it was made of. */
   #group: {
     readonly key: number;
@@ -89,29 +86,26 @@ class GroupIterator extends ElementIterator {
     context: IterationContext,
     what: string,
   ) {
-    super();
+    super(input);
     this.#what = what;
-    this.#input = input;
     this.#key = key;
     this.#reduce = reduce;
     this.#size = size;
     this.#context = context;
   }
 
-  next(): Awaitable<Step> {
+  override next(): Awaitable<Step> {
     return until(this.#turn);
   }
 
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     if (this.#group !== null) return after(this.#group.iterator.next(), this.#give);
-    if (this.#ended) {
-      // What is left comes key by key, in order of their values.
-      const key = Math.min(...this.#groups.keys());
-      if (key === Number.POSITIVE_INFINITY) return END;
-      this.#begin(key);
-      return AGAIN;
-    }
-    return after(this.#current ?? this.#input.next(), this.#ask);
+    if (!this.#ended) return this.turn();
+    // What is left comes key by key, in order of their values.
+    const key = Math.min(...this.#groups.keys());
+    if (key === Number.POSITIVE_INFINITY) return END;
+    this.#begin(key);
+    return AGAIN;
   };
   readonly #give = (step: Step): Awaitable<Step | typeof AGAIN> => {
     if (step !== END) return step;
@@ -119,26 +113,14 @@ class GroupIterator extends ElementIterator {
     this.#group = null;
     return after(group?.iterator.close(), () => AGAIN);
   };
-  readonly #ask = (step: Step): Awaitable<typeof AGAIN> => {
-    if (step === END) {
-      this.#ended = true;
-      return AGAIN;
-    }
-    this.#current = step;
-    try {
-      const key = this.#key.scalar(argumentsOf(step));
-      return key instanceof Promise ? later(key).then(this.#add, this.#failed) : this.#add(key);
-    } catch (error) {
-      return this.#failed(error);
-    }
-  };
-  readonly #failed = (error: unknown): never => {
-    this.#current = null;
-    throw error;
-  };
-  readonly #add = (key: number): typeof AGAIN => {
-    const element = this.#current as Element;
-    this.#current = null;
+  protected override ended(): typeof AGAIN {
+    this.#ended = true;
+    return AGAIN;
+  }
+  protected call(element: Element): Awaitable<number> {
+    return this.#key.scalar(argumentsOf(element));
+  }
+  protected answered(element: Element, key: number): typeof AGAIN {
     if (!Number.isSafeInteger(key))
       throw new InvalidArgumentError(`keyFunc must return an integer, got ${key}`, this.#what);
     const group = this.#groups.get(key);
@@ -146,7 +128,7 @@ class GroupIterator extends ElementIterator {
     else group.push(element);
     if ((group?.length ?? 1) >= this.#size(key)) this.#begin(key);
     return AGAIN;
-  };
+  }
 
   #begin(key: number): void {
     const elements = this.#groups.get(key) ?? [];
@@ -154,12 +136,10 @@ class GroupIterator extends ElementIterator {
     this.#group = { key, elements, iterator: this.#reduce(key, elements).iterate(this.#context) };
   }
 
-  saveState(): State {
+  protected override saveOwn(): State {
     const group = this.#group;
     return {
-      input: this.#input.saveState(),
       groups: [...this.#groups].map(([key, elements]) => [key, elements.map(saveElement)]),
-      current: this.#current === null ? null : saveElement(this.#current),
       group:
         group === null
           ? null
@@ -167,16 +147,14 @@ class GroupIterator extends ElementIterator {
       ended: this.#ended,
     };
   }
-  restoreState(state: State): void {
-    const { input, groups, current, group, ended } = fields(state);
-    this.#input.restoreState(input as State);
+  protected override restoreOwn(state: State): void {
+    const { groups, group, ended } = fields(state);
     this.#groups = new Map(
       list(groups).map((g) => {
         const [key, elements] = list(g);
         return [Number(key), list(elements).map(loadElement)];
       }),
     );
-    this.#current = current === null ? null : loadElement(current);
     this.#ended = flag(ended);
     if (group === null) return;
     const own = fields(group);
@@ -192,6 +170,6 @@ class GroupIterator extends ElementIterator {
     this.#group = null;
     this.#groups.clear();
     this.#ended = true;
-    return closeAll([group?.iterator, this.#input]);
+    return closeAll([group?.iterator, this.input]);
   }
 }

@@ -1,9 +1,6 @@
 // One of several datasets that `interleave` takes elements from.
 import type { Element } from '../elements/structure.ts';
-import type { DatasetNode, ElementIterator, State } from '../iterator.ts';
-
-/** Something that a dataset gave: an element or an error. */
-export type Arrived = { readonly element: Element } | { readonly error: unknown };
+import type { DatasetNode, ElementIterator, Outcome, State } from '../iterator.ts';
 
 // How many places of elements that were taken are kept before the others move up.
 const SLACK = 256;
@@ -22,7 +19,7 @@ export class Lane {
   pending: Promise<void> | null = null;
   /** Whether nothing follows behind what is ready. */
   ended = false;
-  #arrived: (Arrived | undefined)[] = [];
+  #arrived: (Outcome | undefined)[] = [];
   #taken = 0;
 
   constructor(element: Element | null) {
@@ -41,11 +38,11 @@ export class Lane {
     return this.readyCount > 0 || this.ended;
   }
 
-  put(arrived: Arrived): void {
+  put(arrived: Outcome): void {
     this.#arrived.push(arrived);
   }
 
-  take(): Arrived | undefined {
+  take(): Outcome | undefined {
     const first = this.#arrived[this.#taken];
     if (first === undefined) return undefined;
     this.#arrived[this.#taken++] = undefined;

@@ -19,10 +19,11 @@ import {
   until,
 } from '../iterator.ts';
 import { later } from '../later.ts';
-import { fields, list, UnaryIterator, UnaryNode } from '../node.ts';
+import { list, UnaryIterator, UnaryNode } from '../node.ts';
 import { checkParallel } from '../options.ts';
 import { Stacker } from '../stacker.ts';
 import { type BlockFunction, blockFunction } from '../vectorize.ts';
+import { CallingIterator } from './calling-iterator.ts';
 
 export interface MapOptions extends FunctionCallOptions {
   /** How many calls of an async function may be under way at once, in the order of the elements; AUTOTUNE is 16. */
@@ -97,14 +98,12 @@ export function disposeAll(element: Element): void {
   else for (const leaf of flatten(element)) if (leaf instanceof Tensor) leaf.dispose();
 }
 
-class MapIterator extends UnaryIterator {
+class MapIterator extends CallingIterator<Element> {
   override readonly fresh: boolean;
   override readonly blocks: boolean;
   readonly #fn: ElementFunction;
   readonly #block: BlockFunction | null;
   readonly #stacker: Stacker;
-  /** The element that an async function is at. */
-  #current: Element | null = null;
 
   constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null) {
     super(input);
@@ -115,54 +114,27 @@ class MapIterator extends UnaryIterator {
     this.#stacker = new Stacker(input, 'Dataset.map');
   }
 
-  readonly #call = (step: Step): Awaitable<Step> => {
-    if (step === END) return END;
-    this.#current = step;
-    let result: Awaitable<Element>;
-    try {
-      result = this.#fn.call(argumentsOf(step));
-    } catch (error) {
-      this.#current = null;
-      throw error;
-    }
-    if (result instanceof Promise) {
-      return later(result).then(this.#done, (error: unknown) => {
-        this.#current = null;
-        throw error;
-      });
-    }
-    this.#current = null;
+  protected call(element: Element): Awaitable<Element> {
+    return this.#fn.call(argumentsOf(element));
+  }
+  protected answered(element: Element, result: Element): Step {
     // Whether it is traced shows at the first call where nothing was known of the elements.
-    if (this.input.fresh && !this.#fn.eager && !functionsRunEagerly()) disposeAll(step);
+    if (this.input.fresh && !this.#fn.eager && !functionsRunEagerly()) disposeAll(element);
     return result;
-  };
-  readonly #done = (result: Element): Element => {
-    this.#current = null;
-    return result;
-  };
+  }
+
   readonly #callBlock = (step: Step): Step =>
     step === END ? END : given(step, this.#block as BlockFunction);
-
-  next(): Awaitable<Step> {
-    const current = this.#current;
-    if (current !== null) return this.#call(current);
-    return after(this.input.next(), this.#call);
-  }
 
   override nextRows(count: number): Awaitable<Step> {
     return after(this.#stacker.next(count), this.#callBlock);
   }
 
-  protected override save(): State {
-    return {
-      current: this.#current === null ? null : saveElement(this.#current),
-      stacker: this.#stacker.save(),
-    };
+  protected override saveOwn(): State {
+    return this.#stacker.save();
   }
-  protected override restore(state: State): void {
-    const { current, stacker } = fields(state);
-    this.#current = current === null ? null : loadElement(current);
-    this.#stacker.restore(stacker as State);
+  protected override restoreOwn(state: State): void {
+    this.#stacker.restore(state);
   }
 }
 

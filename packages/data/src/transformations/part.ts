@@ -13,7 +13,7 @@ import {
   type Step,
   until,
 } from '../iterator.ts';
-import { count, fields, flag, UnaryIterator, UnaryNode } from '../node.ts';
+import { CountingIterator, count, fields, flag, UnaryNode } from '../node.ts';
 import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
 import { rowsOf } from '../stacker.ts';
 import { disposeAll } from './map.ts';
@@ -58,42 +58,32 @@ export class TakeNode extends UnaryNode {
   }
 }
 
-class TakeIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+class TakeIterator extends CountingIterator {
   override readonly blocks: boolean;
   readonly #count: number;
-  #taken = 0;
 
   constructor(input: ElementIterator, wanted: number) {
     super(input);
-    this.fresh = input.fresh;
     this.blocks = input.blocks;
     this.#count = wanted;
   }
 
   next(): Awaitable<Step> {
-    return this.#taken >= this.#count ? END : after(this.input.next(), this.#one);
+    return this.position >= this.#count ? END : after(this.input.next(), this.#one);
   }
   readonly #one = (step: Step): Step => {
-    if (step !== END) this.#taken++;
+    if (step !== END) this.position++;
     return step;
   };
 
   override nextRows(wanted: number): Awaitable<Step> {
-    const rows = Math.min(wanted, this.#count - this.#taken);
+    const rows = Math.min(wanted, this.#count - this.position);
     return rows <= 0 ? END : after(this.input.nextRows(rows), this.#several);
   }
   readonly #several = (step: Step): Step => {
-    if (step !== END) this.#taken += rowsOf(step);
+    if (step !== END) this.position += rowsOf(step);
     return step;
   };
-
-  protected override save(): State {
-    return this.#taken;
-  }
-  protected override restore(state: State): void {
-    this.#taken = count(state);
-  }
 }
 
 /** All but the first elements; none with -1. */
@@ -124,41 +114,36 @@ export class SkipNode extends UnaryNode {
   }
 }
 
-class SkipIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+class SkipIterator extends CountingIterator {
   override readonly blocks: boolean;
-  #left: number;
+  readonly #count: number;
 
   constructor(input: ElementIterator, skipped: number) {
     super(input);
-    this.fresh = input.fresh;
     this.blocks = input.blocks;
-    this.#left = skipped;
+    this.#count = skipped;
   }
 
   next(): Awaitable<Step> {
-    return this.#left === 0 ? this.input.next() : after(until(this.#skip), this.#then);
+    return this.#isThere ? this.input.next() : after(until(this.#skip), this.#then);
   }
   readonly #then = (step: typeof END | null): Awaitable<Step> => (step === END ? END : this.input.next());
+
+  get #isThere(): boolean {
+    return this.position >= this.#count;
+  }
   readonly #skip = (): Awaitable<typeof AGAIN | typeof END | null> =>
-    this.#left === 0 ? null : after(this.input.next(), this.#skipped);
+    this.#isThere ? null : after(this.input.next(), this.#skipped);
   readonly #skipped = (step: Step): typeof AGAIN | typeof END => {
     if (step === END) return END;
-    this.#left--;
-    if (this.input.fresh) disposeAll(step);
+    this.position++;
+    if (this.fresh) disposeAll(step);
     return AGAIN;
   };
 
   override nextRows(wanted: number): Awaitable<Step> {
-    if (this.#left === 0) return this.input.nextRows(wanted);
+    if (this.#isThere) return this.input.nextRows(wanted);
     return after(until(this.#skip), (step) => (step === END ? END : this.input.nextRows(wanted)));
-  }
-
-  protected override save(): State {
-    return this.#left === Number.POSITIVE_INFINITY ? -1 : this.#left;
-  }
-  protected override restore(state: State): void {
-    this.#left = state === -1 ? Number.POSITIVE_INFINITY : count(state);
   }
 }
 
@@ -194,15 +179,12 @@ export class ShardNode extends UnaryNode {
   }
 }
 
-class ShardIterator extends UnaryIterator {
-  override readonly fresh: boolean;
+class ShardIterator extends CountingIterator {
   readonly #shards: number;
   readonly #index: number;
-  #position = 0;
 
   constructor(input: ElementIterator, shards: number, index: number) {
     super(input);
-    this.fresh = input.fresh;
     this.#shards = shards;
     this.#index = index;
   }
@@ -212,17 +194,10 @@ class ShardIterator extends UnaryIterator {
   }
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => after(this.input.next(), this.#choose);
   readonly #choose = (step: Step): Step | typeof AGAIN => {
-    if (step === END || this.#position++ % this.#shards === this.#index) return step;
-    if (this.input.fresh) disposeAll(step);
+    if (step === END || this.position++ % this.#shards === this.#index) return step;
+    if (this.fresh) disposeAll(step);
     return AGAIN;
   };
-
-  protected override save(): State {
-    return this.#position;
-  }
-  protected override restore(state: State): void {
-    this.#position = count(state);
-  }
 }
 
 /** All elements several times, or without an end. */

@@ -1,7 +1,6 @@
 // `prefetch`: elements are made before they are asked for.
 import { outsideScopes, withoutTapes } from '@eagre/core/internal';
 import { loadElement, saveElement } from '../elements/saved.ts';
-import type { Element } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -9,6 +8,7 @@ import {
   type ElementIterator,
   END,
   type IterationContext,
+  type Outcome,
   type State,
   type Step,
   until,
@@ -37,14 +37,11 @@ export class PrefetchNode extends UnaryNode {
   }
 }
 
-/** Something that an input gave: an element or an error. */
-type Arrived = { readonly element: Element } | { readonly error: unknown };
-
 class PrefetchIterator extends UnaryIterator {
   override readonly fresh: boolean;
   override readonly blocks: boolean;
   readonly #size: number;
-  #buffer: Arrived[] = [];
+  #buffer: Outcome[] = [];
   #pulling: Promise<void> | null = null;
   /** Whether the input has had to be waited for: then it is asked on at once, as that takes no time of this thread. */
   #waits = false;
@@ -119,13 +116,13 @@ class PrefetchIterator extends UnaryIterator {
     );
   }
 
-  #arrived(one: Arrived | null): void {
+  #arrived(one: Outcome | null): void {
     this.#pulling = null;
     this.#keep(one);
     this.#goOn();
   }
 
-  #keep(one: Arrived | null): void {
+  #keep(one: Outcome | null): void {
     if (one === null) this.#ended = true;
     else if (!this.#closed) this.#buffer.push(one);
   }

@@ -204,6 +204,7 @@ export class SampleFromNode extends ChooseNode {
 
   protected choice(context: IterationContext): Choice {
     const rng: Rng = this.#seeds.next(this, context);
+    const seeds = this.#seeds.stateOf(this, context);
     const weights = this.#weights;
     return {
       next: (left) => {
@@ -219,11 +220,11 @@ export class SampleFromNode extends ChooseNode {
         }
         return last;
       },
-      save: () => ({ rng: rng.save(), seeds: this.#seeds.save(this, context) }),
+      save: () => ({ rng: rng.save(), seeds: seeds.save() }),
       restore: (state) => {
-        const { rng: own, seeds } = fields(state);
+        const { rng: own, seeds: saved } = fields(state);
         rng.restore(own);
-        this.#seeds.restore(this, context, seeds);
+        seeds.restore(saved);
       },
       close: () => undefined,
     };

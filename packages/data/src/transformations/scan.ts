@@ -4,18 +4,9 @@ import { ElementFunction, type FunctionCallOptions } from '../element-function.t
 import { commonSpec, type ElementSpec, showSpec, specOf } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, toElement } from '../elements/structure.ts';
-import {
-  type Awaitable,
-  after,
-  type DatasetNode,
-  type ElementIterator,
-  END,
-  type IterationContext,
-  type State,
-  type Step,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { fields, UnaryIterator, UnaryNode } from '../node.ts';
+import type { Awaitable, DatasetNode, ElementIterator, IterationContext, State, Step } from '../iterator.ts';
+import { UnaryNode } from '../node.ts';
+import { CallingIterator } from './calling-iterator.ts';
 
 export class ScanNode extends UnaryNode {
   readonly kind = 'Scan';
@@ -52,11 +43,9 @@ function pair(value: Element | ElementSpec): readonly unknown[] {
   return value as readonly unknown[];
 }
 
-class ScanIterator extends UnaryIterator {
+class ScanIterator extends CallingIterator<Element> {
   readonly #fn: ElementFunction;
   #state: Element;
-  /** The element that an async function is at. */
-  #current: Element | null = null;
 
   constructor(input: ElementIterator, initial: Element, fn: ElementFunction) {
     super(input);
@@ -64,39 +53,19 @@ class ScanIterator extends UnaryIterator {
     this.#fn = fn;
   }
 
-  next(): Awaitable<Step> {
-    return after(this.#current ?? this.input.next(), this.#call);
+  protected call(element: Element): Awaitable<Element> {
+    return this.#fn.call([this.#state, element]);
   }
-  readonly #call = (step: Step): Awaitable<Step> => {
-    if (step === END) return END;
-    this.#current = step;
-    try {
-      const result = this.#fn.call([this.#state, step]);
-      return result instanceof Promise ? later(result).then(this.#take, this.#failed) : this.#take(result);
-    } catch (error) {
-      return this.#failed(error);
-    }
-  };
-  readonly #take = (result: Element): Step => {
-    this.#current = null;
+  protected answered(_element: Element, result: Element): Step {
     const [state, output] = pair(result) as readonly [Element, Element];
     this.#state = state;
     return output;
-  };
-  readonly #failed = (error: unknown): never => {
-    this.#current = null;
-    throw error;
-  };
-
-  protected override save(): State {
-    return {
-      state: saveElement(this.#state),
-      current: this.#current === null ? null : saveElement(this.#current),
-    };
   }
-  protected override restore(state: State): void {
-    const { state: own, current } = fields(state);
-    this.#state = loadElement(own);
-    this.#current = current === null ? null : loadElement(current);
+
+  protected override saveOwn(): State {
+    return saveElement(this.#state);
+  }
+  protected override restoreOwn(state: State): void {
+    this.#state = loadElement(state);
   }
 }

@@ -18,7 +18,7 @@ import { later } from '../later.ts';
 import { count, fields, flag, list, UnaryNode } from '../node.ts';
 import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
 import { type Rng, seedWords } from '../random.ts';
-import { Seeds } from '../sources/numbers.ts';
+import { type SeedState, Seeds } from '../sources/numbers.ts';
 
 export interface ShuffleOptions {
   /** Of its own; otherwise `tf.random.setSeed` decides, or nothing. */
@@ -47,20 +47,12 @@ export class ShuffleNode extends UnaryNode {
 
   iterate(context: IterationContext): ElementIterator {
     const rng = this.#seeds.next(this, context);
-    const seeds: SeedState = {
-      save: () => this.#seeds.save(this, context),
-      restore: (state) => this.#seeds.restore(this, context, state),
-    };
+    const seeds = this.#seeds.stateOf(this, context);
     const rows = this.input.rows?.() ?? null;
     return rows === null
       ? new ShuffleIterator(this.input.iterate(context), this.#buffer, rng, seeds)
       : new ShuffleRowsIterator(rows, this.#buffer, rng, seeds);
   }
-}
-
-interface SeedState {
-  save(): State;
-  restore(state: State | undefined): void;
 }
 
 /** Takes one of the buffer's places, which the last one fills. Both iterators draw alike, so that the order is the same. */

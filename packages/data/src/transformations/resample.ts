@@ -1,0 +1,130 @@
+// `rejectionResample`: elements are left out by chance.
+import { InvalidArgumentError } from '@eagre/backend';
+import { constant } from '@eagre/core';
+import { TensorSpec } from '@eagre/graph';
+import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+import type { Element } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  type DatasetNode,
+  type ElementIterator,
+  type IterationContext,
+  type State,
+  type Step,
+} from '../iterator.ts';
+import { fields, list, UnaryNode } from '../node.ts';
+import { UNKNOWN_CARDINALITY } from '../options.ts';
+import { type Rng, seedWords } from '../random.ts';
+import { type SeedState, Seeds } from '../sources/numbers.ts';
+import { CallingIterator } from './calling-iterator.ts';
+
+export interface ResampleOptions extends FunctionCallOptions {
+  /** How the classes are distributed in the input; found while going through it unless given. */
+  readonly initialDist?: readonly number[];
+  readonly seed?: number;
+}
+
+/** Leaves elements out by chance, so that classes are distributed as wanted. Gives [class, element]. */
+export class ResampleNode extends UnaryNode {
+  readonly kind = 'RejectionResample';
+  readonly #classOf: ElementFunction;
+  readonly #target: readonly number[];
+  readonly #initial: readonly number[] | null;
+  readonly #seeds: Seeds;
+
+  constructor(
+    input: DatasetNode,
+    classFunc: (...args: never[]) => unknown,
+    targetDist: readonly number[],
+    options: ResampleOptions,
+  ) {
+    const what = 'Dataset.rejectionResample';
+    super(input, input.spec === null ? null : [new TensorSpec([], 'int32'), input.spec]);
+    for (const dist of [targetDist, options.initialDist ?? targetDist]) {
+      if (dist.length !== targetDist.length || dist.some((p) => !(p >= 0)) || Math.abs(sum(dist) - 1) > 1e-3)
+        throw new InvalidArgumentError(
+          `a distribution is a probability for each class, and they sum to 1, got [${dist}]`,
+          what,
+        );
+    }
+    this.#classOf = ElementFunction.ofElements(classFunc, input.spec, options, what);
+    this.#target = targetDist;
+    this.#initial = options.initialDist ?? null;
+    this.#seeds = new Seeds(seedWords(options.seed, what), true);
+  }
+
+  override cardinality(): number {
+    const n = this.input.cardinality();
+    return n > 0 ? UNKNOWN_CARDINALITY : n;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const rng = this.#seeds.next(this, context);
+    const seeds = this.#seeds.stateOf(this, context);
+    return new ResampleIterator(
+      this.input.iterate(context),
+      this.#classOf,
+      this.#target,
+      this.#initial,
+      rng,
+      seeds,
+    );
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+class ResampleIterator extends CallingIterator<number> {
+  readonly #classOf: ElementFunction;
+  readonly #target: readonly number[];
+  readonly #initial: readonly number[] | null;
+  readonly #rng: Rng;
+  readonly #seeds: SeedState;
+  #counts: number[];
+
+  constructor(
+    input: ElementIterator,
+    classOf: ElementFunction,
+    target: readonly number[],
+    initial: readonly number[] | null,
+    rng: Rng,
+    seeds: SeedState,
+  ) {
+    super(input);
+    this.#classOf = classOf;
+    this.#target = target;
+    this.#initial = initial;
+    this.#rng = rng;
+    this.#seeds = seeds;
+    this.#counts = target.map(() => 1);
+  }
+
+  protected call(element: Element): Awaitable<number> {
+    return this.#classOf.scalar(argumentsOf(element));
+  }
+  protected answered(element: Element, kind: number): Step | typeof AGAIN {
+    const target = this.#target;
+    if (!Number.isInteger(kind) || kind < 0 || kind >= target.length)
+      throw new InvalidArgumentError(
+        `the class must be an integer from 0 to ${target.length - 1}, got ${kind}`,
+        'Dataset.rejectionResample',
+      );
+    this.#counts[kind] = (this.#counts[kind] as number) + 1;
+    const total = sum(this.#counts);
+    const initial = this.#initial ?? this.#counts.map((n) => n / total);
+    const ratios = target.map((t, i) => (t === 0 ? 0 : t / Math.max(initial[i] as number, Number.MIN_VALUE)));
+    const accepted = this.#rng.uniform() * Math.max(...ratios) < (ratios[kind] as number);
+    return accepted ? [constant(kind, 'int32'), element] : AGAIN;
+  }
+
+  protected override saveOwn(): State {
+    return { counts: [...this.#counts], rng: this.#rng.save(), seeds: this.#seeds.save() };
+  }
+  protected override restoreOwn(state: State): void {
+    const { counts, rng, seeds } = fields(state);
+    this.#counts = list(counts).map(Number);
+    this.#rng.restore(rng);
+    this.#seeds.restore(seeds);
+  }
+}

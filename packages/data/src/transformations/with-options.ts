@@ -1,0 +1,23 @@
+// `withOptions`: what holds for a pipeline.
+import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../iterator.ts';
+import { UnaryNode } from '../node.ts';
+import { checkOptions, type DatasetOptions } from '../options.ts';
+
+/** Options for the pipeline up to here. */
+export class OptionsNode extends UnaryNode {
+  readonly kind = 'Options';
+  readonly options: DatasetOptions;
+
+  constructor(input: DatasetNode, options: DatasetOptions) {
+    super(input);
+    this.options = checkOptions(options);
+  }
+
+  rows(): RowAccess | null {
+    return this.input.rows?.() ?? null;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return this.input.iterate(context);
+  }
+}
