@@ -1,92 +1,46 @@
-import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { type HostArray, Tensor } from '@eagre/core';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import type { Tensor } from '@eagre/core';
 import { showInConsole } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { DatasetIterator } from './dataset-iterator.ts';
-import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
+import type { FunctionCallOptions } from './element-function.ts';
 import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
-import { type Element, type ElementOf, mapLeaves, markDataset, toElement } from './elements/structure.ts';
+import { toHost } from './elements/host.ts';
+import { type Element, type ElementOf, markDataset } from './elements/structure.ts';
+import type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
 import { type ListFilesOptions, pathsNode } from './files/list-files.ts';
-import type { Awaitable, DatasetNode } from './iterator.ts';
+import type { DatasetNode } from './iterator.ts';
 import { optionsOf } from './node.ts';
 import { checkCount, type DatasetOptions, UNKNOWN_CARDINALITY } from './options.ts';
 import { seedWords } from './random.ts';
+import { reduceElements, reduceElementsLater } from './reduce.ts';
 import { CacheFileNode } from './saved/cache-file.ts';
 import { type SaveOptions, type SnapshotOptions, savedNode, saveElements } from './saved/saved-files.ts';
 import { ElementsNode } from './sources/elements.ts';
-import { type ElementSource, GeneratorNode } from './sources/generator.ts';
-import { CounterNode, RandomNode, RangeNode } from './sources/numbers.ts';
+import { type ElementSource, GeneratorNode, type GeneratorOptions } from './sources/generator.ts';
+import { CounterNode, RandomNode, RangeNode, type RangeOptions } from './sources/numbers.ts';
 import { oneElement, SlicesNode } from './sources/slices.ts';
 import { tracedElements } from './traced-loop.ts';
 import { BatchNode, type BatchOptions, RebatchNode, UnbatchNode } from './transformations/batch.ts';
+import { type BucketOptions, bucketNode } from './transformations/bucket.ts';
 import { CacheNode } from './transformations/cache.ts';
 import { AssertCardinalityNode, IgnoreErrorsNode } from './transformations/checks.ts';
 import { FilterNode } from './transformations/filter.ts';
 import { InterleaveNode, type InterleaveOptions } from './transformations/flat-map.ts';
-import { GroupNode } from './transformations/group.ts';
+import { type GroupByWindowOptions, GroupNode, groupSizes } from './transformations/group.ts';
 import { MapNode, type MapOptions } from './transformations/map.ts';
-import { PaddedBatchNode, type PaddedBatchOptions, paddedTo } from './transformations/padded-batch.ts';
+import { PaddedBatchNode, type PaddedBatchOptions } from './transformations/padded-batch.ts';
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
 import { PrefetchNode } from './transformations/prefetch.ts';
 import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
 import { ResampleNode, type ResampleOptions } from './transformations/resample.ts';
-import { ChooseFromNode, SampleFromNode } from './transformations/sample.ts';
+import { ChooseFromNode, SampleFromNode, type SampleOptions } from './transformations/sample.ts';
 import { ScanNode } from './transformations/scan.ts';
 import { ShuffleNode, type ShuffleOptions } from './transformations/shuffle.ts';
 import { UniqueNode } from './transformations/unique.ts';
 import { WindowNode, type WindowOptions } from './transformations/window.ts';
 import { OptionsNode } from './transformations/with-options.ts';
 import { ConcatenateNode, nodesOf, ZipNode } from './transformations/zip.ts';
-
-/** A function of an element: it gets the items of a tuple one by one, anything else as it is. */
-export type ElementFn<T, R> = T extends readonly unknown[] ? (...items: T) => R : (element: T) => R;
-/** Datasets in arrays and plain objects, as an element of their elements. */
-export type Zipped<S> = S extends Dataset<infer T> ? T : { -readonly [K in keyof S]: Zipped<S[K]> };
-/** Elements of datasets of an element's parts. */
-export type Windowed<T> = T extends Tensor
-  ? Dataset<Tensor>
-  : T extends Dataset<infer U>
-    ? Dataset<Dataset<U>>
-    : { -readonly [K in keyof T]: Windowed<T[K]> };
-/** Elements as values of the host. */
-export type HostOf<T> = T extends Tensor
-  ? HostArray
-  : T extends Dataset<infer U>
-    ? HostOf<U>[]
-    : { -readonly [K in keyof T]: HostOf<T[K]> };
-
-export interface GeneratorOptions {
-  /** Dtypes and shapes of the elements; what is yielded is converted and checked. Without it elements are what they are. */
-  readonly outputSignature?: ElementSpec;
-}
-export interface RangeOptions {
-  /** int64 unless set. */
-  readonly outputType?: DType;
-}
-export interface GroupByWindowOptions extends FunctionCallOptions {
-  /** How many elements of a key make a group. */
-  readonly windowSize?: number;
-  /** The same for each key. One of both is given. */
-  readonly windowSizeFunc?: (key: number) => number;
-}
-export interface BucketOptions extends PaddedBatchOptions {
-  /** Whether elements are stacked as they are, because all of a bucket have one shape. */
-  readonly noPadding?: boolean;
-  /**
-   * Whether sizes that differ are padded to one less than the bucket's boundary rather than to the longest of the batch. Elements that are
-   * longer than the last boundary allows are an error then.
-   */
-  readonly padToBucketBoundary?: boolean;
-}
-export interface SampleOptions {
-  /** How likely each dataset is, up to a factor; all the same unless set. */
-  readonly weights?: readonly number[];
-  readonly seed?: number;
-  /** Whether the end of one dataset is the end of all. */
-  readonly stopOnEmptyDataset?: boolean;
-  /** Whether each pass draws anew; the same in all passes unless set. */
-  readonly rerandomizeEachIteration?: boolean;
-}
 
 /**
  * A pipeline of elements: where they come from and what is done with them. It is a description; elements are made while it is gone through,
@@ -323,17 +277,16 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     reduceFunc: (key: number, elements: Dataset<T>) => Dataset<R>,
     options: GroupByWindowOptions,
   ): Dataset<R> {
-    const what = 'Dataset.groupByWindow';
-    const { windowSize, windowSizeFunc } = options;
-    if ((windowSize === undefined) === (windowSizeFunc === undefined))
-      throw new InvalidArgumentError('give either windowSize or windowSizeFunc', what);
-    const sizeOf =
-      windowSizeFunc === undefined
-        ? () => checkCount(windowSize as number, 'windowSize', what)
-        : (key: number) => checkCount(windowSizeFunc(key), 'windowSizeFunc(key)', what);
-    if (windowSize !== undefined) sizeOf(0);
+    const sizes = groupSizes(options);
     return new Dataset(
-      new GroupNode(this.node, keyFunc as never, reduceFunc as never, sizeOf, options, what),
+      new GroupNode(
+        this.node,
+        keyFunc as never,
+        reduceFunc as never,
+        sizes,
+        options,
+        'Dataset.groupByWindow',
+      ),
     );
   }
 
@@ -348,51 +301,8 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     bucketBatchSizes: readonly number[],
     options: BucketOptions = {},
   ): Dataset<T> {
-    const what = 'Dataset.bucketBySequenceLength';
-    if (bucketBatchSizes.length !== bucketBoundaries.length + 1)
-      throw new InvalidArgumentError(
-        'bucketBatchSizes must have one size more than there are bucketBoundaries',
-        what,
-      );
-    for (const size of bucketBatchSizes) checkCount(size, 'bucketBatchSizes', what);
-    const bucketOf = (length: number): number => {
-      const i = bucketBoundaries.findIndex((b) => length < b);
-      return i < 0 ? bucketBoundaries.length : i;
-    };
-    const { elementSpec } = this;
-    // The buckets are groups whose key is found on the host.
-    const length = ElementFunction.ofElements(
-      elementLengthFunc as never,
-      elementSpec,
-      { runEagerly: true },
-      what,
-    );
-    const key = (...args: readonly Element[]): Awaitable<number> => {
-      const n = length.scalar(args);
-      return n instanceof Promise ? n.then(bucketOf) : bucketOf(n);
-    };
-    const { noPadding = false, padToBucketBoundary = false, ...padding } = options;
-    const batch = (bucket: number, elements: Dataset<T>): Dataset<T> => {
-      const size = bucketBatchSizes[bucket] as number;
-      if (noPadding) return elements.batch(size, padding);
-      if (!padToBucketBoundary || elementSpec === null) return elements.paddedBatch(size, padding);
-      const boundary = bucketBoundaries[bucket];
-      if (boundary === undefined)
-        throw new InvalidArgumentError(
-          `an element is not shorter than the last boundary, ${bucketBoundaries.at(-1)}, which padToBucketBoundary asks for`,
-          what,
-        );
-      const paddedShapes = paddedTo(boundary - 1, elementSpec, options.paddedShapes);
-      return elements.paddedBatch(size, { ...padding, paddedShapes });
-    };
-    if (padToBucketBoundary && (noPadding || elementSpec === null))
-      throw new InvalidArgumentError(
-        'padToBucketBoundary needs padding, and elements whose sizes are known to differ: give the generator an outputSignature',
-        what,
-      );
-    const sizeOf = (bucket: number): number => bucketBatchSizes[bucket] as number;
     return new Dataset(
-      new GroupNode(this.node, key as never, batch as never, sizeOf, { runEagerly: true }, what),
+      bucketNode(this, elementLengthFunc as never, bucketBoundaries, bucketBatchSizes, options),
     );
   }
 
@@ -561,23 +471,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     fn: (state: ElementOf<S>, element: T) => unknown,
     options: FunctionCallOptions = {},
   ): ElementOf<S> {
-    const first = toElement(initialState, 'Dataset.reduce');
-    const call = new ElementFunction(
-      fn as never,
-      [specOf(first), this.elementSpec],
-      options,
-      'Dataset.reduce',
-    );
-    let state = first;
-    for (const element of this) {
-      const next = call.call([state, element as Element]);
-      if (next instanceof Promise) {
-        next.catch(() => undefined);
-        throw new InvalidArgumentError('an async function needs reduceAsync', 'Dataset.reduce');
-      }
-      state = next;
-    }
-    return state as ElementOf<S>;
+    return reduceElements(this, initialState, fn as never, options) as ElementOf<S>;
   }
 
   /** `reduce` for datasets and functions that have to be waited for. */
@@ -586,15 +480,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     fn: (state: ElementOf<S>, element: T) => unknown,
     options: FunctionCallOptions = {},
   ): Promise<ElementOf<S>> {
-    let state = toElement(initialState, 'Dataset.reduce');
-    const call = new ElementFunction(
-      fn as never,
-      [specOf(state), this.elementSpec],
-      options,
-      'Dataset.reduce',
-    );
-    for await (const element of this) state = await call.call([state, element as Element]);
-    return state as ElementOf<S>;
+    return (await reduceElementsLater(this, initialState, fn as never, options)) as ElementOf<S>;
   }
 
   toString(): string {
@@ -612,13 +498,3 @@ Object.defineProperty(Dataset.prototype, autographIterate, {
     return tracedElements(this.node, site);
   },
 });
-
-function toHost(element: Element): unknown {
-  return mapLeaves(element, (leaf) =>
-    leaf instanceof Tensor
-      ? leaf.dtype === 'string'
-        ? { data: leaf.strings(), shape: leaf.shape, dtype: leaf.dtype }
-        : leaf.ndarray()
-      : [...leaf.asHostIterator()],
-  );
-}

@@ -1,20 +1,10 @@
 /** `tf.data`: pipelines of elements. */
-export {
-  type BucketOptions,
-  Dataset,
-  type ElementFn,
-  type GeneratorOptions,
-  type GroupByWindowOptions,
-  type HostOf,
-  type RangeOptions,
-  type SampleOptions,
-  type Windowed,
-  type Zipped,
-} from './dataset.ts';
+export { Dataset } from './dataset.ts';
 export { DatasetIterator } from './dataset-iterator.ts';
 export type { FunctionCallOptions } from './element-function.ts';
 export { DatasetSpec, type ElementSpec } from './elements/element-spec.ts';
 export type { Element, ElementOf } from './elements/structure.ts';
+export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
 export {
   type FeatureDefault,
   type FeatureDType,
@@ -52,14 +42,18 @@ export { type TextDatasetOptions, textDatasetFromDirectory } from './folders/tex
 export type { State } from './iterator.ts';
 export { AUTOTUNE, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
 export type { SaveOptions, SnapshotOptions } from './saved/saved-files.ts';
-export type { ElementSource } from './sources/generator.ts';
+export type { ElementSource, GeneratorOptions } from './sources/generator.ts';
+export type { RangeOptions } from './sources/numbers.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';
 export type { BatchOptions } from './transformations/batch.ts';
+export type { BucketOptions } from './transformations/bucket.ts';
 export type { InterleaveOptions } from './transformations/flat-map.ts';
+export type { GroupByWindowOptions } from './transformations/group.ts';
 export type { MapOptions } from './transformations/map.ts';
 export type { PaddedBatchOptions, PaddedShapes, PaddingValues } from './transformations/padded-batch.ts';
 export type { Ragged } from './transformations/ragged-batch.ts';
 export type { ResampleOptions } from './transformations/resample.ts';
+export type { SampleOptions } from './transformations/sample.ts';
 export type { ShuffleOptions } from './transformations/shuffle.ts';
 export type { WindowOptions } from './transformations/window.ts';
 export {

@@ -16,6 +16,10 @@ import { INFINITE_CARDINALITY } from '../options.ts';
 import { Rng, type SeedWords, seedWords } from '../random.ts';
 import { RowsNode } from './rows.ts';
 
+export interface RangeOptions {
+  /** int64 unless set. */
+  readonly outputType?: DType;
+}
 function checkNumeric(dtype: DType, what: string): DType {
   if (!Object.hasOwn(dtypeTraits, dtype) || dtype === 'string' || dtype === 'bool')
     throw new InvalidArgumentError(`outputType must be a dtype of numbers, got ${String(dtype)}`, what);

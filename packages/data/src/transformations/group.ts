@@ -17,9 +17,26 @@ import {
   until,
 } from '../iterator.ts';
 import { closeAll, fields, flag, list, UnaryNode } from '../node.ts';
-import { UNKNOWN_CARDINALITY } from '../options.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { CallingIterator } from './calling-iterator.ts';
+
+export interface GroupByWindowOptions extends FunctionCallOptions {
+  /** How many elements of a key make a group. */
+  readonly windowSize?: number;
+  /** The same for each key. One of both is given. */
+  readonly windowSizeFunc?: (key: number) => number;
+}
+/** How many elements of a key make a group. @throws InvalidArgumentError unless that is said once. */
+export function groupSizes({ windowSize, windowSizeFunc }: GroupByWindowOptions): (key: number) => number {
+  const what = 'Dataset.groupByWindow';
+  if ((windowSize === undefined) === (windowSizeFunc === undefined))
+    throw new InvalidArgumentError('give either windowSize or windowSizeFunc', what);
+  if (windowSizeFunc !== undefined)
+    return (key) => checkCount(windowSizeFunc(key), 'windowSizeFunc(key)', what);
+  const size = checkCount(windowSize as number, 'windowSize', what);
+  return () => size;
+}
 
 /** What is done with the elements of one key. */
 export type GroupReduce = (key: number, elements: Dataset<unknown>) => unknown;

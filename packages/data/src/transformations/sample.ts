@@ -20,6 +20,16 @@ import type { Rng, SeedWords } from '../random.ts';
 import { Seeds } from '../sources/numbers.ts';
 import { restoreAll } from './zip.ts';
 
+export interface SampleOptions {
+  /** How likely each dataset is, up to a factor; all the same unless set. */
+  readonly weights?: readonly number[];
+  readonly seed?: number;
+  /** Whether the end of one dataset is the end of all. */
+  readonly stopOnEmptyDataset?: boolean;
+  /** Whether each pass draws anew; the same in all passes unless set. */
+  readonly rerandomizeEachIteration?: boolean;
+}
+
 /** Gives the number of the dataset that the next element comes from, or `END`. */
 interface Choice {
   next(left: readonly boolean[]): Awaitable<number | typeof END>;

@@ -1,0 +1,50 @@
+// `reduce`: one value from all elements.
+import { InvalidArgumentError } from '@eagre/backend';
+import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
+import { type ElementSpec, specOf } from './elements/element-spec.ts';
+import { type Element, toElement } from './elements/structure.ts';
+
+type Elements = { readonly elementSpec: ElementSpec | null };
+type ReduceFn = (...args: never[]) => unknown;
+const what = 'Dataset.reduce';
+
+function begun(
+  { elementSpec }: Elements,
+  initialState: unknown,
+  fn: ReduceFn,
+  options: FunctionCallOptions,
+): [state: Element, call: ElementFunction] {
+  const state = toElement(initialState, what);
+  return [state, new ElementFunction(fn, [specOf(state), elementSpec], options, what)];
+}
+
+/** The last state of `fn(state, element)`. @throws InvalidArgumentError for an asynchronous function. */
+export function reduceElements(
+  dataset: Elements & Iterable<unknown>,
+  initialState: unknown,
+  fn: ReduceFn,
+  options: FunctionCallOptions,
+): Element {
+  let [state, call] = begun(dataset, initialState, fn, options);
+  for (const element of dataset) {
+    const next = call.call([state, element as Element]);
+    if (next instanceof Promise) {
+      next.catch(() => undefined);
+      throw new InvalidArgumentError('an async function needs reduceAsync', what);
+    }
+    state = next;
+  }
+  return state;
+}
+
+/** The same where something has to be waited for. */
+export async function reduceElementsLater(
+  dataset: Elements & AsyncIterable<unknown>,
+  initialState: unknown,
+  fn: ReduceFn,
+  options: FunctionCallOptions,
+): Promise<Element> {
+  let [state, call] = begun(dataset, initialState, fn, options);
+  for await (const element of dataset) state = await call.call([state, element as Element]);
+  return state;
+}
