@@ -37,8 +37,6 @@ uint32_t load32(const unsigned char* p) {
   return uint32_t(p[0]) | uint32_t(p[1]) << 8 | uint32_t(p[2]) << 16 | uint32_t(p[3]) << 24;
 }
 
-#if defined(EAGRE_CRC_TARGET)
-
 // The product of two polynomials modulo the CRC's.
 uint32_t multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
@@ -49,15 +47,23 @@ uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-// Moves a CRC over `bytes` zero bytes: a product with x^(8 bytes), byte by byte from tables.
+// x^(8 bytes): a product with it moves a CRC over so many zero bytes.
+uint32_t power_of(size_t bytes) {
+  uint32_t power = 1u << 31, square = 1u << 30;
+  for (uint64_t n = uint64_t(bytes) * 8; n; n >>= 1) {
+    if (n & 1) power = multiply(power, square);
+    square = multiply(square, square);
+  }
+  return power;
+}
+
+#if defined(EAGRE_CRC_TARGET)
+
+// The same product, byte by byte from tables.
 struct Shift {
   uint32_t of[4][256];
   explicit Shift(size_t bytes) {
-    uint32_t power = 1u << 31, square = 1u << 30;
-    for (size_t n = bytes * 8; n; n >>= 1) {
-      if (n & 1) power = multiply(power, square);
-      square = multiply(square, square);
-    }
+    const uint32_t power = power_of(bytes);
     for (int k = 0; k < 4; k++)
       for (uint32_t b = 0; b < 256; b++) of[k][b] = multiply(power, b << 8 * k);
   }
@@ -133,6 +139,8 @@ uint32_t crc32c_portable(const void* bytes, size_t length, uint32_t previous) {
   for (; length; length--) crc = of[0][(crc ^ *p++) & 255] ^ crc >> 8;
   return ~crc;
 }
+
+uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t length) { return multiply(power_of(length), first) ^ second; }
 
 uint32_t crc32c(const void* bytes, size_t length, uint32_t previous) {
 #if defined(EAGRE_CRC_TARGET)

@@ -33,6 +33,8 @@ int main() {
       const size_t cut = length / 3;
       CHECK(crc32c(p + cut, length - cut, crc32c(p, cut, 0)) == expected);
       CHECK(crc32c_portable(p + cut, length - cut, crc32c_portable(p, cut, 0)) == expected);
+      CHECK(crc32c_joined(crc32c(p, cut, 0), crc32c(p + cut, length - cut, 0), length - cut) == expected);
+      CHECK(crc32c_joined(expected, crc32c(p, 0, 0), 0) == expected && crc32c_joined(0, expected, length) == expected);
     }
   }
   return finish();

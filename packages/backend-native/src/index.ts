@@ -20,4 +20,9 @@ export const nativeUnavailable: string | undefined =
 export const nativeCrc32c: ((bytes: Uint8Array, previous: number) => number) | undefined =
   loaded.addon?.crc32c;
 
+/** Reads a part of a file on several threads, and gives its CRC-32C: `Addon.readRange`; undefined where there is no addon. */
+export const nativeReadRange:
+  | ((file: number, offset: number, length: number, target: Uint8Array | undefined) => number)
+  | undefined = loaded.addon?.readRange;
+
 if (nativeBackend !== undefined) registerBackend(nativeBackend, 10);

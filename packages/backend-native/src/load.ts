@@ -43,6 +43,11 @@ export interface Addon extends Watcher {
   threads(count?: number): number;
   /** The CRC-32C of the bytes behind those whose CRC is `previous`. */
   crc32c(bytes: Uint8Array, previous: number): number;
+  /**
+   * Reads a part of an open file into `target`, of just that length, or nowhere, several pieces at a time, and gives its CRC-32C; -1 where not
+   * all could be read, or the system cannot.
+   */
+  readRange(file: number, offset: number, length: number, target: Uint8Array | undefined): number;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }

@@ -5,6 +5,8 @@ import { compareBytes } from './bytes.ts';
 import { type DataTypeInfo, dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { type ErrorMaker, errorsFor, quote } from './errors.ts';
 import { elementCount } from './ndarray.ts';
+import { nodeBuiltin } from './node.ts';
+import { openRegular } from './open-files.ts';
 import { readTable, writeTable } from './table.ts';
 import { decodeShape, encodeShape } from './tensor-proto.ts';
 
@@ -36,6 +38,17 @@ export function shardPath(prefix: string, shard: number, shards: number): string
 /** The name of the index. */
 export function indexPath(prefix: string): string {
   return `${prefix}.index`;
+}
+
+/** The bytes of a checkpoint's index. Node only. @throws FormatError when it is no file, and Node's system errors. */
+export function readIndex(prefix: string): Uint8Array {
+  const fs = nodeBuiltin('node:fs');
+  const file = openRegular(indexPath(prefix));
+  try {
+    return fs.readFileSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
 }
 
 /** What is in an index, checked as far as it can be without the data. */

@@ -1,5 +1,12 @@
 import { syncFolder, writeFileAtomicSync } from './atomic.ts';
-import { type BundleEntry, decodeIndex, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
+import {
+  type BundleEntry,
+  decodeIndex,
+  encodeIndex,
+  indexPath,
+  readIndex,
+  shardPath,
+} from './bundle-index.ts';
 import { errorsFor, quote } from './errors.ts';
 import { nodeBuiltin } from './node.ts';
 
@@ -15,8 +22,7 @@ export function mergeBundles(prefixes: readonly string[], target: string): void 
   const entries = new Map<string, BundleEntry>();
   const files: string[] = [];
   for (const prefix of prefixes) {
-    const file = indexPath(prefix);
-    const part = decodeIndex(fs.readFileSync(file), file);
+    const part = decodeIndex(readIndex(prefix), indexPath(prefix));
     for (const [key, entry] of part.entries) {
       if (entries.has(key)) throw error(`tensor ${quote(key)}`, 'each key once', `another one in ${prefix}`);
       if (entry.sliced) throw error.unsupported(`tensor ${quote(key)}`, 'a whole one', 'one in parts');

@@ -57,6 +57,7 @@ export {
   type EncodeNpzOptions,
   encodeNpz,
 } from './npz.ts';
+export { type RangeReader, useRangeReader } from './read-range.ts';
 export {
   type DecodeSafetensorsOptions,
   decodeSafetensors,

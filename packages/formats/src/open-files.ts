@@ -1,7 +1,22 @@
+import { errorsFor } from './errors.ts';
 import { nodeBuiltin } from './node.ts';
 
 // A program may read thousands of files before the event loop comes round.
 const MOST_IDLE = 16;
+
+/**
+ * Opens one of a checkpoint's files to read it. Node only.
+ *
+ * @throws FormatError for what is no regular file: a pipe would be waited for, for ever. Node's system error, e.g. with code `ENOENT`.
+ */
+export function openRegular(path: string): number {
+  const fs = nodeBuiltin('node:fs');
+  // Windows has no O_NONBLOCK, nor pipes among its files.
+  const file = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  if (fs.fstatSync(file).isFile()) return file;
+  fs.closeSync(file);
+  throw errorsFor('checkpoint', path)('the file', 'a regular one', 'a folder, a pipe or a device');
+}
 
 interface OpenFile {
   readonly file: number;
@@ -44,7 +59,7 @@ export class OpenFiles {
     let entry = this.#files.get(path);
     if (entry === undefined) {
       const fs = nodeBuiltin('node:fs');
-      const file = fs.openSync(path, 'r');
+      const file = openRegular(path);
       const close = (): void => {
         this.#files.delete(path);
         fs.closeSync(file);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { BundleWriter } from './bundle-writer.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { FormatError, UnsupportedFormatError } from './errors.ts';
 import { mutate, randomSource } from './mutate.ts';
+import { useRangeReader } from './read-range.ts';
 import { writeTable } from './table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-bundle-'));
@@ -268,6 +270,53 @@ describe('a reader', () => {
     expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/tensor "a": checksum/);
     writeFileSync(file, data.subarray(0, 1_000_000));
     expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/truncated data/);
+  });
+
+  it('has native code read where it was given some, and finds out itself what that cannot read', () => {
+    const prefix = sample();
+    const path = `${prefix}.data-00000-of-00001`;
+    const reader = BundleReader.openSync(prefix);
+    const { offset } = reader.entries().get('complex') ?? {};
+    const target = new Uint8Array(8);
+    const native = vi.fn((_file: number, at: number, length: number, to?: Uint8Array) => {
+      const part = readFileSync(path).subarray(at, at + length);
+      to?.set(part);
+      return part.length === length ? crc32c(part) : -1;
+    });
+    try {
+      useRangeReader(native);
+      reader.verify('complex');
+      expect(native).toHaveBeenLastCalledWith(expect.any(Number), offset, 8, undefined);
+      reader.readInto('complex', target);
+      expect(native).toHaveBeenLastCalledWith(expect.any(Number), offset, 8, target);
+      expect(target).toEqual(floats(1, -1));
+      expect(reader.read('names').data).toEqual([text('ab'), text(''), Uint8Array.of(0, 255)]);
+      native.mockImplementation(() => 7);
+      expect(() => reader.verify('complex')).toThrow(/tensor "complex": checksum/);
+      native.mockImplementation(() => -1);
+      reader.readInto('complex', target.fill(0));
+      expect(target).toEqual(floats(1, -1));
+      writeFileSync(path, readFileSync(path).subarray(0, 4));
+      expect(() => reader.verify('complex')).toThrow(/tensor "complex": truncated data: expected \d+ bytes/);
+    } finally {
+      useRangeReader(undefined);
+    }
+  });
+
+  it.runIf(process.platform === 'linux')('does not wait for pipes', async () => {
+    const prefix = sample();
+    const path = `${prefix}.data-00000-of-00001`;
+    rmSync(path);
+    expect(spawnSync('mkfifo', [path]).status).toBe(0);
+    const reader = BundleReader.openSync(prefix);
+    expect(() => reader.verify('step')).toThrow('expected a regular one');
+    expect(() => reader.readBytes('step')).toThrow(FormatError);
+    await expect(reader.readAsync('step')).rejects.toThrow(FormatError);
+    rmSync(`${prefix}.index`);
+    expect(spawnSync('mkfifo', [`${prefix}.index`]).status).toBe(0);
+    expect(() => BundleReader.openSync(prefix)).toThrow('expected a regular one');
+    await expect(BundleReader.open(prefix)).rejects.toThrow(FormatError);
+    expect(() => mergeBundles([prefix], `${prefix}-all`)).toThrow(FormatError);
   });
 
   const sample = (): string => {
