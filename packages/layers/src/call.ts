@@ -14,21 +14,35 @@ export function keepAll<T extends LayerInput>(tensors: T): T {
 
 /** Arguments as tensors. A user's layer gets floats in its own precision, as in Keras; layers of ours see to it themselves. */
 export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
+  if (inputs === undefined || inputs === null)
+    throw new InvalidArgumentError(`was called without an input (${inputs})`, layer.name);
   const { dtype } = layer;
   const convert = (value: TensorLike): Tensor => {
     // Not the variable's own memory, which later updates write into.
     const x = value instanceof Variable ? value.read() : toTensor(value, dtype);
     return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
   };
-  const several =
-    Array.isArray(inputs) &&
-    inputs.length > 0 &&
-    inputs.every((x) => x instanceof Tensor || x instanceof Variable);
+  const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Variable;
+  const several = Array.isArray(inputs) && inputs.some(isTensor);
+  if (several && !inputs.every(isTensor)) {
+    const at = inputs.findIndex((x) => !isTensor(x));
+    throw new InvalidArgumentError(
+      `takes a list of tensors, but number ${at} of ${inputs.length} is ${typeof inputs[at]}`,
+      layer.name,
+    );
+  }
   return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
 }
 
-/** What `call` returned, with the values of variables in their place. */
-export function outputsOf(result: unknown): LayerOutput {
+/** What `call` returned, with the values of variables in their place. @throws InvalidArgumentError for nothing or a promise. */
+export function outputsOf(layer: Layer, result: unknown): LayerOutput {
+  if (result === undefined || result === null || result instanceof Promise) {
+    const got = result instanceof Promise ? 'a promise; it must not be async' : String(result);
+    throw new InvalidArgumentError(
+      `call() must return a tensor or a list of tensors, got ${got}`,
+      layer.name,
+    );
+  }
   if (result instanceof Variable) return result.read();
   if (Array.isArray(result))
     return result.map((y: unknown) => (y instanceof Variable ? y.read() : y)) as Tensor[];

@@ -226,10 +226,13 @@ export function adapt(
     }
     return new IterableBatches(x);
   }
+  if (x === undefined || x === null) {
+    throw new InvalidArgumentError(`x is ${x}; expected a tensor or what makes one, or batches`, what);
+  }
   return new ArrayBatches(
     inputTensors(x),
-    y === undefined ? undefined : toTensor(y),
-    weight === undefined ? undefined : toTensor(weight),
+    y === undefined || y === null ? undefined : toTensor(y),
+    weight === undefined || weight === null ? undefined : toTensor(weight),
     options,
   );
 }

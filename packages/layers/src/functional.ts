@@ -2,7 +2,8 @@ import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from
 import { showShape } from '@eagre/core/internal';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
 import type { CallOptions, Layer, Specs, TensorSpec } from './layer.ts';
-import { uniqueName } from './naming.ts';
+import { checkUniqueNames, uniqueName } from './naming.ts';
+import { checkPartialShape } from './specs.ts';
 
 export interface InputOptions {
   /** Without the batch dimension; `null` is unknown. */
@@ -15,12 +16,10 @@ export interface InputOptions {
 
 /** The symbolic input of a functional model: pass it through layers, then `new tf.Model({ inputs, outputs })`. */
 export function Input(options: InputOptions): KerasTensor {
-  const { shape, batchSize = null, dtype = 'float32', name = uniqueName('Input') } = options;
-  for (const d of shape) {
-    if (d !== null && !(Number.isSafeInteger(d) && d >= 0)) {
-      throw new InvalidArgumentError(`the shape ${showShape(shape)} needs sizes or null`, 'Input');
-    }
-  }
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new InvalidArgumentError('expected options: Input({ shape: [28, 28, 1] })', 'Input');
+  const { batchSize = null, dtype = 'float32', name = uniqueName('Input') } = options;
+  const shape = checkPartialShape(options.shape, 'shape', 'Input');
   return new KerasTensor([batchSize, ...shape], dtype, name, null);
 }
 
@@ -51,6 +50,7 @@ export class FunctionalGraph {
     this.many = many;
     this.#calls = callsBetween(inputs, outputs);
     this.layers = [...new Set(this.#calls.map((call) => call.layer))];
+    checkUniqueNames(this.layers, 'Model');
   }
 
   /** The shape of a layer's first output in this model. */

@@ -40,7 +40,15 @@ import type {
 } from './layer-types.ts';
 import { uniqueName } from './naming.ts';
 import { get as getRegularizer, isOurs as isOurRegularizer, type Regularizer } from './regularizers.ts';
-import { isShapes, isTryingOut, type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
+import {
+  checkPartialShape,
+  isShapes,
+  isTryingOut,
+  type Specs,
+  specsOf,
+  type TensorSpec,
+  tryOut,
+} from './specs.ts';
 import { layerChildren } from './trackable.ts';
 
 export type {
@@ -98,6 +106,7 @@ export class Layer extends Module implements Trackable {
   declare readonly _inputShape: PartialShape | undefined;
 
   constructor(options: LayerOptions = {}) {
+    checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
     this.dtype = options.dtype ?? 'float32';
     const state: LayerState = {
@@ -126,7 +135,7 @@ export class Layer extends Module implements Trackable {
 
   /** Computes the outputs. Override it; call the layer itself instead. */
   call(_inputs: LayerInput, _options: CallOptions): LayerOutput {
-    throw new FailedPreconditionError(`the class has no call() method`, this.constructor.name);
+    throw new FailedPreconditionError('its class has no call(inputs) method', this.name);
   }
 
   /**
@@ -173,6 +182,12 @@ export class Layer extends Module implements Trackable {
   addWeight(options: WeightOptions = {}): Variable {
     const { name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
     const given = options.shape ?? [];
+    if (!Array.isArray(given)) {
+      throw new InvalidArgumentError(
+        `addWeight: the shape must be a list of sizes, got ${JSON.stringify(given)}`,
+        this.name,
+      );
+    }
     const shape = given.map((d) => {
       if (typeof d === 'number' && Number.isInteger(d) && d >= 0) return d;
       throw new InvalidArgumentError(
@@ -188,6 +203,12 @@ export class Layer extends Module implements Trackable {
         // A function of the user may keep what it makes.
         const first =
           typeof initializer === 'function' ? outsideScopes(() => make(shape, dtype)) : make(shape, dtype);
+        if (!(first instanceof Tensor)) {
+          throw new InvalidArgumentError(
+            `the initializer of '${local}' gave no tensor; it must be a function of (shape, dtype), such as what heNormal() returns`,
+            this.name,
+          );
+        }
         if (!sameShape(first.shape, shape) || first.dtype !== dtype) {
           throw new InvalidArgumentError(
             `the initializer of '${local}' gave ${first.dtype} ${showShape(first.shape)}, expected ${dtype} ${showShape(shape)}`,
@@ -300,8 +321,12 @@ export class Layer extends Module implements Trackable {
   /** Sets the weights, in the order of `weights`. @throws InvalidArgumentError for a wrong number or shape. */
   setWeights(values: readonly TensorLike[]): void {
     const { weights } = this;
-    if (values.length !== weights.length) {
-      throw new InvalidArgumentError(`${values.length} values for ${weights.length} weights`, this.name);
+    if (!Array.isArray(values) || values.length !== weights.length) {
+      const given = Array.isArray(values) ? `${values.length} values` : 'no list of values';
+      throw new InvalidArgumentError(
+        `setWeights: ${given} for ${weights.length} weights (${weights.map((w) => `${w.name} ${showShape(w.shape)}`).join(', ')})`,
+        this.name,
+      );
     }
     weights.forEach((w, i) => {
       w.assign(values[i] as TensorLike);
@@ -382,7 +407,9 @@ export class Layer extends Module implements Trackable {
       keepAll(tensors);
       const call = (): LayerOutput => outsideScopes(() => this.call(tensors, all));
       // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
-      return keepAll(outputsOf(context.tracer === null ? withConversionAllowed(call) : call())) as Tensor;
+      return keepAll(
+        outputsOf(this, context.tracer === null ? withConversionAllowed(call) : call()),
+      ) as Tensor;
     } finally {
       leave?.();
       depth--;
@@ -427,6 +454,20 @@ let changes = 0;
 /** @internal How often `trainable` was set, of any layer. */
 export function trainableChanges(): number {
   return changes;
+}
+
+function checkLayerOptions(options: LayerOptions, className: string): void {
+  const { name, trainable, dtype, inputShape } = options;
+  const refuse = (what: string, value: unknown): never => {
+    throw new InvalidArgumentError(`${what}, got ${JSON.stringify(value)}`, className);
+  };
+  if (name !== undefined && (typeof name !== 'string' || name.includes('/')))
+    refuse("name must be a string without '/'", name);
+  if (trainable !== undefined && typeof trainable !== 'boolean')
+    refuse('trainable must be true or false', trainable);
+  if (dtype !== undefined && dtype !== 'float32' && dtype !== 'float64')
+    refuse("dtype must be 'float32' or 'float64'", dtype);
+  if (inputShape !== undefined) checkPartialShape(inputShape, 'inputShape', className);
 }
 
 function constrain(like: ConstraintLike): (variable: Variable) => Tensor {

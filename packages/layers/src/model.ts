@@ -93,7 +93,7 @@ export class Model extends Layer {
     const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
     if (found === undefined) {
       throw new FailedPreconditionError(
-        `no layer ${which}; there are ${layers.map((l) => l.name).join(', ')}`,
+        `no layer ${JSON.stringify(which)}; there are ${layers.map((l) => `'${l.name}'`).join(', ')}`,
         this.name,
       );
     }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@eagre/core';
 import { snakeCase } from '@eagre/core/internal';
 
 const counts = new Map<string, number>();
@@ -8,6 +9,20 @@ export function uniqueName(className: string): string {
   const n = counts.get(base) ?? 0;
   counts.set(base, n + 1);
   return n === 0 ? base : `${base}_${n}`;
+}
+
+/** @throws InvalidArgumentError when two have one name. */
+export function checkUniqueNames(layers: readonly { readonly name: string }[], model: string): void {
+  const names = new Set<string>();
+  for (const { name } of layers) {
+    if (names.has(name)) {
+      throw new InvalidArgumentError(
+        `two layers have the name '${name}'; give one of them another, { name: … }`,
+        model,
+      );
+    }
+    names.add(name);
+  }
 }
 
 /** Starts the numbering of names again (Keras's `backend.clear_session`). */

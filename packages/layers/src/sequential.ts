@@ -17,6 +17,7 @@ import {
   type TensorSpec,
 } from './layer.ts';
 import { Model, type ModelOptions } from './model.ts';
+import { checkUniqueNames } from './naming.ts';
 
 /**
  * Layers one after another: `new Sequential([new Dense(64), new Dense(10)])`, or `add` them. With an `inputShape` on the
@@ -34,7 +35,13 @@ export class Sequential extends Model {
     super(options);
     Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [] } });
     if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
-    for (const layer of layers) this.add(layer);
+    if (!Array.isArray(layers)) {
+      throw new InvalidArgumentError(
+        'a Sequential model is made of a list of layers: new Sequential([…])',
+        'Sequential',
+      );
+    }
+    for (const layer of layers as readonly (Layer | KerasTensor)[]) this.add(layer);
   }
 
   /** Appends a layer. @throws InvalidArgumentError for something else, FailedPreconditionError for the same layer again. */
@@ -46,10 +53,7 @@ export class Sequential extends Model {
       return;
     }
     if (!(layer instanceof Layer)) {
-      throw new InvalidArgumentError(
-        `a Sequential model holds layers, got ${typeof layer === 'function' ? `the class ${(layer as { name: string }).name}: write new` : String(layer)}`,
-        'Sequential',
-      );
+      throw new InvalidArgumentError(`a Sequential model holds layers, got ${whatIs(layer)}`, 'Sequential');
     }
     if (layers.includes(layer)) {
       throw new FailedPreconditionError(
@@ -57,6 +61,7 @@ export class Sequential extends Model {
         'Sequential',
       );
     }
+    checkUniqueNames([...layers, layer], 'Sequential');
     if (layers.length === 0) {
       const known = layer instanceof Model ? layer.knownInputShape : undefined;
       const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
@@ -87,9 +92,7 @@ export class Sequential extends Model {
   }
   /** @internal Layer by layer, since each one's input is the output of the one before. */
   override buildFrom(inputs: Specs): void {
-    if (this._sequence.layers.length === 0) {
-      throw new FailedPreconditionError('a Sequential model without layers cannot be built', this.name);
-    }
+    this.#checkSome();
     super.buildFrom(inputs);
   }
   /** @internal */
@@ -102,6 +105,7 @@ export class Sequential extends Model {
   }
 
   override call(inputs: LayerInput, { training }: CallOptions): Tensor {
+    this.#checkSome();
     let x = inputs as Tensor;
     for (const layer of this._sequence.layers) {
       const y = layer.invoke(x, { training });
@@ -136,6 +140,14 @@ export class Sequential extends Model {
     return [...new Set([...this._sequence.layers, ...super.directLayers()])];
   }
 
+  #checkSome(): void {
+    if (this._sequence.layers.length > 0) return;
+    throw new FailedPreconditionError(
+      'a Sequential model without layers does nothing: add() some',
+      this.name,
+    );
+  }
+
   /** The shape of the input, unless it is known. */
   #expect(shape: PartialShape, dtype: DType): void {
     const { inputs } = this._sequence;
@@ -155,3 +167,8 @@ export class Sequential extends Model {
   }
 }
 builtin(Sequential);
+
+function whatIs(value: unknown): string {
+  if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;
+  return value instanceof Tensor ? 'a tensor' : String(value);
+}

@@ -1,8 +1,19 @@
 // Tensors without values: what layers say of their outputs before there are any.
-import { type DType, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
+import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
 import { withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { LayerOutput } from './layer-types.ts';
+
+/** @throws InvalidArgumentError for what is no list of sizes and nulls. @param what the name of the option. */
+export function checkPartialShape(shape: unknown, what: string, where: string): PartialShape {
+  if (!Array.isArray(shape) || !shape.every((d) => d === null || (Number.isSafeInteger(d) && d >= 0))) {
+    throw new InvalidArgumentError(
+      `${what} must be a list of sizes without the batch, null where any fits, such as [28, 28, 1]; got ${JSON.stringify(shape)}`,
+      where,
+    );
+  }
+  return shape as PartialShape;
+}
 
 /** A tensor without values. */
 export interface TensorSpec {

@@ -1,6 +1,6 @@
 import { concat, InvalidArgumentError, keep, scope, Tensor, type TensorLike } from '@eagre/core';
 import { aliasTensor, isKept } from '@eagre/core/internal';
-import type { Callback, FitParams, Logs } from './callbacks/callback.ts';
+import { Callback, type FitParams, type Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
 import { CallbackList } from './callbacks/list.ts';
 import { ProgressBar } from './callbacks/progress.ts';
@@ -194,7 +194,7 @@ export async function fit(
     verbose: verbosity(options.verbose),
     initialEpoch,
   };
-  const given = options.callbacks ?? [];
+  const given = checkCallbacks(options.callbacks);
   // The bar is last, so that what other callbacks print or throw comes before its line.
   const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
   const callbacks = new CallbackList(model, params, [...given, history, ...bar]);
@@ -374,7 +374,7 @@ async function alone(
     verbose: verbosity(options.verbose),
   };
   const bar = params.verbose === 0 ? undefined : new ProgressBar(label);
-  const callbacks = new CallbackList(model, params, options.callbacks);
+  const callbacks = new CallbackList(model, params, checkCallbacks(options.callbacks));
   bar?.attach(model, params);
   try {
     await bar?.onEpochBegin(0);
@@ -394,5 +394,22 @@ function resetMetrics(model: Model): void {
 }
 
 function verbosity(verbose: Verbosity | undefined): 0 | 1 | 2 {
-  return verbose === undefined || verbose === 'auto' ? 1 : verbose;
+  if (verbose === undefined || verbose === 'auto') return 1;
+  if (verbose !== 0 && verbose !== 1 && verbose !== 2)
+    throw new InvalidArgumentError(`verbose must be 0, 1, 2 or 'auto', got ${String(verbose)}`);
+  return verbose;
+}
+
+function checkCallbacks(callbacks: readonly Callback[] | undefined): readonly Callback[] {
+  if (callbacks === undefined || callbacks === null) return [];
+  if (!Array.isArray(callbacks)) throw new InvalidArgumentError('callbacks must be a list of them');
+  for (const callback of callbacks as unknown[]) {
+    if (callback instanceof Callback) continue;
+    throw new InvalidArgumentError(
+      typeof callback === 'function'
+        ? `callbacks holds the class ${callback.name}: write new ${callback.name}(…)`
+        : 'callbacks holds what is no callback; functions go into new LambdaCallback({ onEpochEnd: … })',
+    );
+  }
+  return callbacks as readonly Callback[];
 }

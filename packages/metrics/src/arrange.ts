@@ -1,5 +1,5 @@
-import { scope, type Tensor, type TensorLike } from '@eagre/core';
-import { differs, isFloating, toTensor } from '@eagre/core/internal';
+import { InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { differs, isFloating, showShape, toTensor } from '@eagre/core/internal';
 
 /** Keras's fuzz factor, which keeps logarithms and quotients finite. */
 export const EPSILON = 1e-7;
@@ -9,9 +9,17 @@ export function as(x: Tensor, dtype: Tensor['dtype']): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);
 }
 
-/** Predictions as floats: integers and truth values become float32. */
-export function predictions(value: TensorLike): Tensor {
-  const x = toTensor(value);
+/** Predictions as they are. @throws InvalidArgumentError when there are none. */
+export function given(yPred: TensorLike): Tensor {
+  if (yPred === undefined || yPred === null) {
+    throw new InvalidArgumentError(`the predictions are ${yPred}; losses and metrics take (yTrue, yPred)`);
+  }
+  return toTensor(yPred);
+}
+
+/** Predictions as floats: integers and truth values become float32. @throws InvalidArgumentError when there are none. */
+export function predictions(yPred: TensorLike): Tensor {
+  const x = given(yPred);
   return isFloating(x.dtype) ? x : x.cast('float32');
 }
 
@@ -32,6 +40,19 @@ export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, T
   if (a.rank > b.rank) return extra(a, b);
   const [y, x] = extra(b, a);
   return [x, y];
+}
+
+/** @throws InvalidArgumentError when one does not broadcast to the other. */
+export function checkFit(yTrue: Tensor, yPred: Tensor): void {
+  const [long, short] = yTrue.rank >= yPred.rank ? [yTrue.shape, yPred.shape] : [yPred.shape, yTrue.shape];
+  const fits = short.every((d, i) => {
+    const other = long[i + long.length - short.length] as number;
+    return !differs(d, other) || !differs(d, 1) || !differs(other, 1);
+  });
+  if (fits) return;
+  throw new InvalidArgumentError(
+    `the targets ${showShape(yTrue.shape)} do not fit the predictions ${showShape(yPred.shape)}`,
+  );
 }
 
 /** Axes `from` … `to` − 1. */

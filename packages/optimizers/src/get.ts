@@ -73,8 +73,11 @@ export function get(identifier: OptimizerLike): Optimizer {
   if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
     return deserialize(identifier);
+  const given: unknown = identifier;
   throw new InvalidArgumentError(
-    `expected an optimizer or its name, got ${String(identifier)}`,
+    typeof given === 'function'
+      ? `got the class ${given.name}: write new ${given.name}(…)`
+      : `expected an optimizer or its name, got ${String(given)}`,
     'optimizers.get',
   );
 }

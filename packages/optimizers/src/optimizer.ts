@@ -74,8 +74,8 @@ export function withLearningRate<O extends OptimizerOptions>(
   first: LearningRate | O | undefined,
   rest: O | undefined,
 ): O {
-  if (typeof first === 'number' || typeof first === 'function') return { ...rest, learningRate: first } as O;
-  return { ...first, ...rest } as O;
+  if (typeof first === 'object' || first === undefined) return { ...first, ...rest } as O;
+  return { ...rest, learningRate: first } as O;
 }
 
 /**
@@ -183,7 +183,12 @@ export abstract class Optimizer extends Module implements Trackable {
     if (this.built) return;
     const seen = new Set<Variable>();
     for (const variable of variables) {
-      if (!(variable instanceof Variable)) throw new InvalidArgumentError('expected variables', this.name);
+      if (!(variable instanceof Variable)) {
+        throw new InvalidArgumentError(
+          'expected variables behind the gradients: applyGradients(gradients, variables)',
+          this.name,
+        );
+      }
       if (!isFloating(variable.dtype)) {
         throw new InvalidArgumentError(
           `the variable '${variable.name}' is ${variable.dtype} and has no gradient`,
@@ -310,8 +315,8 @@ export abstract class Optimizer extends Module implements Trackable {
   applyGradients(first: Iterable<unknown>, second?: Iterable<Variable>): Variable {
     const pairs =
       second === undefined
-        ? [...(first as Iterable<GradientAndVariable>)]
-        : this.#zip([...first], [...second]);
+        ? (this.#list(first) as GradientAndVariable[])
+        : this.#zip(this.#list(first), this.#list(second) as Variable[]);
     inGraphScope(this.name, () => withoutTapes(() => scope(() => this.#apply(pairs))));
     return this.iterations;
   }
@@ -499,6 +504,16 @@ export abstract class Optimizer extends Module implements Trackable {
     } finally {
       context.nameScope = before;
     }
+  }
+
+  #list(given: Iterable<unknown>): unknown[] {
+    // A tensor is iterable, too.
+    if (typeof given === 'object' && given !== null && Symbol.iterator in given && !('dtype' in given))
+      return [...given];
+    throw new InvalidArgumentError(
+      'applyGradients takes a list of gradients and one of variables, or a list of pairs [gradient, variable]',
+      this.name,
+    );
   }
 
   #zip(gradients: readonly unknown[], variables: readonly Variable[]): GradientAndVariable[] {

@@ -185,17 +185,17 @@ it('what layers write goes into the run with the step of the batch, each time in
 
 it('embeddings for the projector', async () => {
   const folder = newFolder();
-  const layer = new Embedding(5, 3, { name: 'words/here' });
+  const layer = new Embedding(5, 3, { name: 'words here' });
   const model = new Sequential([layer, new Flatten(), new Dense(1)]);
   model.compile({ loss: 'mse' });
-  const options = { embeddingsFreq: 2, embeddingsMetadata: { 'words/here': 'labels.tsv' } };
+  const options = { embeddingsFreq: 2, embeddingsMetadata: { 'words here': 'labels.tsv' } };
   await model.fit(ones([4, 2]), ones([4, 1]), {
     epochs: 3,
     verbose: 0,
     callbacks: [new TensorBoard(folder, options)],
   });
   expect(readFileSync(join(folder, 'projector_config.pbtxt'), 'utf8')).toBe(`embeddings {
-  tensor_name: "words/here/embeddings"
+  tensor_name: "words here/embeddings"
   metadata_path: "labels.tsv"
   tensor_shape: 5
   tensor_shape: 3
@@ -209,7 +209,7 @@ it('embeddings for the projector', async () => {
   expect(readdirSync(join(folder, 'train')).filter((name) => name.endsWith('.tsv'))).toHaveLength(2);
   const wrong = new TensorBoard(newFolder(), { embeddingsFreq: 1, embeddingsMetadata: { nobody: 'x.tsv' } });
   await expect(model.fit(ones([4, 2]), ones([4, 1]), { verbose: 0, callbacks: [wrong] })).rejects.toThrow(
-    "names the layer 'nobody'; embeddings are words/here",
+    "names the layer 'nobody'; embeddings are words here",
   );
 });
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, maximum, nn, sub, type Tensor, type TensorLike, where } from '@eagre/core';
 import { differs, isInteger, normalizeAxis, sameShape, showShape, toTensor } from '@eagre/core/internal';
-import { alike, as, EPSILON, predictions, sameRank, tidy } from '../arrange.ts';
+import { alike, as, checkFit, EPSILON, predictions, sameRank, tidy } from '../arrange.ts';
 
 export interface CrossentropyOptions {
   /** `yPred` holds logits instead of probabilities. */
@@ -22,20 +22,25 @@ export type LossFunction<O = object> = (yTrue: TensorLike, yPred: TensorLike, op
 
 function define<O extends object>(
   body: (yTrue: Tensor, yPred: Tensor, options: O) => Tensor,
+  check: (yTrue: Tensor, yPred: Tensor) => void = checkFit,
 ): LossFunction<O> {
   return tidy((yTrue: TensorLike, yPred: TensorLike, options: O = {} as O) => {
     const p = predictions(yPred);
-    return body(...sameRank(alike(yTrue, p.dtype), p), options);
+    const [t, q] = sameRank(alike(yTrue, p.dtype), p);
+    check(t, q);
+    return body(t, q, options);
   });
 }
 
-function checkSameShape(yTrue: Tensor, yPred: Tensor, name: string): void {
-  if (!sameShape(yTrue.shape, yPred.shape)) {
+/** @param hint what might have been meant */
+function sameShapes(name: string, hint = ''): (yTrue: Tensor, yPred: Tensor) => void {
+  return (yTrue, yPred) => {
+    if (sameShape(yTrue.shape, yPred.shape)) return;
     throw new InvalidArgumentError(
-      `yTrue ${showShape(yTrue.shape)} and yPred ${showShape(yPred.shape)} must have the same shape`,
+      `yTrue ${showShape(yTrue.shape)} and yPred ${showShape(yPred.shape)} must have the same shape${hint}`,
       name,
     );
-  }
+  };
 }
 
 /** mean((yTrue − yPred)²) over the last axis. */
@@ -117,29 +122,30 @@ export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define
  */
 export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define((t, p, options) => {
   const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
-  checkSameShape(t, p, 'binaryCrossentropy');
   const labels = labelSmoothing === 0 ? t : t.mul(1 - labelSmoothing).add(0.5 * labelSmoothing);
   if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
   const q = p.clipByValue(EPSILON, 1 - EPSILON);
   const yes = labels.mul(q.add(EPSILON).log());
   const no = sub(1, labels).mul(sub(1, q).add(EPSILON).log());
   return yes.add(no).neg().mean(axis);
-});
+}, sameShapes('binaryCrossentropy'));
 
 /**
  * Cross-entropy of distributions (one-hot targets, say): −Σ y · log(p) over the classes. Probabilities are scaled to a sum of
  * 1 and clipped to [1e-7, 1 − 1e-7].
  */
-export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define((t, p, options) => {
-  const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
-  checkSameShape(t, p, 'categoricalCrossentropy');
-  const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
-  const labels =
-    labelSmoothing === 0 ? t : t.mul(1 - labelSmoothing).add(labelSmoothing / (t.shape.at(-1) as number));
-  if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
-  const q = p.div(p.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
-  return labels.mul(q.log()).sum(at).neg();
-});
+export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define(
+  (t, p, options) => {
+    const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
+    const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
+    const labels =
+      labelSmoothing === 0 ? t : t.mul(1 - labelSmoothing).add(labelSmoothing / (t.shape.at(-1) as number));
+    if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
+    const q = p.div(p.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
+    return labels.mul(q.log()).sum(at).neg();
+  },
+  sameShapes('categoricalCrossentropy', '; sparseCategoricalCrossentropy takes labels'),
+);
 
 /** Labels as int32 or int64. Whole numbers of another dtype are converted. */
 function labelIndices(yTrue: TensorLike): Tensor {
@@ -172,7 +178,7 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
     const { labels, valid } = sparseLabels(yTrue, p, ignoreClass);
     if (!sameShape(labels.shape, p.shape.slice(0, -1))) {
       throw new InvalidArgumentError(
-        `labels ${showShape(labels.shape)} do not fit predictions ${showShape(p.shape)}; expected ${showShape(p.shape.slice(0, -1))}`,
+        `labels ${showShape(labels.shape)} do not fit predictions ${showShape(p.shape)}; expected ${showShape(p.shape.slice(0, -1))} (categoricalCrossentropy takes one-hot targets)`,
         'sparseCategoricalCrossentropy',
       );
     }

@@ -45,7 +45,15 @@ function lowerFirst(name: string): string {
  */
 export function get(identifier: LossLike): Loss {
   if (identifier instanceof Loss) return identifier;
-  if (typeof identifier === 'function') return new LossFunctionWrapper(identifier);
+  if (typeof identifier === 'function') {
+    if (identifier.prototype instanceof Loss) {
+      throw new InvalidArgumentError(
+        `got the class ${identifier.name}: write new ${identifier.name}(…)`,
+        'losses.get',
+      );
+    }
+    return new LossFunctionWrapper(identifier);
+  }
   if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
     return deserialize(identifier);

@@ -1,5 +1,13 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { Callable, inGraphScope, sameShape, snakeCase, toTensor } from '@eagre/core/internal';
+import {
+  Callable,
+  differs,
+  inGraphScope,
+  sameShape,
+  showShape,
+  snakeCase,
+  toTensor,
+} from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 
 /**
@@ -109,6 +117,19 @@ function fromTheLeft(weights: Tensor, values: Tensor): Tensor {
   return weights.reshape([...weights.shape, ...new Array<number>(values.rank - rank).fill(1)]);
 }
 
+function checkWeights(weights: Tensor, values: Tensor): void {
+  const { shape } = values;
+  const fits =
+    weights.rank <= values.rank &&
+    weights.shape.every(
+      (d, i) => !differs(d, 1) || !differs(d, shape[i + values.rank - weights.rank] as number),
+    );
+  if (fits) return;
+  throw new InvalidArgumentError(
+    `sampleWeight ${showShape(weights.shape)} does not fit the losses ${showShape(shape)}: give one number for each example or for each loss`,
+  );
+}
+
 function sizeAs(x: Tensor): Tensor {
   return toTensor(x.size, x.dtype);
 }
@@ -137,6 +158,7 @@ export function reduceWeighted(
   }
   if (weights !== null) {
     [values, weights] = sameRank(values, fromTheLeft(weights, values));
+    checkWeights(weights, values);
     values = values.mul(weights);
   }
   if (reduction === 'none' || (values.rank === 0 && reduction !== 'meanWithSampleWeight')) return values;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import { differs, isInteger, sameShape, showShape, toTensor } from '@eagre/core/internal';
-import { alike, as, predictions, sameRank, tidy } from '../arrange.ts';
+import { alike, as, given, predictions, sameRank, tidy } from '../arrange.ts';
 import { type MetricOptions, named } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
 
@@ -17,7 +17,7 @@ function matches(a: Tensor, b: Tensor, name: string): Tensor {
 /** 1 where targets and predictions are equal, else 0. */
 export const accuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
   (yTrue: TensorLike, yPred: TensorLike) => {
-    const p = toTensor(yPred);
+    const p = given(yPred);
     return matches(...sameRank(alike(yTrue, p.dtype), p), 'accuracy');
   },
 );

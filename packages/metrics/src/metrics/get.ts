@@ -76,7 +76,15 @@ function find(name: string): MetricClass | undefined {
  */
 export function get(identifier: MetricLike, context?: MetricContext): Metric {
   if (identifier instanceof Metric) return identifier;
-  if (typeof identifier === 'function') return new MeanMetricWrapper(identifier);
+  if (typeof identifier === 'function') {
+    if (identifier.prototype instanceof Metric) {
+      throw new InvalidArgumentError(
+        `got the class ${identifier.name}: write new ${identifier.name}(…)`,
+        'metrics.get',
+      );
+    }
+    return new MeanMetricWrapper(identifier);
+  }
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
     return deserialize(identifier);
   if (typeof identifier !== 'string') {
