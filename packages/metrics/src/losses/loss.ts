@@ -122,7 +122,7 @@ function checkWeights(weights: Tensor, values: Tensor): void {
   const fits =
     weights.rank <= values.rank &&
     weights.shape.every(
-      (d, i) => !differs(d, 1) || !differs(d, shape[i + values.rank - weights.rank] as number),
+      (d, i) => !differs(d, shape[i + values.rank - weights.rank] as number) || !differs(d, 1),
     );
   if (fits) return;
   throw new InvalidArgumentError(
