@@ -167,7 +167,10 @@ export class Graph {
       ...this.nodes.filter(hasEffects),
     ];
     const keeping = new Map<unknown, GraphNode>();
-    for (const node of this.nodes) if (bodiesOf(node).length > 0) keeping.set(node.attrs['record'], node);
+    for (const node of this.nodes) {
+      const record = node.attrs['record'];
+      if (record !== undefined) keeping.set(record, node);
+    }
     for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
       if (live.has(node)) continue;
       live.add(node);

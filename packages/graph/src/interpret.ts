@@ -37,14 +37,16 @@ export class GraphInterpreter implements Interpreter {
       return tensor;
     };
     for (const node of graph.liveNodes(saved)) {
-      if (node.outputs.some((v) => this.#known.has(v))) continue;
-      const outputs = inScopeOf(node, () => this.#node(node, get));
+      const known = node.outputs.flatMap((v) => this.#known.get(v) ?? []);
+      if (known.length > 0 && known.length === node.outputs.length) continue;
+      const outputs = inScopeOf(node, () => this.#node(node, get, known));
       outputs?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
     }
     return [...graph.outputs, ...saved].map(get);
   }
 
-  #node(node: GraphNode, get: (v: GraphValue) => Tensor): readonly Tensor[] | null {
+  /** @param known those of its outputs that are. */
+  #node(node: GraphNode, get: (v: GraphValue) => Tensor, known: readonly Tensor[]): readonly Tensor[] | null {
     const { what } = node;
     switch (what.kind) {
       case 'argument':
@@ -55,7 +57,7 @@ export class GraphInterpreter implements Interpreter {
         return [what.variable.read()];
       case 'op': {
         const inputs = node.inputs.map(get);
-        if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this);
+        if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this, known);
         const outputs = execute(what.op, inputs, node.attrs);
         if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0] as Tensor);
         return outputs;

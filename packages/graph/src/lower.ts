@@ -2,7 +2,7 @@ import { InternalError, type Plan, type PlanTensor } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import { hostBackend, inContext, symbolically, symbolicTensor } from '@eagre/core/internal';
 import type { CaseAttrs } from './control/case.ts';
-import { ControlOp, type ForwardRecord, type Saved } from './control/control-op.ts';
+import type { ControlOp, ForwardRecord, Saved } from './control/control-op.ts';
 import { type WhileAttrs, type WhileGradAttrs, whileGradOp, whileOp } from './control/while.ts';
 import type { Assignment, Graph, GraphNode, GraphValue } from './graph.ts';
 
@@ -41,8 +41,7 @@ function keptOf(values: readonly GraphValue[], stacks: readonly object[] | undef
 }
 
 function restoredBy({ what, attrs }: GraphNode): Saved | null {
-  if (what.kind !== 'op' || !(what.op instanceof ControlOp) || what.op === whileOp) return null;
-  return (attrs as WhileGradAttrs | CaseAttrs).restored;
+  return what.kind === 'op' && what.op === whileGradOp ? (attrs as WhileGradAttrs).restored : null;
 }
 
 interface BodySpec {
@@ -132,35 +131,36 @@ class Lowering extends OpLowering {
   protected override control(node: GraphNode, op: ControlOp, index: number): void {
     if (op === whileOp) this.#while(node, node.attrs as WhileAttrs, index);
     else if (op === whileGradOp) this.#whileGrad(node, node.attrs as WhileGradAttrs);
-    else this.#case(node, node.attrs as CaseAttrs, index);
+    else this.#case(node, op, node.attrs as CaseAttrs, index);
   }
 
-  #case(node: GraphNode, { branches, written, record, restored }: CaseAttrs, index: number): void {
+  #case(node: GraphNode, op: ControlOp, { branches, written }: CaseAttrs, index: number): void {
     const places = this.#places(node, written, 1, index);
     const isPlaced = (i: number): boolean => places.some((p) => p.index === i);
     const [selector, ...given] = node.inputs as readonly [GraphValue, ...GraphValue[]];
-    const results = node.outputs.length - written.length;
-    const stacks = [...this.#stacksOf(record), ...(restored === null ? [] : restored.stacks.flat())];
-    const bodies = branches.map((branch, b) => {
-      const args = branch.arguments.slice(0, given.length);
-      return this.#sub(branch, written).body({
-        plain: args.filter((_, i) => !isPlaced(i)),
+    const results = node.outputs.length - written.length - op.drawn(node.attrs);
+    const bodies = branches.map((branch) =>
+      this.#sub(branch, written).body({
+        plain: branch.arguments.filter((_, i) => !isPlaced(i)),
         carried: 0,
         counted: false,
         step: null,
-        placed: places.map(({ variable, index: i }) => ({ variable, argument: args[i] as GraphValue })),
-        popped: restored === null ? [] : keptOf(branch.arguments.slice(given.length), restored.stacks[b]),
-        pushed: this.#pushes(record, b),
+        placed: places.map(({ variable, index: i }) => ({
+          variable,
+          argument: branch.arguments[i] as GraphValue,
+        })),
+        popped: [],
+        pushed: [],
         outputs: branch.outputs.filter((_, i) => !isPlaced(i - results)),
         stored: places.map(({ variable, index: i }) => ({
           variable,
           value: branch.outputs[results + i] as GraphValue,
         })),
-      });
-    });
+      }),
+    );
     const inputs = [selector, ...given.filter((_, i) => !isPlaced(i))].map((v) => this.#apart(v, places));
     const outputs = node.outputs.filter((_, i) => !isPlaced(i - results)).map((v) => this.fresh(v));
-    this.#addCall('Case', bodies, inputs, outputs, places, stacks);
+    this.#addCall('Case', bodies, inputs, outputs, places, []);
     this.#hold(places, node.outputs.slice(results));
   }
 
@@ -169,7 +169,7 @@ class Lowering extends OpLowering {
     const places = this.#places(node, written, variables, index);
     const isPlaced = (i: number): boolean => places.some((p) => p.index === i - variables);
     const carried = body.outputs.filter((_, i) => !isPlaced(i)).length;
-    const pushed = this.#pushes(record, 0);
+    const pushed = this.#pushes(record);
     // Who goes back has to know how many turns there were.
     const counted = record.saved.some((s) => this.#restored.has(s));
     const spec = (graph: Graph): BodySpec => ({
@@ -305,9 +305,9 @@ class Lowering extends OpLowering {
     return record.saved.filter((s) => this.#restored.has(s)).flatMap((s) => s.stacks.flat());
   }
 
-  #pushes(record: ForwardRecord, body: number): Kept[] {
+  #pushes(record: ForwardRecord): Kept[] {
     const wanted = record.saved.filter((s) => this.#restored.has(s));
-    return wanted.flatMap((s) => keptOf(s.values[body] as readonly GraphValue[], s.stacks[body]));
+    return wanted.flatMap((s) => keptOf(s.values[0] as readonly GraphValue[], s.stacks[0]));
   }
 
   #push({ value, stack }: Kept): void {

@@ -4,7 +4,7 @@ import type { Shape, Variable } from '@eagre/core';
 import { assumeSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
-import { bodiesOf, Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
+import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
 import { showType } from '../graph-text.ts';
 import { isRankless, withRanks } from '../rankless.ts';
 import { type Specialized, specialize } from '../specialize.ts';
@@ -38,7 +38,10 @@ export function neededNodes(
 ): GraphNode[] {
   const needed = new Set<GraphNode>();
   const keeping = new Map<unknown, GraphNode>();
-  for (const node of body.nodes) if (bodiesOf(node).length > 0) keeping.set(node.attrs['record'], node);
+  for (const node of body.nodes) {
+    const record = node.attrs['record'];
+    if (record !== undefined) keeping.set(record, node);
+  }
   const visit = [...wanted];
   for (let node = visit.pop(); node !== undefined; node = visit.pop()) {
     if (needed.has(node)) continue;

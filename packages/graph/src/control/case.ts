@@ -1,7 +1,8 @@
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import type { Tensor, Variable } from '@eagre/core';
+import { InvalidArgumentError } from '@eagre/backend';
+import { type Tensor, type Variable, zeros } from '@eagre/core';
 import {
   type Attrs,
+  context,
   execute,
   type GradContext,
   isFloating,
@@ -9,16 +10,9 @@ import {
   symbolicTensor,
 } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
-import {
-  ControlOp,
-  copiedForward,
-  copiedSaved,
-  ForwardRecord,
-  type Interpreter,
-  type Saved,
-  type Written,
-} from './control-op.ts';
-import { finishBody, gradientBody, orZeros } from './gradient-body.ts';
+import { ControlOp, type Interpreter, type Written } from './control-op.ts';
+import { drawnIn, finishBody, gradientBody, orZeros } from './gradient-body.ts';
+import { replayed, withoutHost } from './replay.ts';
 import {
   areAlike,
   assignAll,
@@ -33,7 +27,8 @@ import {
 
 /**
  * Inputs: the selector, the values of `written`, and whatever else the branches use; all but the selector are the arguments of every
- * branch, behind which come those that `restored` names. Outputs: the results, and the new values of `written`.
+ * branch. Outputs: the results, the new values of `written`, and for each branch what it draws at random or gets from the host, which
+ * is zeros if another branch was taken: a gradient needs just these values.
  */
 export interface CaseAttrs extends Attrs {
   readonly branches: readonly Graph[];
@@ -41,9 +36,8 @@ export interface CaseAttrs extends Attrs {
   readonly written: Written;
   /** By argument: the variable whose value it is, if a branch changes that. */
   readonly variables: ReadonlyArray<Variable | undefined>;
-  readonly record: ForwardRecord;
-  /** For a gradient: what it takes over from the branch that was taken. */
-  readonly restored: Saved | null;
+  /** By branch: how many of the last outputs are what it draws. */
+  readonly drawn: readonly number[];
 }
 
 class CaseOp extends ControlOp {
@@ -60,13 +54,16 @@ class CaseOp extends ControlOp {
     return first.outputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
   }
 
+  override drawn(attrs: Attrs): number {
+    return (attrs as CaseAttrs).drawn.reduce((a, b) => a + b, 0);
+  }
+
   protected override compute(
     [selector, ...inputs]: readonly [Tensor, ...Tensor[]],
     attrs: Attrs,
     interpreter: Interpreter,
   ): readonly Tensor[] {
-    const { branches, record, restored } = attrs as CaseAttrs;
-    const { histories } = interpreter;
+    const { branches } = attrs as CaseAttrs;
     const value = Number(selector.item());
     const taken =
       selector.dtype === 'bool'
@@ -74,23 +71,52 @@ class CaseOp extends ControlOp {
         : value >= 0 && value < branches.length
           ? value
           : branches.length - 1;
-    const branch = branches[taken] as Graph;
-    const kept =
-      restored === null ? [] : (histories.get(restored.of) as Map<Saved, readonly Tensor[]>).get(restored);
-    const results = interpreter.run(branch, [...inputs, ...(kept ?? [])], record.valuesOf(taken));
-    const count = branch.outputs.length;
-    histories.set(record, record.split(taken, results.slice(count)));
-    return results.slice(0, count);
+    return interpreter.run(branches[taken] as Graph, inputs);
   }
 
-  protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
-    const { restored } = attrs as CaseAttrs;
+  protected override copied(attrs: Attrs, { effects }: Interpreter): Attrs {
+    if (effects) return attrs;
     const copy: CaseAttrs = {
-      ...copiedForward(attrs as CaseAttrs, interpreter),
-      restored: restored === null ? null : copiedSaved(restored, interpreter),
+      ...(attrs as CaseAttrs),
+      branches: (attrs as CaseAttrs).branches.map(withoutHost),
+      written: [],
     };
     return copy;
   }
+
+  override interpret(
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+    interpreter: Interpreter,
+    drawn: readonly Tensor[],
+  ): readonly Tensor[] {
+    if (drawn.length === 0 || context.tracer === null)
+      return super.interpret(inputs, attrs, interpreter, drawn);
+    const { branches, variables } = attrs as CaseAttrs;
+    const again: CaseAttrs = {
+      branches: branches.map((branch, b) => {
+        const count = branch.outputs.length - drawn.length;
+        return replayed(branch, drawn, drawnValues(attrs as CaseAttrs, b), count);
+      }),
+      written: [],
+      variables,
+      drawn: branches.map(() => 0),
+    };
+    return [...execute(this, [...inputs, ...drawn], again), ...drawn];
+  }
+}
+
+/** For each of the last outputs: the value of the branch that it is; null for those of other branches. */
+function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValue | null)[] {
+  const { outputs } = branches[branch] as Graph;
+  const total = drawn.reduce((a, b) => a + b, 0);
+  return drawn.flatMap((count, b) => {
+    const before = drawn.slice(0, b).reduce((x, y) => x + y, 0);
+    const first = outputs.length - total + before;
+    return Array.from({ length: count }, (_, j) =>
+      b === branch ? (outputs[first + j] as GraphValue) : null,
+    );
+  });
 }
 
 /** One of two graphs runs: the first where a bool scalar is true. */
@@ -99,41 +125,34 @@ export const ifOp: ControlOp = new CaseOp('If', 'Runs one of two graphs.');
 export const caseOp: ControlOp = new CaseOp('Case', 'Runs one of several graphs.');
 
 function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | null)[]): (Tensor | null)[] {
-  const { branches, record, restored, variables } = g.attrs as CaseAttrs;
+  const { branches, variables } = g.attrs as CaseAttrs;
   const [selector, ...inputs] = g.inputs as readonly [Tensor, ...Tensor[]];
   const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && isFloating(y.dtype));
-  if (restored !== null)
-    throw new UnimplementedError(
-      'no gradient of a gradient passes through a branch that draws random numbers',
-      op.name,
-    );
   const wanted = inputs.map((x, i) => isFloating(x.dtype) && g.needs(i + 1));
   const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => variables[i]));
   const places = inputs.flatMap((_, i) => (bodies.some((b) => b.gradients[i] !== null) ? [i] : []));
   if (places.length === 0) return [];
-  const saved = bodies.map((body) => {
-    const values = [...body.kept];
-    const results = body.tracer.run(() =>
-      places.map((i) => orZeros(body.gradients[i] as Tensor | null, inputs[i] as Tensor)),
-    );
-    const stay = finishBody(
-      body.tracer,
-      [...body.arguments, ...body.dys.filter((dy): dy is Tensor => dy !== null)],
-      values.map(([, argument]) => argument),
-      results,
-    );
-    return stay.map((i) => (values[i] as [GraphValue, Tensor])[0]);
+  const drawn = g.outputs.slice(g.outputs.length - op.drawn(g.attrs));
+  bodies.forEach(({ tracer, arguments: args, dys: seeds, gradients, kept }, b) => {
+    const values = drawnValues(g.attrs as CaseAttrs, b);
+    const [results, stand] = tracer.run(() => [
+      places.map((i) => orZeros(gradients[i] as Tensor | null, inputs[i] as Tensor)),
+      drawn.map(({ dtype, shape }, i) => {
+        const value = values[i] ?? null;
+        return (value && kept.get(value)) ?? tracer.argument(dtype, shape, 'unused');
+      }),
+    ]);
+    finishBody(tracer, [...args, ...seeds.filter((dy): dy is Tensor => dy !== null), ...stand], [], results);
   });
   const attrs: CaseAttrs = {
     branches: bodies.map((b) => b.tracer.graph),
     written: [],
     variables,
-    record: new ForwardRecord(),
-    restored: saved.every((values) => values.length === 0) ? null : record.save(saved, op.name),
+    drawn: branches.map(() => 0),
   };
   const results = execute(
     op,
-    [selector, ...inputs, ...dys.filter((dy, i): dy is Tensor => dy !== null && given[i] === true)],
+    [selector, ...inputs, ...dys.filter((dy, i): dy is Tensor => dy !== null && given[i] === true), ...drawn],
     attrs,
   );
   const gradients = new Array<Tensor | null>(g.inputs.length).fill(null);
@@ -177,14 +196,22 @@ export function tracedCase(
   bodies.forEach(({ tracer, outputs }, i) => {
     tracer.graph.outputs = [...outputs, ...(last[i] as GraphValue[])];
   });
+  const drawn = bodies.map(({ tracer }) => drawnIn(tracer.graph));
+  bodies.forEach(({ tracer }, i) => {
+    const all = tracer.run(() =>
+      drawn.flatMap((list, b) =>
+        list.map((v) => (b === i ? v : tracer.valueOf(zeros(v.shape, { dtype: v.dtype })))),
+      ),
+    );
+    tracer.graph.outputs = [...tracer.graph.outputs, ...all];
+  });
   const attrs: CaseAttrs = {
     branches: bodies.map((b) => b.tracer.graph),
     written,
     variables: written,
-    record: new ForwardRecord(),
-    restored: null,
+    drawn: drawn.map((list) => list.length),
   };
   const results = execute(name === 'If' ? ifOp : caseOp, [selector, ...takenFromOutside(from)], attrs);
-  assignAll(written, results.slice(expected.length));
+  assignAll(written, results.slice(expected.length, expected.length + written.length));
   return results.slice(0, expected.length);
 }

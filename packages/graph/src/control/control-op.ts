@@ -82,6 +82,11 @@ export abstract class ControlOp extends Op {
   /** The graphs inside of a node. */
   abstract bodies(attrs: Attrs): readonly Graph[];
 
+  /** How many of the last outputs are values that its bodies would make differently if they ran again. */
+  drawn(_attrs: Attrs): number {
+    return 0;
+  }
+
   /** Symbolic tensors of the outputs' shapes. */
   protected abstract shapes(inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[];
 
@@ -95,8 +100,16 @@ export abstract class ControlOp extends Op {
   /** The attributes of another node that does the same. */
   protected abstract copied(attrs: Attrs, interpreter: Interpreter): Attrs;
 
-  /** Runs a node of this op: computes it, or adds its like to the graph of the function that is being traced. */
-  interpret(inputs: readonly Tensor[], attrs: Attrs, interpreter: Interpreter): readonly Tensor[] {
+  /**
+   * Runs a node of this op: computes it, or adds its like to the graph of the function that is being traced.
+   * @param _drawn those of its outputs that are known, since they must not be made again.
+   */
+  interpret(
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+    interpreter: Interpreter,
+    _drawn: readonly Tensor[],
+  ): readonly Tensor[] {
     if (context.tracer !== null) return execute(this, inputs, this.copied(attrs, interpreter));
     return this.compute(inputs, attrs, interpreter);
   }
@@ -104,16 +117,6 @@ export abstract class ControlOp extends Op {
 
 /** Variables that a node changes. Their values are inputs and outputs of the node as well. */
 export type Written = readonly Variable[];
-
-/** The attributes of a copy of a node, with a record of its own. */
-export function copiedForward<A extends { readonly record: ForwardRecord; readonly written: Written }>(
-  attrs: A,
-  { effects, histories }: Interpreter,
-): A {
-  const record = new ForwardRecord();
-  histories.set(attrs.record, record);
-  return { ...attrs, ...(effects ? {} : { written: [] }), record };
-}
 
 /** The copy of what a copy of the node itself will save. */
 export function copiedSaved(saved: Saved, { histories }: Interpreter): Saved {

@@ -111,23 +111,47 @@ export function finishBody(
   return places;
 }
 
-/** The values of a body that would be others if they were computed again: random draws, what the host returned, updated variables. */
+/**
+ * The values of a body that would be others if they were computed again: random draws, what the host returned, updated variables.
+ * @throws UnimplementedError for a body with some that nobody outside of an inner loop sees.
+ */
 export function onlyOnce(body: Graph): GraphValue[] {
-  return body.liveNodes().flatMap((node) => (isOnlyOnce(node) ? node.outputs : []));
+  return body.liveNodes().flatMap((node) => {
+    const found = drawnBy(node);
+    if (found !== null) return found;
+    if (node.what.kind === 'op' && node.what.op instanceof ControlOp) {
+      throw new UnimplementedError(
+        'no gradient passes through a loop inside of another loop or branch that draws random numbers or calls the host: do that ahead of the inner loop, for all of its turns at once, and take a row in each',
+        node.name,
+      );
+    }
+    throw new UnimplementedError(
+      'no gradient passes through an op that draws random numbers itself',
+      node.name,
+    );
+  });
 }
 
-function isOnlyOnce(node: GraphNode): boolean {
-  const { what, attrs, name } = node;
-  if (what.kind === 'host' || what.kind === 'update') return true;
-  if (what.kind !== 'op') return false;
+/** Those that can be told outside of a body: see `CaseAttrs.drawn`. */
+export function drawnIn(body: Graph): GraphValue[] {
+  return body
+    .liveNodes()
+    .flatMap((node) => drawnBy(node) ?? [])
+    .filter(({ dtype }) => dtype !== 'string');
+}
+
+/** null where some are not among the outputs of the node. */
+function drawnBy(node: GraphNode): readonly GraphValue[] | null {
+  const { what, attrs, outputs } = node;
+  if (what.kind === 'host' || what.kind === 'update') return outputs;
+  if (what.kind !== 'op') return [];
   if (what.op instanceof ControlOp) {
-    if (what.op.bodies(attrs).every((b) => onlyOnce(b).length === 0)) return false;
-    throw new UnimplementedError(
-      'no gradient passes through a branch or loop inside of another one that draws random numbers or calls the host: do that outside of the inner one',
-      name,
-    );
+    const inside = what.op.bodies(attrs).flatMap((body) => body.liveNodes().map(drawnBy));
+    if (inside.some((found) => found === null)) return null;
+    const count = what.op.drawn(attrs);
+    if (inside.flat().length > 0 && count === 0) return null;
+    return outputs.slice(outputs.length - count);
   }
-  if (node.late !== null && what.op.grad !== undefined)
-    throw new UnimplementedError('no gradient passes through an op that draws random numbers itself', name);
-  return node.late !== null;
+  if (node.late === null) return [];
+  return what.op.grad === undefined ? outputs : null;
 }

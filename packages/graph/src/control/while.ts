@@ -7,7 +7,6 @@ import { GraphInterpreter } from '../interpret.ts';
 import { FunctionTracer } from '../tracer.ts';
 import {
   ControlOp,
-  copiedForward,
   copiedSaved,
   ForwardRecord,
   type Interpreter,
@@ -22,6 +21,7 @@ import {
   orZeros,
   watchArguments,
 } from './gradient-body.ts';
+import { withoutHost } from './replay.ts';
 import {
   areAlike,
   assignAll,
@@ -97,8 +97,13 @@ class WhileOp extends ControlOp {
     return carried;
   }
 
-  protected override copied(attrs: Attrs, interpreter: Interpreter): Attrs {
-    return copiedForward(attrs as WhileAttrs, interpreter);
+  protected override copied(attrs: Attrs, { effects, histories }: Interpreter): Attrs {
+    const before = attrs as WhileAttrs;
+    const record = new ForwardRecord();
+    histories.set(before.record, record);
+    if (effects) return { ...before, record };
+    const { condition, body } = before;
+    return { ...before, condition: withoutHost(condition), body: withoutHost(body), written: [], record };
   }
 }
 
@@ -223,7 +228,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
   const cotangents = [dy, ...more].map((u, i) => u ?? zerosLike(g.outputs[i] as Tensor));
   if (onlyOnce(forward.body).length > 0) {
     throw new UnimplementedError(
-      'no gradient of a gradient passes through a loop that draws random numbers or calls the host',
+      'no gradient of a gradient passes through a loop that draws random numbers or calls the host: do that ahead of the loop, for all of its turns at once, and take a row in each',
       'While',
     );
   }
