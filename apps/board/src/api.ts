@@ -3,6 +3,8 @@
 /** `api/runs`. */
 export interface RunsAnswer {
   readonly logdir: string;
+  /** Files that were there at the start are still being read. */
+  readonly loading: boolean;
   readonly runs: readonly RunSummary[];
   readonly problems: readonly { readonly file: string; readonly message: string }[];
 }
@@ -17,18 +19,31 @@ export interface RunSummary {
   /** Markdown, by tag. */
   readonly descriptions: Readonly<Record<string, string>>;
   readonly hparams: boolean;
+  /** Plugins whose summaries are there but not shown. */
+  readonly others: readonly string[];
 }
 
-/** `api/scalars?run&tag&points&from&to&smoothing`: the columns of a plot. */
-export interface ScalarsAnswer {
+/** `api/scalars?tag&run&run…&points&along&from&to&smoothing`: the columns of a plot, of those runs that have the tag. */
+export type ScalarsAnswer = readonly RunScalars[];
+export interface RunScalars {
+  readonly run: string;
   /** Of the whole series. */
   readonly total: number;
+  /** When the series begins. */
+  readonly start: number;
   readonly steps: readonly number[];
   /** Seconds since 1970. */
   readonly wallTimes: readonly number[];
   /** null is NaN or infinite. */
   readonly values: readonly (number | null)[];
   readonly smoothed: readonly (number | null)[];
+  /** How much is not finite, and where some of it is. */
+  readonly odd: {
+    readonly nan: number;
+    readonly infinite: number;
+    readonly steps: readonly number[];
+    readonly wallTimes: readonly number[];
+  };
 }
 
 interface Sampled {
@@ -79,14 +94,19 @@ export interface GraphNode {
 
 /** `api/hparams`. */
 export interface HParamsAnswer {
-  readonly names: readonly string[];
-  /** Tags of scalars in the runs; a trial has the last value of each. */
-  readonly metrics: readonly string[];
+  readonly hparams: readonly Column[];
+  readonly metrics: readonly Column[];
   readonly trials: readonly TrialRow[];
+}
+export interface Column {
+  readonly name: string;
+  /** What people read instead of the name. */
+  readonly title: string;
 }
 export interface TrialRow {
   readonly run: string;
   readonly status: string;
   readonly values: Readonly<Record<string, string | number | boolean | null>>;
-  readonly metrics: Readonly<Record<string, number>>;
+  /** Last values; what is not finite as text. */
+  readonly metrics: Readonly<Record<string, number | string>>;
 }

@@ -68,7 +68,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       .locator('article', { has: page.getByRole('heading', { name: 'error', exact: true }) })
       .first();
     await card.locator('canvas').waitFor();
-    await expect.poll(() => card.locator('.readout li').count()).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => card.locator('.readout li:not(.where)').count()).toBeGreaterThanOrEqual(2);
     // Lines were drawn: the canvas has pixels of the first run's colour.
     const drawn = await page.evaluate<number>(`(() => {
       const canvas = document.querySelector('article canvas');
@@ -82,11 +82,11 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await page.getByLabel('Filter tags').fill('^error$');
     await expect.poll(() => page.locator('article').count()).toBe(1);
     await page.getByLabel('second', { exact: true }).uncheck();
-    await expect.poll(() => page.locator('article .readout li').count()).toBe(1);
+    await expect.poll(() => page.locator('article .readout li:not(.where)').count()).toBe(1);
     const { hash } = new URL(page.url());
     expect(new URLSearchParams(hash.slice(1)).get('filter')).toBe('^error$');
     await page.reload();
-    await expect.poll(() => page.locator('article .readout li').count()).toBe(1);
+    await expect.poll(() => page.locator('article .readout li:not(.where)').count()).toBe(1);
     await page.getByLabel('second', { exact: true }).check();
     await page.getByLabel('Filter tags').fill('');
   });
@@ -95,6 +95,68 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     const path = join(folder, 'logs', 'first', 'events.out.tfevents.1');
     appendFileSync(path, encodeRecord(tensorflow.Event.encode(event(600, scalar('new tag', 1)))));
     await page.getByRole('heading', { name: 'new tag' }).waitFor();
+  });
+
+  const cardOf = (tag: string) =>
+    page.locator('article', { has: page.getByRole('heading', { name: tag, exact: true }) }).first();
+  /** How many pixels of a plot are of the first run's colour. */
+  const colored = (tag: string): Promise<number> =>
+    cardOf(tag)
+      .locator('canvas')
+      .evaluate<number, HTMLElement>(
+        new Function(
+          'canvas',
+          `const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+          return data.filter((v, i) => i % 4 === 0 && v === 0 && data[i + 1] === 114 && data[i + 2] === 178).length`,
+        ) as (canvas: HTMLElement) => number,
+      );
+
+  test('a single point is seen, and what is not finite is told', async () => {
+    await page.getByLabel('Filter tags').fill('^new tag$|^odd$');
+    await expect.poll(() => colored('new tag')).toBeGreaterThan(5);
+    const path = join(folder, 'logs', 'first', 'events.out.tfevents.1');
+    appendFileSync(path, eventFile([event(0, scalar('odd', Number.NaN)), event(1, scalar('odd', Infinity))]));
+    await cardOf('odd').getByText('nothing finite').waitFor();
+    await cardOf('odd').getByText('1 NaN').waitFor();
+    await cardOf('odd').getByText('1 infinite').waitFor();
+    expect(await colored('odd')).toBeGreaterThan(5);
+    await page.getByLabel('Filter tags').fill('');
+  });
+
+  test('zooms and moves by keys and buttons, the cursor too', async () => {
+    await page.getByLabel('Filter tags').fill('^error$');
+    const plot = cardOf('error').locator('.plot');
+    await plot.focus();
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    await cardOf('error')
+      .getByText(/^step [1-9]/)
+      .waitFor();
+    const all = cardOf('error').getByRole('button', { name: 'All' });
+    expect(await all.count()).toBe(0);
+    await page.keyboard.press('+');
+    await all.waitFor();
+    const [request] = await Promise.all([
+      page.waitForRequest((sent) => sent.url().includes('from=') && sent.url().includes('tag=error')),
+      page.keyboard.press('Shift+ArrowRight'),
+    ]);
+    const query = new URL(request.url()).searchParams;
+    expect(Number(query.get('to')) - Number(query.get('from'))).toBeCloseTo(249.5, 1);
+    await page.keyboard.press('0');
+    await expect.poll(() => all.count()).toBe(0);
+    await cardOf('error').getByRole('button', { name: 'zoom in' }).click();
+    await all.click();
+    await page.getByLabel('Horizontal axis').selectOption('relative');
+    await page.getByLabel('Horizontal axis').selectOption('step');
+  });
+
+  test('says so where nothing is left to show', async () => {
+    await page.getByLabel('Filter tags').fill('no such tag');
+    await page.getByText('No tag matches “no such tag”').waitFor();
+    await page.getByLabel('Filter tags').fill('');
+    await page.getByRole('button', { name: 'Hide all' }).click();
+    await page.getByText('No run is chosen').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await cardOf('error').waitFor();
   });
 
   test('gives SVG and CSV', async () => {
@@ -122,7 +184,13 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       .poll(() => page.evaluate<number>("document.querySelector('.pictures img').naturalWidth"))
       .toBeGreaterThan(0);
     await view('Histograms');
-    await page.locator('canvas.ridges').first().waitFor();
+    await page.locator('canvas.ridges').first().focus();
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('ArrowDown');
+        return await page.locator('.card .readout').first().textContent();
+      })
+      .toMatch(/^step \d+: .* values from/);
     await view('Audio');
     await page.locator('audio').first().waitFor();
     await expect
@@ -130,6 +198,18 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       .toBeGreaterThan(0);
     await view('Graphs');
     await page.locator('svg .box').first().waitFor();
+    // What is in a drawing takes the focus too.
+    const box = page.locator('svg .box:not(.scope)').first();
+    await box.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.details dt').first().waitFor();
+    await page.locator('svg.canvas').focus();
+    const before = await page.locator('svg.canvas').getAttribute('viewBox');
+    await page.keyboard.press('+');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.locator('svg.canvas').getAttribute('viewBox')).not.toBe(before);
+    await page.keyboard.press('0');
+    await expect.poll(() => page.locator('svg.canvas').getAttribute('viewBox')).toBe(before);
     await view('Hyperparameters');
     await page.locator('table tbody tr').first().waitFor();
   });
@@ -149,10 +229,27 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       'regular expression',
     );
     await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Scalars' }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Images');
+    await page.keyboard.press('ArrowLeft');
     await page.setViewportSize({ width: 380, height: 800 });
     await page.locator('article canvas').first().waitFor();
     const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(overflow).toBeLessThanOrEqual(0);
+    expect(await page.getByLabel('Filter tags').isVisible()).toBe(false);
+    await page.getByText('Filters and runs').click();
+    expect(await page.getByLabel('Filter tags').isVisible()).toBe(true);
+  });
+
+  test('tells that the server is gone, and goes on with the next one', async () => {
+    const port = Number(new URL(board.url).port);
+    await board.close();
+    await page.getByText('The server does not answer').waitFor();
+    board = await serveFrom(join(folder, 'web'), { logdir: join(folder, 'logs'), port, reloadMillis: 50 });
+    await expect
+      .poll(() => page.getByText('The server does not answer').count(), { timeout: 15_000 })
+      .toBe(0);
   });
 
   test('nothing went wrong on the way', () => {

@@ -1,20 +1,17 @@
-import { tensorflow } from '@eagre/formats';
 import type {
   AudioSample,
-  GraphAnswer,
-  GraphNode,
   HistogramSample,
-  HParamsAnswer,
   ImageSample,
   RunsAnswer,
   ScalarsAnswer,
   TextSample,
-  TrialRow,
 } from '../api.ts';
+import { graphAnswer } from './graphs.ts';
 import type { Logs } from './logs.ts';
 import type { Run } from './run.ts';
 import type { Samples } from './samples.ts';
-import { viewOf } from './series.ts';
+import { type Along, viewOf } from './series.ts';
+import { trialsOf } from './trials.ts';
 
 /** A question that cannot be answered; `status` is that of HTTP. */
 export class Refusal extends Error {
@@ -41,7 +38,7 @@ const MOST_POINTS = 20_000;
 export const answers: Readonly<Record<string, Answer>> = {
   runs: (logs) => json(runs(logs)),
   scalars: (logs, query) => json(scalars(logs, query)),
-  csv: csv,
+  csv,
   histograms: (logs, query) => {
     const list = tagged(logs, query, (run) => run.histograms).list();
     return json(
@@ -84,8 +81,8 @@ export const answers: Readonly<Record<string, Answer>> = {
     const list = tagged(logs, query, (run) => run.texts).list();
     return json(list.map(({ step, wallTime, value }): TextSample => ({ step, wallTime, ...value })));
   },
-  graph: (logs, query) => json(graph(logs, query)),
-  hparams: (logs) => json(hparams(logs)),
+  graph: (logs, query) => json(graphAnswer(tagged(logs, query, (run) => run.graphs))),
+  hparams: (logs) => json(trialsOf(logs.runs)),
 };
 
 const json = (value: unknown): Body => ({ type: 'application/json', bytes: JSON.stringify(value) });
@@ -93,6 +90,7 @@ const json = (value: unknown): Body => ({ type: 'application/json', bytes: JSON.
 function runs(logs: Logs): RunsAnswer {
   return {
     logdir: logs.root,
+    loading: !logs.loaded,
     runs: [...logs.runs.values()].map((run) => ({
       name: run.name,
       scalars: [...run.scalars.keys()],
@@ -103,18 +101,32 @@ function runs(logs: Logs): RunsAnswer {
       graphs: [...run.graphs.keys()],
       descriptions: Object.fromEntries(run.descriptions),
       hparams: run.trial !== undefined,
+      others: [...run.others],
     })),
     problems: logs.problems,
   };
 }
 
+/** Of several runs at once: a plot of fifty lines is one question. */
 function scalars(logs: Logs, query: URLSearchParams): ScalarsAnswer {
-  return viewOf(tagged(logs, query, (run) => run.scalars).columns(), {
+  const tag = query.get('tag') ?? '';
+  const options = {
     points: number(query, 'points', 2, MOST_POINTS) ?? 2000,
+    along: along(query),
     from: number(query, 'from'),
     to: number(query, 'to'),
     smoothing: number(query, 'smoothing', 0, 0.9999) ?? 0,
+  };
+  return query.getAll('run').flatMap((run) => {
+    const series = logs.runs.get(run)?.scalars.get(tag);
+    return series === undefined ? [] : [{ run, ...viewOf(series.columns(), options) }];
   });
+}
+
+function along(query: URLSearchParams): Along {
+  const name = query.get('along') ?? 'step';
+  if (name === 'step' || name === 'relative' || name === 'time') return name;
+  throw new Refusal(400, 'along is step, relative or time');
 }
 
 function csv(logs: Logs, query: URLSearchParams): Body {
@@ -123,87 +135,6 @@ function csv(logs: Logs, query: URLSearchParams): Body {
   for (let i = 0; i < steps.length; i++) lines.push(`${wallTimes[i]},${steps[i]},${values[i]}`);
   const name = `${query.get('run')}-${query.get('tag')}`.replaceAll(/[^\w.-]+/g, '_');
   return { type: 'text/csv', bytes: `${lines.join('\n')}\n`, saveAs: `${name}.csv` };
-}
-
-function graph(logs: Logs, query: URLSearchParams): GraphAnswer {
-  const { kind, bytes } = tagged(logs, query, (run) => run.graphs);
-  if (kind === 'graph') return shown([tensorflow.GraphDef.decode(bytes)]);
-  const { function_graphs = [], partition_graphs = [] } = tensorflow.RunMetadata.decode(bytes);
-  const traced = function_graphs.flatMap((f) => f.pre_optimization_graph ?? f.partition_graphs ?? []);
-  return shown(traced.length > 0 ? traced : partition_graphs);
-}
-
-function shown(graphs: readonly tensorflow.GraphDef[]): GraphAnswer {
-  return {
-    nodes: graphs.flatMap((g) => (g.node ?? []).map(shownNode)),
-    functions: graphs.flatMap((g) =>
-      (g.library?.function ?? []).map((f) => ({
-        name: f.signature?.name ?? '',
-        nodes: (f.node_def ?? []).map(shownNode),
-      })),
-    ),
-  };
-}
-
-function shownNode(node: tensorflow.NodeDef): GraphNode {
-  const attributes: Record<string, string> = {};
-  for (const [name, value] of node.attr ?? []) {
-    const text = shownAttribute(value);
-    if (text !== undefined) attributes[name] = text;
-  }
-  return {
-    name: node.name ?? '',
-    op: node.op ?? '',
-    inputs: node.input ?? [],
-    device: node.device ?? '',
-    attributes,
-  };
-}
-
-function shownAttribute(value: tensorflow.AttrValue): string | undefined {
-  if (value.s !== undefined) return new TextDecoder().decode(value.s).slice(0, 200);
-  if (value.i !== undefined) return String(value.i);
-  if (value.f !== undefined) return String(value.f);
-  if (value.b !== undefined) return String(value.b);
-  if (value.type !== undefined)
-    return Object.entries(tensorflow.DataType).find(([, n]) => n === value.type)?.[0] ?? String(value.type);
-  if (value.shape !== undefined) return shownShape(value.shape);
-  if (value.func !== undefined) return value.func.name ?? '';
-  const shapes = value.list?.shape;
-  return shapes === undefined || shapes.length === 0 ? undefined : shapes.map(shownShape).join(', ');
-}
-
-const shownShape = (shape: tensorflow.TensorShapeProto): string =>
-  shape.unknown_rank
-    ? '?'
-    : `[${(shape.dim ?? []).map((d) => (Number(d.size ?? 0) < 0 ? '?' : (d.size ?? 0))).join(', ')}]`;
-
-function hparams(logs: Logs): HParamsAnswer {
-  const names = new Set<string>();
-  const metrics = new Set<string>();
-  const trials: TrialRow[] = [];
-  for (const run of logs.runs.values()) {
-    if (run.trial === undefined) continue;
-    const last: Record<string, number> = {};
-    // The scalars of a trial are in its folder or below.
-    for (const other of logs.runs.values()) {
-      if (other !== run && !other.name.startsWith(`${run.name}/`)) continue;
-      for (const [tag, series] of other.scalars) {
-        const value = series.columns().values.at(-1);
-        const name = other === run ? tag : `${other.name.slice(run.name.length + 1)}/${tag}`;
-        if (value !== undefined) last[name] = value;
-        metrics.add(name);
-      }
-    }
-    for (const name of Object.keys(run.trial.values)) names.add(name);
-    trials.push({
-      run: run.name,
-      status: run.trial.status,
-      values: run.trial.values as TrialRow['values'],
-      metrics: last,
-    });
-  }
-  return { names: [...names], metrics: [...metrics], trials };
 }
 
 function tagged<T>(logs: Logs, query: URLSearchParams, of: (run: Run) => ReadonlyMap<string, T>): T {

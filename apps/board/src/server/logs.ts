@@ -18,9 +18,15 @@ export class Logs {
   #runs = new Map<string, Run>();
   #files = new Map<string, LogFile>();
   #reading: Promise<boolean> | undefined;
+  #loaded = false;
 
   constructor(root: string) {
     this.root = root;
+  }
+
+  /** Whether all that was there at the start has been read. */
+  get loaded(): boolean {
+    return this.#loaded;
   }
 
   get runs(): ReadonlyMap<string, Run> {
@@ -53,6 +59,7 @@ export class Logs {
       if (await file.read(to)) changed = true;
     }
     this.#runs = new Map([...this.#runs].sort(([a], [b]) => (a < b ? -1 : 1)));
+    if (!this.#loaded) changed = this.#loaded = true;
     return changed;
   }
 

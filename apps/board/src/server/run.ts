@@ -1,3 +1,4 @@
+import type { tensorflow } from '@eagre/formats';
 import type { SummaryEvent } from '@eagre/summary';
 import { decodeEvent, type KnownMetadata } from '@eagre/summary/internal';
 import { Samples } from './samples.ts';
@@ -23,6 +24,11 @@ export interface Texts {
   readonly texts: readonly string[];
   readonly shape: readonly number[];
 }
+/** A serialised `GraphDef`, a `RunMetadata` with one inside, or a model of Keras as JSON. */
+export interface StoredGraph {
+  readonly kind: 'graph' | 'trace' | 'keras';
+  readonly bytes: Uint8Array;
+}
 /** What is known of one trial of hyperparameters. */
 export interface Trial {
   values: Readonly<Record<string, unknown>>;
@@ -43,10 +49,12 @@ export class Run {
   readonly images: Map<string, Samples<Pictures>> = new Map();
   readonly audio: Map<string, Samples<readonly Clip[]>> = new Map();
   readonly texts: Map<string, Samples<Texts>> = new Map();
-  /** By tag: a serialised `GraphDef`, or a `RunMetadata` with one inside. */
-  readonly graphs: Map<string, { readonly kind: 'graph' | 'trace'; readonly bytes: Uint8Array }> = new Map();
+  readonly graphs: Map<string, StoredGraph> = new Map();
+  /** Plugins whose summaries the board does not show. */
+  readonly others: Set<string> = new Set();
   readonly descriptions: Map<string, string> = new Map();
   trial: Trial | undefined;
+  experiment: tensorflow.Experiment | undefined;
   /** Rises with everything that comes. */
   version = 0;
 
@@ -130,7 +138,7 @@ export class Run {
       case 'hparams':
         this.trial = {
           values: event.values,
-          status: this.trial?.status ?? 'running',
+          status: this.trial?.status ?? 'unknown',
           start: event.startTimeSecs,
           end: this.trial?.end ?? 0,
         };
@@ -142,8 +150,15 @@ export class Run {
         }
         return;
       case 'hparamsConfig':
+        this.experiment = event.experiment;
+        return;
       case 'kerasModel':
+        this.graphs.set(event.tag, { kind: 'keras', bytes: new TextEncoder().encode(event.json) });
+        return;
       case 'tensor':
+        // What came with `write` and without a plugin is nothing to look at.
+        if (event.pluginName !== '') this.others.add(event.pluginName);
+        return;
       case 'other':
         return;
     }

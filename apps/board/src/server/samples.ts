@@ -6,7 +6,10 @@ export interface Sample<T> {
   readonly value: T;
 }
 
-/** Values of a tag, evenly chosen among all that came once there are more than `most`. The last one is always there. */
+/**
+ * Values of a tag by rising step, evenly chosen among all that came once there are more than `most`. The last one is always there. A step
+ * that comes again drops itself and what is behind it, as in a series of scalars.
+ */
 export class Samples<T> {
   readonly #most: number;
   #kept: Sample<T>[] = [];
@@ -19,6 +22,7 @@ export class Samples<T> {
   }
 
   push(sample: Sample<T>): void {
+    if (this.#last !== undefined && sample.step <= this.#last.step) this.#drop(sample.step);
     this.#last = sample;
     if (this.#count++ % this.#every !== 0) return;
     this.#kept.push(sample);
@@ -27,10 +31,16 @@ export class Samples<T> {
     this.#every *= 2;
   }
 
-  /** By rising step. */
   list(): readonly Sample<T>[] {
     const all = [...this.#kept];
     if (this.#last !== undefined && all.at(-1) !== this.#last) all.push(this.#last);
-    return all.sort((a, b) => a.step - b.step);
+    return all;
+  }
+
+  #drop(from: number): void {
+    this.#kept = this.#kept.filter(({ step }) => step < from);
+    if (this.#kept.length > 0) return;
+    this.#every = 1;
+    this.#count = 0;
   }
 }

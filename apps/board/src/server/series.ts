@@ -1,55 +1,36 @@
-/** The scalars of a tag in the order in which they were written. Columns, since there may be millions. */
+/**
+ * The scalars of a tag by rising step. Columns, since there may be millions. A step that was written again, as a run does that was begun
+ * anew from a checkpoint, takes the place of the one before and of all behind it, as in TensorBoard.
+ */
 export class Series {
   #steps = new Float64Array(256);
   #wallTimes = new Float64Array(256);
   #values = new Float32Array(256);
   #length = 0;
-  /** Whether steps never fall; a run that was begun anew may write earlier steps again. */
-  #sorted = true;
 
   get length(): number {
     return this.#length;
   }
 
   push(step: number, wallTime: number, value: number): void {
+    if (this.#length > 0 && step <= this.#steps[this.#length - 1]!)
+      this.#length = lowerBound(this.#steps.subarray(0, this.#length), step);
     const n = this.#length;
     if (n === this.#steps.length) this.#grow();
-    if (n > 0 && step < this.#steps[n - 1]!) this.#sorted = false;
     this.#steps[n] = step;
     this.#wallTimes[n] = wallTime;
     this.#values[n] = value;
     this.#length = n + 1;
   }
 
-  /** The columns by rising step. They share memory with the series. */
+  /** The columns. They share memory with the series. */
   columns(): Columns {
-    if (!this.#sorted) this.#sort();
     const n = this.#length;
     return {
       steps: this.#steps.subarray(0, n),
       wallTimes: this.#wallTimes.subarray(0, n),
       values: this.#values.subarray(0, n),
     };
-  }
-
-  /** Values of one step keep their order. */
-  #sort(): void {
-    const order = Uint32Array.from({ length: this.#length }, (_, i) => i);
-    order.sort((a, b) => this.#steps[a]! - this.#steps[b]! || a - b);
-    const room = this.#steps.length;
-    const steps = new Float64Array(room);
-    const wallTimes = new Float64Array(room);
-    const values = new Float32Array(room);
-    for (let i = 0; i < order.length; i++) {
-      const from = order[i]!;
-      steps[i] = this.#steps[from]!;
-      wallTimes[i] = this.#wallTimes[from]!;
-      values[i] = this.#values[from]!;
-    }
-    this.#steps = steps;
-    this.#wallTimes = wallTimes;
-    this.#values = values;
-    this.#sorted = true;
   }
 
   #grow(): void {
@@ -75,22 +56,41 @@ export interface Columns {
 export interface View {
   /** Of all of the series. */
   readonly total: number;
+  /** When the series begins. */
+  readonly start: number;
   readonly steps: number[];
   readonly wallTimes: number[];
   /** null is NaN or infinite. */
   readonly values: (number | null)[];
   readonly smoothed: (number | null)[];
+  readonly odd: Odd;
 }
+
+/** What is not finite between the ends of a view. */
+export interface Odd {
+  readonly nan: number;
+  readonly infinite: number;
+  /** Some of them, and where they are. */
+  readonly steps: number[];
+  readonly wallTimes: number[];
+}
+
+/** What a plot is over: steps, seconds since the first point, seconds since 1970. */
+export type Along = 'step' | 'relative' | 'time';
 
 export interface ViewOptions {
   /** About how many points come back. */
   readonly points: number;
-  /** Steps outside of these are left out, but for one on each side. */
+  /** What is outside of these is left out, but for one point on each side. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** What `from` and `to` are; steps unless given. */
+  readonly along?: Along | undefined;
   /** The weight of what came before in the moving average, from 0 to below 1. */
   readonly smoothing: number;
 }
+
+const MOST_ODD = 200;
 
 /**
  * Points for a plot: of each piece of the series the least and the greatest, so that no peak is lost; the moving average is that of
@@ -98,16 +98,41 @@ export interface ViewOptions {
  */
 export function viewOf({ steps, wallTimes, values }: Columns, options: ViewOptions): View {
   const total = steps.length;
-  const first = options.from === undefined ? 0 : Math.max(0, lowerBound(steps, options.from) - 1);
-  const last = options.to === undefined ? total : Math.min(total, lowerBound(steps, options.to) + 1);
+  const start = wallTimes[0] ?? 0;
+  const { along = 'step' } = options;
+  const place = along === 'step' ? steps : wallTimes;
+  const shift = along === 'relative' ? start : 0;
+  const { from, to } = options;
+  const first = from === undefined ? 0 : Math.max(0, lowerBound(place, from + shift) - 1);
+  const last = to === undefined ? total : Math.min(total, lowerBound(place, to + shift) + 1);
   const average = smooth(values, options.smoothing);
   const chosen = thin(values, first, last, options.points);
   return {
     total,
+    start,
     steps: chosen.map((i) => steps[i]!),
     wallTimes: chosen.map((i) => wallTimes[i]!),
     values: chosen.map((i) => finite(values[i]!)),
     smoothed: chosen.map((i) => finite(average[i]!)),
+    odd: oddOf({ steps, wallTimes, values }, first, last),
+  };
+}
+
+function oddOf({ steps, wallTimes, values }: Columns, first: number, last: number): Odd {
+  let nan = 0;
+  const found: number[] = [];
+  for (let i = first; i < last; i++) {
+    if (Number.isFinite(values[i]!)) continue;
+    found.push(i);
+    if (Number.isNaN(values[i]!)) nan++;
+  }
+  const every = Math.max(1, Math.ceil(found.length / MOST_ODD));
+  const some = found.filter((_, i) => i % every === 0);
+  return {
+    nan,
+    infinite: found.length - nan,
+    steps: some.map((i) => steps[i]!),
+    wallTimes: some.map((i) => wallTimes[i]!),
   };
 }
 
@@ -139,13 +164,17 @@ function thin(values: Float32Array, first: number, last: number, points: number)
   for (let piece = 0; piece < pieces; piece++) {
     const begin = first + 1 + Math.floor(((count - 2) * piece) / pieces);
     const end = first + 1 + Math.floor(((count - 2) * (piece + 1)) / pieces);
-    let low = begin;
-    let high = begin;
-    for (let i = begin; i < end; i++) {
-      if (values[i]! < values[low]! || Number.isNaN(values[low]!)) low = i;
-      if (values[i]! > values[high]! || Number.isNaN(values[high]!)) high = i;
-    }
     if (begin >= end) continue;
+    // What is not finite is no peak; a piece without anything else is one point.
+    let low = -1;
+    let high = -1;
+    for (let i = begin; i < end; i++) {
+      const value = values[i]!;
+      if (!Number.isFinite(value)) continue;
+      if (low < 0 || value < values[low]!) low = i;
+      if (high < 0 || value > values[high]!) high = i;
+    }
+    if (low < 0) low = high = begin;
     chosen.push(Math.min(low, high));
     if (low !== high) chosen.push(Math.max(low, high));
   }
@@ -153,13 +182,13 @@ function thin(values: Float32Array, first: number, last: number, points: number)
   return chosen;
 }
 
-/** The first place whose step is at least `step`. */
-function lowerBound(steps: Float64Array, step: number): number {
+/** The first place whose number is at least `least`; numbers rise. */
+function lowerBound(numbers: Float64Array, least: number): number {
   let low = 0;
-  let high = steps.length;
+  let high = numbers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (steps[middle]! < step) low = middle + 1;
+    if (numbers[middle]! < least) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +28,8 @@ import { event, eventFile, scalar } from './fixture.ts';
 import { type Board, serveFrom } from './server.ts';
 
 const golden = fileURLToPath(new URL('../../../../packages/summary/golden', import.meta.url));
+
+const boardGolden = fileURLToPath(new URL('../../golden', import.meta.url));
 
 let folder: string;
 let board: Board;
@@ -62,9 +73,9 @@ describe('what TensorFlow wrote', () => {
     expect(runs.map((run) => run.name)).toEqual(['v1', 'v2']);
     for (const run of runs) {
       for (const tag of run.scalars) {
-        const view = await get<ScalarsAnswer>(`api/scalars?${new URLSearchParams({ run: run.name, tag })}`);
-        expect(view.total).toBeGreaterThan(0);
-        expect(view.values).toHaveLength(view.steps.length);
+        const [view] = await get<ScalarsAnswer>(`api/scalars?${new URLSearchParams({ run: run.name, tag })}`);
+        expect(view?.total).toBeGreaterThan(0);
+        expect(view?.values).toHaveLength(view?.steps.length ?? 0);
       }
       for (const tag of run.histograms) {
         const list = await get<HistogramSample[]>(
@@ -99,7 +110,7 @@ describe('what TensorFlow wrote', () => {
     );
     expect(kinds).toEqual(['scalars', 'histograms', 'images', 'texts', 'audio', 'graphs']);
     const trials = await get<HParamsAnswer>('api/hparams');
-    expect(trials.names.length).toBeGreaterThan(0);
+    expect(trials.hparams.length).toBeGreaterThan(0);
   });
 });
 
@@ -108,7 +119,7 @@ describe('files that grow', () => {
     const path = write('a', eventFile([event(0, scalar('loss', 1))]));
     await start();
     const values = async (): Promise<unknown> =>
-      (await get<ScalarsAnswer>('api/scalars?run=a&tag=loss')).values;
+      (await get<ScalarsAnswer>('api/scalars?run=a&tag=loss'))[0]?.values;
     expect(await values()).toEqual([1]);
     const next = encodeRecord(tensorflow.Event.encode(event(1, scalar('loss', 2))));
     appendFileSync(path, next.subarray(0, 20));
@@ -127,7 +138,7 @@ describe('files that grow', () => {
     await start();
     write('a', eventFile([event(0, scalar('loss', 7))]));
     await expect
-      .poll(async () => (await get<ScalarsAnswer>('api/scalars?run=a&tag=loss')).values)
+      .poll(async () => (await get<ScalarsAnswer>('api/scalars?run=a&tag=loss'))[0]?.values)
       .toEqual([7]);
     rmSync(join(folder, 'logs', 'a'), { recursive: true });
     await expect.poll(async () => (await get<RunsAnswer>('api/runs')).runs).toEqual([]);
@@ -146,6 +157,104 @@ describe('files that grow', () => {
   });
 });
 
+test('several runs in one answer, those that have the tag', async () => {
+  for (const [run, value] of [
+    ['a', 1],
+    ['b', 2],
+  ] as const)
+    write(run, eventFile([event(0, scalar('loss', value))]));
+  write('c', eventFile([event(0, scalar('other', 3))]));
+  await start();
+  const answer = await get<ScalarsAnswer>('api/scalars?tag=loss&run=b&run=c&run=gone&run=a');
+  expect(answer.map(({ run, values }) => [run, values])).toEqual([
+    ['b', [2]],
+    ['a', [1]],
+  ]);
+});
+
+test('a run that was begun anew shows its second try from there on', async () => {
+  const losses = (steps: readonly number[], value: number) =>
+    eventFile(steps.map((step) => event(step, scalar('loss', value))));
+  write('a', losses([0, 1, 2, 3, 4], 1), 'events.out.tfevents.1');
+  write('a', losses([3, 4, 5], 2), 'events.out.tfevents.2');
+  await start();
+  const [view] = await get<ScalarsAnswer>('api/scalars?tag=loss&run=a');
+  expect(view).toMatchObject({ total: 6, steps: [0, 1, 2, 3, 4, 5], values: [1, 1, 1, 2, 2, 2] });
+});
+
+describe('hyperparameters', () => {
+  const hparams = (data: tensorflow.HParamsPluginData): tensorflow.SummaryValue => ({
+    tag: '_hparams_/x',
+    metadata: { plugin_data: { plugin_name: 'hparams', content: tensorflow.HParamsPluginData.encode(data) } },
+  });
+  const trial = hparams({ session_start_info: { hparams: new Map([['lr', { number_value: 0.1 }]]) } });
+
+  test('have the columns of their experiment', async () => {
+    const experiment = {
+      hparam_infos: [{ name: 'lr', display_name: 'Learning rate' }],
+      metric_infos: [
+        { name: { group: 'validation', tag: 'loss' }, display_name: 'Loss' },
+        { name: { tag: 'acc' } },
+      ],
+    };
+    write('search', eventFile([event(0, hparams({ experiment }))]));
+    write('search/1', eventFile([event(0, trial), event(1, scalar('acc', 0.5), scalar('noise', 1))]));
+    write('search/1/validation', eventFile([event(1, scalar('loss', Number.NaN))]));
+    write('alone', eventFile([event(0, trial), event(1, scalar('noise', 2))]));
+    await start();
+    expect(await get<HParamsAnswer>('api/hparams')).toEqual({
+      hparams: [{ name: 'lr', title: 'Learning rate' }],
+      metrics: [
+        { name: 'validation/loss', title: 'Loss' },
+        { name: 'acc', title: 'acc' },
+        { name: 'noise', title: 'noise' },
+      ],
+      trials: [
+        { run: 'alone', status: 'unknown', values: { lr: 0.1 }, metrics: { noise: 2 } },
+        {
+          run: 'search/1',
+          status: 'unknown',
+          values: { lr: 0.1 },
+          metrics: { acc: 0.5, 'validation/loss': 'NaN' },
+        },
+      ],
+    });
+  });
+});
+
+test('the layers of a Keras model are a graph; what is not shown is named', async () => {
+  const [{ json }] = JSON.parse(readFileSync(join(boardGolden, 'keras-graphs.json'), 'utf8')).models;
+  const text = (tag: string, plugin_name: string, value: string): tensorflow.SummaryValue => ({
+    tag,
+    tensor: { dtype: 7, tensor_shape: {}, string_val: [Buffer.from(value)] },
+    metadata: { plugin_data: { plugin_name } },
+  });
+  write(
+    'a',
+    eventFile([event(0, text('keras', 'graph_keras_model', json), text('bad', 'graph_keras_model', '{'))]),
+  );
+  write('b', eventFile([event(0, text('curve', 'pr_curves', ''))]));
+  await start();
+  const { runs, loading } = await get<RunsAnswer>('api/runs');
+  expect(loading).toBe(false);
+  expect(runs.map(({ graphs, others }) => [graphs, others])).toEqual([
+    [['keras', 'bad'], []],
+    [[], ['pr_curves']],
+  ]);
+  expect(
+    (await get<GraphAnswer>('api/graph?run=a&tag=keras')).nodes.map(({ name, op }) => [name, op]),
+  ).toEqual([
+    ['plain/x', 'InputLayer'],
+    ['plain/a', 'Dense'],
+    ['plain/b', 'Dense'],
+  ]);
+  const bad = await fetch(`${board.url}api/graph?run=a&tag=bad`);
+  expect([bad.status, await bad.text()]).toEqual([
+    422,
+    'Keras model data: JSON: expected a model with a config',
+  ]);
+});
+
 test('a damaged file is named, the others are shown', async () => {
   const bad = eventFile([event(0, scalar('loss', 1)), event(1, scalar('loss', 2))]);
   bad[bad.length - 10] = (bad[bad.length - 10] as number) ^ 1;
@@ -156,7 +265,7 @@ test('a damaged file is named, the others are shown', async () => {
   expect(runs.map((run) => run.name)).toEqual(['bad', 'good']);
   expect(problems).toHaveLength(1);
   expect(problems[0]?.message).toMatch(/checksum/);
-  expect((await get<ScalarsAnswer>('api/scalars?run=bad&tag=loss')).values).toEqual([1]);
+  expect((await get<ScalarsAnswer>('api/scalars?run=bad&tag=loss'))[0]?.values).toEqual([1]);
 });
 
 test('the columns as CSV', async () => {
@@ -228,8 +337,10 @@ describe('what is not served', () => {
     expect((await raw('/api/runs', { host: 'localhost:1234' })).status).toBe(200);
     expect((await raw('/api/runs', {}, 'POST')).status).toBe(405);
     expect((await raw('/api/constructor')).status).toBe(404);
-    expect((await raw('/api/scalars?run=a&tag=none')).status).toBe(404);
-    expect((await raw('/api/scalars?run=none&tag=loss')).status).toBe(404);
+    expect((await raw('/api/scalars?run=a&tag=none')).text).toBe('[]');
+    expect((await raw('/api/histograms?run=a&tag=none')).status).toBe(404);
+    expect((await raw('/api/csv?run=none&tag=loss')).status).toBe(404);
+    expect((await raw('/api/scalars?run=a&tag=loss&along=x')).status).toBe(400);
     expect((await raw('/api/scalars?run=a&tag=loss&points=1e9')).status).toBe(400);
     expect((await raw('/api/scalars?run=a&tag=loss&smoothing=1')).status).toBe(400);
     expect((await raw('/api/scalars?run=a&tag=loss&from=x')).status).toBe(400);

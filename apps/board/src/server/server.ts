@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { FormatError } from '@eagre/formats';
 import sirv from 'sirv';
 import { answers, type Body, Refusal } from './answers.ts';
 import { Logs } from './logs.ts';
@@ -54,7 +56,12 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
   const page = sirv(web, { etag: true });
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    if (!fromHere(request, host)) return refuse(response, 403, 'this name is not served here');
+    if (!fromHere(request, host))
+      return refuse(
+        response,
+        403,
+        'this name is not served here: use the address of the machine, or --host with this name',
+      );
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET');
     const url = new URL(request.url ?? '/', 'http://board');
     if (url.pathname === '/api/changes') return watch(response, watchers);
@@ -88,8 +95,11 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
 
 /** Refuses names that a page elsewhere could have bent to this address (DNS rebinding). */
 function fromHere(request: IncomingMessage, host: string): boolean {
-  const name = (request.headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-  return name === 'localhost' || name === host || isIP(name) !== 0;
+  const name = (request.headers.host ?? '')
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '')
+    .toLowerCase();
+  return [host.toLowerCase(), 'localhost', hostname().toLowerCase()].includes(name) || isIP(name) !== 0;
 }
 
 function answer(response: ServerResponse, logs: Logs, url: URL): void {
@@ -99,6 +109,7 @@ function answer(response: ServerResponse, logs: Logs, url: URL): void {
     send(response, (answers[name] as (typeof answers)[string])(logs, url.searchParams));
   } catch (error) {
     if (error instanceof Refusal) refuse(response, error.status, error.message);
+    else if (error instanceof FormatError) refuse(response, 422, error.message);
     else refuse(response, 500, error instanceof Error ? error.message : String(error));
   }
 }

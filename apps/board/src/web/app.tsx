@@ -6,7 +6,7 @@ import { HistogramView } from './histograms.tsx';
 import { HParamsView } from './hparams.tsx';
 import { ImageView } from './images.tsx';
 import { ScalarView } from './scalars.tsx';
-import { address, useAnswer } from './server.ts';
+import { address, useAnswer, useConnected } from './server.ts';
 import { type Change, matcher, type Settings, type Tab, tabs, useSettings } from './settings.ts';
 import { Sidebar } from './sidebar.tsx';
 import { TextView } from './texts.tsx';
@@ -34,6 +34,7 @@ export interface ViewProps {
 export function App() {
   const [settings, change] = useSettings();
   const { value, error } = useAnswer<RunsAnswer>(address('runs'));
+  const connected = useConnected();
   const filter = useRef<HTMLInputElement>(null);
   useKeys(change, filter);
   const names = useMemo(() => (value?.runs ?? []).map((run) => run.name), [value]);
@@ -48,13 +49,14 @@ export function App() {
     <>
       <header>
         <h1>Eagre board</h1>
-        <div class="tabs" role="tablist" aria-label="Kinds of summaries">
+        <div class="tabs" role="tablist" aria-label="Kinds of summaries" onKeyDown={beside}>
           {tabs.map((tab) => (
             <button
               key={tab}
               type="button"
               role="tab"
               aria-selected={tab === settings.tab}
+              tabIndex={tab === settings.tab ? 0 : -1}
               disabled={!filled(tab) && tab !== settings.tab}
               onClick={() => change({ tab })}
             >
@@ -68,9 +70,14 @@ export function App() {
       </header>
       <Sidebar all={value?.runs ?? []} settings={settings} change={change} filter={filter} />
       <main>
-        {error !== undefined && (
+        {!connected && (
           <p class="problem" role="alert">
-            The server does not answer: {error}
+            The server does not answer. This page goes on as soon as it is there again.
+          </p>
+        )}
+        {connected && error !== undefined && (
+          <p class="problem" role="alert">
+            {error}
           </p>
         )}
         {value?.problems.map((problem) => (
@@ -78,14 +85,22 @@ export function App() {
             {problem.message}
           </p>
         ))}
-        {value !== undefined && value.runs.length === 0 ? (
+        {value === undefined ? null : value.runs.length === 0 && value.loading ? (
+          <p class="empty">Reading event files…</p>
+        ) : value.runs.length === 0 ? (
           <p class="empty">
             No event files below <code>{value.logdir}</code> yet. They appear here as soon as a program writes
             some:
-            <code>tf.summary.createFileWriter('{value.logdir}/run')</code>
+            <code class="line">tf.summary.createFileWriter({JSON.stringify(`${value.logdir}/run`)})</code>
           </p>
-        ) : value !== undefined && !filled(settings.tab) ? (
-          <p class="empty">No {titles[settings.tab].toLowerCase()} in these runs.</p>
+        ) : !filled(settings.tab) ? (
+          <p class="empty">
+            {value.loading
+              ? 'Reading event files…'
+              : `No ${titles[settings.tab].toLowerCase()} in these runs.`}
+          </p>
+        ) : shown.length === 0 ? (
+          <p class="empty">No run is chosen; choose some at the side.</p>
         ) : (
           <View {...props} />
         )}
@@ -113,17 +128,33 @@ function View(props: ViewProps) {
   }
 }
 
+/** Arrows go from tab to tab, as everywhere. */
+function beside(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const side = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+  const list = [...event.currentTarget.querySelectorAll<HTMLButtonElement>('button:enabled')];
+  const at = list.indexOf(event.target as HTMLButtonElement);
+  const next = list[(at + side + list.length) % list.length];
+  if (side === 0 || at < 0 || next === undefined) return;
+  next.focus();
+  next.click();
+}
+
 /** `1` to `7` change the view, `/` goes to the filter, Escape leaves it. */
 function useKeys(change: Change, filter: { readonly current: HTMLInputElement | null }): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
-      if (event.key === 'Escape' && typing) (event.target as HTMLElement).blur();
+      const { target } = event;
+      // Sliders and boxes take no digits.
+      const typing =
+        target instanceof HTMLSelectElement ||
+        (target instanceof HTMLInputElement && target.type === 'search');
+      if (event.key === 'Escape' && typing) target.blur();
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       const tab = tabs[Number(event.key) - 1];
       if (tab !== undefined) change({ tab });
       else if (event.key === '/') {
         event.preventDefault();
+        filter.current?.closest('details')?.setAttribute('open', '');
         filter.current?.focus();
       }
     };

@@ -2,12 +2,12 @@ import type { AudioSample } from '../api.ts';
 import type { ViewProps } from './app.tsx';
 import { SampleCard } from './samples.tsx';
 import { address } from './server.ts';
-import { Group, groupsOf } from './tags.tsx';
+import { Groups } from './tags.tsx';
 
 export function AudioView({ runs, names, settings }: ViewProps) {
-  return groupsOf(runs, 'audio', settings.filter).map(([group, tags]) => (
-    <Group key={group} title={group} count={tags.length}>
-      {tags.flatMap((tag) =>
+  return (
+    <Groups runs={runs} kind="audio" filter={settings.filter}>
+      {(tag) =>
         runs
           .filter((run) => run.audio.includes(tag))
           .map((run) => (
@@ -28,8 +28,8 @@ export function AudioView({ runs, names, settings }: ViewProps) {
                 ))
               }
             </SampleCard>
-          )),
-      )}
-    </Group>
-  ));
+          ))
+      }
+    </Groups>
+  );
 }

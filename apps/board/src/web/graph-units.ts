@@ -49,6 +49,17 @@ export function unitsOf(
   return { units: [...units.values()], edges: [...edges.values()] };
 }
 
+/** The scopes that hold everything else: a drawing of one box tells nothing. */
+export function outermost(nodes: readonly GraphNode[]): ReadonlySet<string> {
+  const open = new Set<string>();
+  for (;;) {
+    const { units } = unitsOf(nodes, open);
+    const [only] = units;
+    if (units.length !== 1 || only === undefined || only.node !== null) return open;
+    open.add(only.id);
+  }
+}
+
 /** Scopes with more than one node: one by itself is not worth a box to open. */
 function scopesOf(nodes: readonly GraphNode[]): ReadonlySet<string> {
   const counts = new Map<string, number>();

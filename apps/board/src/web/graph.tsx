@@ -1,8 +1,10 @@
 import dagre from '@dagrejs/dagre';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { Fragment } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 import type { GraphAnswer, GraphNode } from '../api.ts';
 import type { ViewProps } from './app.tsx';
-import { type Edge, type Unit, unitsOf } from './graph-units.ts';
+import { Canvas } from './graph-canvas.tsx';
+import { type Edge, outermost, type Unit, unitsOf } from './graph-units.ts';
 import { address, useAnswer } from './server.ts';
 
 // Drawing more boxes takes long and shows nothing.
@@ -16,7 +18,7 @@ export function GraphView({ runs }: ViewProps) {
   const choice = choices[Math.min(chosen, choices.length - 1)];
   const { value, error } = useAnswer<GraphAnswer>(choice && address('graph', choice));
   const [part, setPart] = useState('');
-  if (choice === undefined) return null;
+  if (choice === undefined) return <p class="empty">The chosen runs have none; choose others at the side.</p>;
   const nodes = value?.functions.find((f) => f.name === part)?.nodes ?? value?.nodes;
   return (
     <section class="graph">
@@ -26,7 +28,7 @@ export function GraphView({ runs }: ViewProps) {
           <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {choices.map(({ run, tag }, i) => (
               <option key={`${run} ${tag}`} value={i}>
-                {run}: {tag}
+                {tag === 'graph' ? run : `${run}: ${tag}`}
               </option>
             ))}
           </select>
@@ -52,7 +54,7 @@ export function GraphView({ runs }: ViewProps) {
 }
 
 function Drawing({ nodes }: { readonly nodes: readonly GraphNode[] }) {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => outermost(nodes));
   const [selected, setSelected] = useState<GraphNode | undefined>();
   const drawn = useMemo(() => unitsOf(nodes, open), [nodes, open]);
   const layout = useMemo(() => (drawn.units.length > MOST_BOXES ? undefined : layOut(drawn)), [drawn]);
@@ -100,12 +102,14 @@ function Drawing({ nodes }: { readonly nodes: readonly GraphNode[] }) {
           <g
             key={unit.id}
             role="button"
-            tabIndex={0}
-            class={unit.node === null ? 'box scope' : 'box'}
+            tabindex={0}
+            class={`box${unit.node === null ? ' scope' : ''}${unit.id === selected?.name ? ' selected' : ''}`}
             aria-label={unit.node === null ? `open ${unit.id}` : unit.id}
             onClick={() => pick(unit)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter') pick(unit);
+              if (event.key !== 'Enter' && event.key !== ' ') return;
+              event.preventDefault();
+              pick(unit);
             }}
           >
             <title>{unit.id}</title>
@@ -124,7 +128,7 @@ function Drawing({ nodes }: { readonly nodes: readonly GraphNode[] }) {
       </Canvas>
       <aside class="details">
         <p>
-          {nodes.length} nodes.{' '}
+          {nodes.length} node{nodes.length === 1 ? '' : 's'}; blue boxes open.{' '}
           {open.size > 0 && (
             <button type="button" onClick={() => setOpen(new Set())}>
               Close all scopes
@@ -155,10 +159,10 @@ function Drawing({ nodes }: { readonly nodes: readonly GraphNode[] }) {
             <dt>inputs</dt>
             <dd>{selected.inputs.join(', ') || 'none'}</dd>
             {Object.entries(selected.attributes).map(([name, value]) => (
-              <>
+              <Fragment key={name}>
                 <dt>{name}</dt>
                 <dd>{value}</dd>
-              </>
+              </Fragment>
             ))}
           </dl>
         )}
@@ -200,53 +204,4 @@ function layOut({ units, edges }: { readonly units: readonly Unit[]; readonly ed
       };
     }),
   };
-}
-
-interface CanvasProps {
-  readonly width: number;
-  readonly height: number;
-  readonly children: preact.ComponentChildren;
-}
-
-/** A drawing that moves with the mouse, and by the keys `+`, `-` and `0`. */
-function Canvas({ width, height, children }: CanvasProps) {
-  const [view, setView] = useState({ x: 0, y: 0, zoom: 1 });
-  const grip = useRef<{ readonly x: number; readonly y: number } | undefined>(undefined);
-  const zoomBy = (factor: number): void =>
-    setView((old) => ({ ...old, zoom: Math.min(8, Math.max(0.05, old.zoom * factor)) }));
-  return (
-    <svg
-      class="canvas"
-      aria-label="graph"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys need the focus
-      tabIndex={0}
-      viewBox={`${view.x} ${view.y} ${width / view.zoom} ${height / view.zoom}`}
-      preserveAspectRatio="xMidYMid meet"
-      onWheel={(event) => {
-        event.preventDefault();
-        zoomBy(event.deltaY < 0 ? 1.15 : 1 / 1.15);
-      }}
-      onKeyDown={(event) => {
-        if (event.key === '+') zoomBy(1.25);
-        if (event.key === '-') zoomBy(0.8);
-        if (event.key === '0') setView({ x: 0, y: 0, zoom: 1 });
-      }}
-      onPointerDown={(event) => {
-        grip.current = { x: event.clientX, y: event.clientY };
-      }}
-      onPointerMove={(event) => {
-        if (grip.current === undefined || event.buttons === 0) return;
-        const size = event.currentTarget.getBoundingClientRect();
-        const scale = Math.max(width / view.zoom / size.width, height / view.zoom / size.height);
-        const [dx, dy] = [event.clientX - grip.current.x, event.clientY - grip.current.y];
-        grip.current = { x: event.clientX, y: event.clientY };
-        setView((old) => ({ ...old, x: old.x - dx * scale, y: old.y - dy * scale }));
-      }}
-      onPointerUp={() => {
-        grip.current = undefined;
-      }}
-    >
-      {children}
-    </svg>
-  );
 }

@@ -1,21 +1,23 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { HistogramSample, RunSummary } from '../api.ts';
+import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
 import { colorOf, resolved } from './colors.ts';
-import { short } from './plot.tsx';
+import { short } from './numbers.ts';
+import { drawRidges, isDrawn, type Pointed, pointedAt } from './ridges.ts';
 import { address, useAnswer } from './server.ts';
-import { Group, groupsOf } from './tags.tsx';
+import { Groups } from './tags.tsx';
 
 export function HistogramView({ runs, names, settings }: ViewProps) {
-  return groupsOf(runs, 'histograms', settings.filter).map(([group, tags]) => (
-    <Group key={group} title={group} count={tags.length}>
-      {tags.flatMap((tag) =>
+  return (
+    <Groups runs={runs} kind="histograms" filter={settings.filter}>
+      {(tag) =>
         runs
           .filter((run) => run.histograms.includes(tag))
-          .map((run) => <HistogramCard key={`${run.name} ${tag}`} run={run} tag={tag} names={names} />),
-      )}
-    </Group>
-  ));
+          .map((run) => <HistogramCard key={`${run.name} ${tag}`} run={run} tag={tag} names={names} />)
+      }
+    </Groups>
+  );
 }
 
 interface Props {
@@ -27,83 +29,73 @@ interface Props {
 function HistogramCard({ run, tag, names }: Props) {
   const { value = [] } = useAnswer<readonly HistogramSample[]>(address('histograms', { run: run.name, tag }));
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [pointed, setPointed] = useState<Pointed | undefined>();
   const color = colorOf(run.name, names);
+  const ridges = useMemo(() => thinned(value.filter(({ buckets }) => buckets.some(isDrawn))), [value]);
+  const at = pointed === undefined ? undefined : Math.min(pointed.ridge, ridges.length - 1);
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => draw(element, value, resolved(color)));
+    const again = (): void => drawRidges(element, ridges, resolved(color), at);
+    const observer = new ResizeObserver(again);
     observer.observe(element);
-    return () => observer.disconnect();
-  }, [value, color]);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', again);
+    return () => {
+      observer.disconnect();
+      scheme.removeEventListener('change', again);
+    };
+  }, [ridges, color, at]);
   return (
     <article class="card">
-      <h2 title={run.descriptions[tag] ?? tag}>{tag}</h2>
+      <h2 title={tag}>{tag}</h2>
+      <About runs={[run]} tag={tag} />
       <p class="of">
-        <span class="swatch" style={{ background: color }} /> {run.name}
-        {value.length > 0 && (
-          <span>
-            steps {value[0]?.step} to {value.at(-1)?.step}, the newest in front
-          </span>
-        )}
+        <span class="swatch" style={{ background: color }} /> <span>{run.name}</span>
+        {value.length > 0 && <span>{steps(value)}</span>}
       </p>
-      <canvas class="ridges" ref={canvas} aria-label={`${tag}: ${value.length} histograms`} role="img" />
+      <canvas
+        class="ridges"
+        ref={canvas}
+        tabIndex={0}
+        aria-label={`${tag} in ${run.name}: ${value.length} histograms; arrows go from one to the next`}
+        role="img"
+        onPointerMove={(event) => setPointed(pointedAt(event, ridges))}
+        onPointerLeave={() => setPointed(undefined)}
+        onBlur={() => setPointed(undefined)}
+        onKeyDown={(event) => {
+          const side = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key];
+          if (side === undefined || ridges.length === 0) return;
+          event.preventDefault();
+          const next = (at ?? (side > 0 ? -1 : ridges.length)) + side;
+          setPointed({ ridge: Math.max(0, Math.min(ridges.length - 1, next)), value: undefined });
+        }}
+      />
+      <p class="readout" aria-live="polite">
+        {ridges.length === 0 && value.length > 0 && 'Nothing to draw: no values, or none that is finite.'}
+        {at !== undefined && ridges[at] !== undefined && described(ridges[at], pointed?.value)}
+      </p>
     </article>
   );
 }
 
-const MOST_RIDGES = 25;
+const steps = (samples: readonly HistogramSample[]): string =>
+  samples.length === 1
+    ? `step ${samples[0]?.step}`
+    : `steps ${samples[0]?.step} to ${samples.at(-1)?.step}, the newest in front`;
 
-/** Histograms one in front of the other, the newest at the front; heights are densities, on one scale. */
-function draw(canvas: HTMLCanvasElement, samples: readonly HistogramSample[], color: string): void {
-  const scale = devicePixelRatio;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  canvas.width = width * scale;
-  canvas.height = height * scale;
-  const pen = canvas.getContext('2d');
-  if (pen === null) return;
-  pen.scale(scale, scale);
-  const style = getComputedStyle(document.documentElement);
-  const ridges = thinned(samples.filter(({ buckets }) => buckets.some(([, , count]) => count > 0)));
-  if (ridges.length === 0) return;
-  const low = Math.min(...ridges.map(({ buckets }) => buckets[0]?.[0] ?? 0));
-  const high = Math.max(...ridges.map(({ buckets }) => buckets.at(-1)?.[1] ?? 0));
-  const span = high - low || 1;
-  const density = ([left, right, count]: readonly [number, number, number]): number =>
-    count / Math.max(right - left, span / 500);
-  const most = Math.max(...ridges.flatMap(({ buckets }) => buckets.map(density)));
-  const [top, bottom] = [height * 0.35, height - 24];
-  const x = (v: number): number => 8 + ((v - low) / span) * (width - 56);
-  ridges.forEach(({ step, buckets }, i) => {
-    const base = ridges.length === 1 ? bottom : top + ((bottom - top) * i) / (ridges.length - 1);
-    const tall = (d: number): number => base - (d / most) * top * 0.9;
-    pen.beginPath();
-    pen.moveTo(x(low), base);
-    for (const bucket of buckets) {
-      const [left, right] = bucket;
-      pen.lineTo(x((left + right) / 2), tall(density(bucket)));
-    }
-    pen.lineTo(x(high), base);
-    pen.fillStyle = style.getPropertyValue('--paper');
-    pen.globalAlpha = 0.7;
-    pen.fill();
-    pen.fillStyle = color;
-    pen.globalAlpha = 0.15 + (0.45 * (i + 1)) / ridges.length;
-    pen.fill();
-    pen.globalAlpha = 1;
-    pen.strokeStyle = color;
-    pen.lineWidth = 1;
-    pen.stroke();
-    if (i % Math.ceil(ridges.length / 5) === 0 || i === ridges.length - 1) {
-      pen.fillStyle = style.getPropertyValue('--ink');
-      pen.font = '10px sans-serif';
-      pen.fillText(short(step), width - 44, base);
-    }
-  });
-  pen.fillStyle = style.getPropertyValue('--ink');
-  pen.font = '10px sans-serif';
-  for (let i = 0; i <= 4; i++)
-    pen.fillText(short(low + (span * i) / 4), x(low + (span * i) / 4) - 4, height - 6);
+/** The range and number of values, and how many there are where the mouse is. */
+function described({ step, buckets }: HistogramSample, value: number | undefined): string {
+  const filled = buckets.filter(isDrawn);
+  const count = filled.reduce((sum, [, , n]) => sum + n, 0);
+  const text = `step ${step}: ${short(count)} values from ${short(filled[0]?.[0] ?? 0)} to ${short(filled.at(-1)?.[1] ?? 0)}`;
+  const bucket = filled.find(([left, right]) => value !== undefined && value >= left && value <= right);
+  return bucket === undefined
+    ? text
+    : `${text}; ${short(bucket[2])} of them from ${short(bucket[0])} to ${short(bucket[1])}`;
 }
+
+const MOST_RIDGES = 25;
 
 function thinned(samples: readonly HistogramSample[]): readonly HistogramSample[] {
   if (samples.length <= MOST_RIDGES) return samples;

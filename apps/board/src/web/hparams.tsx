@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { HParamsAnswer, TrialRow } from '../api.ts';
+import type { Column, HParamsAnswer, TrialRow } from '../api.ts';
 import type { ViewProps } from './app.tsx';
 import { colorOf } from './colors.ts';
-import { short } from './plot.tsx';
+import { short } from './numbers.ts';
 import { address, useAnswer } from './server.ts';
 import { matcher } from './settings.ts';
 
@@ -17,21 +17,23 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
   });
   if (value === undefined) return null;
   const matches = matcher(settings.filter);
+  const chosen = ({ name, title }: Column): boolean => matches(name) || matches(title);
   const shown = new Set(runs.map((run) => run.name));
   const columns: readonly (readonly [key: string, title: string, cell: (row: TrialRow) => Cell])[] = [
     ['run', 'run', (row) => row.run],
     ['status', 'status', (row) => row.status],
-    ...value.names
-      .filter(matches)
-      .map((name) => [`h ${name}`, name, (row: TrialRow) => row.values[name]] as const),
+    ...value.hparams
+      .filter(chosen)
+      .map(({ name, title }) => [`h ${name}`, title, (row: TrialRow) => row.values[name]] as const),
     ...value.metrics
-      .filter(matches)
-      .map((name) => [`m ${name}`, name, (row: TrialRow) => row.metrics[name]] as const),
+      .filter(chosen)
+      .map(({ name, title }) => [`m ${name}`, title, (row: TrialRow) => row.metrics[name]] as const),
   ];
   const cell = columns.find(([key]) => key === order.column)?.[2] ?? ((row: TrialRow) => row.run);
   const rows = value.trials
     .filter((row) => shown.has(row.run))
     .sort((a, b) => compare(cell(a), cell(b)) * (order.down ? -1 : 1));
+  if (rows.length === 0) return <p class="empty">The chosen runs have none; choose others at the side.</p>;
   return (
     <div class="table">
       <table>
@@ -44,6 +46,7 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
               >
                 <button
                   type="button"
+                  class="sort"
                   onClick={() => setOrder({ column: key, down: order.column === key && !order.down })}
                 >
                   {title}
@@ -57,8 +60,12 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
           {rows.map((row) => (
             <tr key={row.run}>
               {columns.map(([key, , of]) => (
-                <td key={key}>
-                  {key === 'run' && <span class="swatch" style={{ background: colorOf(row.run, names) }} />}{' '}
+                <td key={key} class={typeof of(row) === 'number' ? 'number' : ''}>
+                  {key === 'run' && (
+                    <>
+                      <span class="swatch" style={{ background: colorOf(row.run, names) }} />{' '}
+                    </>
+                  )}
                   {text(of(row))}
                 </td>
               ))}
@@ -73,10 +80,10 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
 const text = (cell: Cell): string =>
   cell === undefined || cell === null ? '' : typeof cell === 'number' ? short(cell) : String(cell);
 
-/** Numbers by size, what is missing last. */
+/** Numbers by size; NaN and what is missing last. */
 function compare(a: Cell, b: Cell): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if ((a ?? null) === null || (b ?? null) === null)
-    return Number((a ?? null) === null) - Number((b ?? null) === null);
+  const odd = (cell: Cell): number => Number((cell ?? null) === null || cell === 'NaN');
+  if (odd(a) + odd(b) > 0) return odd(a) - odd(b);
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }

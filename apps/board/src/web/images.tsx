@@ -2,12 +2,12 @@ import type { ImageSample } from '../api.ts';
 import type { ViewProps } from './app.tsx';
 import { SampleCard } from './samples.tsx';
 import { address } from './server.ts';
-import { Group, groupsOf } from './tags.tsx';
+import { Groups } from './tags.tsx';
 
 export function ImageView({ runs, names, settings }: ViewProps) {
-  return groupsOf(runs, 'images', settings.filter).map(([group, tags]) => (
-    <Group key={group} title={group} count={tags.length}>
-      {tags.flatMap((tag) =>
+  return (
+    <Groups runs={runs} kind="images" filter={settings.filter}>
+      {(tag) =>
         runs
           .filter((run) => run.images.includes(tag))
           .map((run) => (
@@ -21,21 +21,27 @@ export function ImageView({ runs, names, settings }: ViewProps) {
               {({ step, width, height, count }) => (
                 <div class="pictures">
                   {Array.from({ length: count }, (_, index) => (
-                    <img
+                    <a
                       key={index}
-                      src={address('image', { run: run.name, tag, step, index })}
-                      alt={`${tag}, ${index + 1} of ${count}, step ${step}`}
-                      width={Math.max(width, 96)}
-                      height={Math.round((height * Math.max(width, 96)) / (width || 1))}
-                      class={width < 96 ? 'small' : ''}
-                      loading="lazy"
-                    />
+                      href={address('image', { run: run.name, tag, step, index })}
+                      target="_blank"
+                      rel="noreferrer"
+                    >
+                      <img
+                        src={address('image', { run: run.name, tag, step, index })}
+                        alt={`${tag}, ${index + 1} of ${count}, step ${step}`}
+                        width={Math.max(width, 96)}
+                        height={Math.round((height * Math.max(width, 96)) / (width || 1))}
+                        class={width < 96 ? 'small' : ''}
+                        loading="lazy"
+                      />
+                    </a>
                   ))}
                 </div>
               )}
             </SampleCard>
-          )),
-      )}
-    </Group>
-  ));
+          ))
+      }
+    </Groups>
+  );
 }

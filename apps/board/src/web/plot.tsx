@@ -1,7 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { placeText, short } from './numbers.ts';
+import { aligned, HEIGHT, optionsOf } from './plot-options.ts';
 import type { Axis } from './settings.ts';
+
+export type Range = readonly [from: number, to: number];
 
 export interface PlotSeries {
   readonly name: string;
@@ -12,6 +16,8 @@ export interface PlotSeries {
   readonly x: readonly number[];
   readonly y: readonly (number | null)[];
   readonly smoothed: readonly (number | null)[] | undefined;
+  /** What is not finite, and where some of it is. */
+  readonly odd: { readonly nan: number; readonly infinite: number; readonly x: readonly number[] };
 }
 export interface PlotData {
   readonly axis: Axis;
@@ -20,20 +26,24 @@ export interface PlotData {
 }
 
 interface Props {
+  readonly title: string;
   readonly data: PlotData;
-  /** Steps that were selected with the mouse; undefined after a double click. */
-  readonly onRange: (range: readonly [number, number] | undefined) => void;
+  /** What is shown of the horizontal axis; undefined for all. */
+  readonly range: Range | undefined;
+  readonly onRange: (range: Range | undefined) => void;
 }
 
-const HEIGHT = 240;
-
-/** Lines over a common axis. What is selected with the mouse is shown larger. */
-export function Plot({ data, onRange }: Props) {
+/**
+ * Lines over a common axis. What is selected with the mouse is shown larger; with Shift it is moved. By keys: arrows move the cursor, with
+ * Shift the plot, `+`, `-` and `0` change the size.
+ */
+export function Plot({ title, data, range, onRange }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  const range = useRef(onRange);
+  const now = useRef({ data, range, onRange });
   const [at, setAt] = useState<number | undefined>();
-  range.current = onRange;
+  now.current = { data, range, onRange };
+  const empty = data.series.length === 0;
   const shape = JSON.stringify([
     data.axis,
     data.log,
@@ -41,44 +51,165 @@ export function Plot({ data, onRange }: Props) {
   ]);
   // Made anew when its lines change, not its points.
   useEffect(() => {
-    if (place.current === null || data.series.length === 0) return;
-    const made = new uPlot(
-      optionsOf(data, place.current.clientWidth, (r) => range.current(r), setAt),
-      aligned(data),
-      place.current,
-    );
+    const element = place.current;
+    if (element === null || empty) return;
+    const options = optionsOf(data, element.clientWidth, {
+      range: () => now.current.range,
+      onRange: (next) => now.current.onRange(next),
+      onMove: setAt,
+      data: () => now.current.data,
+    });
+    const made = new uPlot(options, aligned(data), element);
     plot.current = made;
     const observer = new ResizeObserver(([entry]) => {
       if (entry !== undefined && entry.contentRect.width > 0)
         made.setSize({ width: entry.contentRect.width, height: HEIGHT });
     });
-    observer.observe(place.current);
+    observer.observe(element);
     return () => {
       observer.disconnect();
       made.destroy();
       plot.current = undefined;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+  useEffect(() => plot.current?.setData(aligned(data)), [data, range]);
+  const scheme = useScheme();
+  // The colours of axes are those of the page.
+  useEffect(() => plot.current?.redraw(false, true), [scheme]);
+
+  const hint =
+    empty || data.series.some(isDrawn(data.log))
+      ? undefined
+      : data.log
+        ? 'nothing above zero'
+        : 'nothing finite';
   return (
     <>
-      <div class="plot" ref={place} style={{ minHeight: `${HEIGHT}px` }} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a plot is no fieldset */}
+      <div
+        class="plot"
+        ref={place}
+        style={{ minHeight: `${HEIGHT}px` }}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys need the focus
+        tabIndex={0}
+        role="group"
+        aria-label={`${title}: arrows move the cursor, with Shift the plot; +, - and 0 zoom`}
+        onKeyDown={(event) => {
+          if (plot.current !== undefined && byKey(plot.current, event, range, onRange))
+            event.preventDefault();
+        }}
+        onPointerDown={(event) => {
+          if (event.shiftKey && plot.current !== undefined) drag(plot.current, event, onRange);
+        }}
+        onPointerMove={(event) => {
+          if (event.pointerType === 'touch' && plot.current !== undefined) follow(plot.current, event);
+        }}
+        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+      >
+        {hint !== undefined && <p class="nothing">{hint}</p>}
+      </div>
       <Readout data={data} at={at} />
     </>
   );
 }
 
-/** The lines by name, with their values under the mouse. */
+const isDrawn =
+  (log: boolean) =>
+  ({ y }: PlotSeries): boolean =>
+    y.some((v) => v !== null && (!log || v > 0));
+
+/** Whether a key meant something. */
+function byKey(
+  u: uPlot,
+  event: KeyboardEvent,
+  range: Range | undefined,
+  onRange: (range: Range | undefined) => void,
+): boolean {
+  const { min = 0, max = 1 } = u.scales.x ?? {};
+  const span = max - min;
+  const side = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (side !== 0 && event.shiftKey) onRange([min + side * 0.25 * span, max + side * 0.25 * span]);
+  else if (side !== 0) moveCursor(u, side);
+  else if (event.key === '+' || event.key === '=') onRange(zoomed([min, max], 0.5, cursorAt(u)));
+  else if (event.key === '-') onRange(zoomed([min, max], 2, cursorAt(u)));
+  else if (event.key === '0' && range !== undefined) onRange(undefined);
+  else return event.key === '0';
+  return true;
+}
+
+/** The same range larger or smaller, around a place or its middle. */
+export function zoomed([from, to]: Range, factor: number, around: number = (from + to) / 2): Range {
+  return [around - (around - from) * factor, around + (to - around) * factor];
+}
+
+function cursorAt(u: uPlot): number | undefined {
+  const { left = -1 } = u.cursor;
+  return left < 0 ? undefined : u.posToVal(left, 'x');
+}
+
+/** To the next point of any line, at least a pixel away. */
+function moveCursor(u: uPlot, side: -1 | 1): void {
+  const [x = []] = u.data;
+  const { left = -1 } = u.cursor;
+  const top = u.over.clientHeight / 2;
+  const width = u.over.clientWidth;
+  const places = Array.from(x, (v) => u.valToPos(v, 'x')).filter((p) => p >= 0 && p <= width);
+  const next =
+    left < 0
+      ? places.at(side === 1 ? 0 : -1)
+      : side === 1
+        ? places.find((p) => p >= left + 1)
+        : places.findLast((p) => p <= left - 1);
+  if (next !== undefined) u.setCursor({ left: next, top });
+}
+
+/** Moves the plot with the pointer until it is let go. */
+function drag(u: uPlot, start: PointerEvent, onRange: (range: Range) => void): void {
+  const { min = 0, max = 1 } = u.scales.x ?? {};
+  const each = (max - min) / u.over.clientWidth;
+  const moved = (event: PointerEvent): void => {
+    const shift = (start.clientX - event.clientX) * each;
+    onRange([min + shift, max + shift]);
+  };
+  addEventListener('pointermove', moved);
+  addEventListener('pointerup', () => removeEventListener('pointermove', moved), { once: true });
+}
+
+function follow(u: uPlot, event: PointerEvent): void {
+  const box = u.over.getBoundingClientRect();
+  u.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
+}
+
+function useScheme(): boolean {
+  const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'));
+  const [dark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const changed = (): void => setDark(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, [query]);
+  return dark;
+}
+
+/** The lines by name, with their values under the mouse, or their last ones. */
 function Readout({ data, at }: { readonly data: PlotData; readonly at: number | undefined }) {
+  if (data.series.length === 0) return null;
   return (
     <ul class="readout">
-      {at !== undefined && <li class="where">{place(data.axis, at)}</li>}
+      <li class="where">{at === undefined ? 'last values' : placeText(data.axis, at)}</li>
       {data.series.map((series) => {
-        const value = at === undefined ? null : valueAt(series, at);
+        const value = valueAt(series, at);
+        const { nan, infinite } = series.odd;
         return (
           <li key={series.name}>
-            <span class="swatch" style={{ background: series.color }} /> {series.name}
+            <span class="swatch" style={{ background: series.color }} />
+            <span class="name" title={series.name}>
+              {series.name}
+            </span>
             {value !== null && <b>{short(value)}</b>}
+            {nan > 0 && <em>{nan} NaN</em>}
+            {infinite > 0 && <em>{infinite} infinite</em>}
           </li>
         );
       })}
@@ -86,13 +217,10 @@ function Readout({ data, at }: { readonly data: PlotData; readonly at: number | 
   );
 }
 
-function place(axis: Axis, at: number): string {
-  if (axis === 'step') return `step ${Math.round(at)}`;
-  return axis === 'time' ? new Date(at * 1000).toLocaleString() : `${short(at)} hours`;
-}
-
 /** Of the smoothed line where there is one, at the nearest point. */
-function valueAt({ x, y, smoothed }: PlotSeries, at: number): number | null {
+function valueAt({ x, y, smoothed }: PlotSeries, at: number | undefined): number | null {
+  const values = smoothed ?? y;
+  if (at === undefined) return values.findLast((v) => v !== null) ?? null;
   let low = 0;
   let high = x.length - 1;
   while (high - low > 1) {
@@ -101,91 +229,5 @@ function valueAt({ x, y, smoothed }: PlotSeries, at: number): number | null {
     else high = middle;
   }
   const nearest = Math.abs((x[low] ?? 0) - at) <= Math.abs((x[high] ?? 0) - at) ? low : high;
-  return (smoothed ?? y)[nearest] ?? null;
-}
-
-function optionsOf(
-  data: PlotData,
-  width: number,
-  onRange: (range: readonly [number, number] | undefined) => void,
-  onMove: (at: number | undefined) => void,
-): uPlot.Options {
-  const style = getComputedStyle(document.documentElement);
-  const ink = style.getPropertyValue('--ink');
-  const faint = style.getPropertyValue('--faint');
-  const axis = { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 } };
-  const line = (color: string, thick: number): uPlot.Series => ({
-    stroke: color,
-    width: thick,
-    spanGaps: true,
-    points: { show: false },
-  });
-  // In the order of `aligned`.
-  const lines = [
-    ...data.series.map(({ color, smoothed }) =>
-      smoothed === undefined ? line(color, 1.5) : line(faded(color), 1),
-    ),
-    ...data.series.flatMap(({ color, smoothed }) => (smoothed === undefined ? [] : [line(color, 1.5)])),
-  ];
-  return {
-    width,
-    height: HEIGHT,
-    scales: {
-      x: { time: data.axis === 'time' },
-      y: data.log ? { distr: 3 } : {},
-    },
-    axes: [
-      { ...axis, values: data.axis === 'step' ? (_, splits) => splits.map(short) : undefined } as uPlot.Axis,
-      { ...axis, size: 64, values: (_, splits) => splits.map((v) => (v === null ? '' : short(v))) },
-    ],
-    series: [{}, ...lines],
-    cursor: { drag: { x: true, y: false, setScale: false } },
-    legend: { show: false },
-    hooks: {
-      setCursor: [
-        (u) =>
-          onMove(
-            u.cursor.left === undefined || u.cursor.left < 0 ? undefined : u.posToVal(u.cursor.left, 'x'),
-          ),
-      ],
-      setSelect: [
-        (u) => {
-          if (u.select.width < 4) return;
-          const from = u.posToVal(u.select.left, 'x');
-          const to = u.posToVal(u.select.left + u.select.width, 'x');
-          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          if (data.axis === 'step') onRange([from, to]);
-          else u.setScale('x', { min: from, max: to });
-        },
-      ],
-      ready: [(u) => u.over.addEventListener('dblclick', () => onRange(undefined))],
-    },
-  };
-}
-
-/** One axis for all lines, where a line has no value at another's points; what is smoothed lies on top. */
-function aligned({ series, log }: PlotData): uPlot.AlignedData {
-  // A logarithm has no place for zero and what is below.
-  const shown = (v: number | null): number | null => (log && v !== null && v <= 0 ? null : v);
-  const table = (x: readonly number[], y: readonly (number | null)[]): uPlot.AlignedData => [
-    Float64Array.from(x),
-    y.map(shown),
-  ];
-  const tables = [
-    ...series.map(({ x, y }) => table(x, y)),
-    ...series.flatMap(({ x, smoothed }) => (smoothed === undefined ? [] : [table(x, smoothed)])),
-  ];
-  return tables.length === 1 ? (tables[0] as uPlot.AlignedData) : uPlot.join(tables);
-}
-
-const faded = (color: string): string =>
-  color.startsWith('#') ? `${color}55` : color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.33)');
-
-/** A number in at most about seven signs. */
-export function short(value: number): string {
-  const size = Math.abs(value);
-  if (size >= 1e15 || (size < 1e-4 && size > 0)) return value.toExponential(2);
-  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(5))}M`;
-  if (size >= 1e4) return `${Number((value / 1e3).toPrecision(5))}k`;
-  return String(Number(value.toPrecision(5)));
+  return values[nearest] ?? null;
 }

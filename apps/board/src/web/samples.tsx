@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunSummary } from '../api.ts';
+import { About } from './about.tsx';
 import { colorOf } from './colors.ts';
 import { address, useAnswer } from './server.ts';
 
@@ -25,9 +26,10 @@ export function SampleCard<T extends Sampled>({ question, run, tag, names, child
   const sample = value[at];
   return (
     <article class="card">
-      <h2 title={run.descriptions[tag] ?? tag}>{tag}</h2>
+      <h2 title={tag}>{tag}</h2>
+      <About runs={[run]} tag={tag} />
       <p class="of">
-        <span class="swatch" style={{ background: colorOf(run.name, names) }} /> {run.name}
+        <span class="swatch" style={{ background: colorOf(run.name, names) }} /> <span>{run.name}</span>
         {sample !== undefined && (
           <span>
             step <b>{sample.step}</b>, {new Date(sample.wallTime * 1000).toLocaleString()}
@@ -37,7 +39,8 @@ export function SampleCard<T extends Sampled>({ question, run, tag, names, child
       {value.length > 1 && (
         <input
           type="range"
-          aria-label="step"
+          aria-label={`step of ${tag} in ${run.name}`}
+          aria-valuetext={`step ${sample?.step}`}
           min="0"
           max={value.length - 1}
           value={at}

@@ -1,17 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunSummary, ScalarsAnswer } from '../api.ts';
+import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
 import { colorOf, resolved } from './colors.ts';
-import { Plot, type PlotData } from './plot.tsx';
+import { Plot, type PlotData, type Range, zoomed } from './plot.tsx';
 import { address, ask, useChanges } from './server.ts';
 import type { Settings } from './settings.ts';
 import { plotSvg, save } from './svg.ts';
-import { Group, groupsOf } from './tags.tsx';
+import { Groups } from './tags.tsx';
 
 export function ScalarView({ runs, names, settings }: ViewProps) {
-  return groupsOf(runs, 'scalars', settings.filter).map(([group, tags]) => (
-    <Group key={group} title={group} count={tags.length}>
-      {tags.map((tag) => (
+  return (
+    <Groups runs={runs} kind="scalars" filter={settings.filter}>
+      {(tag) => (
         <ScalarCard
           key={tag}
           tag={tag}
@@ -19,9 +20,9 @@ export function ScalarView({ runs, names, settings }: ViewProps) {
           names={names}
           settings={settings}
         />
-      ))}
-    </Group>
-  ));
+      )}
+    </Groups>
+  );
 }
 
 interface CardProps {
@@ -35,20 +36,22 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
   const card = useRef<HTMLElement>(null);
   const visible = useVisible(card);
   const [wide, setWide] = useState(false);
-  const [range, setRange] = useState<readonly [number, number] | undefined>();
+  const [zoom, setZoom] = useState<{ readonly axis: string; readonly range: Range } | undefined>();
+  // A range of steps says nothing about times.
+  const range = zoom?.axis === settings.axis ? zoom.range : undefined;
+  const setRange = (next: Range | undefined): void => setZoom(next && { axis: settings.axis, range: next });
   const list = runs.map((run) => run.name);
-  const answers = useScalars(visible ? list : [], tag, settings, range, wide ? 4000 : 1500);
-  const data = useMemo(() => columnsOf(answers, names, settings), [answers, names, settings]);
-  const description = runs.map((run) => run.descriptions[tag]).find((text) => text !== undefined);
+  const answer = useScalars(visible ? list : [], tag, settings, range, wide ? 4000 : 1500);
+  const data = useMemo(
+    () => columnsOf(answer, list, names, settings),
+    [answer, list.join('\n'), names, settings],
+  );
+  const shown = range ?? extent(data);
   return (
     <article class={wide ? 'card wide' : 'card'} ref={card}>
-      <h2 title={description ?? tag}>{tag}</h2>
+      <h2 title={tag}>{tag}</h2>
+      <About runs={runs} tag={tag} />
       <div class="tools">
-        {range !== undefined && (
-          <button type="button" onClick={() => setRange(undefined)}>
-            All steps
-          </button>
-        )}
         <button type="button" aria-pressed={wide} onClick={() => setWide(!wide)}>
           Wide
         </button>
@@ -59,72 +62,136 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
         >
           SVG
         </button>
-        <details class="menu">
-          <summary>CSV</summary>
-          <ul>
-            {list.map((run) => (
-              <li key={run}>
-                <a href={address('csv', { run, tag })} download>
-                  {run}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </details>
+        <Csv runs={list} tag={tag} />
+        <span class="zoom">
+          {range !== undefined && (
+            <>
+              <button type="button" aria-label="earlier" onClick={() => setRange(moved(shown, -0.5))}>
+                ‹
+              </button>
+              <button type="button" aria-label="later" onClick={() => setRange(moved(shown, 0.5))}>
+                ›
+              </button>
+              <button type="button" aria-label="zoom out" onClick={() => setRange(zoomed(shown, 2))}>
+                −
+              </button>
+            </>
+          )}
+          <button type="button" aria-label="zoom in" onClick={() => setRange(zoomed(shown, 0.5))}>
+            +
+          </button>
+          {range !== undefined && (
+            <button type="button" onClick={() => setRange(undefined)}>
+              All
+            </button>
+          )}
+        </span>
       </div>
-      <Plot data={data} onRange={setRange} />
+      <Plot title={tag} data={data} range={range} onRange={setRange} />
     </article>
   );
 }
 
-/** By run, asked anew when something changes; only for cards that are on the screen. */
+const moved = ([from, to]: Range, by: number): Range => [from + by * (to - from), to + by * (to - from)];
+
+function extent({ series }: PlotData): Range {
+  const ends = series.flatMap(({ x }) => [x[0] ?? 0, x.at(-1) ?? 0]);
+  return ends.length === 0 ? [0, 1] : [Math.min(...ends), Math.max(...ends)];
+}
+
+/** Every point of a run; where there are several runs, a list to choose from. */
+function Csv({ runs, tag }: { readonly runs: readonly string[]; readonly tag: string }) {
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined)
+    return (
+      <a class="button" href={address('csv', { run: only, tag })} download>
+        CSV
+      </a>
+    );
+  return (
+    <details
+      class="menu"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.currentTarget.open = false;
+        event.currentTarget.querySelector('summary')?.focus();
+      }}
+      onFocusOut={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null))
+          event.currentTarget.open = false;
+      }}
+    >
+      <summary>CSV</summary>
+      <ul>
+        {runs.map((run) => (
+          <li key={run}>
+            <a href={address('csv', { run, tag })} download>
+              {run}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Asked anew when something changes; only for cards that are on the screen. Many runs share the points that a plot can take. */
 function useScalars(
   runs: readonly string[],
   tag: string,
-  settings: Settings,
-  range: readonly [number, number] | undefined,
-  points: number,
-): ReadonlyMap<string, ScalarsAnswer> {
-  const [answers, setAnswers] = useState<ReadonlyMap<string, ScalarsAnswer>>(new Map());
+  { axis, smoothing }: Settings,
+  range: Range | undefined,
+  most: number,
+): ScalarsAnswer {
+  const [answer, setAnswer] = useState<ScalarsAnswer>([]);
   const changed = useChanges();
-  const key = JSON.stringify([runs, tag, settings.smoothing, range, points]);
+  const points = Math.max(200, Math.min(most, Math.round((8 * most) / Math.max(1, runs.length))));
+  const query = { tag, run: runs, points, smoothing, along: axis, from: range?.[0], to: range?.[1] };
+  const url = address('scalars', query);
   useEffect(() => {
     if (runs.length === 0) return;
     const abort = new AbortController();
-    const one = async (run: string): Promise<readonly [string, ScalarsAnswer]> => {
-      const query = { run, tag, points, smoothing: settings.smoothing, from: range?.[0], to: range?.[1] };
-      return [run, await ask<ScalarsAnswer>(address('scalars', query), abort.signal)];
-    };
-    // A run that is gone by now is left out.
-    Promise.allSettled(runs.map(one)).then((settled) => {
-      if (abort.signal.aborted) return;
-      setAnswers(new Map(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))));
-    });
+    // Where the server is away, what was there stays.
+    ask<ScalarsAnswer>(url, abort.signal).then(setAnswer, () => {});
     return () => abort.abort();
-  }, [key, changed]);
-  return answers;
+  }, [url, changed]);
+  return answer;
 }
 
 function columnsOf(
-  answers: ReadonlyMap<string, ScalarsAnswer>,
+  answer: ScalarsAnswer,
+  runs: readonly string[],
   names: readonly string[],
   { axis, log, smoothing }: Settings,
 ): PlotData {
   return {
     axis,
     log,
-    series: [...answers].map(([run, { steps, wallTimes, values, smoothed, total }]) => {
-      const start = wallTimes[0] ?? 0;
-      return {
-        name: run,
-        color: resolved(colorOf(run, names)),
-        total,
-        x: axis === 'step' ? steps : axis === 'time' ? wallTimes : wallTimes.map((t) => (t - start) / 3600),
-        y: values,
-        smoothed: smoothing > 0 ? smoothed : undefined,
-      };
-    }),
+    series: answer
+      .filter(({ run }) => runs.includes(run))
+      .map(({ run, total, start, steps, wallTimes, values, smoothed, odd }) => {
+        const along = (step: readonly number[], time: readonly number[]): readonly number[] =>
+          axis === 'step' ? step : axis === 'time' ? time : time.map((t) => t - start);
+        const x = along(steps, wallTimes);
+        const order = rising(x);
+        return {
+          name: run,
+          color: resolved(colorOf(run, names)),
+          total,
+          x: order(x),
+          y: order(values),
+          smoothed: smoothing > 0 ? order(smoothed) : undefined,
+          odd: { nan: odd.nan, infinite: odd.infinite, x: along(odd.steps, odd.wallTimes) },
+        };
+      }),
   };
+}
+
+/** What puts columns in order: clocks are set back now and then. */
+function rising(x: readonly number[]): <T>(column: readonly T[]) => readonly T[] {
+  if (x.every((v, i) => i === 0 || (x[i - 1] as number) <= v)) return (column) => column;
+  const order = x.map((_, i) => i).sort((a, b) => (x[a] as number) - (x[b] as number));
+  return (column) => order.map((i) => column[i] as (typeof column)[number]);
 }
 
 function useVisible(element: { readonly current: Element | null }): boolean {

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** The address of an answer of the server. */
 export function address(name: string, query: Query = {}): string {
   const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+  for (const [key, value] of Object.entries(query))
+    for (const each of [value].flat()) if (each !== undefined) search.append(key, String(each));
   return `api/${name}${search.size > 0 ? `?${search}` : ''}`;
 }
 
@@ -17,17 +18,25 @@ export async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
 
 const listeners = new Set<() => void>();
 let changes: EventSource | undefined;
+let connected = true;
 
-/** Calls back whenever the server has read something new; returns how to stop. */
+/** Calls back whenever the server has read something new, is gone or is there again; returns how to stop. */
 function onChange(listener: () => void): () => void {
   if (changes === undefined) {
-    changes = new EventSource('api/changes');
-    changes.onmessage = () => {
+    const tell = (now: boolean, anyway: boolean): void => {
+      if (now === connected && !anyway) return;
+      connected = now;
       for (const each of listeners) each();
     };
+    changes = new EventSource('api/changes');
+    changes.onmessage = () => tell(true, true);
+    changes.onopen = () => tell(true, false);
+    changes.onerror = () => tell(false, false);
   }
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  return () => {
+    listeners.delete(listener);
+  };
 }
 
 /** Counts the changes, at most one every `millis` so that a run at full speed leaves time to look. */
@@ -47,6 +56,13 @@ export function useChanges(millis = 1000): number {
     };
   }, [millis]);
   return count;
+}
+
+/** Whether the server is there, as far as is known. */
+export function useConnected(): boolean {
+  const [now, setNow] = useState(connected);
+  useEffect(() => onChange(() => setNow(connected)), []);
+  return now;
 }
 
 export interface Answer<T> {

@@ -1,14 +1,18 @@
-import { type PlotData, short } from './plot.tsx';
+import { duration, placeText, short } from './numbers.ts';
+import type { PlotData } from './plot.tsx';
 
 const WIDTH = 720;
-const HEIGHT = 400;
+const PLOT = 400;
 const LEFT = 64;
 const BOTTOM = 36;
-const TOP = 40;
+const TOP = 30;
 const RIGHT = 16;
+// Of sans-serif at 11 px, about.
+const SIGN = 6.2;
+const LINE = 15;
 
-/** A plot as a drawing by itself, for papers and slides: the smoothed lines where there are some. */
-export function plotSvg(title: string, { series, log }: PlotData): string {
+/** A plot as a drawing by itself, for papers and slides: the smoothed lines where there are some, and their names below. */
+export function plotSvg(title: string, { series, log, axis }: PlotData): string {
   const lines = series.map((s) => ({ ...s, y: s.smoothed ?? s.y }));
   const usable = (v: number | null): v is number => v !== null && (!log || v > 0);
   const place = log ? Math.log10 : (v: number) => v;
@@ -22,11 +26,15 @@ export function plotSvg(title: string, { series, log }: PlotData): string {
       }
   if (!(low <= high)) [low, high] = [0, 1];
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
-  const [left, right] = [Math.min(...xs), Math.max(...xs)];
-  const x = (v: number): number => LEFT + ((v - left) / (right - left || 1)) * (WIDTH - LEFT - RIGHT);
-  const y = (v: number): number =>
-    HEIGHT - BOTTOM - ((place(v) - low) / (high - low)) * (HEIGHT - BOTTOM - TOP);
+  // Moments in time are told in full once, and then as what has passed.
+  const since = axis === 'time' ? Math.min(...xs) : 0;
+  const [left, right] = [Math.min(...xs) - since, Math.max(...xs) - since];
+  const x = (v: number): number => LEFT + ((v - since - left) / (right - left || 1)) * (WIDTH - LEFT - RIGHT);
+  const y = (v: number): number => PLOT - BOTTOM - ((place(v) - low) / (high - low)) * (PLOT - BOTTOM - TOP);
+  const names = namesBelow(lines);
+  const height = PLOT + names.height;
   const parts = [
+    '<rect width="100%" height="100%" fill="#fff"/>',
     `<text x="${LEFT}" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`,
     ...ticks(low, high).map((t) => {
       const at = y(log ? 10 ** t : t).toFixed(1);
@@ -34,24 +42,46 @@ export function plotSvg(title: string, { series, log }: PlotData): string {
     }),
     ...ticks(left, right).map(
       (t) =>
-        `<text x="${x(t).toFixed(1)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${short(t)}</text>`,
+        `<text x="${x(t + since).toFixed(1)}" y="${PLOT - BOTTOM + 18}" text-anchor="middle">${axis === 'step' ? short(t) : duration(t)}</text>`,
     ),
     ...lines.map(({ x: at, y: values, color }) => {
       let path = '';
       let pen = 'M';
+      let count = 0;
       values.forEach((v, i) => {
         if (!usable(v)) return;
         path += `${pen}${x(at[i] as number).toFixed(1)} ${y(v).toFixed(1)}`;
         pen = 'L';
+        count++;
       });
-      return `<path d="${path}" fill="none" stroke="${escaped(color)}" stroke-width="1.5"/>`;
+      // A line of one point would not be seen.
+      if (count === 1) path += 'h0.01';
+      return `<path d="${path}" fill="none" stroke="${escaped(color)}" stroke-width="${count === 1 ? 5 : 1.5}" stroke-linecap="round"/>`;
     }),
-    ...lines.map(
-      ({ name, color }, i) =>
-        `<text x="${LEFT + (i % 4) * 160}" y="${32 + 12 * Math.floor(i / 4)}" fill="${escaped(color)}">${escaped(name)}</text>`,
-    ),
+    ...names.parts,
   ];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="11">${parts.join('')}</svg>\n`;
+  if (axis === 'time')
+    parts.push(
+      `<text x="${WIDTH - RIGHT}" y="18" text-anchor="end">from ${escaped(placeText('time', since))}</text>`,
+    );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11">${parts.join('')}</svg>\n`;
+}
+
+/** Names of lines one after another, as many to a row as have room. */
+function namesBelow(lines: readonly { readonly name: string; readonly color: string }[]): {
+  readonly parts: readonly string[];
+  readonly height: number;
+} {
+  let [at, row] = [LEFT, 0];
+  const parts = lines.map(({ name, color }) => {
+    const wide = 18 + name.length * SIGN;
+    if (at > LEFT && at + wide > WIDTH - RIGHT) [at, row] = [LEFT, row + 1];
+    const y = PLOT + row * LINE;
+    const part = `<circle cx="${at + 4}" cy="${y}" r="4" fill="${escaped(color)}"/><text x="${at + 12}" y="${y}" dominant-baseline="central">${escaped(name)}</text>`;
+    at += wide + 10;
+    return part;
+  });
+  return { parts, height: lines.length === 0 ? 0 : (row + 1) * LINE };
 }
 
 /** About five round numbers. */

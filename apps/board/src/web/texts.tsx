@@ -1,14 +1,13 @@
-import DOMPurify from 'dompurify';
-import { marked } from 'marked';
 import type { TextSample } from '../api.ts';
 import type { ViewProps } from './app.tsx';
+import { Markdown } from './markdown.tsx';
 import { SampleCard } from './samples.tsx';
-import { Group, groupsOf } from './tags.tsx';
+import { Groups } from './tags.tsx';
 
 export function TextView({ runs, names, settings }: ViewProps) {
-  return groupsOf(runs, 'texts', settings.filter).map(([group, tags]) => (
-    <Group key={group} title={group} count={tags.length}>
-      {tags.flatMap((tag) =>
+  return (
+    <Groups runs={runs} kind="texts" filter={settings.filter}>
+      {(tag) =>
         runs
           .filter((run) => run.texts.includes(tag))
           .map((run) => (
@@ -21,10 +20,10 @@ export function TextView({ runs, names, settings }: ViewProps) {
             >
               {(sample) => <Texts {...sample} />}
             </SampleCard>
-          )),
-      )}
-    </Group>
-  ));
+          ))
+      }
+    </Groups>
+  );
 }
 
 /** One text, or a table of them for a vector or matrix. */
@@ -35,7 +34,7 @@ function Texts({ texts, shape }: TextSample) {
     texts.slice(i * columns, (i + 1) * columns),
   );
   return (
-    <table>
+    <table class="texts">
       <tbody>
         {rows.map((row, i) => (
           <tr key={i}>
@@ -49,13 +48,4 @@ function Texts({ texts, shape }: TextSample) {
       </tbody>
     </table>
   );
-}
-
-/** Who wrote the logs is not who looks at them: HTML in a text loses everything that could act. */
-function Markdown({ text }: { readonly text: string }) {
-  const html = DOMPurify.sanitize(marked.parse(text, { async: false }), {
-    FORBID_TAGS: ['style', 'form', 'input', 'button', 'img', 'video', 'audio', 'svg', 'math'],
-    FORBID_ATTR: ['style'],
-  });
-  return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
 }
