@@ -18,6 +18,7 @@ import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
 import { userLine } from './source-lines.ts';
+import { isStrings } from './strings.ts';
 import { replace } from './structure.ts';
 import { TapedGraph } from './taped.ts';
 
@@ -91,7 +92,7 @@ export class ConcreteFunction {
   }
 
   #structured(outputs: readonly Tensor[]): unknown {
-    if (this.#structure instanceof Tensor) return outputs[0];
+    if (this.#structure instanceof Tensor && !isStrings(this.#structure)) return outputs[0];
     let next = 0;
     return replace(this.#structure, () => outputs[next++]);
   }

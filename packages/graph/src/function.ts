@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, type Shape, Tensor } from '@eagre/core';
 import { context, sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
@@ -8,11 +8,13 @@ import type { Profile } from './profile.ts';
 import { conform } from './signature.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
 import type { StandIns } from './stand-ins.ts';
+import { isStrings } from './strings.ts';
 import {
   describeArguments,
   flatten,
   flattenKinds,
   flattenShapes,
+  holdsStringSpec,
   identity,
   replace,
   results,
@@ -224,7 +226,7 @@ class Polymorphic {
       tensors.map((t) => t.shape),
       key,
     );
-    const plain = args.every((a) => isTensor(a) || typeof a !== 'object' || a === null);
+    const plain = args.every((a) => (isTensor(a) ? !isStrings(a) : typeof a !== 'object' || a === null));
     // Part of a function around this one as long as that does not know sizes.
     this.#last =
       plain && unknownSizes() === null && !concrete.captures
@@ -334,6 +336,12 @@ class Polymorphic {
       else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
     }
     const { tensors, key } = flattenKinds(args);
+    if (args.some(holdsStringSpec)) {
+      throw new UnimplementedError(
+        'strings are part of a trace, as numbers of the host are: give them, not a spec',
+        this.#name,
+      );
+    }
     const shapes = tensors.map((t): PartialShape => {
       if (t.shape === null)
         throw new InvalidArgumentError(`${String(t)} has no rank: a trace is for one`, this.#name);

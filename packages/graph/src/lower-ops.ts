@@ -12,7 +12,6 @@ import {
   type ScalarProgram,
   type Storage,
   type TensorRef,
-  UnimplementedError,
 } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import {
@@ -30,6 +29,7 @@ import {
 } from '@eagre/core/internal';
 import { ControlOp } from './control/control-op.ts';
 import type { Assignment, Graph, GraphNode, GraphValue, NodeKind } from './graph.ts';
+import { noStrings } from './strings.ts';
 
 /** The memory of a variable, and which of its values lies there now. */
 export interface VariablePlace {
@@ -122,8 +122,7 @@ export abstract class OpLowering implements Sink {
     if (known !== undefined) return known;
     const tensor = symbolicTensor(x.dtype, x.shape, x.size);
     this.#constants.set(x, tensor);
-    if (x.dtype === 'string')
-      throw new UnimplementedError('strings are not computed with in a traced function');
+    if (x.dtype === 'string') throw noStrings();
     const number = x.size === 1 ? Number(viewOf(x)[0]) : Number.NaN;
     // A bare number becomes part of the programs that use it.
     if (x.size === 1 && (x.dtype !== 'int64' || Number.isSafeInteger(number))) {
@@ -312,8 +311,7 @@ export abstract class OpLowering implements Sink {
     const { storage } = t;
     if (!(storage instanceof SymbolicStorage)) throw new InternalError('a tensor with memory in a plan');
     if (storage.value < 0) {
-      if (t.dtype === 'string')
-        throw new UnimplementedError('strings are not computed with in a traced function');
+      if (t.dtype === 'string') throw noStrings();
       storage.value = this.bytes.push(t.size * dtypeTraits[t.dtype].bytes) - 1;
     }
     return storage.value;

@@ -1,7 +1,9 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, type TypedArray, Variable } from '@eagre/core';
+import { aliasTensor } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
+import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
 
 /** Arguments taken apart. */
@@ -30,8 +32,8 @@ export function isPlain(value: object): boolean {
 }
 
 /**
- * The tensors of a call, in order, and a key of everything else: dtypes and shapes of tensors, values of numbers, strings and
- * booleans, the identity of variables and other objects. Typed arrays become tensors.
+ * The tensors of a call, in order, and a key of everything else: dtypes and shapes of tensors, values of numbers, strings, tensors of
+ * strings and booleans, the identity of variables and other objects. Typed arrays become tensors.
  */
 export function flatten(values: readonly unknown[]): Flat {
   const { tensors, key } = flattenShapes(values);
@@ -50,6 +52,9 @@ export function flattenKinds(values: readonly unknown[]): Flat<Tensor | TensorSp
   return takeApart(values, (t) => `${t.dtype}^${t.shape?.length ?? '?'}`);
 }
 
+// Tensors of more strings count as objects do.
+const LISTED = 64;
+
 function takeApart(
   values: readonly unknown[],
   tensorKey: (t: Tensor | TensorSpec) => string,
@@ -64,8 +69,10 @@ function takeApart(
     key += '}';
   };
   const visit = (v: unknown): void => {
-    if (v instanceof Tensor || v instanceof TensorSpec) {
-      tensors.push(v);
+    if (isStrings(v)) {
+      key += `s[${v.shape}]${v.size <= LISTED ? JSON.stringify(v.strings()) : identity(v)}`;
+    } else if (v instanceof Tensor || v instanceof TensorSpec) {
+      if (v.dtype !== 'string') tensors.push(v);
       key += tensorKey(v);
     } else if (v instanceof Variable) key += `v${v.id}`;
     else if (typeof v === 'object' && v !== null) {
@@ -90,6 +97,19 @@ function takeApart(
   return { tensors, key };
 }
 
+/** Whether there is a spec of strings in a structure. */
+export function holdsStringSpec(value: unknown): boolean {
+  if (value instanceof TensorSpec) return value.dtype === 'string';
+  if (Array.isArray(value)) return value.some(holdsStringSpec);
+  if (value instanceof Map) return [...value.values()].some(holdsStringSpec);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    isPlain(value) &&
+    Object.values(value).some(holdsStringSpec)
+  );
+}
+
 /** What calls are told apart by, for people: `argument 1.x` → `float32 [2, 3]`. */
 export function describeArguments(values: readonly unknown[]): Map<string, string> {
   const found = new Map<string, string>();
@@ -97,7 +117,8 @@ export function describeArguments(values: readonly unknown[]): Map<string, strin
     const inside = (entries: Iterable<readonly [unknown, unknown]>): void => {
       for (const [k, item] of entries) visit(item, `${where}.${String(k)}`);
     };
-    if (v instanceof Tensor || v instanceof TensorSpec) {
+    if (isStrings(v)) found.set(where, `strings ${String(v)}`);
+    else if (v instanceof Tensor || v instanceof TensorSpec) {
       found.set(where, v instanceof Tensor ? `${v.dtype} [${v.shape}]` : String(v));
     } else if (typeof v === 'function') found.set(where, `function ${v.name} (object ${identity(v)})`);
     else if (typeof v !== 'object' || v === null)
@@ -123,6 +144,8 @@ class ReturnedArray {
 
 /** The same structure with the next of `leaves` in the place of each tensor (spec, typed array). */
 export function replace(value: unknown, next: () => unknown): unknown {
+  if (isStrings(value)) return aliasTensor(value, value.shape);
+  if (value instanceof TensorSpec && value.dtype === 'string') return value;
   if (value instanceof Tensor || value instanceof TensorSpec || isTypedArray(value)) return next();
   if (value instanceof ReturnedArray) return value.array.withRows(next() as Tensor);
   if (Array.isArray(value)) return value.map((v) => replace(v, next));
@@ -142,6 +165,7 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
   }
   const tensors: Tensor[] = [];
   const visit = (v: unknown): unknown => {
+    if (isStrings(v)) return v;
     if (v instanceof Tensor || v instanceof Variable) {
       const t = v instanceof Variable ? v.read() : v;
       tensors.push(t);

@@ -36,6 +36,7 @@ import { type CustomGradientAttrs, customGradientOp } from './control/custom-gra
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { dependsOnSizes } from './size-dependence.ts';
 import { userLine } from './source-lines.ts';
+import { isStrings, noStrings, refuseStrings } from './strings.ts';
 
 /** Looks at kernel calls for numbers that each run asks for. */
 class LateWatch implements Sink {
@@ -202,6 +203,7 @@ export class FunctionTracer implements Tracer, Sink {
     const local = onBackend(inputs, op);
     // Its parts come by themselves.
     if (op.transparent) return op.evaluate(local, attrs);
+    if (inputs.some(({ dtype }) => dtype === 'string')) return this.#ofStrings(op, inputs, attrs);
     let outputs: readonly Tensor[];
     const watch = new LateWatch();
     try {
@@ -229,6 +231,13 @@ export class FunctionTracer implements Tracer, Sink {
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
     tell(op, inputs, attrs, outputs);
     return outputs;
+  }
+
+  /** Computes with strings while tracing. */
+  #ofStrings(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    const known = inputs.map((x) => (x.backend === symbolic ? this.constant(x) : x));
+    if (!known.every((x) => x !== null)) throw noStrings(op.name);
+    return lifted(() => execute(op, known, attrs));
   }
 
   read(variable: Variable): Tensor {
@@ -276,10 +285,14 @@ export class FunctionTracer implements Tracer, Sink {
     inputs: readonly Tensor[],
     outputs: readonly HostOutput[],
   ): readonly Tensor[] {
+    refuseStrings(outputs, name);
+    const strings = inputs.filter(isStrings);
+    const withStrings: HostFunction = (...given) =>
+      fn(...inputs.map((x) => (isStrings(x) ? x : (given.shift() as Tensor))));
     const node = this.graph.add(
       name,
-      { kind: 'host', fn, results: outputs },
-      inputs.map((t) => this.valueOf(t)),
+      { kind: 'host', fn: strings.length === 0 ? fn : withStrings, results: outputs },
+      inputs.filter((x) => !isStrings(x)).map((t) => this.valueOf(t)),
       {},
       outputs,
       { traced: new Error() },

@@ -10,6 +10,7 @@ import {
   symbolicTensor,
 } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
+import { refuseStrings } from '../strings.ts';
 import { ControlOp, type Interpreter, type Written } from './control-op.ts';
 import { drawnIn, finishBody, gradientBody, orZeros } from './gradient-body.ts';
 import { replayed, withoutHost } from './replay.ts';
@@ -182,6 +183,7 @@ export function tracedCase(
   }
   const bodies = branches.map((fn, i) => traceBody(`${name.toLowerCase()}_branch_${i}`, () => fn()));
   const [{ outputs: expected }] = bodies as [TracedBody, ...TracedBody[]];
+  refuseStrings(expected, name);
   for (const [i, { outputs }] of bodies.entries()) {
     if (!areAlike(outputs, expected)) {
       throw new InvalidArgumentError(

@@ -4,6 +4,7 @@ import { identity, type Tensor, type Variable, zerosLike } from '@eagre/core';
 import { type Attrs, execute, type GradContext, isFloating, symbolicTensor } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
 import { GraphInterpreter } from '../interpret.ts';
+import { refuseStrings } from '../strings.ts';
 import { FunctionTracer } from '../tracer.ts';
 import {
   ControlOp,
@@ -334,6 +335,7 @@ export function tracedWhile(
   initial: readonly Tensor[],
 ): readonly Tensor[] {
   const count = initial.length;
+  refuseStrings(initial, 'While');
   const places = (tracer: FunctionTracer): Tensor[] =>
     initial.map(({ dtype, shape }, i) => tracer.argument(dtype, shape, `var_${i}`));
   const test = traceBody('while_condition', (tracer) => [condition(places(tracer))]);
