@@ -19,6 +19,7 @@ constexpr int64_t kManyRows = 16;                // so many where the recurrent 
 constexpr int64_t kLargeMatrix = 1 << 19;        // bytes
 constexpr int64_t kWork = 1 << 21;               // multiply-adds that are worth a chunk of their own
 constexpr int64_t kPackRows = 24;                // rows in all steps together that make packing pay
+constexpr int64_t kSmallGradient = 1 << 18;      // numbers of both weights' gradients that are one product
 constexpr int64_t kSmallMatrix = 1 << 13;        // numbers of a matrix that stay in L1 beside the rest
 constexpr int kSmallRows = kWideRows > 3 ? kWideRows : 3;  // examples whose sums of four gates fit the registers
 #if defined(__AVX2__)
@@ -169,6 +170,30 @@ template <class T> T* states_before(const Sizes& s, const T* h0, const T* h) {
 // Products over all steps: w = aᵀ · d, with a [steps, n] and d [steps, width].
 template <class T> void weight_gradient(const Sizes& s, const T* a, int64_t n, const T* d, int64_t width, T* w) {
   gemm(Gemm<T>{n, width, s.batch * s.time, a, 1, n, d, width, 1, w, width, nullptr, false});
+}
+// Those of both matrices. Small ones in one product, a being [x, the state before]: it would take about as long to pack d twice.
+template <class T>
+void weight_gradients(const Sizes& s, const T* x, const T* h0, const T* h, const T* d, int64_t width, T* dkernel, T* drecurrent) {
+  const int64_t u = s.units, f = s.features, n = f + u;
+  if (n * width > kSmallGradient) {
+    weight_gradient(s, x, f, d, width, dkernel);
+    weight_gradient(s, states_before(s, h0, h), u, d, width, drecurrent);
+    return;
+  }
+  T* a = slot<T>(5, s.batch * s.time * n);
+  parallel_for(s.batch, max64((1 << 16) / max64(s.time * n, 1), 1), [=](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; b++) {
+      for (int64_t t = 0; t < s.time; t++) {
+        const int64_t at = b * s.time + t;
+        copy(a + at * n, x + at * f, f);
+        copy(a + at * n + f, t > 0 ? h + (at - 1) * u : h0 + b * u, u);
+      }
+    }
+  });
+  T* w = slot<T>(7, n * width);
+  weight_gradient(s, a, n, d, width, w);
+  copy(dkernel, w, f * width);
+  copy(drecurrent, w + f * width, u * width);
 }
 template <class T> void input_gradient(const Sizes& s, const T* d, int64_t width, const T* kernel, T* dx) {
   gemm(Gemm<T>{s.batch * s.time, s.features, width, d, width, 1, kernel, 1, width, dx, s.features, nullptr, false});
@@ -403,32 +428,32 @@ void lstm_grad(const Sizes& s, const T* x, const T* h0, const T* c0, const T* ke
         copy(cell + r * ldh, dc_last + (b0 + r) * u, u);
       }
       for (int64_t t = s.time - 1; t >= 0; t--) {
-        for (int64_t r = 0; r < rows; r++) {
-          const int64_t at = (b0 + r) * s.time + t;
-          const T *gates = reserve + at * row, *up = dh + at * u, *back = carry + r * ldh;
-          const T* before = t > 0 ? gates - row + 4 * u : c0 + (b0 + r) * u;
-          T *dz = dgates + at * width, *local = z + r * ldz, *dcell = cell + r * ldh;
-          each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
-            auto i = lanes.get(gates), f = lanes.get(gates + u), g = lanes.get(gates + 2 * u), o = lanes.get(gates + 3 * u);
-            auto squashed = lanes.get(gates + 5 * u);
-            auto d = lanes.get(up) + lanes.get(back);
-            auto dc = lanes.get(dcell) + d * o * (1 - squashed * squashed);
-            auto di = dc * g * i * (1 - i);
-            auto df = dc * lanes.get(before) * f * (1 - f);
-            auto dg = dc * i * (1 - g * g);
-            auto d_o = d * squashed * o * (1 - o);
+        each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
+          using V = typename decltype(lanes)::V;
+          V total[4];
+#pragma GCC unroll 4
+          for (int k = 0; k < 4; k++) total[k] = lanes.get(sums + k * u);
+          for (int64_t r = 0; r < rows; r++) {
+            const int64_t at = (b0 + r) * s.time + t;
+            const T* gates = reserve + at * row;
+            const T* before = t > 0 ? gates - row + 4 * u : c0 + (b0 + r) * u;
+            T *dz = dgates + at * width, *local = z + r * ldz, *dcell = cell + r * ldh;
+            const V i = lanes.get(gates), f = lanes.get(gates + u), g = lanes.get(gates + 2 * u), o = lanes.get(gates + 3 * u);
+            const V squashed = lanes.get(gates + 5 * u);
+            const V d = lanes.get(dh + at * u) + lanes.get(carry + r * ldh);
+            const V dc = lanes.get(dcell) + d * o * (1 - squashed * squashed);
             lanes.put(dcell, dc * f);
-            auto write = [=](int64_t k, auto v) __attribute__((always_inline)) {
-              lanes.put(dz + k, v);
-              lanes.put(local + k, v);
-              lanes.put(sums + k, lanes.get(sums + k) + v);
-            };
-            write(0, di);
-            write(u, df);
-            write(2 * u, dg);
-            write(3 * u, d_o);
-          });
-        }
+            const V sum[4] = {dc * g * i * (1 - i), dc * lanes.get(before) * f * (1 - f), dc * i * (1 - g * g), d * squashed * o * (1 - o)};
+#pragma GCC unroll 4
+            for (int k = 0; k < 4; k++) {
+              lanes.put(dz + k * u, sum[k]);
+              lanes.put(local + k * u, sum[k]);
+              total[k] += sum[k];
+            }
+          }
+#pragma GCC unroll 4
+          for (int k = 0; k < 4; k++) lanes.put(sums + k * u, total[k]);
+        });
         panels.times(z, ldz, rows, carry, ldh, nullptr);
       }
       for (int64_t r = 0; r < rows; r++) {
@@ -438,8 +463,7 @@ void lstm_grad(const Sizes& s, const T* x, const T* h0, const T* c0, const T* ke
     }
   });
   sum_chunks(partial, cut.chunks, width, dbias);
-  weight_gradient(s, x, s.features, dgates, width, dkernel);
-  weight_gradient(s, states_before(s, h0, h), u, dgates, width, drecurrent);
+  weight_gradients(s, x, h0, h, dgates, width, dkernel, drecurrent);
   if (dx) input_gradient(s, dgates, width, kernel, dx);
 }
 

@@ -199,6 +199,8 @@ int main() {
     check(random, gru, 13, 5, 20, 40);
     check(random, gru, 37, 6, 20, 64);
     check(random, gru, 8, 2, 9, 190);
+    // Weights whose gradients are products of their own.
+    check(random, gru, 2, 2, 9, 260);
     check(random, gru, 0, 3, 2, 4);
     check(random, gru, 2, 0, 2, 4);
   }
