@@ -3,7 +3,7 @@ import type { Tensor } from '@eagre/core';
 import { showInConsole } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { DatasetIterator } from './dataset-iterator.ts';
-import type { FunctionCallOptions } from './element-function.ts';
+import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
 import { toHost } from './elements/host.ts';
 import { type Element, type ElementOf, markDataset } from './elements/structure.ts';
@@ -121,7 +121,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * `{a,b}` either, `**` any number of folders. They are looked for once, now, and come in another order at each pass; without `shuffle`,
    * in the order of their paths. @throws NotFoundError when no file matches.
    */
-  static listFiles(patterns: string | readonly string[], options: ListFilesOptions = {}): Dataset<Tensor> {
+  static listFiles(
+    patterns: string | readonly string[] | Tensor,
+    options: ListFilesOptions = {},
+  ): Dataset<Tensor> {
     return new Dataset<Tensor>(pathsNode(patterns, options));
   }
 
@@ -196,8 +199,12 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** The elements of the datasets that `fn` makes, as plain code, of each element. */
-  flatMap<R>(fn: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>): Dataset<R> {
-    return new Dataset(new InterleaveNode(this.node, fn as never, { cycleLength: 1 }, 'FlatMap'));
+  flatMap<R>(
+    fn: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>,
+    { outputSignature }: SignatureOptions = {},
+  ): Dataset<R> {
+    const options = outputSignature === undefined ? {} : { outputSignature };
+    return new Dataset(new InterleaveNode(this.node, fn as never, { cycleLength: 1, ...options }, 'FlatMap'));
   }
 
   /** As `flatMap`, from several of the datasets in turn. */

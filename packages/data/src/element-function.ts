@@ -4,6 +4,7 @@ import { type PartialShape, Tensor } from '@eagre/core';
 import { isUnknownSize, lifted } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
 import {
+  conform,
   DatasetSpec,
   type ElementSpec,
   flattenSpec,
@@ -14,6 +15,15 @@ import {
 import { type Element, flatten, isDataset, toElement } from './elements/structure.ts';
 import { type Awaitable, after } from './iterator.ts';
 import { PlainCodeNeeded } from './plain-code.ts';
+
+/** For functions that make elements. */
+export interface SignatureOptions {
+  /**
+   * Dtypes and shapes of what the function gives, which is converted and checked. For functions that run as plain code, of which otherwise
+   * nothing is known before elements come.
+   */
+  readonly outputSignature?: ElementSpec;
+}
 
 export interface FunctionCallOptions {
   /**
@@ -45,6 +55,7 @@ export class ElementFunction {
   readonly #fn: Fn;
   readonly #what: string;
   readonly #eager: boolean;
+  readonly #signature: ElementSpec | undefined;
   #traced: Call | null = null;
   /** Of what it returns; null where only a call tells. */
   spec: ElementSpec | null = null;
@@ -58,7 +69,7 @@ export class ElementFunction {
   constructor(
     fn: Fn,
     args: readonly (ElementSpec | null)[] | null,
-    options: FunctionCallOptions,
+    options: FunctionCallOptions & SignatureOptions,
     what: string,
   ) {
     if (typeof fn !== 'function')
@@ -66,6 +77,8 @@ export class ElementFunction {
     this.#fn = fn;
     this.#what = what;
     this.#eager = options.runEagerly === true || isAsyncFunction(fn);
+    this.#signature = options.outputSignature;
+    this.spec = options.outputSignature ?? null;
     if (args?.every((a) => a !== null)) this.#prepare(args as readonly ElementSpec[]);
   }
 
@@ -73,7 +86,7 @@ export class ElementFunction {
   static ofElements(
     fn: Fn,
     spec: ElementSpec | null,
-    options: FunctionCallOptions,
+    options: FunctionCallOptions & SignatureOptions,
     what: string,
   ): ElementFunction {
     return new ElementFunction(fn, spec === null ? null : specsOf(spec), options, what);
@@ -90,7 +103,7 @@ export class ElementFunction {
     const plain = leaves.some((s) => s instanceof DatasetSpec || s.dtype === 'string');
     if (this.#eager || plain) return;
     const body = (...given: readonly Element[]): Element => {
-      const result = toElement(this.#checked((this.#fn as unknown as Call)(...given)), this.#what);
+      const result = this.#convert(this.#checked((this.#fn as unknown as Call)(...given)));
       for (const leaf of flatten(result)) {
         if (isDataset(leaf))
           throw new InvalidArgumentError(
@@ -103,7 +116,7 @@ export class ElementFunction {
             this.#what,
           );
       }
-      this.spec = unknownSizesNull(specOf(result));
+      this.spec = this.#signature ?? unknownSizesNull(specOf(result));
       return result;
     };
     const traced = tfFunction(body, { name: this.#what.replace(/^.*\./, ''), reduceRetracing: true });
@@ -158,10 +171,13 @@ export class ElementFunction {
       }
     }
     const result = (this.#fn as unknown as (...a: readonly Element[]) => Awaitable<unknown>)(...args);
-    return result instanceof Promise ? after(result, this.#convert) : toElement(result, this.#what);
+    return result instanceof Promise ? after(result, this.#convert) : this.#convert(result);
   }
   #tried = false;
-  readonly #convert = (value: unknown): Element => toElement(value, this.#what);
+  readonly #convert = (value: unknown): Element =>
+    this.#signature === undefined
+      ? toElement(value, this.#what)
+      : conform(value, this.#signature, this.#what);
 
   /** What it returns as one number. */
   scalar(args: readonly Element[]): Awaitable<number> {

@@ -1,7 +1,7 @@
 /** `tf.data`: pipelines of elements. */
 export { Dataset } from './dataset.ts';
 export { DatasetIterator } from './dataset-iterator.ts';
-export type { FunctionCallOptions } from './element-function.ts';
+export type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 export { DatasetSpec, type ElementSpec } from './elements/element-spec.ts';
 export type { Element, ElementOf } from './elements/structure.ts';
 export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';

@@ -157,6 +157,32 @@ it('predicates are truth values, keys are integers', () => {
   expect(() => values(nan)).toThrow(/integer/);
 });
 
+it('a state stays what it is', () => {
+  const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
+  const d = floats(3);
+  expect(() => d.reduce(0, (s, x) => [s, x])).toThrow(/the new state is .* the initial one/);
+  expect(() => d.reduce(0, (_, x) => String(x.item()), { runEagerly: true })).toThrow(refused);
+  expect(() => values(d.scan(0, (_, x) => [x.item() > 0, x] as const, { runEagerly: true }))).toThrow(
+    /the new state is .*bool/,
+  );
+});
+
+it('buckets have boundaries that ascend', () => {
+  const bucketed =
+    (...boundaries: number[]) =>
+    () =>
+      floats(3).bucketBySequenceLength((x) => x.size, boundaries, [1, 1, 1]);
+  expect(bucketed(5, 2)).toThrow(/must ascend/);
+  expect(bucketed(5, 5)).toThrow(/must ascend/);
+  expect(bucketed(2, Number.NaN)).toThrow(/must ascend/);
+});
+
+it('counts what may be drawn only', () => {
+  const cardinality = (...weights: number[]): number =>
+    Dataset.sampleFromDatasets([floats(3), floats(2)], { weights }).cardinality();
+  expect([cardinality(1, 1), cardinality(0, 1), cardinality(1, 0)]).toEqual([5, 2, 3]);
+});
+
 it('shuffles everything where the number is not known', () => {
   const some = floats(9).filter((x) => x.greater(0));
   const order = values(some.shuffle(some.cardinality(), { seed: 1 })) as number[];

@@ -1,7 +1,7 @@
 // `reduce`: one value from all elements.
 import { InvalidArgumentError } from '@eagre/backend';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
-import { type ElementSpec, specOf } from './elements/element-spec.ts';
+import { commonSpec, type ElementSpec, showSpec, specOf } from './elements/element-spec.ts';
 import { type Element, toElement } from './elements/structure.ts';
 
 type Elements = { readonly elementSpec: ElementSpec | null };
@@ -18,6 +18,16 @@ function begun(
   return [state, new ElementFunction(fn, [specOf(state), elementSpec], options, what)];
 }
 
+/** @throws InvalidArgumentError for a state of another structure or dtype than the one before. */
+function checked(state: Element, before: Element): Element {
+  if (commonSpec(specOf(before), specOf(state)) === null)
+    throw new InvalidArgumentError(
+      `the new state is ${showSpec(specOf(state))}, the initial one ${showSpec(specOf(before))}`,
+      what,
+    );
+  return state;
+}
+
 /** The last state of `fn(state, element)`. @throws InvalidArgumentError for an asynchronous function. */
 export function reduceElements(
   dataset: Elements & Iterable<unknown>,
@@ -32,7 +42,7 @@ export function reduceElements(
       next.catch(() => undefined);
       throw new InvalidArgumentError('an async function needs reduceAsync', what);
     }
-    state = next;
+    state = checked(next, state);
   }
   return state;
 }
@@ -45,6 +55,6 @@ export async function reduceElementsLater(
   options: FunctionCallOptions,
 ): Promise<Element> {
   let [state, call] = begun(dataset, initialState, fn, options);
-  for await (const element of dataset) state = await call.call([state, element as Element]);
+  for await (const element of dataset) state = checked(await call.call([state, element as Element]), state);
   return state;
 }

@@ -19,11 +19,12 @@ export type Element =
   | readonly Element[]
   | { readonly [key: string]: Element };
 
-type NestedScalars = readonly (Scalar | NestedScalars)[];
+type Nested<K> = readonly (K | Nested<K>)[];
+type NestedScalars = Nested<number> | Nested<bigint> | Nested<boolean> | Nested<string>;
 
 /**
- * The element that a value becomes: tensors in the places of host values. An array of numbers, booleans or strings, also nested, is one
- * tensor; any other array is a tuple.
+ * The element that a value becomes: tensors in the places of host values. An array of numbers, of booleans or of strings, also nested, is one
+ * tensor; any other array is a tuple, also one in which these are mixed.
  */
 export type ElementOf<S> = [Element] extends [S]
   ? S
@@ -109,9 +110,19 @@ export function pack(model: Element, leaves: readonly Leaf[]): Element {
 const isHost = (v: unknown): v is Scalar =>
   typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint' || typeof v === 'string';
 
-/** Whether an array is the values of one tensor rather than a tuple. */
+/** Whether an array is the values of one tensor rather than a tuple: all of one kind. */
 function isValues(value: readonly unknown[]): boolean {
-  return value.length > 0 && value.every((v) => isHost(v) || (Array.isArray(v) && isValues(v)));
+  const kind = kindOf(value);
+  return kind !== null && isAllOf(value, kind);
+}
+function isAllOf(value: readonly unknown[], kind: string): boolean {
+  return value.length > 0 && value.every((v) => typeof v === kind || (Array.isArray(v) && isAllOf(v, kind)));
+}
+/** The kind of the first value in nested arrays. */
+function kindOf(value: readonly unknown[]): string | null {
+  const [first] = value;
+  if (Array.isArray(first)) return kindOf(first);
+  return isHost(first) ? typeof first : null;
 }
 
 function isNDArray(value: object): value is NDArrayLike {

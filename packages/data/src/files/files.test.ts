@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
+import { constant, type Tensor } from '@eagre/core';
 import { RecordFileWriter } from '@eagre/formats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Dataset } from '../dataset.ts';
@@ -184,6 +184,10 @@ describe('Dataset.listFiles', () => {
     expect(found('d/**')).toEqual(['d/a3.txt', 'd/e/a4.txt']);
     expect(found('[!a]*.txt', '.h*', 'b1.csv', 'b*')).toEqual(['.h.txt', 'b1.csv', 'x[1].txt']);
     expect(found('*/*/*.txt')).toEqual(['d/e/a4.txt']);
+    expect(texts(Dataset.listFiles(constant([`${root}/b*`]), { shuffle: false }))).toEqual([
+      `${root}/b1.csv`,
+    ]);
+    expect(() => Dataset.listFiles({} as never)).toThrow(/give a pattern/);
     symlinkSync(join(root, 'd'), join(root, 'link'));
     expect(found('link/a3.txt', 'l*/*.txt')).toEqual(['link/a3.txt']);
     expect(() => found('*.png')).toThrow(/no file matches/);

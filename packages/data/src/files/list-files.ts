@@ -1,5 +1,5 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { constant } from '@eagre/core';
+import { constant, Tensor } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
@@ -20,10 +20,18 @@ export interface ListFilesOptions {
  * @throws NotFoundError when no file matches.
  * @throws InvalidArgumentError for patterns that make no sense.
  */
-export function pathsNode(patterns: string | readonly string[], options: ListFilesOptions = {}): DatasetNode {
+export function pathsNode(
+  patterns: string | readonly string[] | Tensor,
+  options: ListFilesOptions = {},
+): DatasetNode {
   const what = 'Dataset.listFiles';
-  const all = typeof patterns === 'string' ? [patterns] : patterns;
-  if (all.length === 0 || !all.every((pattern) => typeof pattern === 'string' && pattern !== ''))
+  const all =
+    patterns instanceof Tensor ? patterns.strings() : typeof patterns === 'string' ? [patterns] : patterns;
+  if (
+    !Array.isArray(all) ||
+    all.length === 0 ||
+    !all.every((pattern) => typeof pattern === 'string' && pattern !== '')
+  )
     throw new InvalidArgumentError('give a pattern, or several', what);
   const found = new Set(all.flatMap((pattern) => matching(pattern, what)));
   if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);

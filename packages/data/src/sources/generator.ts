@@ -49,7 +49,7 @@ export class GeneratorNode implements DatasetNode {
   }
 
   cardinality(): number {
-    return UNKNOWN_CARDINALITY;
+    return Array.isArray(this.#source) ? this.#source.length : UNKNOWN_CARDINALITY;
   }
 
   iterate(): ElementIterator {

@@ -188,11 +188,15 @@ export class RebatchNode extends UnaryNode {
     const all = typeof sizes === 'number' ? [sizes] : [...sizes];
     if (all.length === 0) throw new InvalidArgumentError('batchSize must name a size at least', what);
     for (const size of all) checkCount(size, 'batchSize', what);
-    const known = dropRemainder && all.every((s) => s === all[0]) ? (all[0] as number) : null;
+    const [size] = all as [number, ...number[]];
+    const isOne = all.every((s) => s === size);
     super(
       input,
       mapTensorSpec(input.spec, what, (s) => {
         if (s.shape?.length === 0) throw new InvalidArgumentError('cannot rebatch scalars', what);
+        // Batches of a known size that is a multiple leave nothing over.
+        const isWhole = dropRemainder || (s.shape?.[0] ?? 1) % size === 0;
+        const known = isOne && isWhole ? size : null;
         return new TensorSpec(s.shape === null ? null : [known, ...s.shape.slice(1)], s.dtype);
       }),
     );

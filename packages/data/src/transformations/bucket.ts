@@ -31,6 +31,8 @@ export function bucketNode<T>(
       'bucketBatchSizes must have one size more than there are bucketBoundaries',
       what,
     );
+  if (bucketBoundaries.some((b, i) => !(b > (bucketBoundaries[i - 1] ?? Number.NEGATIVE_INFINITY))))
+    throw new InvalidArgumentError(`bucketBoundaries must ascend, got [${bucketBoundaries}]`, what);
   for (const size of bucketBatchSizes) checkCount(size, 'bucketBatchSizes', what);
   const bucketOf = (length: number): number => {
     const i = bucketBoundaries.findIndex((b) => length < b);
@@ -58,7 +60,7 @@ export function bucketNode<T>(
   };
   if (padToBucketBoundary && (noPadding || elementSpec === null))
     throw new InvalidArgumentError(
-      'padToBucketBoundary needs padding, and elements whose sizes are known to differ: give the generator an outputSignature',
+      'padToBucketBoundary needs padding, and elements whose sizes are known to differ: give the generator, or the function before, an outputSignature',
       what,
     );
   const sizeOf = (bucket: number): number => bucketBatchSizes[bucket] as number;

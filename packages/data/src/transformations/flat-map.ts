@@ -1,6 +1,6 @@
 // `flatMap` and `interleave`: datasets made for each element.
 import { InvalidArgumentError } from '@eagre/backend';
-import { argumentsOf } from '../element-function.ts';
+import { argumentsOf, type SignatureOptions } from '../element-function.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
 import {
   type Awaitable,
@@ -11,9 +11,10 @@ import {
 } from '../iterator.ts';
 import { UnaryNode } from '../node.ts';
 import { AUTOTUNE, checkCount, checkParallel, UNKNOWN_CARDINALITY } from '../options.ts';
+import { conformNode } from './conform.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
 
-export interface InterleaveOptions {
+export interface InterleaveOptions extends SignatureOptions {
   /** How many datasets are read from at a time; 16 unless set, also for AUTOTUNE. */
   readonly cycleLength?: number;
   /** How many elements are taken from one before the next; 1 unless set. */
@@ -43,7 +44,7 @@ export class InterleaveNode extends UnaryNode {
     const what = kind === 'FlatMap' ? 'Dataset.flatMap' : 'Dataset.interleave';
     if (typeof fn !== 'function')
       throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, what);
-    super(input, null);
+    super(input, options.outputSignature ?? null);
     this.kind = kind;
     this.#fn = fn;
     this.#what = what;
@@ -72,7 +73,7 @@ export class InterleaveNode extends UnaryNode {
         (made) => {
           if (!isDataset(made))
             throw new InvalidArgumentError('the function must return a dataset', this.#what);
-          return made.node;
+          return this.spec === null ? made.node : conformNode(made.node, this.spec, this.#what);
         },
       );
     return new InterleaveIterator(this.input.iterate(context), make, context, {

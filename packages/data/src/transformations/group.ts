@@ -1,7 +1,12 @@
 // `groupByWindow`: elements of one key become a dataset, which a function reduces.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Dataset } from '../dataset.ts';
-import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+import {
+  argumentsOf,
+  ElementFunction,
+  type FunctionCallOptions,
+  type SignatureOptions,
+} from '../element-function.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
 import {
@@ -20,8 +25,9 @@ import { closeAll, fields, flag, list, UnaryNode } from '../node.ts';
 import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { CallingIterator } from './calling-iterator.ts';
+import { conformNode } from './conform.ts';
 
-export interface GroupByWindowOptions extends FunctionCallOptions {
+export interface GroupByWindowOptions extends FunctionCallOptions, SignatureOptions {
   /** How many elements of a key make a group. */
   readonly windowSize?: number;
   /** The same for each key. One of both is given. */
@@ -54,13 +60,15 @@ export class GroupNode extends UnaryNode {
     key: (...args: never[]) => unknown,
     reduce: GroupReduce,
     size: (key: number) => number,
-    options: FunctionCallOptions,
+    options: FunctionCallOptions & SignatureOptions,
     what: string,
   ) {
-    super(input, null);
+    super(input, options.outputSignature ?? null);
     if (typeof reduce !== 'function')
       throw new InvalidArgumentError(`reduceFunc must be a function, got ${typeof reduce}`, what);
-    this.#key = ElementFunction.ofElements(key, input.spec, options, what);
+    // The signature is that of the elements, not of their keys.
+    const { outputSignature: _, ...call } = options;
+    this.#key = ElementFunction.ofElements(key, input.spec, call, what);
     this.#reduce = reduce;
     this.#size = size;
     this.#what = what;
@@ -74,7 +82,7 @@ export class GroupNode extends UnaryNode {
     const reduce = (key: number, elements: readonly Element[]): DatasetNode => {
       const made = this.#reduce(key, new Dataset(new ElementsNode(elements, this.input.spec)));
       if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
-      return made.node;
+      return this.spec === null ? made.node : conformNode(made.node, this.spec, this.#what);
     };
     return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context, this.#what);
   }

@@ -1,7 +1,12 @@
 // `map`: a function of each element.
 import { Tensor } from '@eagre/core';
 import { functionsRunEagerly } from '@eagre/graph';
-import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+import {
+  argumentsOf,
+  ElementFunction,
+  type FunctionCallOptions,
+  type SignatureOptions,
+} from '../element-function.ts';
 import { isStatic } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, flatten } from '../elements/structure.ts';
@@ -25,7 +30,7 @@ import { Stacker } from '../stacker.ts';
 import { type BlockFunction, blockFunction } from '../vectorize.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
-export interface MapOptions extends FunctionCallOptions {
+export interface MapOptions extends FunctionCallOptions, SignatureOptions {
   /** How many calls of an async function may be under way at once, in the order of the elements; AUTOTUNE is 16. */
   readonly numParallelCalls?: number;
   /** With false, results of parallel calls come as they are ready. Otherwise as `withOptions` says: in order, unless it says otherwise. */

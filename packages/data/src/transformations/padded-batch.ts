@@ -86,7 +86,7 @@ export class PaddedBatchNode extends UnaryNode {
       (paddedShapes !== undefined || (paddingValues !== null && typeof paddingValues === 'object'))
     )
       throw new InvalidArgumentError(
-        'paddedShapes and paddingValues need elements whose structure is known: give the generator an outputSignature; behind plain code (runEagerly, async) leave them out, or give one number as paddingValues',
+        'paddedShapes and paddingValues need elements whose structure is known: give the generator, or the function before, an outputSignature',
         what,
       );
     const shapes = spec === null || paddedShapes === undefined ? null : shapesOf(paddedShapes, spec);
@@ -108,7 +108,7 @@ export class PaddedBatchNode extends UnaryNode {
     super(
       input,
       mapTensorSpec(spec, what, (s, i) => {
-        const to = shapes?.[i] ?? s.shape?.map(() => null) ?? null;
+        const to = shapes?.[i] ?? s.shape;
         return new TensorSpec(to === null ? null : [dropRemainder ? size : null, ...to], s.dtype);
       }),
     );

@@ -31,7 +31,7 @@ export class RaggedBatchNode extends UnaryNode {
     const { spec } = input;
     if (spec === null)
       throw new InvalidArgumentError(
-        'raggedBatch needs to know which sizes differ: give the generator an outputSignature with null for them',
+        'raggedBatch needs to know which sizes differ: give the generator, or the function before, an outputSignature with null for them',
         name,
       );
     const batch = dropRemainder ? size : null;

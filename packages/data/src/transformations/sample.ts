@@ -56,12 +56,17 @@ abstract class ChooseNode implements DatasetNode {
   }
 
   cardinality(): number {
-    const counts = this.datasets.map((d) => d.cardinality());
+    const counts = this.datasets.filter((_, i) => this.isChosen(i)).map((d) => d.cardinality());
     return this.stops || counts.includes(UNKNOWN_CARDINALITY)
       ? UNKNOWN_CARDINALITY
       : counts.includes(INFINITE_CARDINALITY)
         ? INFINITE_CARDINALITY
         : counts.reduce((a, b) => a + b);
+  }
+
+  /** Whether elements of a dataset may be chosen at all. */
+  protected isChosen(_dataset: number): boolean {
+    return true;
   }
 
   protected abstract choice(context: IterationContext): Choice;
@@ -210,6 +215,10 @@ export class SampleFromNode extends ChooseNode {
         `weights must be at least 0, and one above, got [${this.#weights}]`,
         what,
       );
+  }
+
+  protected override isChosen(dataset: number): boolean {
+    return (this.#weights[dataset] as number) > 0;
   }
 
   protected choice(context: IterationContext): Choice {

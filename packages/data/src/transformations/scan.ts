@@ -23,11 +23,7 @@ export class ScanNode extends UnaryNode {
     const first = toElement(initial, what);
     const own = new ElementFunction(fn, [specOf(first), input.spec], options, what);
     super(input, own.spec === null ? null : (pair(own.spec)[1] as ElementSpec));
-    if (own.spec !== null && commonSpec(specOf(first), pair(own.spec)[0] as ElementSpec) === null)
-      throw new InvalidArgumentError(
-        `the new state is ${showSpec(pair(own.spec)[0] as ElementSpec)}, the initial one ${showSpec(specOf(first))}`,
-        what,
-      );
+    if (own.spec !== null) checkState(pair(own.spec)[0] as ElementSpec, first);
     this.#initial = first;
     this.#fn = own;
   }
@@ -35,6 +31,14 @@ export class ScanNode extends UnaryNode {
   iterate(context: IterationContext): ElementIterator {
     return new ScanIterator(this.input.iterate(context), this.#initial, this.#fn);
   }
+}
+
+function checkState(spec: ElementSpec, before: Element): void {
+  if (commonSpec(specOf(before), spec) === null)
+    throw new InvalidArgumentError(
+      `the new state is ${showSpec(spec)}, the initial one ${showSpec(specOf(before))}`,
+      'Dataset.scan',
+    );
 }
 
 function pair(value: Element | ElementSpec): readonly unknown[] {
@@ -58,6 +62,7 @@ class ScanIterator extends CallingIterator<Element> {
   }
   protected answered(_element: Element, result: Element): Step {
     const [state, output] = pair(result) as readonly [Element, Element];
+    if (this.#fn.eager) checkState(specOf(state), this.#state);
     this.#state = state;
     return output;
   }

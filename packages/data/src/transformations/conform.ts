@@ -1,0 +1,58 @@
+// Elements that are held to a signature.
+import { InvalidArgumentError } from '@eagre/backend';
+import { commonSpec, conform, type ElementSpec, showSpec } from '../elements/element-spec.ts';
+import {
+  type Awaitable,
+  after,
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type IterationContext,
+  type Step,
+} from '../iterator.ts';
+import { UnaryIterator, UnaryNode } from '../node.ts';
+
+/**
+ * The dataset that a function has made, whose elements must fit its signature.
+ * @throws InvalidArgumentError when it is known that they do not; otherwise, iterating does.
+ */
+export function conformNode(node: DatasetNode, spec: ElementSpec, what: string): DatasetNode {
+  if (node.spec === null) return new ConformNode(node, spec, what);
+  const common = commonSpec(spec, node.spec);
+  if (common === null)
+    throw new InvalidArgumentError(
+      `the function made a dataset of ${showSpec(node.spec)}, outputSignature says ${showSpec(spec)}`,
+      what,
+    );
+  return showSpec(common) === showSpec(spec) ? node : new ConformNode(node, spec, what);
+}
+
+class ConformNode extends UnaryNode {
+  readonly kind = 'Conform';
+  readonly #what: string;
+
+  constructor(input: DatasetNode, spec: ElementSpec, what: string) {
+    super(input, spec);
+    this.#what = what;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    return new ConformIterator(this.input.iterate(context), this.spec as ElementSpec, this.#what);
+  }
+}
+
+class ConformIterator extends UnaryIterator {
+  readonly #spec: ElementSpec;
+  readonly #what: string;
+
+  constructor(input: ElementIterator, spec: ElementSpec, what: string) {
+    super(input);
+    this.#spec = spec;
+    this.#what = what;
+  }
+
+  next(): Awaitable<Step> {
+    return after(this.input.next(), this.#check);
+  }
+  readonly #check = (step: Step): Step => (step === END ? END : conform(step, this.#spec, this.#what));
+}
