@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { HistogramSample, RunSummary } from '../api.ts';
 import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
-import { colorOf, resolved } from './colors.ts';
+import { colorOf, shortNames } from './colors.ts';
 import { short } from './numbers.ts';
 import { drawRidges, isDrawn, type Pointed, pointedAt } from './ridges.ts';
 import { address, useAnswer } from './server.ts';
@@ -36,7 +36,7 @@ function HistogramCard({ run, tag, names }: Props) {
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const again = (): void => drawRidges(element, ridges, resolved(color), at);
+    const again = (): void => drawRidges(element, ridges, color, at);
     const observer = new ResizeObserver(again);
     observer.observe(element);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -51,7 +51,8 @@ function HistogramCard({ run, tag, names }: Props) {
       <h2 title={tag}>{tag}</h2>
       <About runs={[run]} tag={tag} />
       <p class="of">
-        <span class="swatch" style={{ background: color }} /> <span>{run.name}</span>
+        <span class="swatch" style={{ background: color }} />{' '}
+        <span title={run.name}>{shortNames(names)(run.name)}</span>
         {value.length > 0 && <span>{steps(value)}</span>}
       </p>
       <canvas

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Column, HParamsAnswer, TrialRow } from '../api.ts';
 import type { ViewProps } from './app.tsx';
-import { colorOf } from './colors.ts';
+import { colorOf, shortNames } from './colors.ts';
 import { short } from './numbers.ts';
 import { address, useAnswer } from './server.ts';
 import { matcher } from './settings.ts';
@@ -18,9 +18,10 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
   if (value === undefined) return null;
   const matches = matcher(settings.filter);
   const chosen = ({ name, title }: Column): boolean => matches(name) || matches(title);
-  const shown = new Set(runs.map((run) => run.name));
+  const listed = new Set(runs.map((run) => run.name));
+  const shown = shortNames(names);
   const columns: readonly (readonly [key: string, title: string, cell: (row: TrialRow) => Cell])[] = [
-    ['run', 'run', (row) => row.run],
+    ['run', 'run', (row) => shown(row.run)],
     ['status', 'status', (row) => row.status],
     ...value.hparams
       .filter(chosen)
@@ -31,7 +32,7 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
   ];
   const cell = columns.find(([key]) => key === order.column)?.[2] ?? ((row: TrialRow) => row.run);
   const rows = value.trials
-    .filter((row) => shown.has(row.run))
+    .filter((row) => listed.has(row.run))
     .sort((a, b) => compare(cell(a), cell(b)) * (order.down ? -1 : 1));
   if (rows.length === 0) return <p class="empty">The chosen runs have none; choose others at the side.</p>;
   return (

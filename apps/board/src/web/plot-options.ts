@@ -1,7 +1,7 @@
 // What uPlot is told: scales, axes, lines, and marks for what has no place on them.
 import uPlot from 'uplot';
 import { duration, short } from './numbers.ts';
-import type { PlotData, Range } from './plot.tsx';
+import type { Place, PlotData, Range } from './plot.tsx';
 
 export const HEIGHT = 240;
 
@@ -21,7 +21,7 @@ export interface PlotHooks {
   /** What is shown of the horizontal axis; undefined for all. */
   readonly range: () => Range | undefined;
   readonly onRange: (range: Range | undefined) => void;
-  readonly onMove: (at: number | undefined) => void;
+  readonly onMove: (at: Place | undefined) => void;
   /** What is drawn, as it is now. */
   readonly data: () => PlotData;
 }
@@ -83,7 +83,8 @@ export function optionsOf(data: PlotData, width: number, hooks: PlotHooks): uPlo
     legend: { show: false },
     hooks: {
       setCursor: [
-        ({ cursor: { left = -1 }, posToVal }) => hooks.onMove(left < 0 ? undefined : posToVal(left, 'x')),
+        ({ cursor: { left = -1, top = -1 }, posToVal }) =>
+          hooks.onMove(left < 0 ? undefined : { x: posToVal(left, 'x'), y: posToVal(top, 'y') }),
       ],
       setSelect: [
         (u) => {
@@ -144,9 +145,4 @@ export function aligned({ series, log }: PlotData): uPlot.AlignedData {
   return tables.length === 1 ? (tables[0] as uPlot.AlignedData) : uPlot.join(tables);
 }
 
-const faded = (color: string): string =>
-  color.startsWith('#')
-    ? `${color}55`
-    : color.startsWith('rgb(')
-      ? color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.33)')
-      : color.replace(/\)$/, ' / 0.33)');
+const faded = (color: string): string => `${color}55`;

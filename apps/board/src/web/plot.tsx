@@ -5,6 +5,11 @@ import { placeText, short } from './numbers.ts';
 import { aligned, HEIGHT, optionsOf } from './plot-options.ts';
 import type { Axis } from './settings.ts';
 
+/** In units of the axes. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
 export type Range = readonly [from: number, to: number];
 
 export interface PlotSeries {
@@ -41,7 +46,7 @@ export function Plot({ title, data, range, onRange }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const now = useRef({ data, range, onRange });
-  const [at, setAt] = useState<number | undefined>();
+  const [at, setAt] = useState<Place | undefined>();
   now.current = { data, range, onRange };
   const empty = data.series.length === 0;
   const shape = JSON.stringify([
@@ -192,27 +197,31 @@ function useScheme(): boolean {
   return dark;
 }
 
-/** The lines by name, with their values under the mouse, or their last ones. */
-function Readout({ data, at }: { readonly data: PlotData; readonly at: number | undefined }) {
-  if (data.series.length === 0) return null;
+/** So many names are seen at once. */
+const FEW_LINES = 5;
+
+/** The lines by name, with their values under the mouse, or their last ones; of many, the nearest to the mouse come first. */
+function Readout({ data, at }: { readonly data: PlotData; readonly at: Place | undefined }) {
+  const lines = data.series.map((series) => ({ series, value: valueAt(series, at?.x) }));
+  if (lines.length === 0) return null;
+  if (at !== undefined && lines.length > FEW_LINES) {
+    const away = (value: number | null): number => (value === null ? Infinity : Math.abs(value - at.y));
+    lines.sort((a, b) => away(a.value) - away(b.value));
+  }
   return (
     <ul class="readout">
-      <li class="where">{at === undefined ? 'last values' : placeText(data.axis, at)}</li>
-      {data.series.map((series) => {
-        const value = valueAt(series, at);
-        const { nan, infinite } = series.odd;
-        return (
-          <li key={series.name}>
-            <span class="swatch" style={{ background: series.color }} />
-            <span class="name" title={series.name}>
-              {series.name}
-            </span>
-            {value !== null && <b>{short(value)}</b>}
-            {nan > 0 && <em>{nan} NaN</em>}
-            {infinite > 0 && <em>{infinite} infinite</em>}
-          </li>
-        );
-      })}
+      <li class="where">{at === undefined ? 'last values' : placeText(data.axis, at.x)}</li>
+      {lines.map(({ series: { name, color, odd }, value }) => (
+        <li key={name}>
+          <span class="swatch" style={{ background: color }} />
+          <span class="name" title={name}>
+            {name}
+          </span>
+          {value !== null && <b>{short(value)}</b>}
+          {odd.nan > 0 && <em>{odd.nan} NaN</em>}
+          {odd.infinite > 0 && <em>{odd.infinite} infinite</em>}
+        </li>
+      ))}
     </ul>
   );
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunSummary } from '../api.ts';
 import { About } from './about.tsx';
-import { colorOf } from './colors.ts';
+import { colorOf, shortNames } from './colors.ts';
 import { address, useAnswer } from './server.ts';
 
 interface Sampled {
@@ -29,7 +29,8 @@ export function SampleCard<T extends Sampled>({ question, run, tag, names, child
       <h2 title={tag}>{tag}</h2>
       <About runs={[run]} tag={tag} />
       <p class="of">
-        <span class="swatch" style={{ background: colorOf(run.name, names) }} /> <span>{run.name}</span>
+        <span class="swatch" style={{ background: colorOf(run.name, names) }} />{' '}
+        <span title={run.name}>{shortNames(names)(run.name)}</span>
         {sample !== undefined && (
           <span>
             step <b>{sample.step}</b>, {new Date(sample.wallTime * 1000).toLocaleString()}

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunSummary, ScalarsAnswer } from '../api.ts';
 import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
-import { colorOf, resolved } from './colors.ts';
+import { colorOf, shortNames } from './colors.ts';
 import { Plot, type PlotData, type Range, zoomed } from './plot.tsx';
 import { address, ask, useChanges } from './server.ts';
 import type { Settings } from './settings.ts';
@@ -62,7 +62,7 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
         >
           SVG
         </button>
-        <Csv runs={list} tag={tag} />
+        <Csv runs={list} names={names} tag={tag} />
         <span class="zoom">
           {range !== undefined && (
             <>
@@ -99,8 +99,14 @@ function extent({ series }: PlotData): Range {
   return ends.length === 0 ? [0, 1] : [Math.min(...ends), Math.max(...ends)];
 }
 
+interface CsvProps {
+  readonly runs: readonly string[];
+  readonly names: readonly string[];
+  readonly tag: string;
+}
+
 /** Every point of a run; where there are several runs, a list to choose from. */
-function Csv({ runs, tag }: { readonly runs: readonly string[]; readonly tag: string }) {
+function Csv({ runs, names, tag }: CsvProps) {
   const [only] = runs;
   if (runs.length === 1 && only !== undefined)
     return (
@@ -126,7 +132,7 @@ function Csv({ runs, tag }: { readonly runs: readonly string[]; readonly tag: st
         {runs.map((run) => (
           <li key={run}>
             <a href={address('csv', { run, tag })} download>
-              {run}
+              {shortNames(names)(run)}
             </a>
           </li>
         ))}
@@ -164,6 +170,7 @@ function columnsOf(
   names: readonly string[],
   { axis, log, smoothing }: Settings,
 ): PlotData {
+  const short = shortNames(names);
   return {
     axis,
     log,
@@ -175,8 +182,8 @@ function columnsOf(
         const x = along(steps, wallTimes);
         const order = rising(x);
         return {
-          name: run,
-          color: resolved(colorOf(run, names)),
+          name: short(run),
+          color: colorOf(run, names),
           total,
           x: order(x),
           y: order(values),

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { RunSummary } from '../api.ts';
-import { colorOf } from './colors.ts';
+import { colorOf, shortNames } from './colors.ts';
 import { type Axis, type Change, matcher, type Settings } from './settings.ts';
 
 interface Props {
@@ -20,6 +20,7 @@ const axes: readonly (readonly [Axis, string])[] = [
 export function Sidebar({ all, settings, change, filter }: Props) {
   const names = all.map((run) => run.name);
   const matching = names.filter(matcher(settings.runs));
+  const shown = shortNames(names);
   const others = [...new Set(all.flatMap((run) => run.others))];
   const hide = (hidden: Iterable<string>): void => change({ hidden: [...new Set(hidden)] });
   return (
@@ -79,7 +80,7 @@ export function Sidebar({ all, settings, change, filter }: Props) {
                   }
                 />
                 <span class="swatch" style={{ background: colorOf(name, names) }} />
-                <span>{name}</span>
+                <span>{shown(name)}</span>
               </label>
             ))}
             {names.length > 0 && matching.length === 0 && <p class="muted">no run matches</p>}
