@@ -1,4 +1,6 @@
 // Pad, MirrorPadGrad.
+#include <algorithm>
+
 #include "strided.h"
 
 EAGRE_BEGIN
@@ -48,13 +50,23 @@ Padding padding(const Tensor& small, const Tensor& large, Args& a) {
   return p;
 }
 
+// By values, so that the compiler knows that a row of bytes overlaps none of them, and makes it a memset.
+template <class T> void fill_range(T* to, int64_t begin, int64_t end, T value) {
+  for (int64_t i = begin; i < end; i++) to[i] = value;
+}
+
 template <class T> void pad_rows(const Padding& p, const T* x, T* y, T value) {
+  constexpr int64_t size = static_cast<int64_t>(sizeof(T));
   const int last = p.rank - 1;
   const int64_t block = p.block, row = p.outer[last] * block, middle = p.inner[last] * block;
-  const int64_t left = p.before[last] * block, right = row - left - middle;
+  const int64_t left = p.before[last] * block;
   const int64_t rows = product(p.outer, 0, last);
-  parallel_for(rows, rows_per_chunk(row * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
-    for (int64_t r = b; r < e; r++) {
+  // A long row is shared out as well, unless it is mirrored.
+  const int64_t pieces = p.mode == 0 ? std::max<int64_t>(1, row * size / kMoveBytes) : 1;
+  const int64_t piece = (row + pieces - 1) / pieces;
+  parallel_for(rows * pieces, rows_per_chunk(piece * size), [&](int64_t b, int64_t e) {
+    for (int64_t unit = b; unit < e; unit++) {
+      const int64_t r = unit / pieces, begin = unit % pieces * piece, end = std::min(row, begin + piece);
       T* to = y + r * row;
       int64_t rest = r, from = 0, step = middle;
       bool constant = false;
@@ -66,21 +78,22 @@ template <class T> void pad_rows(const Padding& p, const T* x, T* y, T value) {
         step *= p.inner[i];
       }
       if (constant) {
-        for (int64_t i = 0; i < row; i++) to[i] = value;
+        fill_range(to, begin, end, value);
         continue;
       }
+      const int64_t first = std::max(begin, left), behind = std::min(end, left + middle);
       if (p.mode == 0) {
-        for (int64_t i = 0; i < left; i++) to[i] = value;
-        for (int64_t i = 0; i < right; i++) to[left + middle + i] = value;
+        fill_range(to, begin, std::min(end, left), value);
+        fill_range(to, std::max(begin, left + middle), end, value);
       } else {
         for (int64_t i = 0; i < p.before[last]; i++) {
-          copy_bytes(to + i * block, x + from + p.source(last, i) * block, block * static_cast<int64_t>(sizeof(T)));
+          copy_bytes(to + i * block, x + from + p.source(last, i) * block, block * size);
         }
         for (int64_t i = p.before[last] + p.inner[last]; i < p.outer[last]; i++) {
-          copy_bytes(to + i * block, x + from + p.source(last, i) * block, block * static_cast<int64_t>(sizeof(T)));
+          copy_bytes(to + i * block, x + from + p.source(last, i) * block, block * size);
         }
       }
-      if (middle > 0) copy_bytes(to + left, x + from, middle * static_cast<int64_t>(sizeof(T)));
+      if (behind > first) copy_bytes(to + first, x + from + first - left, (behind - first) * size);
     }
   });
 }

@@ -54,6 +54,11 @@ template <class T> void all() {
   check<T>({0, 4}, {1, 1}, {2, 0}, 0);
   check<T>({2, 0}, {1, 1}, {2, 1}, 0);
   check<T>({3}, {100}, {50}, 0);
+  // Rows so long that threads share them, with what is copied in one piece, across two, and in none.
+  check<T>({3}, {300000}, {400001}, 0);
+  check<T>({2, 600000}, {1, 262143}, {0, 5}, 0);
+  check<T>({3, 1}, {0, 0}, {1, 700000}, 0);
+  check<T>({400000}, {300000}, {200001}, 1);
 }
 
 }  // namespace
