@@ -1,4 +1,5 @@
 /** `tf.data`: pipelines of elements. */
+export { at } from './at.ts';
 export { Dataset } from './dataset.ts';
 export { DatasetIterator } from './dataset-iterator.ts';
 export type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
@@ -13,6 +14,10 @@ export {
   FixedLenSequenceFeature,
   VarLenFeature,
 } from './examples/features.ts';
+export {
+  type BatchedFeaturesOptions,
+  makeBatchedFeaturesDataset,
+} from './examples/make-batched-features-dataset.ts';
 export { parseExample, parseSingleExample, type Serialized } from './examples/parse-example.ts';
 export {
   type CsvColumn,

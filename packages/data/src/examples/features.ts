@@ -1,6 +1,7 @@
 // What the features of `tf.train.Example` are to become.
 import { InvalidArgumentError } from '@eagre/backend';
 import { checkShape } from '@eagre/core/internal';
+import { TensorSpec } from '@eagre/graph';
 
 /** Dtypes of features: the three that an Example stores, and `uint8` for the bytes of one byte string. */
 export type FeatureDType = 'float32' | 'int64' | 'string' | 'uint8';
@@ -78,3 +79,14 @@ export class FixedLenSequenceFeature {
 export type FeatureSpecs = Readonly<
   Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature>
 >;
+
+/** What `parseExample` makes of a batch; of any size, unless that is given. */
+export function batchSpec(features: FeatureSpecs, size: number | null = null): Record<string, TensorSpec> {
+  return Object.fromEntries(
+    Object.entries(features).map(([name, feature]) => {
+      const own = feature instanceof VarLenFeature ? [] : feature.shape;
+      const shape = feature instanceof FixedLenFeature ? own : [null, ...own];
+      return [name, new TensorSpec([size, ...shape], feature.dtype)];
+    }),
+  );
+}

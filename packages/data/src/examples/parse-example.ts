@@ -4,6 +4,7 @@ import { sizeOf } from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
 import { decodeText } from '../files/readers.ts';
 import { needsValue } from '../plain-code.ts';
+import type { Ragged } from '../transformations/ragged-batch.ts';
 import {
   type FeatureDefault,
   type FeatureDType,
@@ -44,14 +45,17 @@ export function parseSingleExample<F extends FeatureSpecs>(
 /**
  * {@link parseSingleExample} of several examples at once: each tensor has a first axis of their number.
  *
+ * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
  * @throws as `parseSingleExample`; the message says which example it is.
  */
 export function parseExample<F extends FeatureSpecs>(
-  serialized: readonly Serialized[],
+  serialized: readonly Serialized[] | Ragged,
   features: F,
 ): { [K in keyof F]: Tensor } {
   const what = 'parseExample';
-  const examples = serialized.map((bytes, i) => decode(bytes, i, what));
+  const examples = ('rowSplits' in serialized ? rowsOf(serialized, what) : serialized).map((bytes, i) =>
+    decode(bytes, i, what),
+  );
   return each(features, (name, spec) => {
     const all = examples.map((example, i) => valuesOf(example, name, spec, i, what));
     const size = Math.max(0, ...all.map((values) => values.length));
@@ -61,6 +65,22 @@ export function parseExample<F extends FeatureSpecs>(
     ]);
     return tensor(rows, spec.dtype, [all.length, ...shapeOf(spec, size)]);
   });
+}
+
+/** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
+function rowsOf({ values, rowSplits }: Ragged, what: string): Uint8Array[] {
+  needsValue(values, what);
+  const splits = Array.from(rowSplits.data() as ArrayLike<number | bigint>, Number);
+  const isBytes = values.dtype === 'uint8' && values.rank === 1;
+  const isWhole =
+    splits[0] === 0 && splits.at(-1) === values.size && splits.every((s, i) => s >= (splits[i - 1] ?? 0));
+  if (!isBytes || !isWhole)
+    throw new InvalidArgumentError(
+      'a ragged batch of examples has uint8 values [bytes], and ascending rowSplits',
+      what,
+    );
+  const bytes = values.data() as Uint8Array;
+  return splits.slice(1).map((end, i) => bytes.subarray(splits[i], end));
 }
 
 function each<F extends FeatureSpecs>(

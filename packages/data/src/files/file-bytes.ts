@@ -1,7 +1,7 @@
 // The bytes of a file, piece by piece, unpacked.
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { Inflater, nodeBuiltin } from '@eagre/formats';
-import { checkCount } from '../options.ts';
+import { checkCount, checkParallel } from '../options.ts';
 
 /** How files as a whole are compressed; they do not say so themselves. */
 export type Compression = '' | 'GZIP' | 'ZLIB';
@@ -12,7 +12,7 @@ export interface FileOptions {
   readonly compressionType?: Compression | undefined;
   /** How many bytes are read at once. Default: 256 KiB. */
   readonly bufferSize?: number | undefined;
-  /** From how many files elements come in turn. Default: 1, one file after the other. */
+  /** From how many files elements come in turn. Default, and AUTOTUNE: 1, one file after the other. */
   readonly numParallelReads?: number | undefined;
 }
 
@@ -39,7 +39,8 @@ export function checkFileOptions(options: FileOptions, what: string): CheckedFil
   return {
     compression,
     bufferSize: Math.min(bufferSize, compression === '' ? 2 ** 30 : MOST_COMPRESSED),
-    numParallelReads: checkCount(numParallelReads, 'numParallelReads', what),
+    // More would mix the files, and not be faster.
+    numParallelReads: checkParallel(numParallelReads, 'numParallelReads', what, 1),
   };
 }
 

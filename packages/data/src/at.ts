@@ -1,0 +1,23 @@
+import { OutOfRangeError, UnimplementedError } from '@eagre/backend';
+import { context, outsideScopes, withoutTapes } from '@eagre/core/internal';
+import type { Dataset } from './dataset.ts';
+import { checkCount } from './options.ts';
+
+/**
+ * One element by its number, without a pass: of ranges, rows of tensors, and what `map` (by traced functions that compute element by element),
+ * `zip`, `enumerate`, `take`, `skip` and `shard` make of them.
+ *
+ * @throws OutOfRangeError when there are not so many. @throws UnimplementedError for elements that come in order only.
+ */
+export function at<T>(dataset: Dataset<T>, index: number): T {
+  checkCount(index, 'index', 'at', 0);
+  const rows = context.tracer === null ? (dataset.node.rows?.() ?? null) : null;
+  if (rows === null)
+    throw new UnimplementedError(
+      `the elements of this dataset (${dataset.node.kind}) come in order only: use skip(index).take(1).getSingleElement()`,
+      'at',
+    );
+  if (index >= rows.count)
+    throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
+  return outsideScopes(() => withoutTapes(() => rows.at(index))) as T;
+}
