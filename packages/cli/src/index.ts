@@ -6,6 +6,11 @@ import { program } from './program.ts';
  * @returns the exit code.
  */
 export async function run(args: readonly string[], version: string): Promise<number> {
+  // Whoever reads our output, such as `head`, may have enough of it.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
   try {
     await program(version, process.stdout).parseAsync(args, { from: 'user' });
     return 0;

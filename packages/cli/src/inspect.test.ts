@@ -1,11 +1,25 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeNpy, encodeNpz, encodeSafetensors, FormatError } from '@eagre/formats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { run as runCommand } from './index.ts';
 import { contentsText, inspect } from './inspect.ts';
 import { program } from './program.ts';
+import { table } from './table.ts';
 
 const packages = fileURLToPath(new URL('../..', import.meta.url));
 const golden = (path: string): string => join(packages, path);
@@ -75,6 +89,86 @@ describe('inspect', () => {
     expect((await inspect(file('a.npy', encodeNpy(array)))).items).toEqual([{ ...item, name: '' }]);
   });
 
+  test('what Eagre itself cannot hold is listed all the same', async () => {
+    const { items } = await inspect(golden('cli/golden/kinds.h5'));
+    expect(items?.map(({ name, dtype, shape, bytes }) => [name, dtype, shape, bytes])).toEqual([
+      ['big_endian', 'float32', [3], 12],
+      ['bytes', 'bytes', [2], 4],
+      ['fields', 'other', [2], 0],
+      ['flags', 'int8', [2], 2],
+      ['group/int64', 'int64', [10], 80],
+      ['half', 'float16', [2, 2], 8],
+      ['text', 'text', [], 0],
+    ]);
+    const npy = (descr: string, bytes: number): Uint8Array => {
+      const header = `{'descr': ${descr}, 'fortran_order': False, 'shape': (2,), }`;
+      const start = [0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0];
+      return Uint8Array.from([...start, ...Buffer.from(header), ...new Uint8Array(bytes)]);
+    };
+    const kinds = {
+      "'<i2'": ['int16', 4],
+      "'<U3'": ['text', 24],
+      "'|O'": ['object', 9],
+      "[('a', '<f4')]": ['fields', 8],
+    } as const;
+    for (const [descr, [dtype, bytes]] of Object.entries(kinds))
+      expect((await inspect(file('a.npy', npy(descr, bytes)))).items).toEqual([
+        { name: '', dtype, shape: [2], bytes },
+      ]);
+  });
+
+  test('of large files only the beginning is read', async () => {
+    const path = file('large.safetensors', '');
+    const handle = openSync(path, 'w');
+    const size = 5e9;
+    const header = Buffer.from(
+      JSON.stringify({ w: { dtype: 'U8', shape: [size], data_offsets: [0, size] } }),
+    );
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(header.length));
+    writeSync(handle, Buffer.concat([length, header]));
+    ftruncateSync(handle, 8 + header.length + size);
+    closeSync(handle);
+    expect((await inspect(path)).items).toEqual([{ name: 'w', dtype: 'U8', shape: [size], bytes: size }]);
+    rmSync(path);
+  });
+
+  test('folders and files that name a checkpoint', async () => {
+    const prefix = golden('checkpoint/golden/plain-1');
+    for (const end of ['index', 'data-00000-of-00001'])
+      cpSync(`${prefix}.${end}`, join(folder, `model/variables/variables.${end}`), { recursive: true });
+    expect((await inspect(join(folder, 'model'))).items).toEqual((await inspect(prefix)).items);
+    for (const end of ['index', 'data-00000-of-00001'])
+      cpSync(`${prefix}.${end}`, join(folder, `newest/c-1.${end}`), { recursive: true });
+    const named = file('newest/checkpoint', 'model_checkpoint_path: "c-1"\n');
+    expect((await inspect(named)).path).toBe(join(folder, 'newest/c-1'));
+  });
+
+  test('mutated HDF5 is listed or a typed error', { timeout: 120_000 }, async () => {
+    const original = readFileSync(golden('cli/golden/model.weights.h5'));
+    const path = join(folder, 'mutated.h5');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(original.length - 1), fc.integer({ min: 0, max: 255 })), {
+          minLength: 1,
+          maxLength: 8,
+        }),
+        fc.option(fc.nat(original.length), { freq: 5 }),
+        async (changes, end) => {
+          const bytes = Buffer.from(original);
+          for (const [at, byte] of changes) bytes[at] = byte;
+          writeFileSync(path, bytes.subarray(0, end ?? undefined));
+          try {
+            expect((await inspect(path)).items).toBeInstanceOf(Array);
+          } catch (error) {
+            expect(error).toBeInstanceOf(FormatError);
+          }
+        },
+      ),
+      { numRuns: Number(process.env['EAGRE_FUZZ'] ?? 500) },
+    );
+  });
+
   test('for people', async () => {
     const text = contentsText(await inspect(golden('cli/golden/model.weights.h5')));
     expect(text).toMatch(/layers\/dense\/vars\/0 +float32 +\[4, 3\] +48\n/);
@@ -91,6 +185,44 @@ describe('inspect', () => {
   });
 });
 
+test('tables line up, and hold nothing that a terminal would obey', () => {
+  expect(
+    table(
+      ['name', 'n'],
+      [
+        ['日本', 1],
+        ['e\u0301', 22],
+        ['\u001b[31m', 3],
+      ],
+    ),
+  ).toBe(['name         n', '日本         1', 'e\u0301           22', '\\u001b[31m   3'].join('\n'));
+});
+
+describe('the process', () => {
+  test('ends quietly when nobody reads its output', async () => {
+    const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
+    const before = process.stdout.listeners('error');
+    try {
+      const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+      expect(await runCommand(['datasets', 'list'], '1.2.3')).toBe(0);
+      write.mockRestore();
+      process.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+      expect(exit).toHaveBeenCalledWith(0);
+    } finally {
+      exit.mockRestore();
+      for (const listener of process.stdout.listeners('error'))
+        if (!before.includes(listener)) process.stdout.off('error', listener as () => void);
+    }
+  });
+
+  test('tells errors in one line', async () => {
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+    expect(await runCommand(['inspect', join(folder, 'none')], '1.2.3')).toBe(1);
+    expect(write.mock.calls.map(([text]) => text)).toEqual([`eagre: there is no ${join(folder, 'none')}\n`]);
+    write.mockRestore();
+  });
+});
+
 describe('the command', () => {
   const run = async (...args: string[]): Promise<string> => {
     let text = '';
@@ -103,7 +235,7 @@ describe('the command', () => {
 
   test('inspect', async () => {
     const json = JSON.parse(await run('inspect', '--json', golden('cli/golden/model.weights.h5')));
-    expect(json.format).toBe('weights.h5');
+    expect(json.format).toBe('hdf5');
     expect(await run('inspect', golden('checkpoint/golden/plain-1'))).toMatch(/: checkpoint\nobjects: \d+\n/);
   });
 

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { inspectNpy, inspectNpz, inspectSafetensors } from './inspect/arrays.ts';
 import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
 import type { Contents, Item } from './inspect/contents.ts';
 import { inspectEvents } from './inspect/events.ts';
 import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
-import { bytesText, table } from './table.ts';
+import { bytesText, plain, table } from './table.ts';
 
 /**
  * What is in a file, or a checkpoint by its prefix, or a folder of checkpoints or event files.
@@ -17,12 +18,14 @@ export async function inspect(path: string): Promise<Contents> {
   if (statSync(path).isDirectory()) return await inspectFolder(path);
   if (path.endsWith('.index')) return await inspectCheckpoint(path.slice(0, -'.index'.length));
   if (/\.data-\d{5}-of-\d{5}$/.test(path)) return await inspectCheckpoint(path.replace(/\.data-[^.]*$/, ''));
+  // What names the newest in its folder.
+  if (/(^|[/\\])checkpoint$/.test(path)) return await inspectFolder(dirname(path));
   if (path.endsWith('.safetensors')) return await inspectSafetensors(path);
   if (path.endsWith('.npz')) return await inspectNpz(path);
   if (path.endsWith('.npy')) return await inspectNpy(path);
   if (path.endsWith('.keras')) return await inspectKeras(path);
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
-  if (path.includes('tfevents')) return await inspectEvents(path);
+  if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
     `${path} is none of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .npz, .npy, .keras, .h5`,
   );
@@ -31,17 +34,20 @@ export async function inspect(path: string): Promise<Contents> {
 async function inspectFolder(path: string): Promise<Contents> {
   const newest = newestIn(path);
   if (newest !== undefined) return await inspectCheckpoint(newest);
+  // A SavedModel keeps its variables as a checkpoint.
+  const saved = join(path, 'variables', 'variables');
+  if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
-  if (files.some((file) => file.includes('tfevents'))) return await inspectEvents(path);
+  if (files.some((file) => basename(file).includes('tfevents'))) return await inspectEvents(path);
   throw new Error(`there are neither checkpoints nor event files in ${path}`);
 }
 
 /** For people to read. */
 export function contentsText({ path, format, items, tags, about = {} }: Contents): string {
-  const lines = [`${path}: ${format}`];
+  const lines = [`${plain(path)}: ${format}`];
   for (const [key, value] of Object.entries(about))
     if (value !== undefined)
-      lines.push(`${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+      lines.push(plain(`${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`));
   if (items !== undefined) {
     const rows = items.map(({ name, dtype, shape, bytes }) => [name, dtype, `[${shape.join(', ')}]`, bytes]);
     lines.push('', table(['name', 'dtype', 'shape', 'bytes'], rows), '', total(items));
@@ -56,5 +62,6 @@ export function contentsText({ path, format, items, tags, about = {} }: Contents
 function total(items: readonly Item[]): string {
   const values = items.reduce((sum, { shape }) => sum + shape.reduce((all, size) => all * size, 1), 0);
   const bytes = items.reduce((sum, item) => sum + item.bytes, 0);
-  return `${items.length} tensors, ${values.toLocaleString('en')} values, ${bytesText(bytes)}`;
+  const count = (n: number, what: string): string => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;
+  return `${count(items.length, 'tensor')}, ${count(values, 'value')}, ${bytesText(bytes)}`;
 }

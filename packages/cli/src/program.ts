@@ -12,7 +12,11 @@ export function program(version: string, out: Output): Command {
   const command = new Command('eagre')
     .description("Eagre's tools")
     .version(version)
-    .configureOutput({ writeOut: (text) => out.write(text) });
+    .configureOutput({
+      writeOut: (text) => out.write(text),
+      // Like every other error.
+      outputError: (text, write) => write(text.replace(/^error: /, 'eagre: ')),
+    });
   command
     .command('board')
     .description('a dashboard of event files in the browser; follows them as they grow')

@@ -49,7 +49,7 @@ export { Inflater } from './inflater.ts';
 export * as tensorflow from './messages.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';
-export { type DecodeNpyOptions, decodeNpy, encodeNpy } from './npy.ts';
+export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './npy.ts';
 export {
   type DecodeNpzOptions,
   decodeNpz,

@@ -4,7 +4,7 @@ import { FormatError, UnsupportedFormatError } from './errors.ts';
 import { fuzz } from './fuzz.ts';
 import { goldenBytes, goldenFiles, toGolden } from './golden.ts';
 import type { NDArray } from './ndarray.ts';
-import { decodeNpy, encodeNpy } from './npy.ts';
+import { decodeNpy, decodeNpyHeader, encodeNpy } from './npy.ts';
 
 function file(header: string, data: number[] = [], version: number = 1): Uint8Array {
   const text = new TextEncoder().encode(header);
@@ -106,4 +106,21 @@ describe('decodeNpy', () => {
     expect(result.rejected).toBeGreaterThan(1000);
     expect(result.decoded).toBeGreaterThan(20);
   });
+});
+
+it('reads headers of any dtype, from the beginning alone', () => {
+  for (const { name, array, unsupported } of goldenFiles('npy')) {
+    const info = decodeNpyHeader(goldenBytes(name).subarray(0, 500));
+    if (!unsupported) expect(info.shape).toEqual(array?.shape);
+  }
+  expect(decodeNpyHeader(file("{'descr': '<U2', 'fortran_order': False, 'shape': (3, 2), }"))).toMatchObject({
+    descr: '<U2',
+    shape: [3, 2],
+  });
+  expect(
+    decodeNpyHeader(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }")).descr,
+  ).toBeNull();
+  expect(() => decodeNpyHeader(file("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }"))).toThrow(
+    FormatError,
+  );
 });

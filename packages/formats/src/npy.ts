@@ -103,6 +103,30 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): ND
   return decodeElements(kind, data, shape, little);
 }
 
+/** What a `.npy` file holds. */
+export interface NpyInfo {
+  /** NumPy's dtype, such as `<f4`; null for a list of fields. */
+  readonly descr: string | null;
+  readonly shape: readonly number[];
+  /** Where the elements begin. */
+  readonly dataStart: number;
+}
+
+/**
+ * The header of a `.npy` file of any dtype, also of those that Eagre lacks.
+ *
+ * @param bytes the file, or its beginning.
+ * @throws FormatError when it is no correct header.
+ */
+export function decodeNpyHeader(bytes: Uint8Array, options: DecodeNpyOptions = {}): NpyInfo {
+  const error = errorsFor('npy', options.file);
+  const { text, dataStart } = headerText(bytes, error);
+  const { descr, shape } = parseFields(text, error);
+  if (elementCount(shape) === undefined)
+    throw error('shape', 'non-negative sizes with a product below 2^53', `(${shape.join(', ')})`);
+  return { descr: typeof descr === 'string' ? descr : null, shape, dataStart };
+}
+
 /**
  * Decodes a `.npy` file that holds a one-dimensional array of lists of integers, which NumPy pickles
  * (`np.array([[1, 2], [3]], dtype=object)`). The pickle is read, not run: see {@link readPickledLists}.
@@ -150,6 +174,14 @@ function headerText(bytes: Uint8Array, error: ErrorMaker): { text: string; dataS
 }
 
 function parseHeader(text: string, error: ErrorMaker): NpyHeader {
+  const { descr, fortran, shape } = parseFields(text, error);
+  return { ...parseDescr(descr, error), fortran, shape };
+}
+
+function parseFields(
+  text: string,
+  error: ErrorMaker,
+): { descr: PythonLiteral; fortran: boolean; shape: number[] } {
   let header: PythonLiteral;
   try {
     header = parsePythonLiteral(text);
@@ -165,7 +197,7 @@ function parseHeader(text: string, error: ErrorMaker): NpyHeader {
   if (!Array.isArray(shape) || !shape.every((size) => typeof size === 'number')) {
     throw error('shape', 'a tuple of integers', quote(text.trim()));
   }
-  return { ...parseDescr(descr, error), fortran, shape };
+  return { descr, fortran, shape };
 }
 
 function parseDescr(descr: PythonLiteral, error: ErrorMaker): { kind: ElementKind; little: boolean } {

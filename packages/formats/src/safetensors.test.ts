@@ -164,3 +164,12 @@ describe('decodeSafetensors', () => {
     expect(result.decoded).toBeGreaterThan(20);
   });
 });
+
+it('reads a header from the beginning of a file', () => {
+  const bytes = encodeSafetensors({ w: { dtype: 'float32', shape: [1000], data: new Float32Array(1000) } });
+  const start = bytes.subarray(0, bytes.length - 4000);
+  const header = decodeSafetensorsHeader(start, { fileBytes: bytes.length });
+  expect(header.entries.get('w')).toMatchObject({ shape: [1000], end: bytes.length });
+  expect(() => decodeSafetensorsHeader(start)).toThrow(FormatError);
+  expect(() => decodeSafetensorsHeader(start, { fileBytes: bytes.length - 1 })).toThrow(FormatError);
+});

@@ -145,24 +145,26 @@ export function encodeSafetensors(
 /**
  * Reads and checks the header of a safetensors file: where each tensor lies, without touching its elements.
  *
+ * @param options `fileBytes` where `bytes` are only the beginning: the size of the whole file.
  * @throws FormatError when the file is not a correct safetensors file; holes, overlaps and trailing bytes included.
  */
 export function decodeSafetensorsHeader(
   bytes: Uint8Array,
-  options: DecodeSafetensorsOptions = {},
+  options: DecodeSafetensorsOptions & { fileBytes?: number | undefined } = {},
 ): SafetensorsHeader {
   const error = errorsFor('safetensors', options.file);
   const { text, dataStart } = headerText(bytes, error);
   const header = parseHeader(text, error);
+  const fileBytes = options.fileBytes ?? bytes.length;
   const metadata = checkMetadata(error, header[METADATA] ?? {});
   const entries = new Map<string, SafetensorsEntry>();
   for (const [name, info] of Object.entries(header)) {
     if (name === METADATA) continue;
     checkText(error, 'tensor name', name);
-    entries.set(name, parseEntry(name, info, dataStart, bytes.length, error));
+    entries.set(name, parseEntry(name, info, dataStart, fileBytes, error));
   }
   const inFileOrder = [...entries].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
-  checkCoverage(inFileOrder, dataStart, bytes.length, error);
+  checkCoverage(inFileOrder, dataStart, fileBytes, error);
   return { metadata, entries: new Map(inFileOrder) };
 }
 

@@ -1,8 +1,18 @@
-import { decodeNpy, decodeNpz, decodeSafetensorsHeader, type NDArray, readFileBytes } from '@eagre/formats';
+// Arrays in files of NumPy and Hugging Face: headers are enough, however large what follows them is.
+import { open } from 'node:fs/promises';
+import { decodeNpyHeader, decodeSafetensorsHeader, readFileBytes, unzip } from '@eagre/formats';
 import type { Contents, Item } from './contents.ts';
+import { numpyDType } from './dtypes.ts';
+
+// No correct header is longer.
+const LONGEST_SAFETENSORS = 1e8;
+const LONGEST_NPY = (1 << 20) + 12;
 
 export async function inspectSafetensors(path: string): Promise<Contents> {
-  const { metadata, entries } = decodeSafetensorsHeader(await readFileBytes(path), { file: path });
+  const { bytes: length, size: fileBytes } = await beginning(path, 8);
+  const header = length.length < 8 ? 0 : Number(new DataView(length.buffer).getBigUint64(0, true));
+  const { bytes } = await beginning(path, 8 + (header <= LONGEST_SAFETENSORS ? header : 0));
+  const { metadata, entries } = decodeSafetensorsHeader(bytes, { file: path, fileBytes });
   const items = [...entries].map(([name, { dtype, shape, begin, end }]) => ({
     name,
     dtype,
@@ -13,17 +23,41 @@ export async function inspectSafetensors(path: string): Promise<Contents> {
 }
 
 export async function inspectNpz(path: string): Promise<Contents> {
-  const arrays = decodeNpz(await readFileBytes(path), { file: path });
-  return { path, format: 'npz', items: [...arrays].map(([name, array]) => itemOf(name, array)) };
+  const members = unzip(await readFileBytes(path), { file: path });
+  const items = members.map(({ name, bytes }) =>
+    itemOf(name.replace(/\.npy$/, ''), bytes, bytes.length, `${path}/${name}`),
+  );
+  return { path, format: 'npz', items };
 }
 
 export async function inspectNpy(path: string): Promise<Contents> {
-  return { path, format: 'npy', items: [itemOf('', decodeNpy(await readFileBytes(path), { file: path }))] };
+  const { bytes, size } = await beginning(path, LONGEST_NPY);
+  return { path, format: 'npy', items: [itemOf('', bytes, size, path)] };
 }
 
-const itemOf = (name: string, { dtype, shape, data }: NDArray): Item => ({
-  name,
-  dtype,
-  shape,
-  bytes: data.byteLength,
-});
+function itemOf(name: string, start: Uint8Array, fileBytes: number, file: string): Item {
+  const { descr, shape, dataStart } = decodeNpyHeader(start, { file });
+  const dtype = descr === null ? 'fields' : numpyDType(descr).dtype;
+  return { name, dtype, shape, bytes: fileBytes - dataStart };
+}
+
+/** At most so many bytes of a file, and the size of it all. */
+async function beginning(
+  path: string,
+  most: number,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; size: number }> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const bytes = new Uint8Array(Math.min(most, size));
+    let at = 0;
+    while (at < bytes.length) {
+      const { bytesRead } = await file.read(bytes, at, bytes.length - at, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+    }
+    return { bytes: bytes.subarray(0, at), size };
+  } finally {
+    await file.close();
+  }
+}

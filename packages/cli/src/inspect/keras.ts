@@ -1,6 +1,7 @@
 import { FormatError, readFileBytes, unzip } from '@eagre/formats';
 import type { Dataset, Group } from 'jsfive';
 import type { Contents, Item } from './contents.ts';
+import { numpyDType } from './dtypes.ts';
 
 // Keras nests a handful.
 const MOST_GROUPS = 64;
@@ -33,7 +34,7 @@ export async function inspectKeras(path: string): Promise<Contents> {
 
 /** The weights of a Keras model, or any other HDF5 file. */
 export async function inspectHdf5(path: string): Promise<Contents> {
-  return { path, format: 'weights.h5', items: await itemsIn(await readFileBytes(path), path) };
+  return { path, format: 'hdf5', items: await itemsIn(await readFileBytes(path), path) };
 }
 
 /** The data sets in an HDF5 file. @throws FormatError when it is damaged. */
@@ -54,19 +55,29 @@ async function below(group: Group, path: string, depth = 0): Promise<Item[]> {
   if (depth > MOST_GROUPS) throw new Error(`groups in groups, more than ${MOST_GROUPS} of them`);
   const items: Item[] = [];
   for (const key of group.keys) {
-    const entity = group.get(key);
     const name = path === '' ? key : `${path}/${key}`;
+    const entity = group.get(key);
     if (entity instanceof Dataset) items.push(itemOf(name, entity));
     else items.push(...(await below(entity, name, depth + 1)));
   }
   return items;
 }
 
-function itemOf(name: string, { shape, dtype }: Dataset): Item {
+function itemOf(name: string, set: Dataset): Item {
+  const { shape } = set;
   const count = shape.reduce((all, size) => all * size, 1);
-  const [, kind, size] = (typeof dtype === 'string' && dtype.match(/^[<>|]?([fiuS])(\d+)$/)) || [];
-  const bytes = Number(size ?? 0);
-  if (kind === undefined) return { name, dtype: String(dtype), shape, bytes: 0 };
-  const names: Readonly<Record<string, string>> = { f: 'float', i: 'int', u: 'uint' };
-  return { name, dtype: kind === 'S' ? 'string' : `${names[kind]}${bytes * 8}`, shape, bytes: count * bytes };
+  const { dtype, bytes } = dtypeOf(set);
+  return { name, dtype, shape, bytes: count * bytes };
+}
+
+/** Of a kind that the reader of HDF5 does not know, such as records of fields, nothing more is said. */
+function dtypeOf(set: Dataset): { readonly dtype: string; readonly bytes: number } {
+  let dtype: Dataset['dtype'];
+  try {
+    dtype = set.dtype;
+  } catch {
+    return { dtype: 'other', bytes: 0 };
+  }
+  if (typeof dtype === 'string') return numpyDType(dtype);
+  return { dtype: dtype[0] === 'VLEN_STRING' ? 'text' : String(dtype[0]).toLowerCase(), bytes: 0 };
 }
