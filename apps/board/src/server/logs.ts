@@ -19,6 +19,7 @@ export class Logs {
   #files = new Map<string, LogFile>();
   #reading: Promise<boolean> | undefined;
   #loaded = false;
+  #missing = false;
 
   constructor(root: string) {
     this.root = root;
@@ -35,9 +36,15 @@ export class Logs {
 
   /** What could not be read, and is left out from there on. */
   get problems(): readonly Problem[] {
-    return [...this.#files.values()].flatMap(({ path, problem }) =>
+    const files = [...this.#files.values()].flatMap(({ path, problem }) =>
       problem === undefined ? [] : [{ file: relative(this.root, path), message: problem }],
     );
+    if (this.#missing)
+      files.push({
+        file: '',
+        message: `${this.root} is not there any more; what was read of it is still shown`,
+      });
+    return files;
   }
 
   /** Reads what was written since the last time; true if there was something. */
@@ -49,8 +56,12 @@ export class Logs {
   }
 
   async #read(): Promise<boolean> {
-    const found = await this.#find();
-    let changed = await this.#forget(found);
+    const found = await this.#find().catch(() => undefined);
+    // A folder that is away for a moment is looked for again.
+    let changed = this.#missing !== (found === undefined);
+    this.#missing = found === undefined;
+    if (found === undefined) return changed;
+    if (await this.#forget(found)) changed = true;
     for (const [path, run] of found) {
       let file = this.#files.get(path);
       if (file === undefined) this.#files.set(path, (file = new LogFile(path, run)));

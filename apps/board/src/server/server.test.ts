@@ -144,6 +144,18 @@ describe('files that grow', () => {
     await expect.poll(async () => (await get<RunsAnswer>('api/runs')).runs).toEqual([]);
   });
 
+  test('a folder that is gone is told, and found again', async () => {
+    write('a', eventFile([event(0, scalar('loss', 1))]));
+    await start();
+    const problems = async (): Promise<unknown> =>
+      (await get<RunsAnswer>('api/runs')).problems.map(({ message }) => message);
+    rmSync(join(folder, 'logs'), { recursive: true });
+    await expect.poll(problems).toEqual([expect.stringMatching(/logs is not there any more/)]);
+    write('b', eventFile([event(0, scalar('loss', 1))]));
+    await expect.poll(problems).toEqual([]);
+    expect((await get<RunsAnswer>('api/runs')).runs.map(({ name }) => name)).toEqual(['b']);
+  });
+
   test('pages are told', async () => {
     const path = write('a', eventFile([event(0, scalar('loss', 1))]));
     await start();

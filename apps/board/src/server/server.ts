@@ -73,7 +73,6 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   const turn = async (): Promise<void> => {
-    // A folder that is away for a moment is looked for again.
     const changed = await logs.refresh().catch(() => false);
     if (changed) for (const watcher of watchers) watcher.write('data: changed\n\n');
     if (!closed) timer = setTimeout(turn, reloadMillis);

@@ -64,7 +64,8 @@ export function optionsOf(data: PlotData, width: number, hooks: PlotHooks): uPlo
     axes: [
       {
         ...axis,
-        size: 34,
+        // Times have dates below them.
+        size: data.axis === 'time' ? 50 : 34,
         ...(data.axis === 'step' ? { incrs: WHOLE, values: (_, splits) => splits.map(short) } : {}),
         ...(data.axis === 'relative' ? { incrs: SECONDS, values: (_, splits) => splits.map(duration) } : {}),
       },
