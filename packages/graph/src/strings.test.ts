@@ -39,11 +39,7 @@ test('many strings count as an object', () => {
 test('what is known is computed while tracing', () => {
   const f = tfFunction((labels: Tensor) => {
     const places = int([1]).sub(int([1]));
-    return [
-      stack([labels, labels], 1),
-      concat([labels, labels]).reshape([2, 2]),
-      labels.gather(places),
-    ];
+    return [stack([labels, labels], 1), concat([labels, labels]).reshape([2, 2]), labels.gather(places)];
   });
   expect(f(names).map((t) => (t as Tensor).array())).toEqual([
     [
