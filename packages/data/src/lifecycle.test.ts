@@ -157,6 +157,34 @@ it('predicates are truth values, keys are integers', () => {
   expect(() => values(nan)).toThrow(/integer/);
 });
 
+describe('ignoreErrors comes to an end', () => {
+  const failing: Readonly<Record<string, () => Dataset<unknown>>> = {
+    'behind a source that cannot begin': () =>
+      Dataset.fromGenerator(() => {
+        throw new Error('bad');
+      }),
+    'behind a source that is none': () => Dataset.fromGenerator(() => 3 as never),
+    'behind a source that fails': () =>
+      Dataset.fromGenerator(() => ({
+        [Symbol.iterator]: () => ({
+          next(): never {
+            throw new Error('bad');
+          },
+        }),
+      })),
+    'behind a number of elements that is wrong': () => floats(3).assertCardinality(5),
+    'behind too many': () => floats(3).assertCardinality(1),
+    'behind functions that make no dataset': () => floats(3).flatMap((x) => x as never),
+    'behind a repetition': () => floats(3).map(refuse, { runEagerly: true }).batch(2).repeat(2),
+  };
+  it.each(Object.keys(failing))('%s', async (name) => {
+    const make = failing[name] as () => Dataset<unknown>;
+    expect(values(make().ignoreErrors()).length).toBeLessThan(7);
+    expect((await valuesLater(make().prefetch(1).ignoreErrors())).length).toBeLessThan(7);
+    expect(() => values(make())).toThrow();
+  });
+});
+
 it('a state stays what it is', () => {
   const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
   const d = floats(3);

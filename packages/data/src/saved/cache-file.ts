@@ -13,6 +13,7 @@ import {
 } from '../iterator.ts';
 import { later } from '../later.ts';
 import { fields, UnaryNode } from '../node.ts';
+import { ElementsNode } from '../sources/elements.ts';
 import { isSaved, SavedWriter, type SaveOptions, savedNode } from './saved-files.ts';
 
 /** Keeps the elements of the first complete pass in a folder. */
@@ -83,6 +84,8 @@ class CacheFileIterator extends ElementIterator {
 
   #begin(): ElementIterator {
     this.#isSaved = isSaved(this.#path);
+    // What cannot be read is told once, and has no elements.
+    this.#source = new ElementsNode([]).iterate();
     const source = this.#isSaved ? this.#load() : this.#make();
     this.#source = source;
     if (!this.#isSaved) this.#writer = this.#write();

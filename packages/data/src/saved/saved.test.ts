@@ -115,6 +115,14 @@ describe('save and load', () => {
 });
 
 describe('cache in a folder', () => {
+  it('tells damage once', async () => {
+    await squares(2).save(path);
+    writeFileSync(join(path, 'dataset.json'), '{');
+    const damaged = Dataset.range(2).cache(path);
+    expect(() => numbers(damaged)).toThrow(/damaged/);
+    expect(numbers(damaged.ignoreErrors())).toEqual([]);
+  });
+
   it('makes elements once, also for other programs', () => {
     let made = 0;
     const dataset = () =>

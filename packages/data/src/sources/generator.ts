@@ -5,7 +5,6 @@ import { toElement } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
-  after,
   type DatasetNode,
   ElementIterator,
   END,
@@ -13,6 +12,7 @@ import {
   type Step,
   until,
 } from '../iterator.ts';
+import { later } from '../later.ts';
 import { count, fields } from '../node.ts';
 import { UNKNOWN_CARDINALITY } from '../options.ts';
 
@@ -78,8 +78,19 @@ class GeneratorIterator extends ElementIterator {
 
   readonly #turn = (): Awaitable<Step | typeof AGAIN> => {
     if (this.#ended) return END;
-    const running = (this.#running ??= this.#begin());
-    return after(running.next() as Awaitable<IteratorResult<unknown>>, this.#take);
+    let result: Awaitable<IteratorResult<unknown>>;
+    try {
+      this.#running ??= this.#begin();
+      result = this.#running.next() as Awaitable<IteratorResult<unknown>>;
+    } catch (error) {
+      return this.#failed(error);
+    }
+    return result instanceof Promise ? later(result).then(this.#take, this.#failed) : this.#take(result);
+  };
+  /** What yields is over when it throws, as everywhere. */
+  readonly #failed = (error: unknown): never => {
+    this.#ended = true;
+    throw error;
   };
   readonly #take = ({ done, value }: IteratorResult<unknown>): Step | typeof AGAIN => {
     if (done === true) {

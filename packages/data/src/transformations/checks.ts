@@ -92,6 +92,7 @@ export class AssertCardinalityNode extends UnaryNode {
 
 class AssertCardinalityIterator extends CountingIterator {
   readonly #expected: number;
+  #told = false;
 
   constructor(input: ElementIterator, expected: number) {
     super(input);
@@ -105,7 +106,8 @@ class AssertCardinalityIterator extends CountingIterator {
     const expected = this.#expected;
     if (step !== END) this.position++;
     const wrong = step === END ? this.position !== expected : expected >= 0 && this.position > expected;
-    if (wrong) {
+    if (wrong && !(step === END && this.#told)) {
+      this.#told = true;
       const wanted = expected === INFINITE_CARDINALITY ? 'an infinite number of' : String(expected);
       const got = step === END ? String(this.position) : `at least ${this.position}`;
       throw new FailedPreconditionError(
