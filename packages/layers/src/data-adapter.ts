@@ -10,21 +10,33 @@ import {
   Variable,
 } from '@eagre/core';
 import { isKept, showShape, toTensor } from '@eagre/core/internal';
+import { inOrder, isByName } from './per-output.ts';
+import type { Tensors } from './steps.ts';
 
-/** Inputs of a model: one, or a list for a model of several. */
-export type Inputs = TensorLike | readonly (Tensor | Variable | NDArrayLike)[];
+/** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
+export type Inputs =
+  | TensorLike
+  | readonly (Tensor | Variable | NDArrayLike)[]
+  | Readonly<Record<string, TensorLike>>;
+
+/** The names of a model's inputs and outputs, where it has any. */
+export interface Names {
+  readonly inputs: readonly string[] | null;
+  readonly outputs: readonly string[] | null;
+}
 
 /** One batch: inputs, targets, weights of the examples. */
 export interface Batch {
-  readonly x: Tensor | readonly Tensor[];
-  readonly y: Tensor | undefined;
-  readonly sampleWeight: Tensor | undefined;
+  readonly x: Tensors;
+  readonly y: Tensors | undefined;
+  readonly sampleWeight: Tensors | undefined;
 }
 
 /** What an iterable of batches yields: inputs, or inputs, targets and weights. */
 export type BatchLike =
   | TensorLike
-  | readonly [x: Inputs, y?: TensorLike | undefined, sampleWeight?: TensorLike | undefined];
+  | Readonly<Record<string, TensorLike>>
+  | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
 /** Examples: one input, several tensors for a model of several inputs, or an iterable of batches. */
@@ -46,41 +58,32 @@ export interface ArraysOptions {
 
 /** Batches cut from tensors whose first dimension counts the examples. */
 export class ArrayBatches implements Batches {
-  readonly #x: readonly Tensor[];
-  readonly #many: boolean;
-  readonly #y: Tensor | undefined;
-  readonly #weight: Tensor | undefined;
+  readonly #x: Tensors;
+  readonly #y: Tensors | undefined;
+  readonly #weight: Tensors | undefined;
   readonly #options: ArraysOptions;
   readonly examples: number;
 
   /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
-  constructor(
-    x: Tensor | readonly Tensor[],
-    y: Tensor | undefined,
-    weight: Tensor | undefined,
-    options: ArraysOptions,
-  ) {
-    this.#many = Array.isArray(x);
-    this.#x = (this.#many ? x : [x]) as readonly Tensor[];
+  constructor(x: Tensors, y: Tensors | undefined, weight: Tensors | undefined, options: ArraysOptions) {
+    this.#x = x;
     this.#y = y;
     this.#weight = weight;
     this.#options = options;
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new InvalidArgumentError(`batchSize must be a positive integer, got ${options.batchSize}`);
     }
-    const first = (this.#x[0] as Tensor).shape[0];
+    const [head] = flat(x) as readonly [Tensor];
+    const first = head.shape[0];
     if (first === undefined || first === 0) {
       throw new InvalidArgumentError(
-        `x needs a first dimension that counts examples, got shape ${showShape((this.#x[0] as Tensor).shape)}`,
+        `x needs a first dimension that counts examples, got shape ${showShape(head.shape)}`,
       );
     }
     this.examples = first;
-    for (const [name, t] of [
-      ...this.#x.map((t) => ['x', t] as const),
-      ['y', y] as const,
-      ['sampleWeight', weight] as const,
-    ]) {
-      if (t !== undefined && t.shape[0] !== first) {
+    for (const [name, given] of Object.entries({ x, y, sampleWeight: weight })) {
+      for (const t of flat(given)) {
+        if (t.shape[0] === first) continue;
         throw new InvalidArgumentError(
           `${name} has ${t.shape[0] ?? 'no'} examples (shape ${showShape(t.shape)}), x has ${first}`,
         );
@@ -104,15 +107,16 @@ export class ArrayBatches implements Batches {
           indices === undefined
             ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
             : gather(t, indices);
-        const x = this.#x.map(cut);
-        const y = this.#y === undefined ? undefined : cut(this.#y);
-        const sampleWeight = this.#weight === undefined ? undefined : cut(this.#weight);
+        const each = (given: Tensors): Tensors => (given instanceof Tensor ? cut(given) : given.map(cut));
+        const x = each(this.#x);
+        const y = this.#y === undefined ? undefined : each(this.#y);
+        const sampleWeight = this.#weight === undefined ? undefined : each(this.#weight);
         indices?.dispose();
         try {
-          yield { x: this.#many ? x : (x[0] as Tensor), y, sampleWeight };
+          yield { x, y, sampleWeight };
         } finally {
           // The batch is over once the next one is asked for, unless code of the user has seen it.
-          for (const t of [...x, y, sampleWeight]) if (t !== undefined && !isKept(t)) t.dispose();
+          for (const t of tensorsOf({ x, y, sampleWeight })) if (!isKept(t)) t.dispose();
         }
       }
     } finally {
@@ -126,9 +130,11 @@ class IterableBatches implements Batches {
   readonly steps: number | undefined;
   readonly endless: boolean;
   readonly #source: BatchSource;
+  readonly #names: Names;
 
-  constructor(source: BatchSource) {
+  constructor(source: BatchSource, names: Names) {
     this.#source = source;
+    this.#names = names;
     const { length, cardinality } = source as { length?: unknown; cardinality?: unknown };
     // A dataset of tf.data tells its number of batches, or -1 if it has no end and -2 if it does not know.
     const count: unknown = typeof cardinality === 'function' ? cardinality.call(source) : length;
@@ -138,12 +144,13 @@ class IterableBatches implements Batches {
 
   batches(): AsyncIterator<Batch> {
     const source = this.#source;
+    const names = this.#names;
     const iterator: Iterator<BatchLike> | AsyncIterator<BatchLike> =
       Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
     return {
       async next(): Promise<IteratorResult<Batch>> {
         const { done, value } = await iterator.next();
-        return done === true ? { done, value: undefined } : { done: false, value: batchOf(value) };
+        return done === true ? { done, value: undefined } : { done: false, value: batchOf(value, names) };
       },
       async return(): Promise<IteratorResult<Batch>> {
         // A generator that the user made is the user's: another call may go on with it.
@@ -154,25 +161,25 @@ class IterableBatches implements Batches {
   }
 }
 
-function batchOf(item: BatchLike): Batch {
-  const [x, y, weight] = isTuple(item) ? item : [item as TensorLike];
+function batchOf(item: BatchLike, names: Names): Batch {
+  const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(
       `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${String(item)}`,
     );
   }
   return {
-    x: inputTensors(x),
-    y: y === undefined ? undefined : toTensor(y),
-    sampleWeight: weight === undefined ? undefined : toTensor(weight),
+    x: inputTensors(x, names.inputs, 'x', 'input'),
+    y: targetTensors(y, names, 'y'),
+    sampleWeight: targetTensors(weight, names, 'sampleWeight'),
   };
 }
 
 /** Whether an item is [x, y?, sampleWeight?]: an array of things that hold values, rather than an array of numbers. */
-function isTuple(item: BatchLike): item is readonly [Inputs, TensorLike?, TensorLike?] {
+function isTuple(item: BatchLike): item is readonly [Inputs, Inputs?, Inputs?] {
   if (!Array.isArray(item) || item.length === 0 || item.length > 3) return false;
   const [x, ...rest] = item as readonly unknown[];
-  if (item.length === 1) return isOne(x) || isList(x);
+  if (item.length === 1) return isOne(x) || isList(x) || isByName(x);
   return holds(x) && rest.every((v) => v === undefined || holds(v));
 }
 
@@ -204,35 +211,57 @@ export function isBatchSource(value: unknown): value is BatchSource {
   return Symbol.iterator in value || Symbol.asyncIterator in value;
 }
 
-/** Tensors of what a user passed as inputs: one, or an array of tensors for a model of several. */
-export function inputTensors(x: Inputs): Tensor | readonly Tensor[] {
-  return isList(x) ? x.map((t) => toTensor(t)) : toTensor(x as TensorLike);
+/** @throws InvalidArgumentError for names that the model does not have, or lacks */
+export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
+  if (isList(x)) return x.map((t) => toTensor(t));
+  if (!isByName(x)) return toTensor(x as TensorLike);
+  const list = inOrder(x as Readonly<Record<string, TensorLike>>, names, what, of);
+  return list.map((t, i) => {
+    if (t !== undefined && t !== null) return toTensor(t);
+    throw new InvalidArgumentError(`${what} has nothing for the ${of} '${names?.[i]}'`);
+  });
+}
+
+/** Targets, or weights of examples, if there are any. */
+export function targetTensors(y: Inputs | null | undefined, names: Names, what: string): Tensors | undefined {
+  return y === undefined || y === null ? undefined : inputTensors(y, names.outputs, what, 'output');
+}
+
+/** One tensor or several as a list. */
+export function flat(given: Tensors | undefined): readonly Tensor[] {
+  if (given === undefined) return [];
+  return given instanceof Tensor ? [given] : given;
+}
+/** All tensors of a batch. */
+export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {
+  return [x, y, sampleWeight].flatMap(flat);
 }
 
 /** Batches of what a user passed. @param what the method, for messages. */
 export function adapt(
   x: FitData,
-  y: TensorLike | undefined,
-  weight: TensorLike | undefined,
-  options: ArraysOptions,
+  y: Inputs | null | undefined,
+  weight: Inputs | null | undefined,
+  options: ArraysOptions & { readonly names: Names },
   what: string,
 ): Batches {
+  const { names } = options;
   if (isBatchSource(x)) {
-    if (y !== undefined || weight !== undefined) {
+    if ((y !== undefined && y !== null) || (weight !== undefined && weight !== null)) {
       throw new InvalidArgumentError(
         'an iterable yields targets and weights itself, [x, y, sampleWeight]; leave y and sampleWeight out',
         what,
       );
     }
-    return new IterableBatches(x);
+    return new IterableBatches(x, names);
   }
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(`x is ${x}; expected a tensor or what makes one, or batches`, what);
   }
   return new ArrayBatches(
-    inputTensors(x),
-    y === undefined || y === null ? undefined : toTensor(y),
-    weight === undefined || weight === null ? undefined : toTensor(weight),
+    inputTensors(x, names.inputs, 'x', 'input'),
+    targetTensors(y, names, 'y'),
+    targetTensors(weight, names, 'sampleWeight'),
     options,
   );
 }

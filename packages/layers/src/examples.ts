@@ -1,26 +1,38 @@
-import { InvalidArgumentError, scope, Tensor, type TensorLike } from '@eagre/core';
+import { InvalidArgumentError, scope, Tensor } from '@eagre/core';
 import { toTensor } from '@eagre/core/internal';
-import { type Batch, type FitData, inputTensors, isBatchSource } from './data-adapter.ts';
+import {
+  type Batch,
+  type FitData,
+  flat,
+  type Inputs,
+  inputTensors,
+  isBatchSource,
+  type Names,
+  targetTensors,
+} from './data-adapter.ts';
+import type { Tensors } from './steps.ts';
 
 /** Examples with targets and weights, as users give them. */
 export interface Examples {
   readonly x: FitData;
-  readonly y: TensorLike | undefined;
-  readonly weight: TensorLike | undefined;
+  readonly y: Inputs | undefined;
+  readonly weight: Inputs | undefined;
 }
 /** Examples held back, as `validationData` takes them. */
-export type HeldBack = readonly [x: Tensor | readonly Tensor[], y: Tensor, sampleWeight?: Tensor];
+export type HeldBack = readonly [x: Tensors, y: Tensors, sampleWeight?: Tensors | undefined];
 
 /** Splits the last part of the examples off, as `validationSplit` says. */
-export function holdBack(examples: Examples, share: number): [Examples, HeldBack] {
+export function holdBack(examples: Examples, share: number, names: Names): [Examples, HeldBack] {
   if (!(share > 0 && share < 1)) {
     throw new InvalidArgumentError(`validationSplit must be in (0, 1), got ${share}`, 'fit');
   }
-  const { x, y, weight } = examples;
+  const { x } = examples;
+  const y = targetTensors(examples.y, names, 'y');
   if (isBatchSource(x) || y === undefined)
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
-  const inputs = inputTensors(x);
-  const n = (inputs instanceof Tensor ? inputs : (inputs[0] as Tensor)).shape[0] ?? 0;
+  const inputs = inputTensors(x, names.inputs, 'x', 'input');
+  const weight = targetTensors(examples.weight, names, 'sampleWeight');
+  const n = (flat(inputs)[0] as Tensor).shape[0] ?? 0;
   const at = Math.floor(n * (1 - share));
   if (at === 0 || at === n) {
     throw new InvalidArgumentError(
@@ -42,8 +54,8 @@ export function holdBack(examples: Examples, share: number): [Examples, HeldBack
     };
   const part = (from: number, to: number): HeldBack => {
     const piece = cut(from, to);
-    const parts = [inputs instanceof Tensor ? piece(inputs) : inputs.map(piece), piece(toTensor(y))] as const;
-    return weight === undefined ? parts : [...parts, piece(toTensor(weight))];
+    const pieces = (given: Tensors): Tensors => (given instanceof Tensor ? piece(given) : given.map(piece));
+    return [pieces(inputs), pieces(y), weight === undefined ? undefined : pieces(weight)];
   };
   const [headX, headY, headWeight] = part(0, at);
   return [{ x: headX, y: headY, weight: headWeight }, part(at, n)];
@@ -53,10 +65,16 @@ export function holdBack(examples: Examples, share: number): [Examples, HeldBack
 export function classWeights(
   batch: Batch,
   weights: Readonly<Record<number, number>> | undefined,
-): Tensor | undefined {
+): Tensors | undefined {
   if (weights === undefined) return batch.sampleWeight;
   const { y, sampleWeight } = batch;
   if (y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
+  if (!(y instanceof Tensor) || (sampleWeight !== undefined && !(sampleWeight instanceof Tensor))) {
+    throw new InvalidArgumentError(
+      'classWeight is for models of one output; give the outputs a sampleWeight each',
+      'fit',
+    );
+  }
   return scope(() => {
     const labels = y.rank > 1 && (y.shape.at(-1) ?? 1) > 1 ? y.argMax(-1) : y.reshape([-1]);
     if (labels.size !== y.shape[0]) {

@@ -91,16 +91,6 @@ describe('several outputs', () => {
     expect(ys[2]?.array()).toEqual(x.array());
     expect(x.isDisposed).toBe(false);
   });
-  test('are not trained by compile and fit', async () => {
-    const model = make();
-    expect(() => model.compile({ loss: ['mse', 'mse'] as never })).toThrow('one loss');
-    expect(() => model.compile({ loss: { a: 'mse' } as never })).toThrow('one loss');
-    expect(() => model.compile({ metrics: { a: ['mse'] } as never })).toThrow('one list');
-    expect(() => model.compile({ metrics: [['mse']] as never })).toThrow('one list');
-    expect(() => model.compile({ metrics: 'mse' as never })).toThrow('must be a list');
-    model.compile({ loss: 'mse' });
-    await expect(model.fit(ones([2, 3]), ones([2, 1]), { verbose: 0 })).rejects.toThrow('several outputs');
-  });
 });
 
 describe('what does not fit', () => {

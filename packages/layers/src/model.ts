@@ -33,7 +33,7 @@ import {
   tryOut,
 } from './layer.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
-import { testStep, trainStep } from './steps.ts';
+import { type Tensors, testStep, trainStep } from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
 import {
@@ -182,6 +182,17 @@ export class Model extends Layer {
   get training(): Training {
     return trainingOf(this);
   }
+  /** The names of the inputs of a functional model; null where they have none. */
+  get inputNames(): string[] | null {
+    return this._graph === undefined ? null : this._graph.inputs.map((t) => t.name);
+  }
+  /** The names of the layers that the outputs come from: what `compile` and `fit` know outputs by. Null where they have none. */
+  get outputNames(): string[] | null {
+    return this._graph === undefined
+      ? null
+      : this._graph.outputs.map((t) => t.producer?.layer.name ?? t.name);
+  }
+
   /**
    * The mean loss and the metrics of `compile` (those whose kind depends on the targets from the first batch on), then metrics
    * among the attributes. All start anew with each epoch.
@@ -195,7 +206,8 @@ export class Model extends Layer {
 
   /**
    * Trains on examples: `x` and `y` as tensors, typed or nested arrays, `{ data, shape }`, or `x` as an iterable of batches
-   * `[x, y]` or `[x, y, sampleWeight]`. Shows a progress bar on a terminal, lines elsewhere.
+   * `[x, y]` or `[x, y, sampleWeight]`. For several inputs or outputs these are lists of tensors, or objects by the names of inputs
+   * and of the layers that the outputs come from. Shows a progress bar on a terminal, lines elsewhere.
    * @returns the losses and metrics of each epoch.
    */
   async fit(x: FitData, y?: Targets | FitOptions, options?: FitOptions): Promise<History> {
@@ -205,17 +217,17 @@ export class Model extends Layer {
   async evaluate(x: FitData, y?: Targets | EvaluateOptions, options?: EvaluateOptions): Promise<Logs> {
     return evaluate(this, x, y, options);
   }
-  /** The outputs for all examples, batch by batch. */
-  async predict(x: FitData, options?: PredictOptions): Promise<Tensor> {
-    return predict(this, x, options);
+  /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
+  async predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions): Promise<T> {
+    return (await predict(this, x, options)) as T;
   }
 
   /** One step on one batch, used by `fit`: override it to train differently. @returns what is shown, by name. */
-  trainStep(x: Tensor, y: Tensor | undefined, sampleWeight: Tensor | undefined): Logs {
+  trainStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): Logs {
     return trainStep(this, x, y, sampleWeight);
   }
   /** One batch of `evaluate`. */
-  testStep(x: Tensor, y: Tensor | undefined, sampleWeight: Tensor | undefined): Logs {
+  testStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): Logs {
     return testStep(this, x, y, sampleWeight);
   }
 

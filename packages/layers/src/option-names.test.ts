@@ -14,7 +14,7 @@ test('compile takes options by the names that it knows', () => {
   );
   // @ts-expect-error
   expect(() => make().compile({ loss: 'mse', metric: ['mae'] })).toThrow(
-    "compile: 'metric' is no option; known are optimizer, loss, metrics, weightedMetrics, runEagerly",
+    "compile: 'metric' is no option; known are optimizer, loss, lossWeights, metrics, weightedMetrics, runEagerly",
   );
 });
 

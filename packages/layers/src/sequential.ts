@@ -126,6 +126,11 @@ export class Sequential extends Model {
     return this._sequence.layers.reduce((specs, layer) => layer.computeOutputSpec(specs), inputs);
   }
 
+  override get outputNames(): string[] | null {
+    const last = this._sequence.layers.at(-1);
+    return last === undefined ? null : [last.name];
+  }
+
   /** @internal */
   override get knownInputShape(): PartialShape | undefined {
     return this._sequence.inputs[0]?.list[0]?.shape;

@@ -1,21 +1,18 @@
 import { GradientTape } from '@eagre/autodiff';
-import {
-  FailedPreconditionError,
-  InvalidArgumentError,
-  keep,
-  scope,
-  Tensor,
-  UnimplementedError,
-} from '@eagre/core';
-import { isFloating, outsideScopes } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
+import { isFloating } from '@eagre/core/internal';
 import { type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from './callbacks/callback.ts';
-import { isObserved, isOurLoss, metricLogs, type Training, trainingOf, updateMetrics } from './compile.ts';
+import { isObserved, metricLogs, type Training, trainingOf } from './compile.ts';
+import type { Comparison } from './compiled-loss.ts';
 import { trainableChanges } from './layer.ts';
 import type { Model } from './model.ts';
+import { checkOneForEach, type Outputs } from './per-output.ts';
 
-type Step = (x: Tensor, y: Tensor | undefined, weight: Tensor | undefined) => void;
+/** Of a model of several inputs or outputs, a list. */
+export type Tensors = Tensor | readonly Tensor[];
+type Step = (x: Tensors, y: Tensors | undefined, weight: Tensors | undefined) => void;
 /** What the arguments of a step were. */
 type Kinds = readonly (TensorSpec | readonly TensorSpec[] | undefined)[];
 
@@ -59,14 +56,14 @@ function stepsOf(model: Model, training: Training): Steps {
 }
 
 /** Forward, loss, gradients, update, metrics. */
-export function trainStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
+export function trainStep(model: Model, ...[x, y, weight]: Parameters<Step>): Logs {
   const known = stepsOf(model, trainingOf(model));
   known.kinds ??= [x, y, weight].map(kindOf);
   known.train(x, y, weight);
   return metricLogs(model);
 }
 
-function kindOf(x: Tensor | readonly Tensor[] | undefined): Kinds[number] {
+function kindOf(x: Tensors | undefined): Kinds[number] {
   if (x === undefined) return undefined;
   const spec = ({ shape, dtype }: Tensor): TensorSpec => new TensorSpec(shape, dtype);
   return x instanceof Tensor ? spec(x) : x.map(spec);
@@ -80,86 +77,123 @@ export function trainGraph(model: Model): Graph | null {
 }
 
 /** Forward, loss, metrics. */
-export function testStep(model: Model, x: Tensor, y: Tensor | undefined, weight: Tensor | undefined): Logs {
+export function testStep(model: Model, ...[x, y, weight]: Parameters<Step>): Logs {
   stepsOf(model, trainingOf(model)).test(x, y, weight);
   return metricLogs(model);
 }
 
-function train(
-  model: Model,
-  training: Training,
-  x: Tensor,
-  y: Tensor | undefined,
-  weight: Tensor | undefined,
-): void {
+function train(model: Model, training: Training, ...[x, y, weight]: Parameters<Step>): void {
   using tape = new GradientTape();
-  const yPred = forward(model, x, true);
-  const loss = totalLoss(model, training, y, yPred, weight);
+  const compared = compare(model, training, forward(model, x, true), y, weight);
+  const { total, parts } = totalLoss(model, training, compared);
   const variables = model.trainableVariables;
-  if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
+  if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(total, variables), variables);
   tape.dispose();
-  account(training, loss, x, y, yPred, weight);
+  account(training, compared, total, parts, x);
 }
 
-function test(
+function test(model: Model, training: Training, ...[x, y, weight]: Parameters<Step>): void {
+  const compared = compare(model, training, forward(model, x, false), y, weight);
+  const { total, parts } = totalLoss(model, training, compared);
+  account(training, compared, total, parts, x);
+}
+
+function forward(model: Model, x: Tensors, training: boolean): readonly Tensor[] {
+  const yPred: Tensor | readonly Tensor[] = model.invoke(x, { training });
+  return yPred instanceof Tensor ? [yPred] : yPred;
+}
+
+/** Predictions with the targets and weights of each, and the model's outputs. */
+interface Compared extends Comparison {
+  readonly outputs: Outputs;
+  readonly hasTargets: boolean;
+}
+
+function compare(
   model: Model,
   training: Training,
-  x: Tensor,
-  y: Tensor | undefined,
-  weight: Tensor | undefined,
-): void {
-  const yPred = forward(model, x, false);
-  account(training, totalLoss(model, training, y, yPred, weight), x, y, yPred, weight);
+  predictions: readonly Tensor[],
+  y: Tensors | undefined,
+  weight: Tensors | undefined,
+): Compared {
+  const names = model.outputNames;
+  const count = predictions.length;
+  const outputs = { count, names: names?.length === count ? names : null };
+  return {
+    outputs,
+    predictions,
+    targets: targetsOf(outputs, training, y),
+    weights: weightsOf(outputs, weight),
+    hasTargets: y !== undefined,
+  };
 }
 
-function forward(model: Model, x: Tensor, training: boolean): Tensor {
-  const yPred: Tensor | readonly Tensor[] = model.invoke(x, { training });
-  if (yPred instanceof Tensor) return yPred;
-  throw new UnimplementedError(
-    'the model gives several outputs; override trainStep and testStep, or write a loop with GradientTape',
-    model.name,
+/** The targets of each output. A list may leave out outputs that have no loss. */
+function targetsOf(
+  outputs: Outputs,
+  { loss }: Training,
+  y: Tensors | undefined,
+): readonly (Tensor | undefined)[] {
+  if (y === undefined) return [];
+  const given = y instanceof Tensor ? [y] : y;
+  if (given.length === outputs.count) return given;
+  const losses = loss?.resolve(outputs) ?? [];
+  if (given.length === losses.filter((one) => one !== null).length) {
+    let next = 0;
+    return losses.map((one) => (one === null ? undefined : given[next++]));
+  }
+  const names = outputs.names === null ? '' : ` (${outputs.names.join(', ')})`;
+  throw new InvalidArgumentError(
+    `the model has ${outputs.count} outputs${names}, y ${y instanceof Tensor ? 'is one tensor' : `has ${y.length} tensors`}: give one for each, in a list or by name`,
+    'fit',
   );
 }
 
+/** The weights of the examples for each output. */
+function weightsOf(outputs: Outputs, weight: Tensors | undefined): readonly (Tensor | undefined)[] {
+  if (weight === undefined) return [];
+  if (weight instanceof Tensor) return new Array<Tensor>(outputs.count).fill(weight);
+  checkOneForEach(weight, outputs, 'sampleWeight');
+  return weight;
+}
+
+/** The whole loss, and those of the outputs. */
 function totalLoss(
   model: Model,
   training: Training,
-  y: Tensor | undefined,
-  yPred: Tensor,
-  sampleWeight: Tensor | undefined,
-): Tensor {
+  compared: Compared,
+): { readonly total: Tensor; readonly parts: readonly Tensor[] } {
   const { loss } = training;
-  const parts = model.losses.map((part) => {
+  const penalties = model.losses.map((part) => {
     const sum = part.rank === 0 ? part : part.sum();
     return isFloating(sum.dtype) ? sum : sum.cast('float32');
   });
-  if (loss === undefined && parts.length === 0) {
-    throw new FailedPreconditionError(
-      'the model has neither a loss nor penalties; give compile a loss',
-      model.name,
-    );
+  if (loss === undefined) {
+    if (penalties.length === 0) {
+      throw new FailedPreconditionError(
+        'the model has neither a loss nor penalties; give compile a loss',
+        model.name,
+      );
+    }
+    return { total: penalties.reduce((a, b) => a.add(b)), parts: [] };
   }
-  if (loss !== undefined) {
-    if (y === undefined) throw new InvalidArgumentError('the loss needs targets: pass y', model.name);
-    if (isObserved(training)) for (const t of [y, yPred]) keep(t);
-    const compute = (): Tensor => loss(y, yPred, sampleWeight === undefined ? {} : { sampleWeight });
-    const own = isOurLoss(loss) ? compute() : outsideScopes(compute);
-    // A loss without a reduction gives one number for each example.
-    parts.unshift(own.rank === 0 ? own : own.mean());
-  }
-  return parts.reduce((a, b) => a.add(b));
+  if (!compared.hasTargets) throw new InvalidArgumentError('the loss needs targets: pass y', model.name);
+  if (isObserved(training)) for (const t of [...compared.targets, ...compared.predictions]) if (t) keep(t);
+  const parts = loss.compute(compared.outputs, compared);
+  return { total: [loss.sum(parts), ...penalties].reduce((a, b) => a.add(b)), parts };
 }
 
 function account(
   training: Training,
-  loss: Tensor,
-  x: Tensor | readonly Tensor[],
-  y: Tensor | undefined,
-  yPred: Tensor,
-  weight: Tensor | undefined,
+  compared: Compared,
+  total: Tensor,
+  parts: readonly Tensor[],
+  x: Tensors,
 ): void {
   // The mean over the epoch is that over examples, so a short last batch counts for less.
-  const first = (Array.isArray(x) ? x[0] : x) as Tensor;
-  training.mean.updateState(loss, { sampleWeight: first.shape[0] ?? 1 });
-  if (y !== undefined) updateMetrics(training, y, yPred, weight);
+  const first = (x instanceof Tensor ? x : x[0]) as Tensor;
+  const examples = first.shape[0] ?? 1;
+  training.mean.updateState(total, { sampleWeight: examples });
+  training.loss?.account(parts, examples);
+  if (compared.hasTargets) training.metrics.update(compared.outputs, compared);
 }

@@ -1,4 +1,4 @@
-import { concat, InvalidArgumentError, keep, scope, Tensor, type TensorLike } from '@eagre/core';
+import { concat, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
 import { aliasTensor, isKept } from '@eagre/core/internal';
 import { Callback, type FitParams, type Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
@@ -12,14 +12,20 @@ import {
   type BatchSource,
   Feed,
   type FitData,
+  flat,
   type Inputs,
   isBatchSource,
+  type Names,
+  tensorsOf,
 } from './data-adapter.ts';
 import { classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
 import { checkOptionNames, type OptionNames } from './option-names.ts';
+import { isByName } from './per-output.ts';
+import type { Tensors } from './steps.ts';
 
-export type Targets = TensorLike;
+/** Targets: a tensor, for several outputs a list or tensors by name. */
+export type Targets = Inputs;
 export type Verbosity = 0 | 1 | 2 | 'auto';
 
 interface BatchOptions {
@@ -32,14 +38,13 @@ interface BatchOptions {
   readonly steps?: number;
 }
 export interface EvaluateOptions extends BatchOptions {
-  readonly sampleWeight?: TensorLike;
+  /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
+  readonly sampleWeight?: Inputs;
 }
 export interface PredictOptions extends BatchOptions {}
 
 /** What is validated on: a list [x, y, sampleWeight?], or an iterable of batches. */
-export type ValidationData =
-  | readonly [x: Inputs, y: TensorLike, sampleWeight?: TensorLike | undefined]
-  | BatchSource;
+export type ValidationData = readonly [x: Inputs, y: Inputs, sampleWeight?: Inputs | undefined] | BatchSource;
 
 export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly epochs?: number;
@@ -49,8 +54,8 @@ export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly stepsPerEpoch?: number;
   /** Reorder the examples before each epoch; true unless given. Does not apply to iterables. */
   readonly shuffle?: boolean;
-  /** A factor for the loss of each example, and for `weightedMetrics`. */
-  readonly sampleWeight?: TensorLike;
+  /** A factor for the loss of each example, and for `weightedMetrics`; for several outputs one for all, a list, or by name. */
+  readonly sampleWeight?: Inputs;
   /** A weight for the examples of each class, by label. */
   readonly classWeight?: Readonly<Record<number, number>>;
   /** The last part of the examples, as a fraction, is held back for validation; `validationData` overrides it. */
@@ -91,18 +96,21 @@ const fitOptionNames: OptionNames<FitOptions> = {
 function splitArguments<O extends object>(
   second: Targets | O | undefined,
   options: O | undefined,
+  names: readonly string[] | null,
 ): [Targets | undefined, O] {
-  if (options === undefined && isOptions(second)) return [undefined, second as O];
+  if (options === undefined && isByName(second) && !areTargets(second, names))
+    return [undefined, second as unknown as O];
   return [second as Targets | undefined, options ?? ({} as O)];
 }
 
-function isOptions(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.getPrototypeOf(value) === Object.prototype &&
-    !('data' in value && 'shape' in value)
-  );
+/** Whether an object holds targets by the names of outputs. */
+function areTargets(value: object, names: readonly string[] | null): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && names !== null && keys.every((key) => names.includes(key));
+}
+
+function namesOf(model: Model): Names {
+  return { inputs: model.inputNames, outputs: model.outputNames };
 }
 
 function checkCount(what: string, value: number | undefined, least = 1): void {
@@ -166,7 +174,8 @@ export async function fit(
   second?: Targets | FitOptions,
   third?: FitOptions,
 ): Promise<History> {
-  const [y, options] = splitArguments(second, third);
+  const names = namesOf(model);
+  const [y, options] = splitArguments(second, third, names.outputs);
   checkOptionNames(options, fitOptionNames, 'fit');
   trainingOf(model);
   const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch } = options;
@@ -179,9 +188,9 @@ export async function fit(
   let examples: Examples = { x, y, weight: options.sampleWeight };
   let { validationData } = options;
   if (validationSplit !== 0 && validationData === undefined) {
-    [examples, validationData] = holdBack(examples, validationSplit);
+    [examples, validationData] = holdBack(examples, validationSplit, names);
   }
-  const batches = adapt(examples.x, examples.y, examples.weight, { batchSize, shuffle }, 'fit');
+  const batches = adapt(examples.x, examples.y, examples.weight, { batchSize, shuffle, names }, 'fit');
   const validate =
     validationData === undefined
       ? undefined
@@ -261,14 +270,12 @@ function run(
   model: Model,
   method: 'trainStep' | 'testStep',
   batch: Batch,
-  sampleWeight: Tensor | undefined,
+  sampleWeight: Tensors | undefined,
 ): Logs {
   const step: Step = model[method];
   const { x, y } = batch;
-  if (!ownSteps.has(step)) {
-    for (const t of [...(x instanceof Tensor ? [x] : x), y, sampleWeight]) if (t !== undefined) keep(t);
-  }
-  return step.call(model, x as Tensor, y, sampleWeight);
+  if (!ownSteps.has(step)) for (const t of tensorsOf({ x, y, sampleWeight })) keep(t);
+  return step.call(model, x, y, sampleWeight);
 }
 
 /** What validates after an epoch: the data are converted once. */
@@ -278,7 +285,7 @@ function validation(
   batchSize: number,
   steps: number | undefined,
 ): (callbacks: CallbackList) => Promise<Logs> {
-  const options = { batchSize, shuffle: false };
+  const options = { batchSize, shuffle: false, names: namesOf(model) };
   if (!isBatchSource(data) && !Array.isArray(data)) {
     throw new InvalidArgumentError('validationData is [x, y] or an iterable of batches', 'fit');
   }
@@ -315,22 +322,29 @@ export async function evaluate(
   second?: Targets | EvaluateOptions,
   third?: EvaluateOptions,
 ): Promise<Logs> {
-  const [y, options] = splitArguments(second, third);
+  const names = namesOf(model);
+  const [y, options] = splitArguments(second, third, names.outputs);
   checkOptionNames(options, evaluateOptionNames, 'evaluate');
   trainingOf(model);
   const { batchSize = 32, steps } = options;
   checkCount('steps', steps);
-  const batches = adapt(x, y, options.sampleWeight, { batchSize, shuffle: false }, 'evaluate');
+  const batches = adapt(x, y, options.sampleWeight, { batchSize, shuffle: false, names }, 'evaluate');
   return alone('Evaluate', model, batches, options, (callbacks, bar) =>
     test(model, batches, steps, callbacks, bar),
   );
 }
 
-export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensor> {
+export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
   checkOptionNames(options, batchOptionNames, 'predict');
   const { batchSize = 32, steps } = options;
   checkCount('steps', steps);
-  const batches = adapt(x, undefined, undefined, { batchSize, shuffle: false }, 'predict');
+  const batches = adapt(
+    x,
+    undefined,
+    undefined,
+    { batchSize, shuffle: false, names: namesOf(model) },
+    'predict',
+  );
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
   let many = false;
@@ -338,10 +352,10 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     await callbacks.call((c) => c.onPredictBegin());
     await onePass(batches, steps, 'predict', async (batch, index) => {
       await callbacks.call((c) => c.onPredictBatchBegin(index));
-      const y: Tensor | readonly Tensor[] = scope(() => model.invoke(batch.x, { training: false }));
+      const y: Tensors = scope(() => model.invoke(batch.x, { training: false }));
       many = !(y instanceof Tensor);
-      const inputs = batch.x instanceof Tensor ? [batch.x] : batch.x;
-      (y instanceof Tensor ? [y] : y).forEach((t, i) => {
+      const inputs = flat(batch.x);
+      flat(y).forEach((t, i) => {
         // An input that was passed on goes when its batch goes.
         (outputs[i] ??= []).push(inputs.includes(t) ? aliasTensor(t, t.shape) : t);
       });
@@ -357,7 +371,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     for (const t of parts) if (!isKept(t)) t.dispose();
     return joined;
   });
-  return (many ? all : all[0]) as Tensor;
+  return many ? all : (all[0] as Tensor);
 }
 
 /** A pass outside of training, with its own progress bar. */

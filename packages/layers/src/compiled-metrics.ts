@@ -1,0 +1,148 @@
+// The metrics of a model, for each output its own.
+import { InvalidArgumentError, scope, type Tensor, UnimplementedError } from '@eagre/core';
+import { outsideScopes, showShape } from '@eagre/core/internal';
+import { metrics as metricsModule } from '@eagre/metrics';
+import type { Comparison } from './compiled-loss.ts';
+import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
+
+export type Metric = metricsModule.Metric;
+type MetricLike = metricsModule.MetricLike;
+type OfOutput = MetricLike | readonly MetricLike[] | null;
+/** For one output a list; for several a list of one item or list for each, or by the outputs' names. */
+export type MetricsOption = readonly OfOutput[] | Readonly<Record<string, OfOutput>>;
+
+/** A metric that was asked for. What `'accuracy'` means depends on the targets, so a name waits for the first batch. */
+interface Requested {
+  readonly like: MetricLike;
+  readonly weighted: boolean;
+  metric: Metric | undefined;
+  /** The place of its output. */
+  output: number;
+  /** The name of its output, where there are several. */
+  prefix: string | undefined;
+}
+
+/** The requests of `metrics` or `weightedMetrics`, in the form in which they were given. */
+type Given = readonly (readonly Requested[])[] | Readonly<Record<string, readonly Requested[]>>;
+
+export class CompiledMetrics {
+  readonly #given: readonly (readonly [what: string, given: Given])[];
+  readonly #requests: readonly Requested[];
+  #resolved = false;
+
+  /** @throws InvalidArgumentError for what is no list, or no metric */
+  constructor(metrics: MetricsOption | undefined, weightedMetrics: MetricsOption | undefined) {
+    this.#given = [
+      ['metrics', requests('metrics', metrics, false)],
+      ['weightedMetrics', requests('weightedMetrics', weightedMetrics, true)],
+    ];
+    this.#requests = this.#given.flatMap(([, given]) => Object.values(given).flat());
+  }
+
+  /** Those that exist: names become metrics with the first batch. */
+  get metrics(): Metric[] {
+    return this.#requests.flatMap(({ metric }) => (metric === undefined ? [] : [metric]));
+  }
+
+  /** Whether code of the user gets to see targets and predictions, and may keep them. */
+  get observed(): boolean {
+    return this.#requests.some(({ like, metric }) =>
+      metric === undefined ? typeof like !== 'string' : !isOurMetric(metric),
+    );
+  }
+
+  /** Gives the requests to the outputs. @throws InvalidArgumentError when they do not fit these */
+  resolve(outputs: Outputs): void {
+    if (this.#resolved) return;
+    for (const [what, given] of this.#given) {
+      const list = Array.isArray(given)
+        ? (given as readonly (readonly Requested[])[])
+        : inOrder(given as Readonly<Record<string, readonly Requested[]>>, outputs.names, what);
+      if (outputs.count === 1 || list.length === 0) continue;
+      checkOneForEach(list, outputs, what);
+      list.forEach((some, output) => {
+        for (const request of some ?? []) {
+          request.output = output;
+          request.prefix = outputs.names?.[output];
+        }
+      });
+    }
+    this.#resolved = true;
+  }
+
+  /** Takes a batch into account. */
+  update(outputs: Outputs, { targets, predictions, weights }: Comparison): void {
+    this.resolve(outputs);
+    for (const request of this.#requests) {
+      const { output, weighted, like } = request;
+      const [y, p, sampleWeight] = [targets[output], predictions[output] as Tensor, weights[output]];
+      if (y === undefined) {
+        throw new InvalidArgumentError(
+          `there are no targets for the metrics of output ${request.prefix ?? output}`,
+        );
+      }
+      request.metric ??= metricsModule.get(like, { yTrueShape: y.shape, yPredShape: p.shape });
+      const { metric } = request;
+      const options = weighted && sampleWeight !== undefined ? { sampleWeight } : {};
+      if (isOurMetric(metric)) metric.updateState(y, p, options);
+      else outsideScopes(() => metric.updateState(y, p, options));
+    }
+  }
+
+  /** The name of a metric in the logs, unless another one has it. */
+  nameOf(metric: Metric, taken: (name: string) => boolean): string {
+    const request = this.#requests.find((r) => r.metric === metric);
+    const start = request?.prefix === undefined ? '' : `${request.prefix}_`;
+    const name = `${start}${metric.name}`;
+    return request?.weighted === true && taken(name) ? `${start}weighted_${metric.name}` : name;
+  }
+}
+
+function requests(what: string, given: MetricsOption | undefined, weighted: boolean): Given {
+  if (given === undefined || given === null) return [];
+  const ofOutput = (some: OfOutput): Requested[] => {
+    if (some === null || some === undefined) return [];
+    return (Array.isArray(some) ? (some as readonly MetricLike[]) : [some as MetricLike]).map((like) => {
+      // Only to find out now whether there is such a metric.
+      const known = metricsModule.get(like, { yTrueShape: [1, 1], yPredShape: [1, 1] });
+      return {
+        like,
+        weighted,
+        metric: typeof like === 'string' ? undefined : known,
+        output: 0,
+        prefix: undefined,
+      };
+    });
+  };
+  if (Array.isArray(given)) return (given as readonly OfOutput[]).map(ofOutput);
+  if (isByName(given)) {
+    const entries = Object.entries(given as Readonly<Record<string, OfOutput>>);
+    return Object.fromEntries(entries.map(([name, some]) => [name, ofOutput(some)]));
+  }
+  throw new InvalidArgumentError(
+    `${what} must be a list such as ['accuracy'], or lists by the names of outputs; got ${String(given)}`,
+    'compile',
+  );
+}
+
+/** The value of a metric for the logs. @throws UnimplementedError for several numbers */
+export function valueOf(metric: Metric): number {
+  const read = (): number => {
+    const value = metric.result();
+    if (value.size !== 1) {
+      throw new UnimplementedError(
+        `the metric '${metric.name}' gives several numbers (${showShape(value.shape)}), and logs hold one each; let it average, or compute it after predict`,
+        'fit',
+      );
+    }
+    return Number(value.item());
+  };
+  return isOurMetric(metric) ? scope(read) : outsideScopes(read);
+}
+
+// What keeps no tensor: classes of ours that call no function of the user's.
+const ourMetrics = new Set<unknown>(Object.values(metricsModule));
+ourMetrics.delete(metricsModule.MeanMetricWrapper);
+function isOurMetric(metric: Metric): boolean {
+  return ourMetrics.has(metric.constructor);
+}
