@@ -14,6 +14,7 @@ import {
 } from '@eagre/core';
 import {
   callable,
+  checkOptionsOf,
   context,
   guardedShape,
   lifted,
@@ -107,6 +108,7 @@ export class Layer extends Module implements Trackable {
 
   constructor(options: LayerOptions = {}) {
     checkLayerOptions(options, new.target.name);
+    checkOptionsOf(new.target, options);
     super({ name: options.name ?? uniqueName(new.target.name) });
     this.dtype = options.dtype ?? 'float32';
     const state: LayerState = {

@@ -1,8 +1,12 @@
 import '@eagre/backend-js';
 import { InvalidArgumentError, ones } from '@eagre/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { Layer } from './layer.ts';
+import * as layers from './layers/index.ts';
 import { Dense } from './layers/index.ts';
 import { Sequential } from './sequential.ts';
+
+type Fn = abstract new (...args: never) => object;
 
 const make = (): Sequential => new Sequential([new Dense(1, { inputShape: [2] })]);
 const [x, y] = [ones([4, 2]), ones([4, 1])];
@@ -32,6 +36,87 @@ test('fit, evaluate and predict as well', async () => {
   // @ts-expect-error
   await expect(model.predict(x, { epochs: 1 })).rejects.toThrow("predict: 'epochs' is no option");
   expect(await model.evaluate(x, y, { verbose: 0, sampleWeight: ones([4]) })).toHaveProperty('loss');
+});
+
+describe('layers take options by the names that they know', () => {
+  const cell = (): InstanceType<typeof layers.GRUCell> => new layers.GRUCell(2);
+  const made: Record<string, (options: never) => Layer> = {
+    Activation: (o) => new layers.Activation('relu', o),
+    Add: (o) => new layers.Add(o),
+    Average: (o) => new layers.Average(o),
+    AveragePooling2D: (o) => new layers.AveragePooling2D(2, o),
+    BatchNormalization: (o) => new layers.BatchNormalization(o),
+    Bidirectional: (o) => new layers.Bidirectional(new layers.LSTM(2), o),
+    Concatenate: (o) => new layers.Concatenate(o),
+    Conv2D: (o) => new layers.Conv2D(1, 2, o),
+    Conv2DTranspose: (o) => new layers.Conv2DTranspose(1, 2, o),
+    Dense: (o) => new layers.Dense(1, o),
+    DepthwiseConv2D: (o) => new layers.DepthwiseConv2D(2, o),
+    Dropout: (o) => new layers.Dropout(0.5, o),
+    Embedding: (o) => new layers.Embedding(2, 3, o),
+    Flatten: (o) => new layers.Flatten(o),
+    GRU: (o) => new layers.GRU(2, o),
+    GRUCell: (o) => new layers.GRUCell(2, o),
+    GaussianDropout: (o) => new layers.GaussianDropout(0.5, o),
+    GaussianNoise: (o) => new layers.GaussianNoise(1, o),
+    GlobalAveragePooling1D: (o) => new layers.GlobalAveragePooling1D(o),
+    GlobalAveragePooling2D: (o) => new layers.GlobalAveragePooling2D(o),
+    GlobalMaxPooling1D: (o) => new layers.GlobalMaxPooling1D(o),
+    GlobalMaxPooling2D: (o) => new layers.GlobalMaxPooling2D(o),
+    Identity: (o) => new layers.Identity(o),
+    InputLayer: (o) => new layers.InputLayer({ shape: [2], ...(o as object) }),
+    LSTM: (o) => new layers.LSTM(2, o),
+    LSTMCell: (o) => new layers.LSTMCell(2, o),
+    Lambda: (o) => new layers.Lambda((x) => x, o),
+    LayerNormalization: (o) => new layers.LayerNormalization(o),
+    LeakyReLU: (o) => new layers.LeakyReLU(0.1, o),
+    MaxPooling2D: (o) => new layers.MaxPooling2D(2, o),
+    Maximum: (o) => new layers.Maximum(o),
+    Minimum: (o) => new layers.Minimum(o),
+    MultiHeadAttention: (o) => new layers.MultiHeadAttention(2, 3, o),
+    Multiply: (o) => new layers.Multiply(o),
+    Permute: (o) => new layers.Permute([1], o),
+    RMSNormalization: (o) => new layers.RMSNormalization(o),
+    RNN: (o) => new layers.RNN(cell(), o),
+    ReLU: (o) => new layers.ReLU(o),
+    RepeatVector: (o) => new layers.RepeatVector(2, o),
+    Rescaling: (o) => new layers.Rescaling(2, o),
+    Reshape: (o) => new layers.Reshape([1], o),
+    SeparableConv2D: (o) => new layers.SeparableConv2D(1, 2, o),
+    SimpleRNN: (o) => new layers.SimpleRNN(2, o),
+    SimpleRNNCell: (o) => new layers.SimpleRNNCell(2, o),
+    Softmax: (o) => new layers.Softmax(-1, o),
+    SpatialDropout2D: (o) => new layers.SpatialDropout2D(0.5, o),
+    StackedRNNCells: (o) => new layers.StackedRNNCells([cell()], o),
+    Subtract: (o) => new layers.Subtract(o),
+    TimeDistributed: (o) => new layers.TimeDistributed(new layers.Dense(1), o),
+    UpSampling2D: (o) => new layers.UpSampling2D(2, o),
+    ZeroPadding2D: (o) => new layers.ZeroPadding2D(1, o),
+  };
+
+  test('all of them', () => {
+    const classes = Object.entries(layers).filter(([, c]) => (c as Fn).prototype instanceof Layer);
+    expect(classes.map(([name]) => name).filter((name) => !(name in made))).toEqual([]);
+  });
+
+  test.each(Object.entries(made))('%s', (name, make) => {
+    expect(() => make({ activaton: 'relu' } as never)).toThrow(
+      `${name}: 'activaton' is no option; known are`,
+    );
+    expect(make({ name: 'mine', trainable: false, dtype: 'float64' } as never).name).toBe('mine');
+    const layer = make({} as never);
+    const { fromConfig } = layer.constructor as typeof Layer;
+    expect(fromConfig.call(layer.constructor as typeof Layer, layer.getConfig()).name).toBe(layer.name);
+  });
+
+  test('those of users take others, and pass all on', () => {
+    class Own extends layers.Dense {
+      constructor(options: object) {
+        super(2, options);
+      }
+    }
+    expect(new Own({ mine: 1, useBias: false }).useBias).toBe(false);
+  });
 });
 
 test('a class in the place of a layer', () => {

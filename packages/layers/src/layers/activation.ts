@@ -1,6 +1,6 @@
 // Activations as layers.
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
@@ -14,6 +14,7 @@ import {
   resolveActivation,
   withFirst,
 } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 /** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
 export class Activation extends Layer {
@@ -145,3 +146,7 @@ export class Softmax extends Layer {
   }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
+takesOptions<LayerOptions>(layerOptions, Activation);
+takesOptions<ReLUOptions>({ ...layerOptions, maxValue: true, negativeSlope: true, threshold: true }, ReLU);
+takesOptions<LeakyReLUOptions>({ ...layerOptions, negativeSlope: true }, LeakyReLU);
+takesOptions<SoftmaxOptions>({ ...layerOptions, axis: true }, Softmax);

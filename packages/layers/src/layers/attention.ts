@@ -1,5 +1,5 @@
 import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { causalMask, fusedMatMul, showShape, toTensor } from '@eagre/core/internal';
+import { causalMask, fusedMatMul, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
@@ -15,7 +15,15 @@ import {
   resolveActivityRegularizer,
 } from './common.ts';
 import { Dropout } from './regularization.ts';
-import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
+import {
+  type BiasOptions,
+  biasOptions,
+  type KernelOptions,
+  kernelOptions,
+  layerOptions,
+  recipe,
+  recipeOptions,
+} from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
 
@@ -270,3 +278,18 @@ export interface MultiHeadAttention {
   (inputs: TensorLike | readonly Tensor[], options?: AttentionCallOptions): Tensor;
 }
 builtin(Projection, MultiHeadAttention);
+takesOptions<MultiHeadAttentionOptions>(
+  {
+    ...layerOptions,
+    ...kernelOptions,
+    ...biasOptions,
+    activityRegularizer: true,
+    numHeads: true,
+    keyDim: true,
+    valueDim: true,
+    dropout: true,
+    outputShape: true,
+    seed: true,
+  },
+  MultiHeadAttention,
+);

@@ -1,13 +1,20 @@
 // Convolutions over images [batch, height, width, channels].
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { fusedConv2d, showShape } from '@eagre/core/internal';
+import { fusedConv2d, type OptionNames, showShape, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { type Config, checkImages, checkInteger, checkPair, fail, type Size2D } from './common.ts';
 import { ConvBase, type ConvBaseOptions } from './conv-base.ts';
-import { type KernelOptions, recipe, recipeOptions } from './weights.ts';
+import {
+  biasOptions,
+  type KernelOptions,
+  kernelOptions,
+  layerOptions,
+  recipe,
+  recipeOptions,
+} from './weights.ts';
 
 interface DepthwiseOptions {
   /** Results for each channel; 1 unless said. */
@@ -255,6 +262,34 @@ export class SeparableConv2D extends ConvBase {
   }
 }
 builtin(Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D);
+
+const convOptions: OptionNames<ConvBaseOptions> = {
+  ...layerOptions,
+  ...biasOptions,
+  strides: true,
+  padding: true,
+  dilationRate: true,
+  dataFormat: true,
+  activation: true,
+  activityRegularizer: true,
+};
+const depthwiseOptions: OptionNames<DepthwiseConv2DOptions> = {
+  ...convOptions,
+  depthMultiplier: true,
+  depthwiseInitializer: true,
+  depthwiseRegularizer: true,
+  depthwiseConstraint: true,
+};
+takesOptions<Conv2DOptions>({ ...convOptions, ...kernelOptions, groups: true }, Conv2D);
+takesOptions<Conv2DTransposeOptions>(
+  { ...convOptions, ...kernelOptions, outputPadding: true },
+  Conv2DTranspose,
+);
+takesOptions<DepthwiseConv2DOptions>(depthwiseOptions, DepthwiseConv2D);
+takesOptions<SeparableConv2DOptions>(
+  { ...depthwiseOptions, pointwiseInitializer: true, pointwiseRegularizer: true, pointwiseConstraint: true },
+  SeparableConv2D,
+);
 
 /** [height, width, c, m] as a kernel of c groups. */
 function grouped(kernel: Variable): Tensor {

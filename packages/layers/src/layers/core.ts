@@ -1,5 +1,7 @@
 // Small layers: inputs, scaling, functions.
+
 import type { PartialShape, Tensor } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -9,6 +11,7 @@ import {
   type LayerOutput,
 } from '../layer.ts';
 import { type Config, checkOne, fail, floats } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 export interface InputLayerOptions extends LayerOptions {
   /** Without the batch; `null` is unknown. The same as `inputShape`. */
@@ -94,6 +97,9 @@ export class Rescaling extends Layer {
   }
 }
 builtin(InputLayer, Identity, Rescaling);
+takesOptions<LayerOptions>(layerOptions, Identity);
+takesOptions<InputLayerOptions>({ ...layerOptions, shape: true }, InputLayer);
+takesOptions<RescalingOptions>({ ...layerOptions, offset: true }, Rescaling);
 
 const copy = (value: number | readonly number[]): number | number[] =>
   typeof value === 'number' ? value : [...value];
@@ -132,3 +138,4 @@ export class Lambda extends Layer {
     return new Lambda(fn as LambdaFunction, options);
   }
 }
+takesOptions<LambdaOptions>({ ...layerOptions, outputShape: true }, Lambda);

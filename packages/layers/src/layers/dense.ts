@@ -1,5 +1,5 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { fusedMatMul, showShape } from '@eagre/core/internal';
+import { fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
@@ -18,7 +18,15 @@ import {
   resolveActivation,
   resolveActivityRegularizer,
 } from './common.ts';
-import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
+import {
+  type BiasOptions,
+  biasOptions,
+  type KernelOptions,
+  kernelOptions,
+  layerOptions,
+  recipe,
+  recipeOptions,
+} from './weights.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Applied to the result; none unless said. */
@@ -108,3 +116,7 @@ export class Dense extends Layer {
   }
 }
 builtin(Dense);
+takesOptions<DenseOptions>(
+  { ...layerOptions, ...kernelOptions, ...biasOptions, activation: true, activityRegularizer: true },
+  Dense,
+);

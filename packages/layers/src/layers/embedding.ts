@@ -1,10 +1,11 @@
 import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
 import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
-import { recipe, recipeOptions } from './weights.ts';
+import { layerOptions, recipe, recipeOptions } from './weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
   /** `uniform`, between -0.05 and 0.05, unless said. */
@@ -77,3 +78,13 @@ export class Embedding extends Layer {
   }
 }
 builtin(Embedding);
+takesOptions<EmbeddingOptions>(
+  {
+    ...layerOptions,
+    embeddingsInitializer: true,
+    embeddingsRegularizer: true,
+    embeddingsConstraint: true,
+    activityRegularizer: true,
+  },
+  Embedding,
+);

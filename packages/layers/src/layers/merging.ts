@@ -1,8 +1,9 @@
 // Layers that make one tensor of a list.
 import { concat, type PartialShape, type Tensor } from '@eagre/core';
-import { isFloating, showShape } from '@eagre/core/internal';
+import { isFloating, showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import { type Config, fail, values } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
 
@@ -184,3 +185,5 @@ export class Concatenate extends Layer {
   }
 }
 builtin(Merge, Concatenate);
+takesOptions<LayerOptions>(layerOptions, Add, Subtract, Multiply, Average, Maximum, Minimum);
+takesOptions<ConcatenateOptions>({ ...layerOptions, axis: true }, Concatenate);

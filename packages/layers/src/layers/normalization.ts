@@ -1,11 +1,11 @@
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { normalizeAxes, showShape, withoutTapes } from '@eagre/core/internal';
+import { normalizeAxes, type OptionNames, showShape, takesOptions, withoutTapes } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
-import { recipe, recipeOptions } from './weights.ts';
+import { layerOptions, recipe, recipeOptions } from './weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
   /** Added to the variance; 0.001 unless said. */
@@ -278,3 +278,28 @@ export class RMSNormalization extends Layer {
   }
 }
 builtin(BatchNormalization, LayerNormalization, RMSNormalization);
+
+const normalizationOptions: OptionNames<NormalizationOptions> = {
+  ...layerOptions,
+  epsilon: true,
+  center: true,
+  scale: true,
+  betaInitializer: true,
+  gammaInitializer: true,
+  betaRegularizer: true,
+  gammaRegularizer: true,
+  betaConstraint: true,
+  gammaConstraint: true,
+};
+takesOptions<BatchNormalizationOptions>(
+  {
+    ...normalizationOptions,
+    axis: true,
+    momentum: true,
+    movingMeanInitializer: true,
+    movingVarianceInitializer: true,
+  },
+  BatchNormalization,
+);
+takesOptions<LayerNormalizationOptions>({ ...normalizationOptions, axis: true }, LayerNormalization);
+takesOptions<RMSNormalizationOptions>({ ...layerOptions, axis: true, epsilon: true }, RMSNormalization);

@@ -1,5 +1,7 @@
 // Pooling of images [batch, height, width, channels], and of sequences [batch, steps, features] over all steps.
+
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
   type Config,
@@ -15,6 +17,7 @@ import {
   windowed,
   withFirst,
 } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 export interface Pooling2DOptions extends LayerOptions {
   /** 2 unless said. */
@@ -177,3 +180,15 @@ export class GlobalMaxPooling2D extends GlobalPooling {
   }
 }
 builtin(Pooling2D, GlobalPooling);
+takesOptions<Pooling2DOptions>(
+  { ...layerOptions, poolSize: true, strides: true, padding: true, dataFormat: true },
+  MaxPooling2D,
+  AveragePooling2D,
+);
+takesOptions<GlobalPoolingOptions>(
+  { ...layerOptions, keepdims: true, dataFormat: true },
+  GlobalAveragePooling1D,
+  GlobalAveragePooling2D,
+  GlobalMaxPooling1D,
+  GlobalMaxPooling2D,
+);

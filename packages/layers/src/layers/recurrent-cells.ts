@@ -1,10 +1,11 @@
 // One step of a recurrent network.
 import { concat, nn, type Shape, type Tensor } from '@eagre/core';
-import { fusedMatMul } from '@eagre/core/internal';
+import { fusedMatMul, type OptionNames, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { get as getInitializer, type Initializer, type InitializerLike } from '../initializers.ts';
 import { Cell, type CellOptions, type Masks } from './cell.ts';
 import { activationConfig, applyActivation, type Config, resolveActivation } from './common.ts';
+import { biasOptions, kernelOptions, layerOptions } from './weights.ts';
 
 export interface GatedCellOptions extends CellOptions {
   /** Of the gates; `sigmoid` unless said. */
@@ -173,3 +174,30 @@ export class GRUCell extends Cell {
     return new GRUCell(units as number, options);
   }
 }
+
+const cellOptions: OptionNames<CellOptions> = {
+  ...layerOptions,
+  ...kernelOptions,
+  ...biasOptions,
+  activation: true,
+  recurrentInitializer: true,
+  recurrentRegularizer: true,
+  recurrentConstraint: true,
+  dropout: true,
+  recurrentDropout: true,
+  seed: true,
+};
+export const simpleRNNOptions: OptionNames<SimpleRNNCellOptions> = cellOptions;
+export const lstmOptions: OptionNames<LSTMCellOptions> = {
+  ...cellOptions,
+  recurrentActivation: true,
+  unitForgetBias: true,
+};
+export const gruOptions: OptionNames<GRUCellOptions> = {
+  ...cellOptions,
+  recurrentActivation: true,
+  resetAfter: true,
+};
+takesOptions<SimpleRNNCellOptions>(simpleRNNOptions, SimpleRNNCell);
+takesOptions<LSTMCellOptions>(lstmOptions, LSTMCell);
+takesOptions<GRUCellOptions>(gruOptions, GRUCell);

@@ -1,16 +1,20 @@
 // Recurrent layers over sequences [batch, time, features].
 import { nn, type Tensor } from '@eagre/core';
+import { type OptionNames, takesOptions } from '@eagre/core/internal';
 import type { LayerOptions } from '../layer.ts';
 import type { Config } from './common.ts';
 import {
   GRUCell,
   type GRUCellOptions,
+  gruOptions,
   LSTMCell,
   type LSTMCellOptions,
+  lstmOptions,
   SimpleRNNCell,
   type SimpleRNNCellOptions,
+  simpleRNNOptions,
 } from './recurrent-cells.ts';
-import { RNN, type RNNOptions, type Sequence } from './rnn.ts';
+import { RNN, type RNNOptions, rnnOptions, type Sequence } from './rnn.ts';
 
 /** A layer of one of our cells, whose options it takes among its own. */
 abstract class CellLayer extends RNN {
@@ -40,9 +44,10 @@ abstract class FusedLayer extends CellLayer {
 }
 
 /** The options of a cell among those of its layer. */
-function ofCell<T extends LayerOptions>(options: T): T {
-  const { name: _, inputShape: __, ...rest } = options;
-  return rest as T;
+function ofCell<T extends LayerOptions>(options: T, names: OptionNames<T>): T {
+  const own = ([name]: [string, unknown]): boolean =>
+    Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
+  return Object.fromEntries(Object.entries(options).filter(own)) as T;
 }
 
 export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
@@ -52,7 +57,7 @@ export class SimpleRNN extends CellLayer {
   declare readonly cell: SimpleRNNCell;
 
   constructor(units: number, options: SimpleRNNOptions = {}) {
-    super(new SimpleRNNCell(units, ofCell(options)), options);
+    super(new SimpleRNNCell(units, ofCell<SimpleRNNCellOptions>(options, simpleRNNOptions)), options);
   }
   static override fromConfig({ units, ...options }: Config): SimpleRNN {
     return new SimpleRNN(units as number, options);
@@ -66,7 +71,7 @@ export class LSTM extends FusedLayer {
   declare readonly cell: LSTMCell;
 
   constructor(units: number, options: LSTMOptions = {}) {
-    super(new LSTMCell(units, ofCell(options)), options);
+    super(new LSTMCell(units, ofCell<LSTMCellOptions>(options, lstmOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -87,7 +92,7 @@ export class GRU extends FusedLayer {
   declare readonly cell: GRUCell;
 
   constructor(units: number, options: GRUOptions = {}) {
-    super(new GRUCell(units, ofCell(options)), options);
+    super(new GRUCell(units, ofCell<GRUCellOptions>(options, gruOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -98,3 +103,7 @@ export class GRU extends FusedLayer {
     return new GRU(units as number, options);
   }
 }
+
+takesOptions<SimpleRNNOptions>({ ...rnnOptions, ...simpleRNNOptions }, SimpleRNN);
+takesOptions<LSTMOptions>({ ...rnnOptions, ...lstmOptions }, LSTM);
+takesOptions<GRUOptions>({ ...rnnOptions, ...gruOptions }, GRU);

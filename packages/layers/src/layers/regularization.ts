@@ -1,6 +1,6 @@
 // Layers that disturb their input in training and pass it on otherwise.
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import {
   type Config,
@@ -12,6 +12,7 @@ import {
   fail,
   floats,
 } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 export interface NoiseOptions extends LayerOptions {
   /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides unless said. */
@@ -94,11 +95,16 @@ export class Dropout extends Noise {
   }
 }
 
+interface SpatialDropout2DOptions extends NoiseOptions {
+  /** `channelsLast`, the only one. */
+  readonly dataFormat?: 'channelsLast';
+}
+
 /** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
 export class SpatialDropout2D extends Noise {
   readonly rate: number;
 
-  constructor(rate: number, options: NoiseOptions & { readonly dataFormat?: 'channelsLast' } = {}) {
+  constructor(rate: number, options: SpatialDropout2DOptions = {}) {
     super(options);
     this.rate = checkRate(this, rate);
     checkDataFormat(this, options.dataFormat);
@@ -158,3 +164,6 @@ export class GaussianDropout extends Noise {
   }
 }
 builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+takesOptions<DropoutOptions>({ ...layerOptions, seed: true, noiseShape: true }, Dropout);
+takesOptions<SpatialDropout2DOptions>({ ...layerOptions, seed: true, dataFormat: true }, SpatialDropout2D);
+takesOptions<NoiseOptions>({ ...layerOptions, seed: true }, GaussianNoise, GaussianDropout);

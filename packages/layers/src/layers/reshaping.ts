@@ -1,6 +1,6 @@
 // Layers that move values: shapes, order of axes, padding, repetition.
 import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
   type Config,
@@ -15,6 +15,7 @@ import {
   values,
   withFirst,
 } from './common.ts';
+import { layerOptions } from './weights.ts';
 
 /** The product of dimensions; null where one is not known. */
 function product(shape: PartialShape): number | null {
@@ -233,3 +234,10 @@ export class UpSampling2D extends Layer {
   }
 }
 builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
+takesOptions<LayerOptions>(layerOptions, Reshape, Permute, RepeatVector);
+takesOptions<LayerOptions & { dataFormat?: 'channelsLast' }>({ ...layerOptions, dataFormat: true }, Flatten);
+takesOptions<ZeroPadding2DOptions>({ ...layerOptions, padding: true, dataFormat: true }, ZeroPadding2D);
+takesOptions<UpSampling2DOptions>(
+  { ...layerOptions, size: true, interpolation: true, dataFormat: true },
+  UpSampling2D,
+);

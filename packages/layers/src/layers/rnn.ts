@@ -1,6 +1,6 @@
 // Runs cells over sequences [batch, time, features].
 import { keep, type PartialShape, stack, type Tensor, zeros } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { type OptionNames, showShape, takesOptions } from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -15,6 +15,7 @@ import { Cell, checkStates, outputSize, type RecurrentCell, stateSizes } from '.
 import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
+import { layerOptions } from './weights.ts';
 
 export interface RNNOptions extends LayerOptions {
   /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false unless said. */
@@ -168,3 +169,13 @@ export interface Sequence {
   readonly after: readonly Tensor[];
 }
 builtin(RNN);
+
+export const rnnOptions: OptionNames<RNNOptions> = {
+  ...layerOptions,
+  returnSequences: true,
+  returnState: true,
+  goBackwards: true,
+  stateful: true,
+  activityRegularizer: true,
+};
+takesOptions<RNNOptions>(rnnOptions, RNN);

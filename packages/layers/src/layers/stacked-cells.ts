@@ -1,8 +1,10 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
 import { type Config, fail, floats } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
+import { layerOptions } from './weights.ts';
 
 /** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
 export class StackedRNNCells extends Layer {
@@ -64,3 +66,4 @@ export class StackedRNNCells extends Layer {
   }
 }
 builtin(StackedRNNCells);
+takesOptions<LayerOptions>(layerOptions, StackedRNNCells);

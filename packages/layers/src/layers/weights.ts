@@ -1,6 +1,8 @@
 // What the options of layers say of weights: `kernelInitializer`, `kernelRegularizer`, `kernelConstraint` of `kernel`.
+import type { OptionNames } from '@eagre/core/internal';
 import { type ConstraintLike, get as getConstraint } from '../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../initializers.ts';
+import type { LayerOptions } from '../layer-types.ts';
 import { get as getRegularizer, type RegularizerLike } from '../regularizers.ts';
 
 export interface KernelOptions {
@@ -18,6 +20,24 @@ export interface BiasOptions {
   readonly biasRegularizer?: RegularizerLike | null;
   readonly biasConstraint?: ConstraintLike | null;
 }
+
+export const layerOptions: OptionNames<LayerOptions> = {
+  name: true,
+  trainable: true,
+  dtype: true,
+  inputShape: true,
+};
+export const kernelOptions: OptionNames<KernelOptions> = {
+  kernelInitializer: true,
+  kernelRegularizer: true,
+  kernelConstraint: true,
+};
+export const biasOptions: OptionNames<BiasOptions> = {
+  useBias: true,
+  biasInitializer: true,
+  biasRegularizer: true,
+  biasConstraint: true,
+};
 
 /** How a weight is made: what `addWeight` takes beside name and shape. */
 export interface Recipe {

@@ -1,6 +1,6 @@
 // Layers around a layer.
 import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { showShape, takesOptions } from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -14,6 +14,7 @@ import { stateSizes } from './cell.ts';
 import { type Config, fail } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
 import { RNN } from './rnn.ts';
+import { layerOptions } from './weights.ts';
 
 export interface BidirectionalOptions extends LayerOptions {
   /** How the outputs of both directions are joined; `concat` unless said, `null` for a list of both. */
@@ -169,3 +170,5 @@ export class TimeDistributed extends Layer {
   }
 }
 builtin(Bidirectional, TimeDistributed);
+takesOptions<BidirectionalOptions>({ ...layerOptions, mergeMode: true, backwardLayer: true }, Bidirectional);
+takesOptions<LayerOptions>(layerOptions, TimeDistributed);

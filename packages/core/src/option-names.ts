@@ -1,0 +1,51 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { Tensor } from './tensor.ts';
+
+/** Every name of an options type. */
+export type OptionNames<O> = Readonly<Record<keyof Required<O>, true>>;
+
+/** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */
+export function checkOptionNames<O extends object>(options: O, known: OptionNames<O>, what: string): void {
+  if (
+    typeof options !== 'object' ||
+    options === null ||
+    Array.isArray(options) ||
+    options instanceof Tensor
+  ) {
+    const got =
+      options instanceof Tensor ? 'a tensor' : Array.isArray(options) ? 'an array' : String(options);
+    throw new InvalidArgumentError(
+      `expected options, such as { ${Object.keys(known).slice(0, 2).join(', ')} }, got ${got}`,
+      what,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(known, name)) {
+      throw new InvalidArgumentError(
+        `'${name}' is no option; known are ${Object.keys(known).join(', ')}`,
+        what,
+      );
+    }
+  }
+}
+
+const taken = new WeakMap<object, Readonly<Record<string, true>>>();
+
+/** Says which options the constructors of classes take. Classes that extend them may take others. */
+export function takesOptions<O extends object>(
+  names: OptionNames<O>,
+  ...classes: readonly (abstract new (
+    ...args: never
+  ) => object)[]
+): void {
+  for (const c of classes) taken.set(c, names);
+}
+
+/**
+ * For the constructor of a base class, of which `cls` is being made.
+ * @throws InvalidArgumentError for what is no option of the class, where `takesOptions` says what is.
+ */
+export function checkOptionsOf(cls: { readonly name: string }, options: object): void {
+  const names = taken.get(cls);
+  if (names !== undefined) checkOptionNames(options, names, cls.name);
+}
