@@ -14,12 +14,15 @@ export interface SummaryOptions {
   readonly description?: string;
 }
 
-/** A summary that may be written. */
-export interface Draft {
+interface Plan {
   /** The function that was called, for messages. */
   readonly what: string;
-  readonly tag: string;
   readonly step: Step | undefined;
+}
+
+/** A summary that may be written: one tensor under a tag. */
+export interface Draft extends Plan {
+  readonly tag: string;
   readonly metadata: tensorflow.SummaryMetadata | undefined;
   /** What is written; checked, as far as it is known while a function is traced. Only called where something may be written. */
   readonly data: () => Tensor;
@@ -28,11 +31,17 @@ export interface Draft {
   readonly direct?: () => tensorflow.TensorProto;
 }
 
+/** Whole summaries that may be written, the same at each run of a traced function. */
+export interface RawDraft extends Plan {
+  /** Only called where something may be written. */
+  readonly raw: () => tensorflow.Summary;
+}
+
 /**
  * Writes a summary, or adds to the function that is being traced what writes one at each run.
  * @returns whether it was written; in a traced function, whether it may be.
  */
-export function record(draft: Draft): boolean {
+export function record(draft: Draft | RawDraft): boolean {
   const { what, step } = draft;
   if (step !== undefined) checkStep(step, what);
   const { writer } = state;
@@ -41,16 +50,19 @@ export function record(draft: Draft): boolean {
   if (answerNow() !== true) return false;
   const at = step ?? state.step;
   if (at === null) throw noStep(what);
-  write(writer, stepNow(at), draft, draft.direct?.() ?? draft.encode(draft.data()));
+  const summary =
+    'raw' in draft ? draft.raw() : oneValue(draft, draft.direct?.() ?? draft.encode(draft.data()));
+  write(writer, stepNow(at), summary);
   return true;
 }
 
-function recordAtRuns(draft: Draft): true {
+function recordAtRuns(draft: Draft | RawDraft): true {
   const { what } = draft;
-  const data = draft.data();
+  const raw = 'raw' in draft ? draft.raw() : null;
+  const data = 'raw' in draft ? null : draft.data();
   // Strings are not computed with in graphs, so they are the same at each run.
-  const told = data.dtype === 'string' ? data : null;
-  const inputs = told === null ? [data] : [];
+  const told = data?.dtype === 'string' ? data : null;
+  const inputs = data === null || told !== null ? [] : [data];
   // The place of a tensor among the inputs; undefined if there is none.
   const input = (tensor: Tensor | Variable): number => inputs.push(toTensor(tensor)) - 1;
 
@@ -73,7 +85,9 @@ function recordAtRuns(draft: Draft): true {
       if (recorded !== true) return;
       const at = stepAt === undefined ? (fixedStep ?? state.step) : now[stepAt]!;
       if (at === null) throw noStep(what);
-      write(writer, stepNow(at), draft, draft.encode(told ?? now[0]!));
+      const summary =
+        'raw' in draft ? (raw as tensorflow.Summary) : oneValue(draft, draft.encode(told ?? now[0]!));
+      write(writer, stepNow(at), summary);
     },
     inputs,
     [],
@@ -81,14 +95,12 @@ function recordAtRuns(draft: Draft): true {
   return true;
 }
 
-function write(
-  writer: SummaryWriter,
-  step: number | bigint,
-  { tag, metadata }: Pick<Draft, 'tag' | 'metadata'>,
-  tensor: tensorflow.TensorProto,
-): void {
-  const value = metadata === undefined ? { tag, tensor } : { tag, tensor, metadata };
-  writer.add({ wall_time: Date.now() / 1000, step, summary: { value: [value] } });
+function oneValue({ tag, metadata }: Draft, tensor: tensorflow.TensorProto): tensorflow.Summary {
+  return { value: [metadata === undefined ? { tag, tensor } : { tag, tensor, metadata }] };
+}
+
+function write(writer: SummaryWriter, step: number | bigint, summary: tensorflow.Summary): void {
+  writer.add({ wall_time: Date.now() / 1000, step, summary });
 }
 
 /** The tag of a name: below the current name scopes. @throws InvalidArgumentError for what is no text. */

@@ -120,6 +120,26 @@ it('values are those of the history', async () => {
   expect(losses).toEqual(history.history['loss']?.map(Math.fround));
 });
 
+it("weights have Keras's paths in models of any kind", async () => {
+  const tagsOf = async (model: Model): Promise<string[]> => {
+    const folder = newFolder();
+    model.compile({ optimizer: 'sgd', loss: 'mse' });
+    await model.fit(ones([4, 4]), ones([4, 1]), {
+      verbose: 0,
+      callbacks: [new TensorBoard(folder, { histogramFreq: 1 })],
+    });
+    const tags = [...summary.readEvents(folder)].flatMap((e) => (e.kind === 'histogram' ? [e.tag] : []));
+    return tags.filter((tag) => tag.includes('kernel')).map((tag) => tag.replace('/kernel/histogram', ''));
+  };
+  const input = Input({ shape: [4] });
+  const inner = new Sequential([new Dense(3, { name: 'd1' })], { name: 'inner' });
+  const outputs = new Dense(1, { name: 'out' })(inner(new Dense(5, { name: 'left' })(input)));
+  expect(await tagsOf(new Model({ inputs: input, outputs }))).toEqual(['left', 'inner/d1', 'out']);
+  const deep = new Model({ inputs: input, outputs: new Dense(2, { name: 'z' })(input), name: 'deep' });
+  const last = new Dense(1, { name: 'last' });
+  expect(await tagsOf(new Sequential([deep, last], { name: 'seq' }))).toEqual(['z', 'seq/last']);
+});
+
 it('the graph of a training step, and the layers', async () => {
   const { model, x, y } = dense();
   const folder = newFolder();

@@ -7,6 +7,7 @@ import { Callback, type FitParams, type Logs } from './callback.ts';
 import { kerasOutline } from './keras-outline.ts';
 import { Projector } from './projector.ts';
 import { weightImage } from './weight-image.ts';
+import { weightTags } from './weight-tags.ts';
 
 export interface TensorBoardOptions {
   /** After how many epochs histograms of the weights are written; 0, never, unless given. */
@@ -33,7 +34,7 @@ export interface TensorBoardOptions {
 /**
  * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard('logs')] })`, then
  * `tensorboard --logdir logs`. Training goes into the run `train`, validation into `validation`, under Keras's tags: `epoch_loss`,
- * `epoch_learning_rate`, `evaluation_loss_vs_iterations`, `batch_loss`, `<model>/<layer>/<weight>/histogram`.
+ * `epoch_learning_rate`, `evaluation_loss_vs_iterations`, `batch_loss`, `<model>/<layer>/<weight>/histogram`, without the name of a functional model.
  *
  * Other than in Keras, means over epochs are written also where `updateFreq` leaves out the last batch of an epoch.
  */
@@ -218,8 +219,7 @@ export class TensorBoard extends Callback {
   }
 
   #writeWeights(step: number): void {
-    for (const { path, variable } of this.model.namedWeights) {
-      const tag = `${this.model.name}/${path}`;
+    for (const [variable, tag] of weightTags(this.model)) {
       summary.histogram(`${tag}/histogram`, variable, { step });
       if (this.#options.writeImages) this.#writeImage(`${tag}/image`, variable, step);
     }
