@@ -218,7 +218,7 @@ export class Model extends Layer {
     return evaluate(this, x, y, options);
   }
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
-  async predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions): Promise<T> {
+  async predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions): Promise<NoInfer<T>> {
     return (await predict(this, x, options)) as T;
   }
 
