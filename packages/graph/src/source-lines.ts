@@ -9,7 +9,7 @@ function isOwnLine(line: string): boolean {
 export function userLine(stack: string | undefined): string | undefined {
   return stack
     ?.split('\n')
-    .find((l) => /^\s+at /.test(l) && !isOwnLine(l))
+    .find((l) => /^\s+at /.test(l) && !l.endsWith('(<anonymous>)') && !isOwnLine(l))
     ?.trim();
 }
 

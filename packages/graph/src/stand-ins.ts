@@ -81,8 +81,16 @@ export class StandIns implements UnknownSizes {
     shape.forEach((d, i) => {
       if (d !== null && this.has(d)) this.#hide(guarded, i, d);
     });
-    Object.defineProperty(guarded, Symbol.for('nodejs.util.inspect.custom'), {
-      value: () => `[${shape.map((d) => (d !== null && this.has(d) ? '?' : d)).join(', ')}]`,
+    const shown = shape.map((d) => (d !== null && this.has(d) ? '?' : d));
+    // Text is for people; what the library makes of a shape must tell sizes apart.
+    const join = (separator = ','): string =>
+      (this.#over || calledByLibrary(join) ? [...shape] : shown).join(separator);
+    const toString = (): string => (this.#over || calledByLibrary(toString) ? [...shape] : shown).join(',');
+    const value = (): string => `[${shown.join(', ')}]`;
+    Object.defineProperties(guarded, {
+      join: { value: join },
+      toString: { value: toString },
+      [Symbol.for('nodejs.util.inspect.custom')]: { value },
     });
     hidden.add(guarded);
     return guarded as readonly (number | null)[] as S;

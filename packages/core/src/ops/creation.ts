@@ -1,5 +1,6 @@
 // Tensors from shapes and ranges.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { context } from '../context.ts';
 import { constant, type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
 import { noValue } from '../no-value.ts';
@@ -132,8 +133,9 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   }
   const t = toTensor(value);
   dtypes.add(t.dtype);
-  if (t.backend === symbolic) throw noValue(t, UNKNOWN_BOUND);
-  return Number(t.item<number | bigint>());
+  const known = t.backend === symbolic ? (context.tracer?.constant(t) ?? null) : t;
+  if (known === null) throw noValue(t, UNKNOWN_BOUND);
+  return Number(known.item<number | bigint>());
 }
 
 const UNKNOWN_BOUND =
