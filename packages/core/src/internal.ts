@@ -48,7 +48,13 @@ export { fusedConv2d } from './ops/conv.ts';
 export { lateScalar } from './ops/late.ts';
 export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
-export { checkOptionNames, checkOptionsOf, type OptionNames, takesOptions } from './option-names.ts';
+export {
+  checkOptionNames,
+  checkOptionsOf,
+  type OptionNames,
+  takesOptions,
+  withoutUnused,
+} from './option-names.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';

@@ -45,7 +45,19 @@ export function takesOptions<O extends object>(
  * For the constructor of a base class, of which `cls` is being made.
  * @throws InvalidArgumentError for what is no option of the class, where `takesOptions` says what is.
  */
-export function checkOptionsOf(cls: { readonly name: string }, options: object): void {
+export function checkOptionsOf(cls: { readonly name: string }, options: object | undefined): void {
   const names = taken.get(cls);
-  if (names !== undefined) checkOptionNames(options, names, cls.name);
+  if (names !== undefined) checkOptionNames(options as object, names, cls.name);
+}
+
+/**
+ * What a file of Keras says, without options that the class has not, where they are off: null, false or 0. Others stay, and are
+ * refused by the constructor.
+ */
+export function withoutUnused<O extends object>(cls: object, options: O): O {
+  const names = taken.get(cls);
+  if (names === undefined) return options;
+  const used = ([name, value]: [string, unknown]): boolean =>
+    Object.hasOwn(names, name) || (value !== null && value !== false && value !== 0);
+  return Object.fromEntries(Object.entries(options).filter(used)) as O;
 }

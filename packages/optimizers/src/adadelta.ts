@@ -1,5 +1,6 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdadeltaOptions extends OptimizerOptions {
@@ -55,3 +56,5 @@ export class Adadelta extends Optimizer {
     return { ...super.getConfig(), rho, epsilon };
   }
 }
+
+takesOptions<AdadeltaOptions>({ ...optimizerOptions, rho: true, epsilon: true }, Adadelta);

@@ -1,5 +1,6 @@
 import { maximum, type Tensor, type Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdafactorOptions extends OptimizerOptions {
@@ -99,3 +100,15 @@ const UNUSED = { shape: [], dtype: 'int32' } as const;
 function rms(x: Tensor | Variable): Tensor {
   return x.square().mean().sqrt();
 }
+
+takesOptions<AdafactorOptions>(
+  {
+    ...optimizerOptions,
+    beta2Decay: true,
+    epsilon1: true,
+    epsilon2: true,
+    clipThreshold: true,
+    relativeStep: true,
+  },
+  Adafactor,
+);

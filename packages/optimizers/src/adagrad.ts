@@ -1,5 +1,6 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdagradOptions extends OptimizerOptions {
@@ -47,3 +48,5 @@ export class Adagrad extends Optimizer {
     return { ...super.getConfig(), initial_accumulator_value: initialAccumulatorValue, epsilon };
   }
 }
+
+takesOptions<AdagradOptions>({ ...optimizerOptions, initialAccumulatorValue: true, epsilon: true }, Adagrad);

@@ -1,5 +1,12 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import {
+  Optimizer,
+  type OptimizerOptions,
+  optimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdamOptions extends OptimizerOptions {
@@ -92,3 +99,9 @@ export class AdamW extends Adam {
     super({ weightDecay: 0.004, ...withLearningRate(learningRate, options) });
   }
 }
+
+takesOptions<AdamOptions>(
+  { ...optimizerOptions, beta1: true, beta2: true, epsilon: true, amsgrad: true },
+  Adam,
+  AdamW,
+);

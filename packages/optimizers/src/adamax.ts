@@ -1,5 +1,6 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdamaxOptions extends OptimizerOptions {
@@ -61,3 +62,5 @@ export class Adamax extends Optimizer {
     return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon };
   }
 }
+
+takesOptions<AdamaxOptions>({ ...optimizerOptions, beta1: true, beta2: true, epsilon: true }, Adamax);

@@ -1,5 +1,6 @@
 import { clipByValue, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface FtrlOptions extends OptimizerOptions {
@@ -114,3 +115,16 @@ export class Ftrl extends Optimizer {
     };
   }
 }
+
+takesOptions<FtrlOptions>(
+  {
+    ...optimizerOptions,
+    learningRatePower: true,
+    initialAccumulatorValue: true,
+    l1RegularizationStrength: true,
+    l2RegularizationStrength: true,
+    l2ShrinkageRegularizationStrength: true,
+    beta: true,
+  },
+  Ftrl,
+);

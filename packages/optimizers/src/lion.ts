@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface LionOptions extends OptimizerOptions {
@@ -51,3 +52,5 @@ export class Lion extends Optimizer {
     return { ...super.getConfig(), beta_1: beta1, beta_2: beta2 };
   }
 }
+
+takesOptions<LionOptions>({ ...optimizerOptions, beta1: true, beta2: true }, Lion);

@@ -1,5 +1,12 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import {
+  Optimizer,
+  type OptimizerOptions,
+  optimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface NadamOptions extends OptimizerOptions {
@@ -94,3 +101,5 @@ export class Nadam extends Optimizer {
     return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon };
   }
 }
+
+takesOptions<NadamOptions>({ ...optimizerOptions, beta1: true, beta2: true, epsilon: true }, Nadam);

@@ -16,11 +16,13 @@ import {
   Variable,
 } from '@eagre/core';
 import {
+  checkOptionsOf,
   context,
   inGraphScope,
   isFloating,
   lateScalar,
   lifted,
+  type OptionNames,
   outsideScopes,
   sameShape,
   showFields,
@@ -28,6 +30,7 @@ import {
   type Tracer,
   toTensor,
   withoutTapes,
+  withoutUnused,
 } from '@eagre/core/internal';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
@@ -54,6 +57,16 @@ export interface OptimizerOptions {
   readonly globalClipnorm?: number | null;
   readonly name?: string;
 }
+
+/** @internal */
+export const optimizerOptions: OptionNames<OptimizerOptions> = {
+  learningRate: true,
+  weightDecay: true,
+  clipnorm: true,
+  clipvalue: true,
+  globalClipnorm: true,
+  name: true,
+};
 
 /** A gradient with its variable. */
 export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
@@ -114,6 +127,7 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly #rate: Rate;
 
   constructor(options: OptimizerOptions & { readonly learningRate: LearningRate }) {
+    checkOptionsOf(new.target, options);
     super(options.name === undefined ? {} : { name: options.name });
     const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
     checkClipping({ clipnorm, clipvalue, globalClipnorm }, this.name);
@@ -473,6 +487,9 @@ export abstract class Optimizer extends Module implements Trackable {
       ema_overwrite_frequency: __,
       loss_scale_factor,
       gradient_accumulation_steps,
+      // How Keras runs it.
+      jit_compile: ___,
+      is_legacy_optimizer: ____,
       ...known
     } = config;
     for (const [option, value] of Object.entries({
@@ -490,7 +507,8 @@ export abstract class Optimizer extends Module implements Trackable {
     const rate = options['learningRate'];
     if (typeof rate === 'object' && rate !== null)
       options['learningRate'] = deserialize(rate as SerializedSchedule, customObjects);
-    return new this(options as never);
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(withoutUnused(this, options) as never);
   }
 
   #track(name: string, initial: Tensor): Variable {

@@ -1,5 +1,12 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import {
+  Optimizer,
+  type OptimizerOptions,
+  optimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {
@@ -68,3 +75,8 @@ export class RMSprop extends Optimizer {
     return { ...super.getConfig(), rho, momentum, epsilon, centered };
   }
 }
+
+takesOptions<RMSpropOptions>(
+  { ...optimizerOptions, rho: true, momentum: true, epsilon: true, centered: true },
+  RMSprop,
+);

@@ -1,11 +1,16 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { Callable } from '@eagre/core/internal';
+import { Callable, checkOptionsOf, takesOptions } from '@eagre/core/internal';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
 export type Step = number | bigint | Tensor | Variable;
 
 /** A learning rate that depends on the step. Call it, `schedule(step)`; to make your own, extend it and write `call`. */
 export abstract class LearningRateSchedule extends Callable {
+  /** @param options those of a class of ours, which are checked. */
+  constructor(options?: object) {
+    super();
+    checkOptionsOf(new.target, options);
+  }
   /** The learning rate at a step; the first step is 0. */
   abstract call(step: number): number;
   /** What makes it again, with Keras's names: `new Class(...)` by `schedules.deserialize`. */
@@ -41,7 +46,7 @@ export class ExponentialDecay extends LearningRateSchedule {
   override readonly name: string;
 
   constructor(options: ExponentialDecayOptions) {
-    super();
+    super(options);
     checkPositive(options.decaySteps, 'decaySteps', 'ExponentialDecay');
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = options.decaySteps;
@@ -73,7 +78,7 @@ export class InverseTimeDecay extends LearningRateSchedule {
   override readonly name: string;
 
   constructor(options: ExponentialDecayOptions) {
-    super();
+    super(options);
     checkPositive(options.decaySteps, 'decaySteps', 'InverseTimeDecay');
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = options.decaySteps;
@@ -111,7 +116,7 @@ export class PiecewiseConstantDecay extends LearningRateSchedule {
   override readonly name: string;
 
   constructor(options: PiecewiseConstantDecayOptions) {
-    super();
+    super(options);
     const { boundaries, values } = options;
     if (values.length !== boundaries.length + 1) {
       throw new InvalidArgumentError(
@@ -160,7 +165,7 @@ export class PolynomialDecay extends LearningRateSchedule {
   override readonly name: string;
 
   constructor(options: PolynomialDecayOptions) {
-    super();
+    super(options);
     checkPositive(options.decaySteps, 'decaySteps', 'PolynomialDecay');
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = options.decaySteps;
@@ -213,7 +218,7 @@ export class CosineDecay extends LearningRateSchedule {
   override readonly name: string;
 
   constructor(options: CosineDecayOptions) {
-    super();
+    super(options);
     checkPositive(options.decaySteps, 'decaySteps', 'CosineDecay');
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = options.decaySteps;
@@ -241,6 +246,25 @@ export class CosineDecay extends LearningRateSchedule {
     };
   }
 }
+
+const decayOptions = { initialLearningRate: true, decaySteps: true, name: true } as const;
+takesOptions<ExponentialDecayOptions>(
+  { ...decayOptions, decayRate: true, staircase: true },
+  ExponentialDecay,
+  InverseTimeDecay,
+);
+takesOptions<PiecewiseConstantDecayOptions>(
+  { boundaries: true, values: true, name: true },
+  PiecewiseConstantDecay,
+);
+takesOptions<PolynomialDecayOptions>(
+  { ...decayOptions, endLearningRate: true, power: true, cycle: true },
+  PolynomialDecay,
+);
+takesOptions<CosineDecayOptions>(
+  { ...decayOptions, alpha: true, warmupTarget: true, warmupSteps: true },
+  CosineDecay,
+);
 
 type Loose = new (options: never) => LearningRateSchedule;
 const classes: Readonly<Record<string, Loose>> = {

@@ -1,5 +1,12 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { Optimizer, type OptimizerOptions, type Update, withLearningRate } from './optimizer.ts';
+import { takesOptions } from '@eagre/core/internal';
+import {
+  Optimizer,
+  type OptimizerOptions,
+  optimizerOptions,
+  type Update,
+  withLearningRate,
+} from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface SGDOptions extends OptimizerOptions {
@@ -50,3 +57,5 @@ export class SGD extends Optimizer {
     return { ...super.getConfig(), momentum: this.momentum, nesterov: this.nesterov };
   }
 }
+
+takesOptions<SGDOptions>({ ...optimizerOptions, momentum: true, nesterov: true }, SGD);

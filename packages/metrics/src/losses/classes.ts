@@ -1,5 +1,5 @@
 import { type DType, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { snakeCase, toTensor } from '@eagre/core/internal';
+import { type OptionNames, snakeCase, takesOptions, toTensor } from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
 import * as functions from './functions.ts';
@@ -198,3 +198,30 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
     return { ...super.getConfig(), from_logits: fromLogits, ignore_class: ignoreClass, axis };
   }
 }
+
+const lossOptions: OptionNames<LossOptions> = { reduction: true, name: true, dtype: true };
+takesOptions<LossOptions>(
+  lossOptions,
+  MeanSquaredError,
+  MeanAbsoluteError,
+  MeanAbsolutePercentageError,
+  MeanSquaredLogarithmicError,
+  LogCosh,
+  KLDivergence,
+  Poisson,
+  Hinge,
+  SquaredHinge,
+  CategoricalHinge,
+  LossFunctionWrapper,
+);
+takesOptions<HuberOptions>({ ...lossOptions, delta: true }, Huber);
+takesOptions<CosineSimilarityOptions>({ ...lossOptions, axis: true }, CosineSimilarity);
+takesOptions<LossOptions & CrossentropyOptions>(
+  { ...lossOptions, fromLogits: true, labelSmoothing: true, axis: true },
+  BinaryCrossentropy,
+  CategoricalCrossentropy,
+);
+takesOptions<LossOptions & SparseCrossentropyOptions>(
+  { ...lossOptions, fromLogits: true, ignoreClass: true, axis: true },
+  SparseCategoricalCrossentropy,
+);

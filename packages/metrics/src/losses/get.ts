@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { snakeCase } from '@eagre/core/internal';
+import { snakeCase, withoutUnused } from '@eagre/core/internal';
 import { camelCaseKeys } from '../config.ts';
 import * as classes from './classes.ts';
 import { Loss } from './loss.ts';
@@ -86,5 +86,5 @@ export function deserialize(
       'losses.get',
     );
   }
-  return new known(camelCaseKeys(config) as never);
+  return new known(withoutUnused(known, camelCaseKeys(config)) as never);
 }

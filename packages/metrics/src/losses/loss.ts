@@ -1,6 +1,7 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
 import {
   Callable,
+  checkOptionsOf,
   differs,
   inGraphScope,
   sameShape,
@@ -69,6 +70,7 @@ export abstract class Loss extends Callable {
 
   constructor(options: LossOptions = {}) {
     super();
+    checkOptionsOf(new.target, options);
     this.name = options.name ?? snakeCase(new.target.name);
     this.reduction = standardize(
       options.reduction === undefined ? 'sumOverBatchSize' : options.reduction,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
-import { differs, isInteger, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { differs, isInteger, sameShape, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import { alike, as, given, predictions, sameRank, tidy } from '../arrange.ts';
-import { type MetricOptions, named } from './metric.ts';
+import { type MetricOptions, metricOptions, named } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
 
 function matches(a: Tensor, b: Tensor, name: string): Tensor {
@@ -166,3 +166,11 @@ export function resolveAccuracy(
       return CategoricalAccuracy;
   }
 }
+
+takesOptions<MetricOptions>(metricOptions, Accuracy, CategoricalAccuracy, SparseCategoricalAccuracy);
+takesOptions<MetricOptions & { threshold?: number }>({ ...metricOptions, threshold: true }, BinaryAccuracy);
+takesOptions<TopKOptions>(
+  { ...metricOptions, k: true },
+  TopKCategoricalAccuracy,
+  SparseTopKCategoricalAccuracy,
+);

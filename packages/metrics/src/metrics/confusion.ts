@@ -11,10 +11,10 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { differs, normalizeAxis, showShape } from '@eagre/core/internal';
+import { differs, normalizeAxis, showShape, takesOptions } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions, sameRank } from '../arrange.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
-import { Metric, type MetricOptions, named, update } from './metric.ts';
+import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
 
 /** Weighted counts for each threshold, [thresholds]. */
 interface Counts {
@@ -309,3 +309,20 @@ function interpolatedPrecision(tp: Variable, fp: Variable, fn: Variable): Tensor
     .divNoNan(maximum(tp1.add(fn1), 0))
     .sum();
 }
+
+takesOptions<PrecisionOptions>(
+  { ...metricOptions, thresholds: true, topK: true, classId: true },
+  Precision,
+  Recall,
+);
+takesOptions<AUCOptions>(
+  {
+    ...metricOptions,
+    numThresholds: true,
+    thresholds: true,
+    curve: true,
+    summationMethod: true,
+    fromLogits: true,
+  },
+  AUC,
+);

@@ -7,10 +7,10 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { sameShape, showShape } from '@eagre/core/internal';
+import { type OptionNames, sameShape, showShape, takesOptions } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
-import { Metric, type MetricOptions, named, update } from './metric.ts';
+import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
 
 export interface F1ScoreOptions extends MetricOptions {
   /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
@@ -123,11 +123,14 @@ export class FBetaScore extends Metric {
 /** The harmonic mean of precision and recall, 2 · p · r / (p + r). */
 export class F1Score extends FBetaScore {
   constructor(name?: string | F1ScoreOptions, options?: F1ScoreOptions) {
-    const { average, threshold, dtype, name: given } = named(name, options);
-    super({ average, threshold, dtype, name: given ?? 'f1_score' });
+    super({ name: 'f1_score', ...named(name, options) });
   }
   override getConfig(): Record<string, unknown> {
     const { beta: _, ...config } = super.getConfig();
     return config;
   }
 }
+
+const f1Options: OptionNames<F1ScoreOptions> = { ...metricOptions, average: true, threshold: true };
+takesOptions<F1ScoreOptions>(f1Options, F1Score);
+takesOptions<FBetaScoreOptions>({ ...f1Options, beta: true }, FBetaScore);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Shape } from '@eagre/core';
-import { snakeCase } from '@eagre/core/internal';
+import { snakeCase, withoutUnused } from '@eagre/core/internal';
 import { camelCaseKeys } from '../config.ts';
 import * as accuracy from './accuracy.ts';
 import * as confusion from './confusion.ts';
@@ -135,5 +135,5 @@ export function deserialize(
       'metrics.get',
     );
   }
-  return new known(camelCaseKeys(config) as never);
+  return new known(withoutUnused(known, camelCaseKeys(config)) as never);
 }

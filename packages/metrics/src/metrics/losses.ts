@@ -1,9 +1,10 @@
 import { scope, type Tensor, type TensorLike } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from '../losses/functions.ts';
 import * as functions from '../losses/functions.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
-import { type MetricOptions, named, update } from './metric.ts';
+import { type MetricOptions, metricOptions, named, update } from './metric.ts';
 import { Average, BuiltInMean } from './reduction.ts';
 
 type Options = string | MetricOptions;
@@ -168,3 +169,28 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
     });
   }
 }
+
+takesOptions<MetricOptions>(
+  metricOptions,
+  MeanSquaredError,
+  MeanAbsoluteError,
+  MeanAbsolutePercentageError,
+  MeanSquaredLogarithmicError,
+  RootMeanSquaredError,
+  LogCoshError,
+  KLDivergence,
+  Poisson,
+  Hinge,
+  SquaredHinge,
+  CategoricalHinge,
+);
+takesOptions<MetricOptions & { axis?: number }>({ ...metricOptions, axis: true }, CosineSimilarity);
+takesOptions<CrossentropyMetric>(
+  { ...metricOptions, fromLogits: true, labelSmoothing: true, axis: true },
+  BinaryCrossentropy,
+  CategoricalCrossentropy,
+);
+takesOptions<SparseCrossentropyMetricOptions>(
+  { ...metricOptions, fromLogits: true, ignoreClass: true, axis: true },
+  SparseCategoricalCrossentropy,
+);

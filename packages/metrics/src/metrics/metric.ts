@@ -12,12 +12,15 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { callable, context, withoutTapes } from '@eagre/core/internal';
+import { callable, checkOptionsOf, context, type OptionNames, withoutTapes } from '@eagre/core/internal';
 
 export interface MetricOptions {
   readonly name?: string;
   readonly dtype?: 'float32' | 'float64';
 }
+
+/** @internal */
+export const metricOptions: OptionNames<MetricOptions> = { name: true, dtype: true };
 
 /** The first value of a metric's variable. */
 export type WeightInitializer = 'zeros' | 'ones' | number | ((shape: Shape, dtype: DType) => TensorLike);
@@ -54,7 +57,9 @@ export abstract class Metric extends Module implements Trackable {
   declare protected readonly _names: Map<string, Variable>;
 
   constructor(options: string | MetricOptions = {}) {
-    const { name, dtype } = named<MetricOptions>(options);
+    const all = named<MetricOptions>(options);
+    checkOptionsOf(new.target, all);
+    const { name, dtype } = all;
     super(name === undefined ? {} : { name });
     this.dtype = dtype ?? 'float32';
     Object.defineProperty(this, '_weights', { value: [] });

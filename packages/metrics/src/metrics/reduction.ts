@@ -1,8 +1,8 @@
 import { scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { outsideScopes, snakeCase } from '@eagre/core/internal';
+import { outsideScopes, snakeCase, takesOptions } from '@eagre/core/internal';
 import { alike, as, axes, predictions, sameRank } from '../arrange.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
-import { Metric, type MetricOptions, named, update } from './metric.ts';
+import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
 
 /** Values of a batch reduced to one for each example, and the examples' weights. */
 function samplewise(
@@ -92,11 +92,8 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   readonly fnOptions: O;
 
   constructor(fn: MetricFunction<O>, options: MetricOptions & O = {} as MetricOptions & O) {
-    const { name, dtype, ...rest } = options;
-    super({
-      name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name),
-      ...(dtype === undefined ? {} : { dtype }),
-    });
+    const { name, dtype: _, ...rest } = options;
+    super({ ...options, name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name) });
     this.fn = fn;
     this.fnOptions = rest as unknown as O;
   }
@@ -123,3 +120,5 @@ export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O>
     return scope(() => this.fn(yTrue, yPred, this.fnOptions));
   }
 }
+
+takesOptions<MetricOptions>(metricOptions, Mean, Sum);

@@ -1,0 +1,52 @@
+import '@eagre/backend-js';
+import { sub } from '@eagre/core';
+import { describe, expect, test } from 'vitest';
+import { losses, metrics } from './index.ts';
+
+type Class = new (options: object) => { readonly name: string; getConfig(): object };
+
+const made = (space: object, base: abstract new (...args: never) => object): [string, Class][] =>
+  Object.entries(space as Record<string, unknown>)
+    .filter(
+      (entry): entry is [string, Class] =>
+        typeof entry[1] === 'function' && entry[1].prototype instanceof base,
+    )
+    .filter(([name]) => !['LossFunctionWrapper', 'MeanMetricWrapper'].includes(name));
+
+describe('losses take options by the names that they know', () => {
+  test.each(made(losses, losses.Loss))('%s', (name, Class) => {
+    expect(() => new Class({ from_logits: true })).toThrow(`${name}: 'from_logits' is no option; known are`);
+    expect(new Class({ reduction: 'sum', name: 'mine' }).name).toBe('mine');
+    const copy = losses.deserialize(losses.serialize(new Class({ reduction: 'sum' }) as never));
+    expect(copy.reduction).toBe('sum');
+  });
+
+  test('a function as well', () => {
+    const wrap = (options: object) => new losses.LossFunctionWrapper((y) => y, options);
+    expect(() => wrap({ delta: 1 })).toThrow("'delta' is no option");
+    expect(wrap({ reduction: 'none' }).reduction).toBe('none');
+  });
+});
+
+describe('metrics take options by the names that they know', () => {
+  test.each(made(metrics, metrics.Metric))('%s', (name, Class) => {
+    expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is no option; known are`);
+    expect(new Class({ name: 'mine', dtype: 'float64' }).name).toBe('mine');
+    expect(metrics.deserialize(metrics.serialize(new Class({ name: 'mine' }) as never)).name).toBe('mine');
+  });
+
+  test('what Keras writes, where it is off', () => {
+    const config = { name: 'area', num_thresholds: 10, multi_label: false, label_weights: null };
+    expect(metrics.deserialize({ class_name: 'AUC', config }).name).toBe('area');
+    const several = { class_name: 'AUC', config: { ...config, multi_label: true } };
+    expect(() => metrics.deserialize(several)).toThrow("AUC: 'multiLabel' is no option");
+  });
+
+  test('F1Score has no beta, and functions of users get all options', () => {
+    expect(() => new metrics.F1Score({ beta: 2 } as object)).toThrow("F1Score: 'beta' is no option");
+    const power = new metrics.MeanMetricWrapper((t, p, o: { power: number }) => sub(p, t).pow(o.power), {
+      power: 3,
+    });
+    expect(power([0], [2]).item()).toBe(8);
+  });
+});

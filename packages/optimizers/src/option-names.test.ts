@@ -1,0 +1,48 @@
+import '@eagre/backend-js';
+import { InvalidArgumentError } from '@eagre/core';
+import { describe, expect, test } from 'vitest';
+import * as optimizers from './index.ts';
+import { get, Optimizer } from './index.ts';
+import * as schedules from './schedules.ts';
+
+type Class = new (options: object) => Optimizer;
+
+const classes = Object.entries(optimizers as Record<string, unknown>).filter(
+  (entry): entry is [string, Class] =>
+    typeof entry[1] === 'function' && entry[1].prototype instanceof Optimizer,
+);
+
+describe('optimizers take options by the names that they know', () => {
+  test.each(classes)('%s', (name, Class) => {
+    expect(() => new Class({ learning_rate: 1 })).toThrow(`${name}: 'learning_rate' is no option; known are`);
+    expect(new Class({ learningRate: 0.5, name: 'mine' }).learningRate).toBe(0.5);
+    const copy = get({ class_name: name, config: new Class({ clipnorm: 2 }).getConfig() });
+    expect(copy.clipnorm).toBe(2);
+  });
+
+  test('what Keras 2 writes, where it is off', () => {
+    const config = { learning_rate: 0.5, decay: 0, jit_compile: true, is_legacy_optimizer: false };
+    expect(get({ class_name: 'SGD', config }).learningRate).toBe(0.5);
+    const decayed = { class_name: 'SGD', config: { ...config, decay: 0.1 } };
+    expect(() => get(decayed)).toThrow("SGD: 'decay' is no option");
+  });
+
+  test('those of users take others, and pass all on', () => {
+    class Own extends optimizers.SGD {}
+    expect(new Own({ learningRate: 0.5, mine: 1 } as object).learningRate).toBe(0.5);
+  });
+});
+
+test('schedules as well', () => {
+  const first = { initialLearningRate: 1, decaySteps: 10 };
+  for (const fn of [
+    () => new schedules.ExponentialDecay({ ...first, decayRate: 0.5, stairs: true } as never),
+    () => new schedules.InverseTimeDecay({ ...first, decayRate: 0.5, stairs: true } as never),
+    () => new schedules.PolynomialDecay({ ...first, exponent: 2 } as never),
+    () => new schedules.CosineDecay({ ...first, warmup: 2 } as never),
+    () => new schedules.PiecewiseConstantDecay({ boundaries: [1], values: [1, 2], value: 3 } as never),
+    () => new schedules.CosineDecay(undefined as never),
+  ])
+    expect(fn, String(fn)).toThrow(InvalidArgumentError);
+  expect(new schedules.CosineDecay({ ...first, alpha: 0.5 })(10)).toBe(0.5);
+});
