@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../runtime/crc32c.h"
-#include "../runtime/file_range.h"
+#include "../runtime/files.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
@@ -131,6 +131,19 @@ napi_value read_part(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// beginSync(file, offset, length): has the system begin to bring a part of an open file to the disk.
+napi_value begin_part(napi_env env, napi_callback_info info) {
+  size_t argc = 3;
+  napi_value argv[3];
+  int32_t file = -1;
+  int64_t offset = -1, length = -1;
+  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+  if (napi_get_value_int32(env, argv[0], &file) == napi_ok && napi_get_value_int64(env, argv[1], &offset) == napi_ok &&
+      napi_get_value_int64(env, argv[2], &length) == napi_ok)
+    begin_sync(file, offset, length);
+  return nullptr;
+}
+
 // watch(object, slot): watches an object under a number, instead of the one that had it.
 napi_value watch(napi_env env, napi_callback_info info) {
   napi_value argv[2];
@@ -214,6 +227,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   plain("cancelPlan", cancel_plan);
   plain("crc32c", crc);
   plain("readRange", read_part);
+  plain("beginSync", begin_part);
   plain("watch", watch);
   plain("collected", collected);
   return opened;

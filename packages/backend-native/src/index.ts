@@ -1,6 +1,6 @@
 /** The CPU backend of native kernels. Importing it registers the backend where the addon can be loaded. */
 import { type Backend, registerBackend } from '@eagre/backend';
-import { buildCommand, loadAddon } from './load.ts';
+import { type Addon, buildCommand, loadAddon } from './load.ts';
 import { NativeBackend } from './native.ts';
 
 const loaded = loadAddon();
@@ -20,9 +20,7 @@ export const nativeUnavailable: string | undefined =
 export const nativeCrc32c: ((bytes: Uint8Array, previous: number) => number) | undefined =
   loaded.addon?.crc32c;
 
-/** Reads a part of a file on several threads, and gives its CRC-32C: `Addon.readRange`; undefined where there is no addon. */
-export const nativeReadRange:
-  | ((file: number, offset: number, length: number, target: Uint8Array | undefined) => number)
-  | undefined = loaded.addon?.readRange;
+/** What reads files on several threads, and has them written to the disk early; undefined where there is no addon. */
+export const nativeFiles: Pick<Addon, 'readRange' | 'beginSync'> | undefined = loaded.addon;
 
 if (nativeBackend !== undefined) registerBackend(nativeBackend, 10);

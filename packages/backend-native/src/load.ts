@@ -48,6 +48,8 @@ export interface Addon extends Watcher {
    * all could be read, or the system cannot.
    */
   readRange(file: number, offset: number, length: number, target: Uint8Array | undefined): number;
+  /** Has the system begin to bring a part of a file to the disk; does nothing except on Linux. */
+  beginSync(file: number, offset: number, length: number): void;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }

@@ -1,15 +1,15 @@
-import { nativeCrc32c, nativeReadRange } from '@eagre/backend-native';
+import { nativeCrc32c, nativeFiles } from '@eagre/backend-native';
 import { expect, it, vi } from 'vitest';
 
-const used = vi.hoisted(() => ({ crc32c: vi.fn(), range: vi.fn() }));
+const used = vi.hoisted(() => ({ crc32c: vi.fn(), files: vi.fn() }));
 vi.mock('@eagre/formats', async (original) => ({
   ...(await original<typeof import('@eagre/formats')>()),
   useCrc32c: used.crc32c,
-  useRangeReader: used.range,
+  useNativeFiles: used.files,
 }));
 
 it('files are read and checked by native code where there is any', async () => {
   await import('./backends.ts');
   expect(used.crc32c).toHaveBeenCalledExactlyOnceWith(nativeCrc32c);
-  expect(used.range).toHaveBeenCalledExactlyOnceWith(nativeReadRange);
+  expect(used.files).toHaveBeenCalledExactlyOnceWith(nativeFiles);
 });

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nativeReadRange } from '@eagre/backend-native';
-import { BundleReader, useRangeReader } from '@eagre/formats';
+import { nativeFiles } from '@eagre/backend-native';
+import { BundleReader, useNativeFiles } from '@eagre/formats';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as tf from './index.ts';
 
@@ -20,13 +20,13 @@ const folder = mkdtempSync(join(tmpdir(), 'eagre-restore-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-const readers = { 'native code': nativeReadRange, Node: undefined };
+const readers = { 'native code': nativeFiles, Node: undefined };
 
 describe.each(Object.keys(readers) as (keyof typeof readers)[])('read by %s', (name) => {
-  beforeAll(() => useRangeReader(readers[name]));
-  afterAll(() => useRangeReader(nativeReadRange));
+  beforeAll(() => useNativeFiles(readers[name]));
+  afterAll(() => useNativeFiles(nativeFiles));
 
-  const sizes = [0, 1, 3, 70_000, 300_000];
+  const sizes = [0, 1, 3, 5_000, 100_000];
   const make = () => {
     const variables = sizes.map((size) => new tf.Variable(tf.zeros([size])));
     const flags = new tf.Variable(tf.constant([false, false, false]));

@@ -3,10 +3,10 @@ import { decodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { decodeDataType, type TensorValue } from './data-types.ts';
 import { type ErrorMaker, errorsFor, quote } from './errors.ts';
+import { nativeFiles } from './native-files.ts';
 import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
 import { OpenFiles, openRegular } from './open-files.ts';
-import { readRange } from './read-range.ts';
 
 // What is read at once: enough for the system to read ahead at the disk's rate.
 const CHUNK_BYTES = 2 ** 22;
@@ -158,7 +158,7 @@ export class BundleReader {
 
   /** Reads all bytes, into `target` or nowhere, and checks them. */
   #pass(key: string, entry: BundleEntry, target: Uint8Array | undefined, file: number): void {
-    const crc = readRange(file, entry.offset, entry.bytes, target);
+    const crc = nativeFiles()?.readRange(file, entry.offset, entry.bytes, target) ?? -1;
     // What native code cannot read is read again here, which tells why.
     this.#checkCrc(key, entry, crc >= 0 ? crc : this.#passPortable(key, entry, target, file));
   }

@@ -4,6 +4,7 @@ import { encodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { type ErrorMaker, errorsFor, quote } from './errors.ts';
+import { nativeFiles } from './native-files.ts';
 import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
 import { encodeStrings } from './tensor-proto.ts';
@@ -12,6 +13,8 @@ import { encodeStrings } from './tensor-proto.ts';
 const BUFFER_BYTES = 2 ** 20;
 const CHUNK_BYTES = 2 ** 22;
 const MOST_SHARDS = 1000;
+// After so much the disk may begin, rather than at the end.
+const SYNC_BYTES = 2 ** 24;
 
 /** Options of {@link BundleWriter}. */
 export interface BundleWriterOptions {
@@ -29,6 +32,9 @@ interface Shard {
   readonly buffer: Uint8Array;
   buffered: number;
   size: number;
+  /** Bytes in the file, and how many of these the disk was asked to take. */
+  written: number;
+  begun: number;
 }
 
 /**
@@ -74,6 +80,8 @@ export class BundleWriter {
           buffer: new Uint8Array(BUFFER_BYTES),
           buffered: 0,
           size: 0,
+          written: 0,
+          begun: 0,
         });
       }
     } catch (error) {
@@ -99,6 +107,11 @@ export class BundleWriter {
     const fs = nodeBuiltin('node:fs');
     const write = (chunk: Uint8Array): void => {
       for (let at = 0; at < chunk.length; ) at += fs.writeSync(shard.file, chunk, at, chunk.length - at);
+      shard.written += chunk.length;
+      const waiting = shard.written - shard.begun;
+      if (waiting < SYNC_BYTES) return;
+      nativeFiles()?.beginSync(shard.file, shard.begun, waiting);
+      shard.begun = shard.written;
     };
     let sum = 0;
     for (const step of steps(shard, bytes)) {
@@ -121,7 +134,9 @@ export class BundleWriter {
     let sum = 0;
     for (const step of steps(shard, bytes)) {
       if (crc === undefined) sum = crc32c(step.of, sum);
-      if (step.write !== undefined) await writeAll(shard.file, step.write);
+      if (step.write === undefined) continue;
+      await writeAll(shard.file, step.write);
+      shard.written += step.write.length;
     }
     this.#record(key, dtype, shape, shard, bytes.length, crc ?? maskCrc(sum));
     this.#state = 'open';

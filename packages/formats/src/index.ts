@@ -47,6 +47,7 @@ export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
 export { Inflater } from './inflater.ts';
 export * as tensorflow from './messages.ts';
+export { type NativeFiles, useNativeFiles } from './native-files.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './npy.ts';
@@ -57,7 +58,6 @@ export {
   type EncodeNpzOptions,
   encodeNpz,
 } from './npz.ts';
-export { type RangeReader, useRangeReader } from './read-range.ts';
 export {
   type DecodeSafetensorsOptions,
   decodeSafetensors,

@@ -12,7 +12,7 @@ import { BundleWriter } from './bundle-writer.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { FormatError, UnsupportedFormatError } from './errors.ts';
 import { mutate, randomSource } from './mutate.ts';
-import { useRangeReader } from './read-range.ts';
+import { useNativeFiles } from './native-files.ts';
 import { writeTable } from './table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-bundle-'));
@@ -178,6 +178,28 @@ describe('a writer', () => {
   });
 });
 
+it('has the disk begin while a large checkpoint is written', async () => {
+  const prefix = fresh();
+  const bytes = new Uint8Array(2 ** 20);
+  const beginSync = vi.fn();
+  useNativeFiles({ readRange: () => -1, beginSync });
+  try {
+    using writer = new BundleWriter(prefix);
+    for (let i = 0; i < 40; i++) {
+      // Without blocking, nothing is begun that could block.
+      if (i < 5) await writer.addAsync(`${i}`, 'uint8', [bytes.length], bytes);
+      else writer.add(`${i}`, 'uint8', [bytes.length], bytes);
+    }
+    writer.finish();
+  } finally {
+    useNativeFiles(undefined);
+  }
+  expect(beginSync.mock.calls.map(([, ...range]) => range)).toEqual([
+    [0, 16 * 2 ** 20],
+    [16 * 2 ** 20, 16 * 2 ** 20],
+  ]);
+});
+
 describe('a writer among others', () => {
   it('takes a prefix that ends in a slash', () => {
     const prefix = `${fresh()}/`;
@@ -284,7 +306,7 @@ describe('a reader', () => {
       return part.length === length ? crc32c(part) : -1;
     });
     try {
-      useRangeReader(native);
+      useNativeFiles({ readRange: native, beginSync: () => undefined });
       reader.verify('complex');
       expect(native).toHaveBeenLastCalledWith(expect.any(Number), offset, 8, undefined);
       reader.readInto('complex', target);
@@ -299,7 +321,7 @@ describe('a reader', () => {
       writeFileSync(path, readFileSync(path).subarray(0, 4));
       expect(() => reader.verify('complex')).toThrow(/tensor "complex": truncated data: expected \d+ bytes/);
     } finally {
-      useRangeReader(undefined);
+      useNativeFiles(undefined);
     }
   });
 

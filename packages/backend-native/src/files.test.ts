@@ -2,12 +2,12 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { nativeCrc32c, nativeReadRange } from './index.ts';
+import { nativeCrc32c, nativeFiles } from './index.ts';
 
-describe.runIf(nativeReadRange !== undefined && process.platform !== 'win32')(
+describe.runIf(nativeFiles !== undefined && process.platform !== 'win32')(
   'the native reading of files',
   () => {
-    const read = nativeReadRange as NonNullable<typeof nativeReadRange>;
+    const { readRange: read, beginSync } = nativeFiles as NonNullable<typeof nativeFiles>;
     const crc = nativeCrc32c as NonNullable<typeof nativeCrc32c>;
     const folder = mkdtempSync(join(tmpdir(), 'eagre-read-range-'));
     afterAll(() => rmSync(folder, { recursive: true }));
@@ -44,6 +44,14 @@ describe.runIf(nativeReadRange !== undefined && process.platform !== 'win32')(
       const directory = openSync(folder, 'r');
       expect(read(directory, 0, 1, undefined)).toBe(-1);
       closeSync(directory);
+    });
+
+    it('has the disk begin with what was written', () => {
+      expect(beginSync(file, 0, bytes.length)).toBeUndefined();
+      expect(read(file, 0, bytes.length, undefined)).toBe(crc(bytes, 0));
+      // What cannot be asked is left to the end.
+      for (const call of [[file, -1, 5], [file, 0, -1], [9999, 0, 5], [file, 2 ** 60, 2 ** 60], []])
+        expect(beginSync(...(call as [number, number, number]))).toBeUndefined();
     });
 
     it('refuses what is no part of a file', () => {

@@ -1,4 +1,4 @@
-#include "../runtime/file_range.h"
+#include "../runtime/files.h"
 
 #include <atomic>
 #include <chrono>
@@ -106,6 +106,10 @@ int main() {
     interrupted(file, bytes);
     changing(bytes);
   }
+  begin_sync(file, 0, kBytes);
+  for (int64_t bad : {int64_t{-1}, int64_t{0}, std::numeric_limits<int64_t>::max()}) begin_sync(file, bad, bad);
+  begin_sync(-1, 0, 10);
+  reads(file, bytes, 0, bytes.size());
   // Far out in a file with a hole.
   const int64_t far = int64_t{1} << 42;
   const int sparse = file_of({});

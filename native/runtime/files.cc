@@ -1,4 +1,4 @@
-#include "file_range.h"
+#include "files.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +8,7 @@
 #include "pool.h"
 
 #if !defined(_WIN32)
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -68,5 +69,14 @@ bool read_range(int file, int64_t offset, int64_t length, unsigned char* target,
 }
 
 #endif
+
+void begin_sync(int file, int64_t offset, int64_t length) {
+#if defined(__linux__)
+  // Zero would mean the rest of the file.
+  if (offset >= 0 && length > 0) (void)::sync_file_range(file, offset, length, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)file, (void)offset, (void)length;
+#endif
+}
 
 }  // namespace eagre

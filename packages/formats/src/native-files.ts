@@ -1,0 +1,22 @@
+/** What native code does with open files where Node can do only one thing after the other. */
+export interface NativeFiles {
+  /**
+   * Reads `length` bytes at `offset` of a file into `target`, of just that length, or nowhere, and gives their CRC-32C; -1 where not all of them
+   * can be read.
+   */
+  readRange(file: number, offset: number, length: number, target: Uint8Array | undefined): number;
+  /** Has the system begin to bring `length` bytes at `offset`, which were written, to the disk; does nothing where that cannot be asked. */
+  beginSync(file: number, offset: number, length: number): void;
+}
+
+let native: NativeFiles | undefined;
+
+/** Has files read and written with the help of native code; undefined: by Node alone. */
+export function useNativeFiles(files: NativeFiles | undefined): void {
+  native = files;
+}
+
+/** What {@link useNativeFiles} was given. */
+export function nativeFiles(): NativeFiles | undefined {
+  return native;
+}
