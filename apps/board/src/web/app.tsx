@@ -37,6 +37,9 @@ export function App() {
   const connected = useConnected();
   const filter = useRef<HTMLInputElement>(null);
   useKeys(change, filter);
+  const selected = useRef<HTMLButtonElement>(null);
+  // On a small screen it may be beside what is seen of the tabs.
+  useEffect(() => selected.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [settings.tab]);
   const names = useMemo(() => (value?.runs ?? []).map((run) => run.name), [value]);
   const shown = useMemo(() => {
     const matches = matcher(settings.runs);
@@ -53,6 +56,7 @@ export function App() {
           {tabs.map((tab) => (
             <button
               key={tab}
+              ref={tab === settings.tab ? selected : null}
               type="button"
               role="tab"
               aria-selected={tab === settings.tab}

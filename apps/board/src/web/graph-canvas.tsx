@@ -1,9 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-interface Props {
+export interface Area {
+  readonly x: number;
+  readonly y: number;
   readonly width: number;
   readonly height: number;
+}
+
+interface Props {
+  /** Of the whole drawing. */
+  readonly area: Area;
   readonly children: ComponentChildren;
 }
 
@@ -13,7 +20,8 @@ interface Place {
 }
 
 /** The size of a whole drawing at first, but not larger than it is; then moved by mouse, fingers, buttons and keys. */
-export function Canvas({ width, height, children }: Props) {
+export function Canvas({ area, children }: Props) {
+  const { width, height } = area;
   const svg = useRef<SVGSVGElement>(null);
   const [size, setSize] = useState({ width: 1, height: 1 });
   /** The middle of what is seen, from that of the drawing, and how much larger than at first. */
@@ -28,7 +36,8 @@ export function Canvas({ width, height, children }: Props) {
   /** Units of the drawing in a pixel. */
   const scale = Math.max(width / size.width, height / size.height, 1) / view.zoom;
   const [wide, tall] = [size.width * scale, size.height * scale];
-  const [left, top] = [width / 2 + view.x - wide / 2, height / 2 + view.y - tall / 2];
+  const left = area.x + width / 2 + view.x - wide / 2;
+  const top = area.y + height / 2 + view.y - tall / 2;
 
   /** Around a place on the screen, which stays where it is; else around the middle. */
   const zoomBy = (factor: number, at?: Place): void => {

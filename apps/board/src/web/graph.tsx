@@ -3,7 +3,7 @@ import { Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { GraphAnswer, GraphNode } from '../api.ts';
 import type { ViewProps } from './app.tsx';
-import { Canvas } from './graph-canvas.tsx';
+import { type Area, Canvas } from './graph-canvas.tsx';
 import { type Edge, outermost, type Unit, unitsOf } from './graph-units.ts';
 import { address, useAnswer } from './server.ts';
 
@@ -16,7 +16,7 @@ export function GraphView({ runs }: ViewProps) {
   const choices = runs.flatMap((run) => run.graphs.map((tag) => ({ run: run.name, tag })));
   const [chosen, setChosen] = useState(0);
   const choice = choices[Math.min(chosen, choices.length - 1)];
-  const { value, error } = useAnswer<GraphAnswer>(choice && address('graph', choice));
+  const { value, of, error } = useAnswer<GraphAnswer>(choice && address('graph', choice));
   const [part, setPart] = useState('');
   if (choice === undefined) return <p class="empty">The chosen runs have none; choose others at the side.</p>;
   const nodes = value?.functions.find((f) => f.name === part)?.nodes ?? value?.nodes;
@@ -25,7 +25,13 @@ export function GraphView({ runs }: ViewProps) {
       <div class="tools">
         <label>
           Graph{' '}
-          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+          <select
+            value={chosen}
+            onChange={(event) => {
+              setChosen(Number(event.currentTarget.value));
+              setPart('');
+            }}
+          >
             {choices.map(({ run, tag }, i) => (
               <option key={`${run} ${tag}`} value={i}>
                 {tag === 'graph' ? run : `${run}: ${tag}`}
@@ -48,7 +54,7 @@ export function GraphView({ runs }: ViewProps) {
         )}
       </div>
       {error !== undefined && <p class="problem">{error}</p>}
-      {nodes !== undefined && <Drawing key={`${choice.run} ${choice.tag} ${part}`} nodes={nodes} />}
+      {nodes !== undefined && <Drawing key={`${of} ${part}`} nodes={nodes} />}
     </section>
   );
 }
@@ -72,7 +78,7 @@ function Drawing({ nodes }: { readonly nodes: readonly GraphNode[] }) {
   }
   return (
     <div class="drawing">
-      <Canvas width={layout.width} height={layout.height}>
+      <Canvas area={layout.area}>
         <defs>
           <marker
             id="arrow"
@@ -191,17 +197,55 @@ function layOut({ units, edges }: { readonly units: readonly Unit[]; readonly ed
   for (const unit of units) graph.setNode(unit.id, { width: label(unit).length * 7 + 24, height: HEIGHT });
   for (const edge of edges) graph.setEdge(edge.from, edge.to, {}, String(edge.control));
   dagre.layout(graph);
-  const { width = 0, height = 0 } = graph.graph();
+  const boxes = units.map((unit) => ({ unit, ...graph.node(unit.id) }));
+  const lines = edges.map((edge) => {
+    const points: readonly Point[] = graph.edge(edge.from, edge.to, String(edge.control)).points;
+    return { edge, points };
+  });
   return {
-    width,
-    height,
-    boxes: units.map((unit) => ({ unit, ...graph.node(unit.id) })),
-    edges: edges.map((edge) => {
-      const { points } = graph.edge(edge.from, edge.to, String(edge.control));
-      return {
-        edge,
-        path: `M${points.map(({ x, y }: { readonly x: number; readonly y: number }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L')}`,
-      };
-    }),
+    area: areaOf(boxes, lines),
+    boxes,
+    edges: lines.map(({ edge, points }) => ({ edge, path: curve(points) })),
   };
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+const MARGIN = 12;
+
+/** What is taken by boxes and lines; these may leave the area that the layout says. */
+function areaOf(
+  boxes: readonly (Point & { readonly width: number })[],
+  lines: readonly { readonly points: readonly Point[] }[],
+): Area {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  const take = (x: number, y: number): void => {
+    [left, top] = [Math.min(left, x), Math.min(top, y)];
+    [right, bottom] = [Math.max(right, x), Math.max(bottom, y)];
+  };
+  for (const { x, y, width } of boxes) {
+    take(x - width / 2, y - HEIGHT / 2);
+    take(x + width / 2, y + HEIGHT / 2);
+  }
+  for (const { points } of lines) for (const { x, y } of points) take(x, y);
+  if (left > right) [left, top, right, bottom] = [0, 0, 1, 1];
+  const [width, height] = [right - left + 2 * MARGIN, bottom - top + 2 * MARGIN];
+  return { x: left - MARGIN, y: top - MARGIN, width, height };
+}
+
+/** A line that turns softly at each point but the ends. */
+function curve(points: readonly Point[]): string {
+  const at = ({ x, y }: Point): string => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const middle = (a: Point, b: Point): Point => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+  let path = '';
+  points.forEach((point, i) => {
+    const next = points[i + 1];
+    if (i === 0) path = `M${at(point)}`;
+    else if (next === undefined) path += `L${at(point)}`;
+    else path += `Q${at(point)} ${at(middle(point, next))}`;
+  });
+  return path;
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
@@ -11,9 +11,14 @@ export function address(name: string, query: Query = {}): string {
 }
 
 export async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
+  return JSON.parse(await askText(url, signal)) as T;
+}
+
+async function askText(url: string, signal?: AbortSignal): Promise<string> {
   const response = await fetch(url, signal === undefined ? {} : { signal });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as T;
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
 }
 
 const listeners = new Set<() => void>();
@@ -67,20 +72,31 @@ export function useConnected(): boolean {
 
 export interface Answer<T> {
   readonly value: T | undefined;
+  /** The address that was asked for it. */
+  readonly of: string | undefined;
   readonly error: string | undefined;
 }
 
-/** The answer for an address, asked again when the address or the logs change; the old one stays until the new one is there. */
+/**
+ * The answer for an address, asked again when the address or the logs change; the old one stays until the new one is there, and for good
+ * where both say the same.
+ */
 export function useAnswer<T>(url: string | undefined): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T>>({ value: undefined, error: undefined });
+  const [answer, setAnswer] = useState<Answer<T>>({ value: undefined, of: undefined, error: undefined });
+  const text = useRef('');
   const changed = useChanges();
   useEffect(() => {
     if (url === undefined) return;
     const abort = new AbortController();
-    ask<T>(url, abort.signal).then(
-      (value) => setAnswer({ value, error: undefined }),
+    askText(url, abort.signal).then(
+      (next) =>
+        setAnswer((old) => {
+          if (old.of === url && text.current === next && old.error === undefined) return old;
+          text.current = next;
+          return { value: JSON.parse(next) as T, of: url, error: undefined };
+        }),
       (error: Error) => {
-        if (!abort.signal.aborted) setAnswer((old) => ({ value: old.value, error: error.message }));
+        if (!abort.signal.aborted) setAnswer((old) => ({ ...old, error: error.message }));
       },
     );
     return () => abort.abort();
