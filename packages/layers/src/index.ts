@@ -15,4 +15,4 @@ export { clearSession } from './naming.ts';
 export * as regularizers from './regularizers.ts';
 export { Sequential } from './sequential.ts';
 export type { SummaryOptions } from './summary.ts';
-export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training.ts';
+export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';

@@ -18,6 +18,7 @@ import {
   trainingOf,
 } from './compile.ts';
 import type { FitData } from './data-adapter.ts';
+import { evaluate, predict } from './evaluation.ts';
 import { FunctionalGraph } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
@@ -32,20 +33,13 @@ import {
   type TensorSpec,
   tryOut,
 } from './layer.ts';
+import { markOwnSteps } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
 import { type Tensors, testStep, trainStep } from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
-import {
-  type EvaluateOptions,
-  evaluate,
-  type FitOptions,
-  fit,
-  markOwnSteps,
-  type PredictOptions,
-  predict,
-  type Targets,
-} from './training.ts';
+import { fit } from './training.ts';
+import type { EvaluateOptions, FitOptions, PredictOptions, Targets } from './training-options.ts';
 
 type Symbolic = KerasTensor | readonly KerasTensor[];
 

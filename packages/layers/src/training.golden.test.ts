@@ -10,7 +10,7 @@ import { BatchNormalization, Concatenate, Dense } from './layers/index.ts';
 import { Model } from './model.ts';
 import { l2 } from './regularizers.ts';
 import { Sequential } from './sequential.ts';
-import type { FitOptions, ValidationData } from './training.ts';
+import type { FitOptions, ValidationData } from './training-options.ts';
 
 interface Values {
   readonly shape: number[];

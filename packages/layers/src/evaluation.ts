@@ -1,0 +1,101 @@
+// evaluate and predict: passes outside of training.
+import { concat, scope, type Tensor } from '@eagre/core';
+import { aliasTensor, isKept } from '@eagre/core/internal';
+import type { Logs } from './callbacks/callback.ts';
+import type { CallbackList } from './callbacks/list.ts';
+import type { ProgressBar } from './callbacks/progress.ts';
+import { trainingOf } from './compile.ts';
+import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
+import type { Model } from './model.ts';
+import { checkOptionNames } from './option-names.ts';
+import { alone, onePass, resetMetrics, run } from './passes.ts';
+import type { Tensors } from './steps.ts';
+import {
+  batchOptionNames,
+  checkCount,
+  type EvaluateOptions,
+  evaluateOptionNames,
+  namesOf,
+  type PredictOptions,
+  splitArguments,
+  type Targets,
+} from './training-options.ts';
+
+/** One pass over test data. */
+export async function test(
+  model: Model,
+  batches: Batches,
+  steps: number | undefined,
+  callbacks: CallbackList,
+  bar?: ProgressBar,
+): Promise<Logs> {
+  await callbacks.call((c) => c.onTestBegin());
+  resetMetrics(model);
+  const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
+    await callbacks.call((c) => c.onTestBatchBegin(index));
+    const result = run(model, 'testStep', batch, batch.sampleWeight);
+    await callbacks.call((c) => c.onTestBatchEnd(index, result));
+    bar?.onTrainBatchEnd(index, result);
+    return result;
+  });
+  await callbacks.call((c) => c.onTestEnd(logs));
+  return logs;
+}
+
+export async function evaluate(
+  model: Model,
+  x: FitData,
+  second?: Targets | EvaluateOptions,
+  third?: EvaluateOptions,
+): Promise<Logs> {
+  const names = namesOf(model);
+  const [y, options] = splitArguments(second, third, names.outputs);
+  checkOptionNames(options, evaluateOptionNames, 'evaluate');
+  trainingOf(model);
+  const { batchSize = 32, steps } = options;
+  checkCount('steps', steps);
+  const batches = adapt(x, y, options.sampleWeight, { batchSize, shuffle: false, names }, 'evaluate');
+  return alone('Evaluate', model, batches, options, (callbacks, bar) =>
+    test(model, batches, steps, callbacks, bar),
+  );
+}
+
+export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
+  checkOptionNames(options, batchOptionNames, 'predict');
+  const { batchSize = 32, steps } = options;
+  checkCount('steps', steps);
+  const batches = adapt(
+    x,
+    undefined,
+    undefined,
+    { batchSize, shuffle: false, names: namesOf(model) },
+    'predict',
+  );
+  // For each output of the model its values, batch by batch.
+  const outputs: Tensor[][] = [];
+  let many = false;
+  await alone('Predict', model, batches, { verbose: 0, ...options }, async (callbacks, bar) => {
+    await callbacks.call((c) => c.onPredictBegin());
+    await onePass(batches, steps, 'predict', async (batch, index) => {
+      await callbacks.call((c) => c.onPredictBatchBegin(index));
+      const y: Tensors = scope(() => model.invoke(batch.x, { training: false }));
+      many = Array.isArray(y);
+      const inputs = flat(batch.x);
+      flat(y).forEach((t, i) => {
+        // An input that was passed on goes when its batch goes.
+        (outputs[i] ??= []).push(inputs.includes(t) ? aliasTensor(t, t.shape) : t);
+      });
+      await callbacks.call((c) => c.onPredictBatchEnd(index, {}));
+      bar?.onTrainBatchEnd(index, {});
+      return {};
+    });
+    await callbacks.call((c) => c.onPredictEnd({}));
+    return {};
+  });
+  const all = outputs.map((parts) => {
+    const joined = concat(parts, 0);
+    for (const t of parts) if (!isKept(t)) t.dispose();
+    return joined;
+  });
+  return many ? all : (all[0] as Tensor);
+}
