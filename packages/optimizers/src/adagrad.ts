@@ -1,6 +1,7 @@
 import type { Tensor, Variable } from '@eagre/core';
 import { takesOptions } from '@eagre/core/internal';
-import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
+import { Optimizer } from './optimizer.ts';
+import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdagradOptions extends OptimizerOptions {

@@ -7,7 +7,7 @@ import {
   minimum,
   type Tensor,
 } from '@eagre/core';
-import type { Update } from './optimizer.ts';
+import type { Update } from './gradients.ts';
 
 /** How gradients are kept small; null: not at all. */
 export interface Clipping {

@@ -1,6 +1,7 @@
 import { clipByValue, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 import { takesOptions } from '@eagre/core/internal';
-import { Optimizer, type OptimizerOptions, optimizerOptions, withLearningRate } from './optimizer.ts';
+import { Optimizer } from './optimizer.ts';
+import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface FtrlOptions extends OptimizerOptions {

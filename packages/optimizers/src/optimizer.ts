@@ -1,5 +1,5 @@
 import { GradientTape } from '@eagre/autodiff';
-import { type KernelName, LateNumber, type LateNumbers } from '@eagre/backend';
+import { type KernelName, LateNumber } from '@eagre/backend';
 import {
   constant,
   type DType,
@@ -22,73 +22,24 @@ import {
   isFloating,
   lateScalar,
   lifted,
-  type OptionNames,
   outsideScopes,
-  sameShape,
   showFields,
-  showShape,
-  type Tracer,
-  toTensor,
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
+import { optionsOf } from './config.ts';
+import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
+import { Momentary } from './momentary.ts';
+import type { OptimizerOptions } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
-import {
-  camelCaseKeys,
-  deserialize,
-  LearningRateSchedule,
-  type SerializedSchedule,
-  serialize,
-} from './schedules.ts';
+import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
-
-/** What all optimizers take. */
-export interface OptimizerOptions {
-  readonly learningRate?: LearningRate;
-  /** Before each update, `variable -= variable · weightDecay · learningRate`. */
-  readonly weightDecay?: number | null;
-  /** The largest norm of each gradient; longer ones are shortened. Only one of the three kinds of clipping can be given. */
-  readonly clipnorm?: number | null;
-  /** The largest absolute value of an element of a gradient. */
-  readonly clipvalue?: number | null;
-  /** The largest norm of all gradients together. */
-  readonly globalClipnorm?: number | null;
-  readonly name?: string;
-}
-
-/** @internal */
-export const optimizerOptions: OptionNames<OptimizerOptions> = {
-  learningRate: true,
-  weightDecay: true,
-  clipnorm: true,
-  clipvalue: true,
-  globalClipnorm: true,
-  name: true,
-};
-
-/** A gradient with its variable. */
-export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
-
-/** @internal A checked gradient with its variable. */
-export interface Update {
-  readonly gradient: Tensor;
-  readonly variable: Variable;
-}
 
 /** A variable whose values are brought back into bounds after each update. */
 interface Constrained {
   readonly constraint?: ((value: Variable) => TensorLike) | null;
-}
-
-/** @internal Both forms of an optimizer's arguments, `(0.1, { … })` and `({ learningRate: 0.1, … })`, as the latter. */
-export function withLearningRate<O extends OptimizerOptions>(
-  first: LearningRate | O | undefined,
-  rest: O | undefined,
-): O {
-  if (typeof first === 'object' || first === undefined) return { ...first, ...rest } as O;
-  return { ...rest, learningRate: first } as O;
 }
 
 /**
@@ -122,9 +73,8 @@ export abstract class Optimizer extends Module implements Trackable {
   };
   readonly #warned = new Set<Variable>();
   readonly #options: CheckpointOptions = new CheckpointOptions(this.name, () => this.checkpointOptions);
-  /** By function being traced: the updates so far in it, which `iterations` knows nothing of yet. */
-  readonly #ahead = new WeakMap<Tracer, number>();
   readonly #rate: Rate;
+  readonly #now: Momentary;
 
   constructor(options: OptimizerOptions & { readonly learningRate: LearningRate }) {
     checkOptionsOf(new.target, options);
@@ -139,6 +89,7 @@ export abstract class Optimizer extends Module implements Trackable {
     this.#rate = new Rate(options.learningRate, this.name, (value) =>
       this.#track('learning_rate', constant(value, 'float32')),
     );
+    this.#now = new Momentary(this.iterations, this.#rate);
   }
 
   /** Whether `build` has run. */
@@ -327,10 +278,7 @@ export abstract class Optimizer extends Module implements Trackable {
   applyGradients(gradients: Iterable<TensorLike | null | undefined>, variables: Iterable<Variable>): Variable;
   applyGradients(pairs: Iterable<GradientAndVariable>): Variable;
   applyGradients(first: Iterable<unknown>, second?: Iterable<Variable>): Variable {
-    const pairs =
-      second === undefined
-        ? (this.#list(first) as GradientAndVariable[])
-        : this.#zip(this.#list(first), this.#list(second) as Variable[]);
+    const pairs = pairsOf(first, second, this.name);
     inGraphScope(this.name, () => withoutTapes(() => scope(() => this.#apply(pairs))));
     return this.iterations;
   }
@@ -400,9 +348,7 @@ export abstract class Optimizer extends Module implements Trackable {
     learningRate: number | Tensor,
     compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
   ): Readonly<Record<N, number | LateNumber>> {
-    return context.tracer === null
-      ? compute(learningRate as number, Number(this.iterations.item()) + 1)
-      : this.#late(context.tracer, compute);
+    return this.#now.values(learningRate, compute);
   }
 
   /** @internal The same for use in ops on a variable: numbers or, while `tf.function` traces, scalars of its dtype. */
@@ -416,34 +362,6 @@ export abstract class Optimizer extends Module implements Trackable {
     return Object.fromEntries(
       values.map(([name, v]) => [name, v instanceof LateNumber ? lateScalar(v, dtype) : v]),
     ) as Readonly<Record<N, number | Tensor>>;
-  }
-
-  /** The same, before each run of the function that is being traced. */
-  #late<N extends string>(
-    tracer: Tracer,
-    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
-  ): Readonly<Record<N, LateNumber>> {
-    const ahead = this.#ahead.get(tracer) ?? 0;
-    const now = (): Readonly<Record<N, number>> => {
-      const at = Number(this.iterations.item()) + ahead;
-      return compute(this.#rate.at(at), at + 1);
-    };
-    const names = Object.keys(lifted(now)) as N[];
-    const numbers: LateNumbers = {
-      next: () => {
-        const values = now();
-        return names.map((n) => values[n]);
-      },
-    };
-    return Object.fromEntries(names.map((n, i) => [n, new LateNumber(numbers, i)])) as Readonly<
-      Record<N, LateNumber>
-    >;
-  }
-
-  /** The learning rate of the update at hand. */
-  #currentRate(): number | Tensor {
-    if (context.tracer === null) return this.learningRate;
-    return lateScalar(this.#late(context.tracer, (rate) => ({ rate })).rate);
   }
 
   /** Keras's config: what makes an optimizer with the same options, without its state. */
@@ -481,32 +399,7 @@ export abstract class Optimizer extends Module implements Trackable {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>>,
   ): T {
-    const {
-      use_ema,
-      ema_momentum: _,
-      ema_overwrite_frequency: __,
-      loss_scale_factor,
-      gradient_accumulation_steps,
-      // How Keras runs it.
-      jit_compile: ___,
-      is_legacy_optimizer: ____,
-      ...known
-    } = config;
-    for (const [option, value] of Object.entries({
-      use_ema,
-      loss_scale_factor,
-      gradient_accumulation_steps,
-    })) {
-      if (value)
-        throw new UnimplementedError(
-          `the option ${option} (${String(value)}) is not supported`,
-          'fromConfig',
-        );
-    }
-    const options = camelCaseKeys(known);
-    const rate = options['learningRate'];
-    if (typeof rate === 'object' && rate !== null)
-      options['learningRate'] = deserialize(rate as SerializedSchedule, customObjects);
+    const options = optionsOf(config, customObjects);
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     return new this(withoutUnused(this, options) as never);
   }
@@ -524,26 +417,6 @@ export abstract class Optimizer extends Module implements Trackable {
     }
   }
 
-  #list(given: Iterable<unknown>): unknown[] {
-    // A tensor is iterable, too.
-    if (typeof given === 'object' && given !== null && Symbol.iterator in given && !('dtype' in given))
-      return [...given];
-    throw new InvalidArgumentError(
-      'applyGradients takes a list of gradients and one of variables, or a list of pairs [gradient, variable]',
-      this.name,
-    );
-  }
-
-  #zip(gradients: readonly unknown[], variables: readonly Variable[]): GradientAndVariable[] {
-    if (gradients.length !== variables.length) {
-      throw new InvalidArgumentError(
-        `${gradients.length} gradients for ${variables.length} variables`,
-        this.name,
-      );
-    }
-    return variables.map((variable, i) => [gradients[i] as TensorLike | null, variable]);
-  }
-
   #apply(pairs: readonly GradientAndVariable[]): void {
     if (pairs.every(([gradient]) => gradient === null || gradient === undefined)) {
       throw new InvalidArgumentError('No gradients provided for any variable', this.name);
@@ -557,10 +430,10 @@ export abstract class Optimizer extends Module implements Trackable {
       this.indexOf(variable);
       this.#once(variable, seen);
       if (given === null || given === undefined) missing.push(variable);
-      else updates.push({ gradient: this.#checked(toTensor(given, variable.dtype), variable), variable });
+      else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
     }
     this.#warn(missing);
-    const learningRate = this.#currentRate();
+    const learningRate = this.#now.rate();
     updates = clipGradients(updates, this);
     if (this.weightDecay !== null)
       this.applyWeightDecay(
@@ -573,25 +446,13 @@ export abstract class Optimizer extends Module implements Trackable {
       if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
     }
     this.iterations.assignAdd(1);
-    if (context.tracer !== null) this.#ahead.set(context.tracer, (this.#ahead.get(context.tracer) ?? 0) + 1);
+    this.#now.advance();
   }
 
   #once(variable: Variable, seen: Set<Variable>): void {
     if (seen.has(variable))
       throw new InvalidArgumentError(`the variable '${variable.name}' is listed twice`, this.name);
     seen.add(variable);
-  }
-
-  #checked(gradient: Tensor, variable: Variable): Tensor {
-    if (gradient.dtype !== variable.dtype || !sameShape(gradient.shape, variable.shape)) {
-      throw new InvalidArgumentError(
-        `the gradient of '${variable.name}' is ${gradient.dtype} ${showShape(gradient.shape)}, the variable ${variable.dtype} ${showShape(variable.shape)}`,
-        this.name,
-      );
-    }
-    if (gradient.storage.refs <= 0)
-      throw new FailedPreconditionError(`the gradient of '${variable.name}' was disposed`, this.name);
-    return gradient;
   }
 
   #warn(missing: readonly Variable[]): void {

@@ -1,12 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
 import { takesOptions } from '@eagre/core/internal';
-import {
-  Optimizer,
-  type OptimizerOptions,
-  optimizerOptions,
-  type Update,
-  withLearningRate,
-} from './optimizer.ts';
+import type { Update } from './gradients.ts';
+import { Optimizer } from './optimizer.ts';
+import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {

@@ -1,0 +1,36 @@
+import { UnimplementedError } from '@eagre/core';
+import { camelCaseKeys, deserialize, type SerializedSchedule } from './schedules.ts';
+
+/**
+ * The options that a config of Keras holds.
+ * @throws UnimplementedError for moving averages, loss scaling and gradient accumulation, which Keras has and this has not
+ */
+export function optionsOf(
+  config: Readonly<Record<string, unknown>>,
+  customObjects?: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const {
+    use_ema,
+    ema_momentum: _,
+    ema_overwrite_frequency: __,
+    loss_scale_factor,
+    gradient_accumulation_steps,
+    // How Keras runs it.
+    jit_compile: ___,
+    is_legacy_optimizer: ____,
+    ...known
+  } = config;
+  for (const [option, value] of Object.entries({
+    use_ema,
+    loss_scale_factor,
+    gradient_accumulation_steps,
+  })) {
+    if (value)
+      throw new UnimplementedError(`the option ${option} (${String(value)}) is not supported`, 'fromConfig');
+  }
+  const options = camelCaseKeys(known);
+  const rate = options['learningRate'];
+  if (typeof rate === 'object' && rate !== null)
+    options['learningRate'] = deserialize(rate as SerializedSchedule, customObjects);
+  return options;
+}
