@@ -204,5 +204,6 @@ describe('Dataset.listFiles', () => {
     expect(texts(a)).not.toEqual(first);
     expect([...first].sort()).toEqual(texts(Dataset.listFiles(`${root}/*`, { shuffle: false })));
     expect(a.cardinality()).toBe(20);
+    expectRestorable(() => Dataset.listFiles(`${root}/f0*`, { seed: 3 }).repeat(3));
   });
 });

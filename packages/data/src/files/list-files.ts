@@ -2,9 +2,9 @@ import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
-import { type DatasetNode, ElementIterator, END, type State, type Step } from '../iterator.ts';
-import { type SeedWords, seedWords } from '../random.ts';
-import { PassOrder } from '../sources/pass-order.ts';
+import type { DatasetNode } from '../iterator.ts';
+import { seedWords } from '../random.ts';
+import { ShuffledListNode } from '../sources/shuffled-list.ts';
 
 /** Options of `Dataset.listFiles`. */
 export interface ListFilesOptions {
@@ -37,55 +37,8 @@ export function pathsNode(
   if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
   const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
   const seed = options.shuffle === false ? null : seedWords(options.seed, what);
-  return new PathsNode(paths, seed);
-}
-
-class PathsNode implements DatasetNode {
-  readonly kind: string = 'ListFiles';
-  readonly inputs: readonly DatasetNode[] = [];
-  readonly spec: TensorSpec = new TensorSpec([], 'string');
-  readonly #paths: readonly string[];
-  readonly #seed: SeedWords | null;
-  #passes = 0;
-
-  constructor(paths: readonly string[], seed: SeedWords | null) {
-    this.#paths = paths;
-    this.#seed = seed;
-  }
-
-  cardinality(): number {
-    return this.#paths.length;
-  }
-
-  iterate(): ElementIterator {
-    return new PathsIterator(this.#paths, new PassOrder(this.#paths.length, this.#seed, this.#passes++));
-  }
-}
-
-class PathsIterator extends ElementIterator {
-  override readonly fresh = true;
-  readonly #paths: readonly string[];
-  readonly #order: PassOrder;
-
-  constructor(paths: readonly string[], order: PassOrder) {
-    super();
-    this.#paths = paths;
-    this.#order = order;
-  }
-
-  next(): Step {
-    const path = this.#paths[this.#order.next];
-    if (path === undefined) return END;
-    this.#order.position++;
-    return constant(path);
-  }
-
-  saveState(): State {
-    return this.#order.save();
-  }
-  restoreState(state: State): void {
-    this.#order.restore(state);
-  }
+  const path = (i: number): Tensor => constant(paths[i] as string);
+  return new ShuffledListNode('ListFiles', paths.length, seed, new TensorSpec([], 'string'), path);
 }
 
 const MAGIC = /[*?[{]/;

@@ -4,23 +4,13 @@ import { constant, type Tensor } from '@eagre/core';
 import { nodeBuiltin } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
-import type { ElementSpec } from '../elements/element-spec.ts';
 import type { Element } from '../elements/structure.ts';
-import {
-  type Awaitable,
-  after,
-  type DatasetNode,
-  ElementIterator,
-  END,
-  type State,
-  type Step,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-
-import { checkCount } from '../options.ts';
+import { type Awaitable, after, type DatasetNode } from '../iterator.ts';
+import { AUTOTUNE, checkCount } from '../options.ts';
 import { type SeedWords, seedWords } from '../random.ts';
-import { PassOrder } from '../sources/pass-order.ts';
+import { ShuffledListNode } from '../sources/shuffled-list.ts';
 import { BatchNode } from '../transformations/batch.ts';
+import { MapNode } from '../transformations/map.ts';
 import type { FolderFiles, FolderOptions } from './folder-files.ts';
 
 /** What makes a tensor of a file. */
@@ -54,48 +44,37 @@ export function folderDataset<T>(
 ): FolderDataset<T> {
   const { batchSize = 32, shuffle = true, labelMode = 'int' } = options;
   const seed = shuffle ? seedWords(options.seed, what) : null;
-  const node = new FolderNode(files, decoder, labelMode, seed, what);
+  const node = folderNode(files, decoder, labelMode, seed, what);
   if (batchSize === null) return new FolderDataset<T>(node, files);
   checkCount(batchSize, 'batchSize', what);
   return new FolderDataset<T>(new BatchNode(node, batchSize, {}), files);
 }
 
-class FolderNode implements DatasetNode {
-  readonly kind: string = 'Folder';
-  readonly inputs: readonly DatasetNode[] = [];
-  readonly spec: ElementSpec;
-  readonly #files: FolderFiles;
-  readonly #element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>;
-  readonly #seed: SeedWords | null;
-  #passes = 0;
-
-  constructor(
-    files: FolderFiles,
-    decoder: FileDecoder,
-    mode: FolderOptions['labelMode'],
-    seed: SeedWords | null,
-    what: string,
-  ) {
-    const { paths, labels, classNames } = files;
-    this.#files = files;
-    this.#seed = seed;
-    this.spec = labels === null ? decoder.spec : [decoder.spec, labelSpec(mode, classNames.length)];
-    this.#element = (index) => {
-      const path = paths[index] as string;
-      const bytes = new Uint8Array(nodeBuiltin('node:fs').readFileSync(path));
-      return after(decoded(decoder, bytes, path, what), (tensor) =>
-        labels === null ? tensor : [tensor, labelOf(labels[index] as number, mode, classNames.length)],
-      );
-    };
-  }
-
-  cardinality(): number {
-    return this.#files.paths.length;
-  }
-
-  iterate(): ElementIterator {
-    return new FolderIterator(this.#element, new PassOrder(this.cardinality(), this.#seed, this.#passes++));
-  }
+/** Files by their numbers, and what is made of each; of several at once where the decoder has to be waited for. */
+function folderNode(
+  { paths, labels, classNames }: FolderFiles,
+  decoder: FileDecoder,
+  mode: FolderOptions['labelMode'],
+  seed: SeedWords | null,
+  what: string,
+): DatasetNode {
+  const element = (number: Tensor): Awaitable<Element> => {
+    const index = number.item();
+    const path = paths[index] as string;
+    const bytes = new Uint8Array(nodeBuiltin('node:fs').readFileSync(path));
+    return after(decoded(decoder, bytes, path, what), (tensor) =>
+      labels === null ? tensor : [tensor, labelOf(labels[index] as number, mode, classNames.length)],
+    );
+  };
+  const numbers = new ShuffledListNode('Files', paths.length, seed, new TensorSpec([], 'int32'), (i) =>
+    constant(i, 'int32'),
+  );
+  return new MapNode(numbers, element, {
+    runEagerly: true,
+    numParallelCalls: AUTOTUNE,
+    isFresh: true,
+    outputSignature: labels === null ? decoder.spec : [decoder.spec, labelSpec(mode, classNames.length)],
+  });
 }
 
 function decoded(decoder: FileDecoder, bytes: Uint8Array, path: string, what: string): Awaitable<Tensor> {
@@ -120,45 +99,4 @@ function labelOf(label: number, mode: FolderOptions['labelMode'], classes: numbe
   if (mode === 'int' || mode === undefined) return constant(label, 'int32');
   if (mode === 'binary') return constant(Float32Array.of(label));
   return constant(Float32Array.from({ length: classes }, (_, i) => (i === label ? 1 : 0)));
-}
-
-class FolderIterator extends ElementIterator {
-  override readonly fresh = true;
-  readonly #element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>;
-  readonly #order: PassOrder;
-
-  constructor(element: (index: number) => Awaitable<Tensor | [Tensor, Tensor]>, order: PassOrder) {
-    super();
-    this.#element = element;
-    this.#order = order;
-  }
-
-  next(): Awaitable<Step> {
-    const order = this.#order;
-    const index = order.next;
-    if (index < 0) return END;
-    // A position moves when its element has arrived, or failed.
-    const arrived = (element: Element): Element => {
-      order.position++;
-      return element;
-    };
-    const failed = (error: unknown): never => {
-      order.position++;
-      throw error;
-    };
-    let element: Awaitable<Element>;
-    try {
-      element = this.#element(index);
-    } catch (error) {
-      return failed(error);
-    }
-    return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
-  }
-
-  saveState(): State {
-    return this.#order.save();
-  }
-  restoreState(state: State): void {
-    this.#order.restore(state);
-  }
 }

@@ -161,6 +161,45 @@ describe('imageDatasetFromDirectory', () => {
     expect(() => [...dataset]).toThrow(/a.png: .*no picture of 1×2×3/);
   });
 
+  it('decodes several files at once where decoders have to be waited for, in order', async () => {
+    let running = 0;
+    let most = 0;
+    const decode = async (bytes: Uint8Array) => {
+      most = Math.max(most, ++running);
+      for (let i = 0; i < (bytes.length % 3) + 1; i++) await new Promise((resolve) => setImmediate(resolve));
+      running--;
+      return { width: 1, height: 1, channels: 1, data: bytes.slice(0, 1) } as const;
+    };
+    const dataset = await imageDatasetFromDirectory(pictures, { ...plain, imageSize: [1, 1], decode });
+    const labels: number[] = [];
+    for await (const [, label] of dataset) labels.push(label.item());
+    expect(labels).toEqual([0, 0, 1, 1, 1]);
+    expect(most).toBe(5);
+  });
+
+  it('goes on where it was, also in later rounds', async () => {
+    const make = async () => {
+      const dataset = await imageDatasetFromDirectory(pictures, {
+        imageSize: [1, 1],
+        seed: 4,
+        batchSize: null,
+      });
+      return dataset.map((_, label) => label).repeat(3);
+    };
+    const all = [...(await make())].map((label) => label.item());
+    expect(new Set([0, 5, 10].map((at) => String(all.slice(at, at + 5)))).size).toBeGreaterThan(1);
+    for (let at = 0; at < all.length; at++) {
+      const first = (await make()).iterator();
+      for (let i = 0; i < at; i++) first.next();
+      const second = (await make()).iterator();
+      second.restoreState(first.saveState());
+      expect(
+        [...second].map((label) => label.item()),
+        `from ${at}`,
+      ).toEqual(all.slice(at));
+    }
+  });
+
   it('reads other kinds of PNG', async () => {
     mkdirSync(join(root, 'a'));
     const put = (name: string, image: Parameters<typeof encode>[0]): void =>

@@ -46,8 +46,14 @@ export class MapNode extends UnaryNode {
   readonly #parallel: number;
   readonly #deterministic: boolean | undefined;
   readonly #block: BlockFunction | null;
+  readonly #isFresh: boolean;
 
-  constructor(input: DatasetNode, fn: (...args: never[]) => unknown, options: MapOptions) {
+  /** @param options.isFresh whether nobody else can hold the tensors that plain code gives. */
+  constructor(
+    input: DatasetNode,
+    fn: (...args: never[]) => unknown,
+    options: MapOptions & { readonly isFresh?: boolean },
+  ) {
     const what = 'Dataset.map';
     const own = ElementFunction.ofElements(fn, input.spec, options, what);
     super(input, own.spec);
@@ -57,6 +63,7 @@ export class MapNode extends UnaryNode {
         ? 1
         : checkParallel(options.numParallelCalls, 'numParallelCalls', what, CALLS);
     this.#deterministic = options.deterministic;
+    this.#isFresh = options.isFresh ?? false;
     this.#block =
       own.graph !== null && own.spec !== null && isStatic(input.spec) && isStatic(own.spec)
         ? blockFunction(own.graph, own.spec)
@@ -71,8 +78,10 @@ export class MapNode extends UnaryNode {
         this.#fn,
         this.#parallel,
         this.#deterministic ?? context.options.deterministic ?? true,
+        this.#isFresh,
       );
-    return new MapIterator(input, this.#fn, context.options.vectorization === false ? null : this.#block);
+    const block = context.options.vectorization === false ? null : this.#block;
+    return new MapIterator(input, this.#fn, block, this.#isFresh);
   }
 
   /** A map by a pure function of rows has rows as well. */
@@ -110,9 +119,9 @@ class MapIterator extends CallingIterator<Element> {
   readonly #block: BlockFunction | null;
   readonly #stacker: Stacker;
 
-  constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null) {
+  constructor(input: ElementIterator, fn: ElementFunction, block: BlockFunction | null, isFresh: boolean) {
     super(input);
-    this.fresh = !fn.eager;
+    this.fresh = isFresh || !fn.eager;
     this.blocks = block !== null;
     this.#fn = fn;
     this.#block = block;
@@ -154,6 +163,7 @@ interface Running {
 
 /** Several calls of an async function at once. */
 class ParallelMapIterator extends UnaryIterator {
+  override readonly fresh: boolean;
   readonly #fn: ElementFunction;
   readonly #parallel: number;
   readonly #deterministic: boolean;
@@ -163,8 +173,15 @@ class ParallelMapIterator extends UnaryIterator {
   #pulling: Promise<void> | null = null;
   #ended = false;
 
-  constructor(input: ElementIterator, fn: ElementFunction, parallel: number, deterministic: boolean) {
+  constructor(
+    input: ElementIterator,
+    fn: ElementFunction,
+    parallel: number,
+    deterministic: boolean,
+    isFresh: boolean,
+  ) {
     super(input);
+    this.fresh = isFresh;
     this.#fn = fn;
     this.#parallel = parallel;
     this.#deterministic = deterministic;

@@ -101,6 +101,7 @@ class WorkerMapNode extends UnaryNode {
     const map = new MapNode(this.input, call, {
       numParallelCalls: this.#threads,
       runEagerly: true,
+      isFresh: true,
       ...(deterministic !== undefined && { deterministic }),
     });
     return new WorkerMapIterator(map.iterate(context), pool);
@@ -122,6 +123,7 @@ function toPlain(element: Element, transfer: ArrayBuffer[], what: string): unkno
 }
 
 class WorkerMapIterator extends ElementIterator {
+  override readonly fresh = true;
   readonly #map: ElementIterator;
   readonly #pool: WorkerPool;
 

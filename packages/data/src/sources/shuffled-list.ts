@@ -1,0 +1,104 @@
+// The items of a list, in another order in each pass.
+import type { ElementSpec } from '../elements/element-spec.ts';
+import type { Element } from '../elements/structure.ts';
+import {
+  type DatasetNode,
+  ElementIterator,
+  END,
+  type IterationContext,
+  type State,
+  type Step,
+} from '../iterator.ts';
+import { count, fields } from '../node.ts';
+import type { Rng, SeedWords } from '../random.ts';
+import { type SeedState, Seeds } from './numbers.ts';
+
+/** Elements that a function makes of numbers from 0 to `size` - 1. */
+export class ShuffledListNode implements DatasetNode {
+  readonly kind: string;
+  readonly inputs: readonly DatasetNode[] = [];
+  readonly spec: ElementSpec;
+  readonly #size: number;
+  readonly #make: (index: number) => Element;
+  readonly #seeds: Seeds | null;
+
+  /**
+   * @param words null for the order of the list.
+   * @param make gives new tensors.
+   */
+  constructor(
+    kind: string,
+    size: number,
+    words: SeedWords | null,
+    spec: ElementSpec,
+    make: (index: number) => Element,
+  ) {
+    this.kind = kind;
+    this.spec = spec;
+    this.#size = size;
+    this.#make = make;
+    this.#seeds = words === null ? null : new Seeds(words, true);
+  }
+
+  cardinality(): number {
+    return this.#size;
+  }
+
+  iterate(context: IterationContext): ElementIterator {
+    const rng = this.#seeds?.next(this, context) ?? null;
+    return new ShuffledListIterator(this.#size, this.#make, rng, this.#seeds?.stateOf(this, context) ?? null);
+  }
+}
+
+class ShuffledListIterator extends ElementIterator {
+  override readonly fresh = true;
+  readonly #make: (index: number) => Element;
+  readonly #rng: Rng | null;
+  readonly #seeds: SeedState | null;
+  /** The random numbers that the order is drawn with. */
+  #start: State;
+  readonly #order: Int32Array;
+  #isDrawn = false;
+  #next = 0;
+
+  constructor(size: number, make: (index: number) => Element, rng: Rng | null, seeds: SeedState | null) {
+    super();
+    this.#make = make;
+    this.#rng = rng;
+    this.#seeds = seeds;
+    this.#start = rng?.save() ?? null;
+    this.#order = Int32Array.from({ length: size }, (_, i) => i);
+  }
+
+  next(): Step {
+    if (!this.#isDrawn) this.#draw();
+    const index = this.#order[this.#next];
+    if (index === undefined) return END;
+    // What fails counts as consumed.
+    this.#next++;
+    return this.#make(index);
+  }
+
+  #draw(): void {
+    this.#isDrawn = true;
+    const [order, rng] = [this.#order, this.#rng];
+    if (rng === null) return;
+    for (let i = order.length - 1; i > 0; i--) {
+      const j = rng.below(i + 1);
+      const moved = order[i] as number;
+      order[i] = order[j] as number;
+      order[j] = moved;
+    }
+  }
+
+  saveState(): State {
+    return { start: this.#start, next: this.#next, seeds: this.#seeds?.save() ?? null };
+  }
+  restoreState(state: State): void {
+    const { start, next, seeds } = fields(state);
+    this.#next = count(next);
+    this.#start = start ?? null;
+    this.#rng?.restore(start);
+    this.#seeds?.restore(seeds);
+  }
+}
