@@ -175,7 +175,7 @@ test.each([
   ],
   [
     'no value before a loop',
-    '(x) => { let y; while (x < 9) { y = x; x += 1; } return y; }',
+    '(x) => { let y; while (x < 9) { if (x > 2) y = x; x += 1; } return y; }',
     'the variable y',
   ],
   [

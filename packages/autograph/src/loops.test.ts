@@ -1,12 +1,13 @@
 // Loops of graphs, and what becomes of the variables that they carry.
 import '@eagre/backend-js';
+import * as core from '@eagre/core';
 import { constant } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { converted, values } from './fixture.ts';
 
 const traced = (text: string, ...args: unknown[]): unknown =>
-  values(tfFunction(converted(text) as (...args: never[]) => unknown)(...(args as never[])));
+  values(tfFunction(converted(text, { tf: core }) as (...args: never[]) => unknown)(...(args as never[])));
 
 test('counters that begin as bare integers take the dtype of what they are compared with', () => {
   const triangle = `(n) => {
@@ -20,4 +21,57 @@ test('counters that begin as bare integers take the dtype of what they are compa
   expect(traced(triangle, constant(4, 'float32'))).toBe(25);
   const sum = '(n, x) => { let s = 0, i = 0; while (i < n) { s += x; i += 1; } return s; }';
   expect(traced(sum, constant(4, 'int32'), constant(0.5))).toBe(2);
+});
+
+const int = (n: number): core.Tensor => constant(n, 'int32');
+const rows = constant([1, 2, 3]);
+
+describe('variables without a value before the loop', () => {
+  test.each([
+    ['rows', '(x) => { let y; for (const v of x) y = v * 2; return y; }', rows, 6],
+    ['a range', '(n) => { let y; for (const i of tf.range(n)) { y = i; } return y; }', int(4), 3],
+    ['while', '(n) => { let y, i = 0; while (i < n) { y = i * 2; i += 1; } return y; }', int(4), 6],
+    ['for', '(n) => { let y; for (let i = 0; i < n; i++) { y = i; } return y; }', int(4), 3],
+    [
+      'a list',
+      '(x) => { let y, z; for (const v of x) { [y, z] = [v, v + 1]; z = z + y; } return [y, z]; }',
+      rows,
+      [3, 7],
+    ],
+    [
+      'structures',
+      '(x) => { let y; for (const v of x) { y = { v, twice: [v * 2] }; } return y; }',
+      rows,
+      { v: 3, twice: [6] },
+    ],
+    ['a jump behind', '(x) => { let y; for (const v of x) { y = v; if (v > 1) break; } return y; }', rows, 2],
+  ])('%s', (_, text, x, expected) => {
+    expect(traced(text, x)).toEqual(expected);
+  });
+
+  test('have none where there is no turn', () => {
+    const last = '(n) => { let y; for (const i of tf.range(n)) y = i; return y; }';
+    expect(() => traced(last, int(0))).toThrow('the loop makes no turn, so the variable y has no value');
+    const f = tfFunction(converted(last, { tf: core }) as (n: core.Tensor) => core.Tensor);
+    expect(f(int(2)).item()).toBe(1);
+    expect(() => f(int(-1))).toThrow('the loop makes no turn');
+    expect(f(int(3)).item()).toBe(2);
+  });
+
+  test.each([
+    [
+      'asked for',
+      '(x) => { let y; for (const v of x) { if (y === undefined) y = v; else y = y + v; } return y; }',
+    ],
+    ['read first', '(x) => { let y; for (const v of x) { tf.print(y); y = v; } return y; }'],
+    ['read by the new value', '(x) => { let y; for (const v of x) { y = y ?? v; } return y; }'],
+    ['read by a default', '(x) => { let y, z; for (const v of x) { [y, z = y] = [v]; } return z; }'],
+    ['set on some ways', '(x) => { let y; for (const v of x) { if (v > 1) y = v; } return y; }'],
+    ['set behind a jump', '(x) => { let y; for (const v of x) { if (v > 1) break; y = v; } return y; }'],
+    ['read by the condition', '(n) => { let y, i = 0; while ((y ?? i) < n) { y = i; i += 1; } return y; }'],
+  ])('that are %s need one', (_, text) => {
+    expect(() => traced(text, text.startsWith('(n)') ? int(2) : rows)).toThrow(
+      /has no value (before the loop|in)/,
+    );
+  });
 });

@@ -1,4 +1,5 @@
 // Which names and members code declares, assigns to and mentions.
+import { jumpsOf } from './jumps.ts';
 import { bare, children, isFunction, LEAVES, type Node } from './syntax.ts';
 
 // Kept at the nodes themselves: weak maps of so many small things keep the collector busy.
@@ -168,6 +169,45 @@ function assigned(node: Node): Assigned {
       : found;
   keeper[ASSIGNED] = done;
   return done;
+}
+
+/**
+ * The names that the body of a loop assigns to in each turn before anything in it could read them.
+ * @param ahead what a turn evaluates before the body.
+ */
+export function assignedFirst(body: Node, ahead: readonly Node[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const before: Node[] = [...ahead];
+  for (const s of body.type === 'BlockStatement' ? body.body : [body]) {
+    const jumps = jumpsOf(s);
+    if (jumps.return || jumps.break || jumps.continue || jumps.label) break;
+    if (
+      s.type === 'ExpressionStatement' &&
+      s.expression.type === 'AssignmentExpression' &&
+      s.expression.operator === '='
+    ) {
+      const { left, right } = s.expression;
+      for (const name of boundNames(bare(left))) {
+        const only = new Set([name]);
+        const read =
+          left.type === 'Identifier' ? [...before, right] : [...before, right, ...defaultsIn(left)];
+        if (!read.some((node) => mentions(node, only))) found.add(name);
+      }
+    }
+    before.push(s);
+  }
+  return found;
+}
+
+/** What a pattern evaluates: defaults and computed keys. */
+function defaultsIn(pattern: Node): Node[] {
+  if (pattern.type === 'AssignmentPattern') return [pattern.right, ...defaultsIn(pattern.left)];
+  if (pattern.type === 'Property')
+    return [...(pattern.computed ? [pattern.key] : []), ...defaultsIn(pattern.value)];
+  if (pattern.type === 'RestElement') return defaultsIn(pattern.argument);
+  return pattern.type === 'ArrayPattern' || pattern.type === 'ObjectPattern'
+    ? children(pattern).flatMap(defaultsIn)
+    : [];
 }
 
 /** Whether one of some names stands in a node. */

@@ -3,6 +3,8 @@ import { type HostNames, hostNames, listNames, ownNames } from './facts.ts';
 import type { Assigned } from './names.ts';
 import type { Func } from './syntax.ts';
 
+const NONE: ReadonlySet<string> = new Set();
+
 export class Scope {
   readonly #ag: string;
   /** The names that the function being converted declares. */
@@ -31,8 +33,12 @@ export class Scope {
     return done;
   }
 
-  /** Code for the state of a statement: how to read and write it, its names, how many of them end with the function, and which are lists. */
-  state(parts: readonly Assigned[], declared: readonly string[]): string {
+  /**
+   * Code for the state of a statement: how to read and write it, its names, how many of them end with the function, which are lists, and
+   * which are in `first`.
+   * @param first what each turn of a loop assigns to before it is read.
+   */
+  state(parts: readonly Assigned[], declared: readonly string[], first: ReadonlySet<string> = NONE): string {
     const names = new Set<string>();
     const members = new Set<string>();
     for (const part of parts) {
@@ -46,7 +52,11 @@ export class Scope {
     /** Whether the object of a member is assigned, too: it may not be there before. */
     const depends = (text: string): boolean => all.some((other) => text.startsWith(`${other}.`));
     const lists = all.flatMap((name, i) => (this.lists.has(name) ? [i] : []));
-    const last = lists.length === 0 ? '' : `, [${lists.join(', ')}]`;
+    const anew = all.flatMap((name, i) => (first.has(name) ? [i] : []));
+    const last =
+      lists.length === 0 && anew.length === 0
+        ? ''
+        : `, [${lists.join(', ')}]${anew.length === 0 ? '' : `, [${anew.join(', ')}]`}`;
     const reads = all.map((text) => (depends(text) ? text.replaceAll('.', '?.') : text));
     const value = `${this.#ag}v`;
     const later = all.flatMap((text, i) =>

@@ -3,7 +3,7 @@ import { AutographError } from './errors.ts';
 import type { Expressions } from './expressions.ts';
 import { isHost } from './facts.ts';
 import { alwaysJumps, type Jumps, jumpsOf } from './jumps.ts';
-import { assignedIn, boundNames, calledEarly, declaredIn, mentions } from './names.ts';
+import { assignedFirst, assignedIn, boundNames, calledEarly, declaredIn, mentions } from './names.ts';
 import { type Code, code, madeFrom, type Piece, span } from './pieces.ts';
 import type { Scope } from './scope.ts';
 import { children, isClass, isFunction, type Node } from './syntax.ts';
@@ -165,9 +165,9 @@ export class Statements {
     return code`${this.#ag}.ifStmt(${this.#expressions.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#unit.at(s)})`;
   }
 
-  /** What a statement assigns to. */
-  #state(nodes: readonly Node[], statements: boolean): string {
-    return this.#scope.state([assignedIn(nodes, statements)], []);
+  /** What a statement assigns to. @param first what a loop assigns to ahead of all else in each turn. */
+  #state(nodes: readonly Node[], statements: boolean, first?: ReadonlySet<string>): string {
+    return this.#scope.state([assignedIn(nodes, statements)], [], first);
   }
 
   /** The state of branches, and of lists of statements behind them. */
@@ -185,13 +185,13 @@ export class Statements {
       case 'WhileStatement':
       case 'DoWhileStatement': {
         const name = s.type === 'WhileStatement' ? 'whileStmt' : 'doStmt';
-        return code`${ag}.${name}(() => (${this.#expressions.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false)}, ${this.#unit.at(s)})`;
+        return code`${ag}.${name}(() => (${this.#expressions.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false, assignedFirst(s.body, [s.test]))}, ${this.#unit.at(s)})`;
       }
       case 'ForStatement': {
         const test = s.test === null ? ['true'] : this.#expressions.expression(s.test);
         const update = s.update === null ? ['null'] : code`() => { ${this.#expressions.effect(s.update)}; }`;
         const nodes = [s.test, s.update, s.body].filter((n): n is NonNullable<typeof n> => n !== null);
-        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false)}, ${this.#unit.at(s)})`;
+        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false, assignedFirst(s.body, s.test === null ? [] : [s.test]))}, ${this.#unit.at(s)})`;
         if (s.init === null) return loop;
         const init =
           s.init.type === 'VariableDeclaration'
@@ -208,7 +208,7 @@ export class Statements {
           if (pattern === undefined) break;
           boundNames(pattern).forEach((n) => this.#scope.inner.add(n));
           const names = boundNames(pattern);
-          const state = this.#scope.state([assignedIn([body], false)], names);
+          const state = this.#scope.state([assignedIn([body], false)], names, assignedFirst(body, [pattern]));
           const made = this.#body(body, turn);
           // The body may have variables of its own with the loop's names.
           const again =

@@ -7,13 +7,17 @@ import { copyOf, elementsIn, refill } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
 import { asTensor, not, type Truth, truth } from './truth.ts';
 
-/** How to read and write the variables that a statement assigns to, their names, how many of them end with the function, and which are lists. */
+/**
+ * How to read and write the variables that a statement assigns to, their names, how many of them end with the function, which are lists,
+ * and which a loop sets in each turn before it reads them.
+ */
 export type State = readonly [
   get: () => readonly unknown[],
   set: (values: readonly unknown[]) => void,
   names: readonly string[],
   own: number,
   lists?: readonly number[],
+  first?: readonly number[],
 ];
 
 /** Of branches with several of which each only knows itself, the kinds that were found last: those to try first. */

@@ -53,7 +53,7 @@ export function range(
 
 /** A state with one variable more, which is the loop's own. */
 function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) => void): State {
-  const [read, write, names, own, lists = []] = state ?? [() => [], () => undefined, [], 0];
+  const [read, write, names, own, lists = [], first = []] = state ?? [() => [], () => undefined, [], 0];
   return [
     () => [get(), ...read()],
     (values) => {
@@ -63,6 +63,7 @@ function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) =>
     ['(counter)', ...names],
     own + 1,
     lists.map((i) => i + 1),
+    first.map((i) => i + 1),
   ];
 }
 

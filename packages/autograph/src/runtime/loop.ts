@@ -1,5 +1,5 @@
 // while, do and for; for…of ends in them, too.
-import { constant, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { constant, debugging, InvalidArgumentError, type Tensor } from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
@@ -87,6 +87,9 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     before?.value,
   ];
   const count = initial.length - 3;
+  /** What has no value before the loop, and needs none: each turn gives it one. */
+  const anew = (i: number): boolean =>
+    initial[i] === undefined && (i === count + 2 || state?.[5]?.includes(i) === true);
   const growths = (state?.[4] ?? []).map((i) => ({
     i,
     growth: new Growth(initial[i], state?.[2][i] ?? '', site, loop.turns ?? null),
@@ -102,7 +105,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
   if (hint?.length === kinds.length)
     kinds = kinds.map((k, i) => {
       const other = hint[i] as Kind;
-      const fits = initial[i] === undefined ? i === count + 2 : hasKind(initial[i], other);
+      const fits = initial[i] === undefined ? anew(i) : hasKind(initial[i], other);
       return k === 'same' && fits ? other : k;
     });
   let hinted = kinds.some((k, i) => k !== unhinted[i]);
@@ -194,6 +197,8 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       }
       return idle ? [vars[0] as Tensor] : out;
     };
+    const given = kinds.findIndex((kind, i) => i < count && kind !== 'same' && anew(i));
+    if (given >= 0) assertTurn(given);
     const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start);
     found.set(site, kinds);
     const last = [...values(results)];
@@ -206,19 +211,28 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     return gone === false ? undefined : new Signal(false, false, gone, value);
   }
 
+  /** Has a run fail in which the loop makes no turn, since a variable then has no value. */
+  function assertTurn(i: number): void {
+    const turns = asTensor(truth(test(), site));
+    debugging.assertEqual(
+      turns,
+      true,
+      `${site}: the loop makes no turn, so ${names[i]} has no value: give it one before`,
+    );
+  }
+
   function kindAfter(kind: Kind, i: number, value: unknown, missing: boolean): Kind {
     const was = initial[i];
     if (missing) return kind;
     if (kind === 'same') {
       if (Object.is(value, was)) return kind;
       if (Number.isInteger(was) && Number.isInteger(value)) integers.add(i);
-      if (i === count + 2 && was === undefined) return kindOf(value, naming(i));
+      if (anew(i)) return kindOf(value, naming(i));
       return unified(was, value, naming(i));
     }
     if (hasKind(value, kind)) return kind;
     // A bare number before the loop takes the dtype that it comes to have in it.
-    const known =
-      i === count + 2 && was === undefined ? kindOf(value, naming(i)) : unified(was, value, naming(i));
+    const known = anew(i) ? kindOf(value, naming(i)) : unified(was, value, naming(i));
     if (sameKind(kind, known))
       throw new AutographError(
         site,
