@@ -143,6 +143,27 @@ describe('distributions', () => {
   });
 });
 
+test('options are known by their names', () => {
+  const g = random.Generator.fromSeed(1);
+  const wrong = { std: 2 } as object;
+  for (const [name, fn] of [
+    ['random.uniform', () => random.uniform([2], { min: 1 } as object)],
+    ['random.normal', () => random.normal([2], wrong)],
+    ['random.truncatedNormal', () => random.truncatedNormal([2], wrong)],
+    ['random.shuffle', () => random.shuffle([1, 2], wrong)],
+    ['random.categorical', () => random.categorical([[1, 2]], 2, wrong)],
+    ['random.statelessUniform', () => random.statelessUniform([2], [1, 2], { seed: 1 } as object)],
+    ['random.statelessNormal', () => random.statelessNormal([2], [1, 2], wrong)],
+    ['random.statelessTruncatedNormal', () => random.statelessTruncatedNormal([2], [1, 2], wrong)],
+    ['Generator.uniform', () => g.uniform([2], { seed: 1 } as object)],
+    ['Generator.normal', () => g.normal([2], wrong)],
+    ['Generator.truncatedNormal', () => g.truncatedNormal([2], wrong)],
+    ['Generator.uniformInt', () => g.uniformInt([2], { maxval: 3, low: 1 } as { maxval: number })],
+  ] as const)
+    expect(fn, name).toThrow(new RegExp(`^${name}: '\\w+' is no option; known are`));
+  expect(() => random.normal([2], 2 as never)).toThrow(tf.InvalidArgumentError);
+});
+
 test('generators', () => {
   everywhere(() => {
     const g = random.Generator.fromSeed(1);

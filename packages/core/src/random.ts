@@ -6,6 +6,7 @@ import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
+import { checkOptionNames, type OptionNames } from './option-names.ts';
 import type { Sample } from './samples.ts';
 import { seeds } from './seeds.ts';
 import { checkShape, type Shape, show, showShape } from './shape.ts';
@@ -300,6 +301,11 @@ export interface Seeded {
   readonly seed?: number;
 }
 
+const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };
+const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, dtype: true };
+const seededUniformOptions: OptionNames<UniformOptions & Seeded> = { ...uniformOptions, seed: true };
+const seededNormalOptions: OptionNames<NormalOptions & Seeded> = { ...normalOptions, seed: true };
+
 function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
   const op = 'RandomUniform';
   const to = checkRank([...checkShape(shape, op)], op);
@@ -353,22 +359,26 @@ function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from:
  * `tf.random.uniform([2, 3], { maxval: 10, dtype: 'int32' })`
  */
 export function uniform(shape: Shape, options: UniformOptions & Seeded = {}): Tensor {
+  checkOptionNames(options, seededUniformOptions, 'random.uniform');
   return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
 }
 
 /** Normally distributed random numbers. */
 export function normal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
+  checkOptionNames(options, seededNormalOptions, 'random.normal');
   return drawNormal(normalFloat, shape, options, { source: sourceOf(options.seed, 'RandomStandardNormal') });
 }
 
 /** Normally distributed random numbers, none further than two standard deviations from the mean. */
 export function truncatedNormal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
+  checkOptionNames(options, seededNormalOptions, 'random.truncatedNormal');
   return drawNormal(truncatedFloat, shape, options, { source: sourceOf(options.seed, 'TruncatedNormal') });
 }
 
 /** The rows of x (along its first axis) in random order. */
 export function shuffle(x: TensorLike, options: Seeded = {}): Tensor {
   const t = toTensor(x);
+  checkOptionNames(options, { seed: true }, 'random.shuffle');
   if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
   // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
   const keys = uniform([t.shape[0]], { ...options, dtype: 'float64' });
@@ -385,6 +395,7 @@ export function categorical(
   options: Seeded & { dtype?: 'int32' | 'int64' } = {},
 ): Tensor {
   const op = 'Multinomial';
+  checkOptionNames(options, { seed: true, dtype: true }, 'random.categorical');
   const x = toTensor(logits);
   checkDType(x.dtype, 'floating', 'logits', op);
   checkShape([numSamples], op);
@@ -420,10 +431,12 @@ function statelessDraw(seed: StatelessSeed, op: string): Draw {
 
 /** `uniform` as a pure function of the seed. */
 export function statelessUniform(shape: Shape, seed: StatelessSeed, options: UniformOptions = {}): Tensor {
+  checkOptionNames(options, uniformOptions, 'random.statelessUniform');
   return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
 }
 /** `normal` as a pure function of the seed. */
 export function statelessNormal(shape: Shape, seed: StatelessSeed, options: NormalOptions = {}): Tensor {
+  checkOptionNames(options, normalOptions, 'random.statelessNormal');
   return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
 }
 /** `truncatedNormal` as a pure function of the seed. */
@@ -432,6 +445,7 @@ export function statelessTruncatedNormal(
   seed: StatelessSeed,
   options: NormalOptions = {},
 ): Tensor {
+  checkOptionNames(options, normalOptions, 'random.statelessTruncatedNormal');
   return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
 }
 
@@ -471,18 +485,22 @@ export class Generator implements Trackable {
 
   /** See `tf.random.uniform`. */
   uniform(shape: Shape, options: UniformOptions = {}): Tensor {
+    checkOptionNames(options, uniformOptions, 'Generator.uniform');
     return drawUniform(shape, options, { source: this.#stream });
   }
   /** See `tf.random.normal`. */
   normal(shape: Shape, options: NormalOptions = {}): Tensor {
+    checkOptionNames(options, normalOptions, 'Generator.normal');
     return drawNormal(normalFloat, shape, options, { source: this.#stream });
   }
   /** See `tf.random.truncatedNormal`. */
   truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
+    checkOptionNames(options, normalOptions, 'Generator.truncatedNormal');
     return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
   }
   /** Integers in [minval, maxval); int32 unless said. */
   uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor {
+    checkOptionNames(options, uniformOptions, 'Generator.uniformInt');
     return drawUniform(shape, { dtype: 'int32', ...options }, { source: this.#stream });
   }
   /** New generators, independent of this one and of each other. */
