@@ -1,7 +1,7 @@
 // Makes the mistake that a sanitizer has to find: writes behind a buffer, or lets two threads meet in one.
 import { createRequire } from 'node:module';
 
-const addon = createRequire(import.meta.url)(process.env.EAGRE_ADDON);
+const addon = createRequire(import.meta.url)(process.env.EAGRE_ADDON).open();
 const block = new Float64Array(64);
 addon.setBlock(block);
 
