@@ -100,6 +100,9 @@ SCHEDULE_CASES = [
         "CosineDecay",
         {"initial_learning_rate": 0.01, "decay_steps": 20, "alpha": 0.1, "warmup_target": 0.1, "warmup_steps": 10},
     ),
+    ("CosineDecayRestarts", {"initial_learning_rate": 0.1, "first_decay_steps": 10}),
+    ("CosineDecayRestarts", {"initial_learning_rate": 0.1, "first_decay_steps": 7, "t_mul": 1.0, "m_mul": 0.5, "alpha": 0.1}),
+    ("CosineDecayRestarts", {"initial_learning_rate": 0.1, "first_decay_steps": 4, "t_mul": 1.5, "m_mul": 0.75}),
 ]
 SCHEDULE_STEPS = [0, 1, 5, 9, 10, 11, 19, 20, 25, 26, 30, 45]
 

@@ -13,6 +13,16 @@ export function snakeCase(name: string): string {
     .toLowerCase();
 }
 
+/** @internal A config with Keras's names as options with ours: `from_logits` → `fromLogits`, `beta_1` → `beta1`. */
+export function camelCaseKeys(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config).map(([key, v]) => [
+      key.replace(/_+([a-z\d])/g, (_, c: string) => c.toUpperCase()),
+      v,
+    ]),
+  );
+}
+
 /**
  * A thing with variables: finds those in its attributes, in arrays, maps and plain objects there, and in other modules. Attributes may
  * be added from outside, at any time. Layers and models are modules. (What is private by `#` nobody finds.)

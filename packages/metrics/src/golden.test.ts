@@ -3,8 +3,8 @@ import '@eagre/backend-js';
 import { listBackends } from '@eagre/backend';
 import '@eagre/backend-native';
 import { constant, type DType, type NestedArray, scope, type Tensor, withBackend } from '@eagre/core';
+import { camelCaseKeys } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
-import { camelCaseKeys } from './config.ts';
 import { losses, metrics } from './index.ts';
 
 type Values = NestedArray<number>;

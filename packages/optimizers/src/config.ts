@@ -1,5 +1,6 @@
 import { UnimplementedError } from '@eagre/core';
-import { camelCaseKeys, deserialize, type SerializedSchedule } from './schedules.ts';
+import { camelCaseKeys } from '@eagre/core/internal';
+import { deserialize, type SerializedSchedule } from './schedules.ts';
 
 /**
  * The options that a config of Keras holds.

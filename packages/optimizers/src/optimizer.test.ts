@@ -304,6 +304,15 @@ test('schedules: called with a step or a variable, made by oneself, shown', () =
   expect(() => new schedules.CosineDecay({ initialLearningRate: 1, decaySteps: 0 })).toThrow(
     /decaySteps must be above 0/,
   );
+  expect(() => new schedules.ExponentialDecay({ initialLearningRate: 1, decaySteps: 1 } as never)).toThrow(
+    'ExponentialDecay: decayRate must be a number, got undefined',
+  );
+  expect(() => new schedules.CosineDecay({ initialLearningRate: '1' as never, decaySteps: 1 })).toThrow(
+    'CosineDecay: initialLearningRate must be a number, got 1',
+  );
+  expect(
+    () => new schedules.CosineDecayRestarts({ initialLearningRate: 1, firstDecaySteps: 5, tMul: 0.5 }),
+  ).toThrow('CosineDecayRestarts: tMul must be at least 1, got 0.5');
   expect(() => new schedules.PiecewiseConstantDecay({ boundaries: [1], values: [1] })).toThrow(
     /need 2 values/,
   );

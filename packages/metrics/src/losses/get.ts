@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { snakeCase, withoutUnused } from '@eagre/core/internal';
-import { camelCaseKeys } from '../config.ts';
+import { camelCaseKeys, snakeCase, withoutUnused } from '@eagre/core/internal';
 import * as classes from './classes.ts';
 import { Loss } from './loss.ts';
 

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Shape } from '@eagre/core';
-import { snakeCase, withoutUnused } from '@eagre/core/internal';
-import { camelCaseKeys } from '../config.ts';
+import { camelCaseKeys, snakeCase, withoutUnused } from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
 import * as confusion from './confusion.ts';
 import { F1Score, FBetaScore } from './fscore.ts';
