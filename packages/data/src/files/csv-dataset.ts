@@ -26,6 +26,8 @@ export interface CsvOptions<Output = Tensor[]> extends FileOptions, CsvFormat, R
   readonly naValue?: string | undefined;
   /** Which columns to take, by number, ascending. Default: all. */
   readonly selectCols?: readonly number[] | undefined;
+  /** Which columns to leave out, by number, ascending; in the place of `selectCols`. */
+  readonly excludeCols?: readonly number[] | undefined;
 }
 
 const DTYPES: readonly DType[] = ['float32', 'float64', 'int32', 'int64', 'string'] satisfies CsvDType[];
@@ -97,7 +99,7 @@ export function csvNode<Output>(
   const { header = false, naValue = '', schema, elementSpec } = options;
   const files = checkFileOptions(options, what);
   const format = checkCsvFormat(options, what);
-  const select = checkSelection(options.selectCols, columns.length, what);
+  const select = checkSelection(options, columns.length, what);
   const row = <V>(values: readonly V[]): readonly V[] | { readonly [name: string]: V } =>
     naming === null ? values : Object.fromEntries(naming.names.map((name, i) => [name, values[i] as V]));
   const isPlain = schema === undefined && elementSpec === undefined;
@@ -123,7 +125,7 @@ export function csvNode<Output>(
         try {
           const fields = records.next();
           if (fields === null) return null;
-          const values = picked(fields, select, columns.length, records, what).map((text, i) =>
+          const values = select(fields, records).map((text, i) =>
             valueOf(text, columns[i] as Column, naValue, i, records, what),
           );
           if (isPlain) return arrived(row(values.map((v, i) => constant(v, (columns[i] as Column).dtype))));
@@ -161,37 +163,46 @@ function labelled<E extends Element | ElementSpec>(
   return [features, apart] as unknown as E;
 }
 
-function checkSelection(
-  select: readonly number[] | undefined,
+/** Takes the fields of a record that are wanted. @throws InvalidArgumentError when there are not as many as there must be. */
+type Selection = (fields: readonly string[], records: CsvRecords) => readonly string[];
+
+function checkSelection<Output>(
+  { selectCols, excludeCols }: CsvOptions<Output>,
   columns: number,
   what: string,
-): readonly number[] | null {
-  if (select === undefined) return null;
-  select.forEach((column, i) => {
-    checkCount(column, 'selectCols', what, i === 0 ? 0 : (select[i - 1] as number) + 1);
-  });
-  if (select.length !== columns)
+): Selection {
+  if (selectCols !== undefined && excludeCols !== undefined)
+    throw new InvalidArgumentError('give either selectCols or excludeCols', what);
+  ascending(selectCols, 'selectCols', what);
+  ascending(excludeCols, 'excludeCols', what);
+  if (selectCols !== undefined && selectCols.length !== columns)
     throw new InvalidArgumentError(
-      `selectCols has ${select.length} columns, but ${columns} are described`,
+      `selectCols has ${selectCols.length} columns, but ${columns} are described`,
       what,
     );
-  return select;
+  const wrong = (records: CsvRecords, needed: string, got: number): InvalidArgumentError =>
+    new InvalidArgumentError(`${records.where()}: expected ${needed} fields, got ${got}`, what);
+  if (selectCols !== undefined) {
+    const needed = (selectCols.at(-1) as number) + 1;
+    return (fields, records) => {
+      if (fields.length < needed) throw wrong(records, `at least ${needed}`, fields.length);
+      return selectCols.map((column) => fields[column] as string);
+    };
+  }
+  const excluded = new Set(excludeCols);
+  const needed = columns + excluded.size;
+  if (excludeCols !== undefined && (excludeCols.at(-1) ?? 0) >= needed)
+    throw new InvalidArgumentError(`excludeCols names a column that is not there, there are ${needed}`, what);
+  return (fields, records) => {
+    if (fields.length !== needed) throw wrong(records, String(needed), fields.length);
+    return excluded.size === 0 ? fields : fields.filter((_, column) => !excluded.has(column));
+  };
 }
 
-function picked(
-  fields: readonly string[],
-  select: readonly number[] | null,
-  columns: number,
-  records: CsvRecords,
-  what: string,
-): readonly string[] {
-  const needed = select === null ? columns : (select.at(-1) as number) + 1;
-  if (select === null ? fields.length !== needed : fields.length < needed)
-    throw new InvalidArgumentError(
-      `${records.where()}: expected ${select === null ? '' : 'at least '}${needed} fields, got ${fields.length}`,
-      what,
-    );
-  return select === null ? fields : select.map((column) => fields[column] as string);
+function ascending(columns: readonly number[] | undefined, name: string, what: string): void {
+  columns?.forEach((column, i) => {
+    checkCount(column, name, what, i === 0 ? 0 : (columns[i - 1] as number) + 1);
+  });
 }
 
 const INTEGER = /^[+-]?\d+$/;

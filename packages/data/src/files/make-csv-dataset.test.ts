@@ -66,6 +66,23 @@ describe('makeCsvDataset', () => {
     );
   });
 
+  it('leaves out rows that cannot be read, if wanted', () => {
+    writeFileSync(join(root, 'bad'), 'a,b\n1,2\n\n3,4,5\nx,6\n7,8\n');
+    const options = { numEpochs: 1, shuffle: false, columnDefaults: ['int32', 'int32'] } as const;
+    const read = (ignoreErrors: boolean) =>
+      [...makeCsvDataset(`${root}/bad`, 2, { ...options, ignoreErrors })].map(({ a, b }) => [
+        a?.array(),
+        b?.array(),
+      ]);
+    expect(read(true)).toEqual([
+      [
+        [1, 7],
+        [2, 8],
+      ],
+    ]);
+    expect(() => read(false)).toThrow(/line 3: expected 2 fields/);
+  });
+
   it('shuffles by the seed, and repeats without end in whole batches', () => {
     const options = {
       shuffleSeed: 2,

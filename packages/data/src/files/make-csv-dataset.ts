@@ -16,7 +16,8 @@ import { checkFileOptions, FileBytes } from './file-bytes.ts';
 import type { CheckedElement } from './schema.ts';
 
 /** Options of {@link makeCsvDataset}; names and defaults are TensorFlow's. */
-export interface MakeCsvOptions<Output = CsvFeatures> extends Omit<CsvOptions<Output>, 'selectCols'> {
+export interface MakeCsvOptions<Output = CsvFeatures>
+  extends Omit<CsvOptions<Output>, 'selectCols' | 'excludeCols'> {
   /** The columns' names. Default: the first line of the first file. */
   readonly columnNames?: readonly string[] | undefined;
   /** The columns' dtypes and defaults, of all columns or of those selected. Default: found in the first rows. */
@@ -36,6 +37,8 @@ export interface MakeCsvOptions<Output = CsvFeatures> extends Omit<CsvOptions<Ou
   readonly shuffleSeed?: number | undefined;
   /** Default: 1. */
   readonly prefetchBufferSize?: number | undefined;
+  /** Whether rows that cannot be read, or that the schema refuses, are left out. Default: false. */
+  readonly ignoreErrors?: boolean | undefined;
   /** How many rows tell the dtypes. Default: 100. */
   readonly numRowsForInference?: number | undefined;
 }
@@ -89,6 +92,7 @@ export function makeCsvDataset(
   const files = Dataset.listFiles(filePattern, { shuffle, seed: shuffleSeed });
   const csv = { ...options, header, selectCols: options.selectColumns && selectCols };
   let records = new Dataset<unknown>(csvNode(files, columns, csv, what, { names: taken, label: labelName }));
+  if (options.ignoreErrors === true) records = records.ignoreErrors();
   if (shuffle) {
     const seed = shuffleSeed === undefined ? {} : { seed: shuffleSeed };
     records = records.shuffle(options.shuffleBufferSize ?? 10_000, seed);

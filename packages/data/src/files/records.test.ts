@@ -86,6 +86,18 @@ describe('CsvDataset', () => {
     );
   });
 
+  it('leaves columns out by number', () => {
+    const without = (...excludeCols: number[]) =>
+      rows(new CsvDataset(goldenPath('csv-plain.csv'), ['float32', 'string'], { header: true, excludeCols }));
+    // As TensorFlow gives it: the same as the complement.
+    expect(without(0)).toEqual(golden.csvSelected);
+    expect(() => without(1, 0)).toThrow(/excludeCols/);
+    expect(() => without(3)).toThrow(/not there/);
+    expect(() => without(0, 1)).toThrow(/expected 4 fields, got 3/);
+    const both = { selectCols: [0], excludeCols: [1] };
+    expect(() => new CsvDataset('a', ['float32'], both)).toThrow(/either/);
+  });
+
   it('has other delimiters and missing values', () => {
     const path = put('1;NA;"a\n2;3;b"\n');
     const options = { fieldDelim: ';', naValue: 'NA', useQuoteDelim: false };
