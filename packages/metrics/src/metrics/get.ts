@@ -1,10 +1,11 @@
 import { InvalidArgumentError, type Shape } from '@eagre/core';
 import { camelCaseKeys, snakeCase, withoutUnused } from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
-import * as confusion from './confusion.ts';
+import { AUC } from './auc.ts';
 import { F1Score, FBetaScore } from './fscore.ts';
 import * as fromLosses from './losses.ts';
 import { Metric } from './metric.ts';
+import { Precision, Recall } from './precision-recall.ts';
 import { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';
 
 /** A metric as Keras writes it in a file. */
@@ -33,9 +34,9 @@ const classes: Readonly<Record<string, MetricClass>> = {
   TopKCategoricalAccuracy: accuracy.TopKCategoricalAccuracy,
   SparseTopKCategoricalAccuracy: accuracy.SparseTopKCategoricalAccuracy,
   ...fromLosses,
-  Precision: confusion.Precision,
-  Recall: confusion.Recall,
-  AUC: confusion.AUC,
+  Precision,
+  Recall,
+  AUC,
   F1Score,
   FBetaScore,
 };

@@ -15,7 +15,7 @@ export {
   type TopKOptions,
   topKCategoricalAccuracy,
 } from './accuracy.ts';
-export { AUC, type AUCOptions, Precision, type PrecisionOptions, Recall } from './confusion.ts';
+export { AUC, type AUCOptions } from './auc.ts';
 export { F1Score, type F1ScoreOptions, FBetaScore, type FBetaScoreOptions } from './fscore.ts';
 export {
   deserialize,
@@ -44,4 +44,5 @@ export {
   SquaredHinge,
 } from './losses.ts';
 export { Metric, type MetricOptions, type MetricWeightOptions, type WeightInitializer } from './metric.ts';
+export { Precision, type PrecisionOptions, Recall } from './precision-recall.ts';
 export { Mean, MeanMetricWrapper, type MetricFunction, Sum } from './reduction.ts';

@@ -1,0 +1,101 @@
+import {
+  constant,
+  InvalidArgumentError,
+  scope,
+  type Tensor,
+  type TensorLike,
+  type Variable,
+} from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
+import { as, predictions } from '../arrange.ts';
+import type { SampleWeightOptions } from '../losses/loss.ts';
+import { type Counts, confusion } from './confusion.ts';
+import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
+
+export interface PrecisionOptions extends MetricOptions {
+  /** Predictions above it are positive; several give one result each. 0.5 unless given, or with `topK` none. */
+  readonly thresholds?: number | readonly number[] | null;
+  /** Only the k largest predictions of an example can be positive. */
+  readonly topK?: number | null;
+  /** Looks at one class of predictions `[n, classes]`. */
+  readonly classId?: number | null;
+}
+
+abstract class Thresholded extends Metric {
+  readonly thresholds: readonly number[];
+  readonly topK: number | null;
+  readonly classId: number | null;
+  readonly truePositives: Variable;
+  readonly #given: number | readonly number[] | null;
+
+  constructor(options: PrecisionOptions) {
+    super(options);
+    const { thresholds = null, topK = null, classId = null } = options;
+    this.#given = thresholds;
+    this.thresholds = thresholds === null ? [topK === null ? 0.5 : -1e10] : [thresholds].flat();
+    const wrong = (thresholds === null ? [] : this.thresholds).find((t) => !(t >= 0 && t <= 1));
+    if (wrong !== undefined)
+      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${wrong}`, this.name);
+    this.topK = topK;
+    this.classId = classId;
+    this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
+  }
+
+  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+    update(() => {
+      const p = as(predictions(yPred), this.dtype);
+      const limits = constant([...this.thresholds], this.dtype);
+      this.count(confusion(yTrue, p, limits, options.sampleWeight ?? null, this, this.name));
+    });
+  }
+  protected abstract count(counts: Counts): void;
+
+  /** @internal truePositives / (truePositives + others) */
+  protected ratio(others: Variable): Tensor {
+    return scope(() => {
+      const ratios = this.truePositives.divNoNan(this.truePositives.add(others));
+      return this.thresholds.length === 1 ? ratios.reshape([]) : ratios;
+    });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), thresholds: this.#given, top_k: this.topK, class_id: this.classId };
+  }
+}
+
+/** The part of positive predictions that is right: truePositives / (truePositives + falsePositives). */
+export class Precision extends Thresholded {
+  readonly falsePositives: Variable;
+  constructor(name?: string | PrecisionOptions, options?: PrecisionOptions) {
+    super(named(name, options));
+    this.falsePositives = this.addWeight({ name: 'false_positives', shape: [this.thresholds.length] });
+  }
+  protected override count(counts: Counts): void {
+    this.truePositives.assignAdd(counts.truePositives);
+    this.falsePositives.assignAdd(counts.falsePositives);
+  }
+  override result(): Tensor {
+    return this.ratio(this.falsePositives);
+  }
+}
+
+/** The part of positive targets that is found: truePositives / (truePositives + falseNegatives). */
+export class Recall extends Thresholded {
+  readonly falseNegatives: Variable;
+  constructor(name?: string | PrecisionOptions, options?: PrecisionOptions) {
+    super(named(name, options));
+    this.falseNegatives = this.addWeight({ name: 'false_negatives', shape: [this.thresholds.length] });
+  }
+  protected override count(counts: Counts): void {
+    this.truePositives.assignAdd(counts.truePositives);
+    this.falseNegatives.assignAdd(counts.falseNegatives);
+  }
+  override result(): Tensor {
+    return this.ratio(this.falseNegatives);
+  }
+}
+
+takesOptions<PrecisionOptions>(
+  { ...metricOptions, thresholds: true, topK: true, classId: true },
+  Precision,
+  Recall,
+);
