@@ -63,6 +63,27 @@ export class ConcreteCall extends Callable {
     return this.#args;
   }
 
+  /** What it returns, with a spec in the place of each tensor. */
+  get structuredOutputs(): unknown {
+    return this.#sized === null ? this.#resolve([]).structuredOutputs : this.#sized.structuredOutputs();
+  }
+
+  /** The variables that it reads or changes. */
+  get variables(): readonly Variable[] {
+    return variablesIn(this.graph);
+  }
+
+  /** Those of them that are trainable. */
+  get trainableVariables(): readonly Variable[] {
+    return this.variables.filter((v) => v.trainable);
+  }
+
+  /** `ConcreteFunction power(TensorSpec(shape=[null], dtype=float32), 2) -> TensorSpec(shape=[null], dtype=float32)` */
+  override toString(): string {
+    const args = this.#args.map(showArguments).join(', ');
+    return `ConcreteFunction ${this.#name}(${args}) -> ${showArguments(this.structuredOutputs)}`;
+  }
+
   /** Runs on tensors alone, in their order. */
   call(inputs: readonly Tensor[]): unknown {
     const tensors = this.#fitting(inputs, inputs);
@@ -124,8 +145,21 @@ export class ConcreteCall extends Callable {
     });
   }
 }
+
+function variablesIn(graph: Graph): Variable[] {
+  const found = graph.nodes.flatMap(({ what, attrs }) => {
+    if (what.kind === 'variable') return [what.variable];
+    if (what.kind === 'update') return [...what.written];
+    return Array.isArray(attrs['written']) ? (attrs['written'] as readonly Variable[]) : [];
+  });
+  return [...new Set([...found, ...graph.assignments.map((a) => a.variable)])];
+}
+
 export interface ConcreteCall {
   // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the function returned
   (...args: readonly unknown[]): any;
 }
-showFields(ConcreteCall.prototype, ({ structuredInputSignature }) => ({ structuredInputSignature }));
+showFields(ConcreteCall.prototype, ({ structuredInputSignature, structuredOutputs }) => ({
+  structuredInputSignature,
+  structuredOutputs,
+}));

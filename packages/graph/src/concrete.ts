@@ -19,7 +19,7 @@ import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings } from './strings.ts';
-import { replace } from './structure.ts';
+import { replace, specsOf } from './structure.ts';
 import { TapedGraph } from './taped.ts';
 
 interface Prepared {
@@ -53,6 +53,11 @@ export class ConcreteFunction {
   /** Whether it uses tensors of a function around it; then it runs only while that one is traced. */
   get captures(): boolean {
     return this.#captured.length > 0;
+  }
+
+  /** What the function returns, with a spec in the place of each tensor. */
+  get structuredOutputs(): unknown {
+    return specsOf(this.#structure, this.graph.outputs);
   }
 
   /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */

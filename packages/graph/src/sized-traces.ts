@@ -6,7 +6,15 @@ import { ConcreteFunction } from './concrete.ts';
 import type { Graph } from './graph.ts';
 import { userLine } from './source-lines.ts';
 import { Refused, specialize } from './specialize.ts';
-import { type Assumption, MOST_UNKNOWN, StandIns, standIn } from './stand-ins.ts';
+import {
+  type Assumption,
+  hasStandIns,
+  MOST_UNKNOWN,
+  SMALLEST_STAND_IN,
+  StandIns,
+  standIn,
+} from './stand-ins.ts';
+import { specsOf } from './structure.ts';
 import { CannotSpecialize } from './substitution.ts';
 
 /** What is known of an argument that is a tensor. */
@@ -72,9 +80,22 @@ export class SizedTraces {
 
   /** The graph that serves all sizes. @throws the error of the trace where there is none. */
   graph(): Graph {
+    return this.#first().graph;
+  }
+
+  /** What the function returns, with a spec in the place of each tensor; null for sizes that may be any. */
+  structuredOutputs(): unknown {
+    const { graph, structure } = this.#first();
+    const outputs = graph.outputs.map(({ dtype, shape }) => ({
+      dtype,
+      shape: shape.map((d) => (hasStandIns(shape) && d >= SMALLEST_STAND_IN ? null : d)),
+    }));
+    return specsOf(structure, outputs);
+  }
+
+  #first(): Variant {
     // Sizes along one axis are taken for the same: those of a batch.
-    const variant = this.#variants[0] ?? this.#variant(this.#classes(this.#places.map(() => 1)));
-    return variant.graph;
+    return this.#variants[0] ?? this.#variant(this.#classes(this.#places.map(() => 1)));
   }
 
   /** What runs for tensors that fit. */

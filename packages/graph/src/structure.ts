@@ -1,6 +1,6 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
-import { InvalidArgumentError } from '@eagre/backend';
-import { constant, Tensor, type TypedArray, Variable } from '@eagre/core';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
 import { aliasTensor } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
@@ -153,6 +153,27 @@ export function replace(value: unknown, next: () => unknown): unknown {
   if (typeof value === 'object' && value !== null && isPlain(value))
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replace(v, next)]));
   return value;
+}
+
+/** What `results` has found, with a spec in the place of each tensor. */
+export function specsOf(
+  structure: unknown,
+  outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
+): unknown {
+  let next = 0;
+  const visit = (v: unknown): unknown => {
+    if (v instanceof ReturnedArray || (v instanceof Tensor && !isStrings(v))) {
+      const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
+      return new TensorSpec(shape, dtype);
+    }
+    if (isStrings(v)) return TensorSpec.fromTensor(v);
+    if (Array.isArray(v)) return v.map(visit);
+    if (v instanceof Map) return new Map([...v].map(([k, item]) => [k, visit(item)]));
+    if (typeof v === 'object' && v !== null && isPlain(v))
+      return Object.fromEntries(Object.entries(v).map(([k, item]) => [k, visit(item)]));
+    return v;
+  };
+  return visit(structure);
 }
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */

@@ -26,5 +26,13 @@ export class TensorSpec {
   }
 }
 
+// The console shows it as text does.
+Object.defineProperty(TensorSpec.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  configurable: true,
+  value(this: TensorSpec): string {
+    return String(this);
+  },
+});
+
 /** Specs in the structure of the arguments. */
 export type Signature = TensorSpec | readonly Signature[] | { readonly [key: string]: Signature };

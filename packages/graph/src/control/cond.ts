@@ -51,17 +51,23 @@ export function cond<A, B>(pred: TensorLike, trueFn: Branch<A>, falseFn: Branch<
  *     tf.switchCase(tf.constant(1, 'int32'), [() => x.add(1), () => x.mul(2)])
  *
  * Otherwise as `tf.cond`.
- * @throws InvalidArgumentError for no branches, or an index that is not one int32; while tracing, for branches that do not return the same.
+ * @param branches a list, or an object whose keys are the numbers from 0 on.
+ * @throws InvalidArgumentError for no branches, keys that are other numbers, or an index that is not one int32; while tracing, for branches that do not return the same.
  */
 export function switchCase<R, D = never>(
   index: TensorLike,
-  branches: readonly Branch<R>[],
+  branches: readonly Branch<R>[] | { readonly [index: number]: Branch<R> },
   options: { readonly default?: Branch<D> } = {},
 ): Tensors<R | D> {
   const op = 'tf.switchCase';
-  if (!Array.isArray(branches) || branches.length === 0)
-    throw new InvalidArgumentError('expected a list of at least one function', op);
-  const all: Branch<R | D>[] = [...branches];
+  const keys = typeof branches === 'object' && branches !== null ? Object.keys(branches) : [];
+  if (keys.length === 0) throw new InvalidArgumentError('expected a list of at least one function', op);
+  if (keys.some((key, i) => key !== String(i)))
+    throw new InvalidArgumentError(
+      `the branches are numbered ${keys.join(', ')}, expected the numbers from 0 to ${keys.length - 1}`,
+      op,
+    );
+  const all: Branch<R | D>[] = keys.map((_, i) => branches[i] as Branch<R>);
   const names = all.map((_, i) => `branch ${i}`);
   if (options.default !== undefined) {
     all.push(options.default);
