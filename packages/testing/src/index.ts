@@ -1,4 +1,13 @@
 /** Tools for Eagre's own tests: sample values, numeric gradient checks, comparison in units in the last place. */
+export {
+  type AnyFunction,
+  Arguments,
+  broken,
+  bytesOf,
+  LARGE,
+  parameters,
+  show,
+} from './bad-arguments.ts';
 export { browserPath } from './browser.ts';
 export { maxUlp } from './compare.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
