@@ -615,7 +615,7 @@ describe('own steps, losses and metrics', () => {
         return hold((this.last as Tensor).mul(1));
       }
     }
-    const error: metrics.MetricFunction = (a, b) => hold(hold(a as Tensor).sub(hold(b as Tensor)));
+    const error: metrics.MetricFunction = (a, b) => hold(hold(a).sub(hold(b)));
     for (const loss of [new Own(), (a: Tensor, b: Tensor) => hold(hold(a).sub(hold(b)).abs()).mean(-1)]) {
       const model = new Sequential([new Dense(1)]);
       model.compile({

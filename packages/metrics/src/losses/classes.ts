@@ -1,4 +1,4 @@
-import { type DType, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
 import { type OptionNames, snakeCase, takesOptions, toTensor } from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
@@ -13,6 +13,8 @@ export class LossFunctionWrapper extends Loss {
   readonly fn: UserLoss;
 
   constructor(fn: UserLoss, options: LossOptions = {}) {
+    if (typeof fn !== 'function')
+      throw new InvalidArgumentError(`expected a function of (yTrue, yPred), got ${String(fn)}`, 'Loss');
     super({ ...options, name: options.name ?? (fn.name === '' ? 'loss' : snakeCase(fn.name)) });
     this.fn = fn;
   }

@@ -30,7 +30,8 @@ function find(name: string): LossClass | undefined {
   const known = Object.entries(builtIn).find(
     ([key]) => key === name || snakeCase(key) === name || lowerFirst(key) === name,
   );
-  return known?.[1] ?? short[name.toLowerCase()];
+  const lower = name.toLowerCase();
+  return known?.[1] ?? (Object.hasOwn(short, lower) ? short[lower] : undefined);
 }
 
 function lowerFirst(name: string): string {
@@ -64,6 +65,8 @@ export function get(identifier: LossLike): Loss {
 
 /** A loss as plain JSON, in Keras's form. */
 export function serialize(loss: Loss): SerializedLoss & { module: string; registered_name: null } {
+  if (!(loss instanceof Loss))
+    throw new InvalidArgumentError(`expected a loss, got ${String(loss)}`, 'losses.serialize');
   return {
     module: 'keras.losses',
     class_name: loss.constructor.name,
@@ -78,7 +81,8 @@ export function deserialize(
   customObjects: Readonly<Record<string, unknown>> = {},
 ): Loss {
   const { class_name: name, config } = serialized;
-  const known = (customObjects[name] as LossClass | undefined) ?? find(name);
+  const custom = Object.hasOwn(customObjects, name) ? (customObjects[name] as LossClass) : undefined;
+  const known = custom ?? find(String(name));
   if (known === undefined) {
     throw new InvalidArgumentError(
       `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,

@@ -60,6 +60,8 @@ export abstract class Metric extends Module implements Trackable {
     const all = named<MetricOptions>(options);
     checkOptionsOf(new.target, all);
     const { name, dtype } = all;
+    if (name !== undefined && typeof name !== 'string')
+      throw new InvalidArgumentError(`name must be a string, got ${String(name)}`, new.target.name);
     super(name === undefined ? {} : { name });
     this.dtype = dtype ?? 'float32';
     Object.defineProperty(this, '_weights', { value: [] });

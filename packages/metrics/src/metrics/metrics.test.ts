@@ -252,3 +252,13 @@ test('updates leave nothing behind and are not recorded', () => {
   }
   expect(seen).toEqual([]);
 });
+
+test('functions of the user get tensors', () => {
+  const metric = new metrics.MeanMetricWrapper((yTrue, yPred) => yTrue.sub(yPred).abs(), {
+    name: 'distance',
+  });
+  expect(metric([1, 2], [2, 4]).item()).toBe(1.5);
+  expect(metrics.get((yTrue: Tensor, yPred: Tensor) => yTrue.equal(yPred).cast('float32')).name).toBe(
+    'mean_metric_wrapper',
+  );
+});

@@ -1,6 +1,6 @@
-import { scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { outsideScopes, snakeCase, takesOptions } from '@eagre/core/internal';
-import { alike, as, axes, predictions, sameRank } from '../arrange.ts';
+import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import { outsideScopes, snakeCase, takesOptions, toTensor } from '@eagre/core/internal';
+import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
 import type { SampleWeightOptions } from '../losses/loss.ts';
 import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
 
@@ -81,7 +81,7 @@ export class Sum extends Metric {
 }
 
 /** A function of targets and predictions whose values are averaged, with options of its own. */
-export type MetricFunction<O = object> = (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor;
+export type MetricFunction<O = object> = (yTrue: Tensor, yPred: Tensor, options: O) => Tensor;
 
 /**
  * The mean of a function's values over all examples. Options beyond `name` and `dtype` are handed to the function:
@@ -92,6 +92,11 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   readonly fnOptions: O;
 
   constructor(fn: MetricFunction<O>, options: MetricOptions & O = {} as MetricOptions & O) {
+    if (typeof fn !== 'function')
+      throw new InvalidArgumentError(
+        `expected a function of (yTrue, yPred), got ${String(fn)}`,
+        'MeanMetricWrapper',
+      );
     const { name, dtype: _, ...rest } = options;
     super({ ...options, name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name) });
     this.fn = fn;
@@ -106,7 +111,7 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   }
   /** @internal The user's function may keep what it makes. */
   protected evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
-    return outsideScopes(() => this.fn(yTrue, yPred, this.fnOptions));
+    return outsideScopes(() => this.fn(toTensor(yTrue), given(yPred), this.fnOptions));
   }
   override getConfig(): Record<string, unknown> {
     const own = Object.entries(this.fnOptions).map(([key, value]) => [snakeCase(key), value]);
@@ -114,10 +119,19 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   }
 }
 
-/** @internal A wrapper of a function of ours. */
+/** @internal A wrapper of a function of ours, which takes whatever a tensor is made of. */
 export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O> {
+  readonly #own: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor;
+
+  constructor(
+    fn: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor,
+    options: MetricOptions & O = {} as MetricOptions & O,
+  ) {
+    super(fn, options);
+    this.#own = fn;
+  }
   protected override evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
-    return scope(() => this.fn(yTrue, yPred, this.fnOptions));
+    return scope(() => this.#own(yTrue, yPred, this.fnOptions));
   }
 }
 
