@@ -249,6 +249,8 @@ describe('the command', () => {
 
   test('wrong arguments', async () => {
     await expect(run('board')).rejects.toThrow(/--logdir/);
+    await expect(run('board', '--logdir', '')).rejects.toThrow(/expected a folder/);
+    await expect(run('board', '.')).rejects.toThrow();
     await expect(run('board', '--logdir', '.', '--port', 'x')).rejects.toThrow(/0 to 65535/);
     await expect(run('board', '--logdir', join(folder, 'none'))).rejects.toThrow(/no folder/);
     await expect(run('datasets', 'download', 'none')).rejects.toThrow(/there is no data set "none"/);

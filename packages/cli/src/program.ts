@@ -20,7 +20,7 @@ export function program(version: string, out: Output): Command {
   command
     .command('board')
     .description('a dashboard of event files in the browser; follows them as they grow')
-    .requiredOption('--logdir <folder>', 'where the runs are')
+    .requiredOption('--logdir <folder>', 'where the runs are', folder)
     .option('--port <number>', 'of the server; 0 takes any that is free', port, 6006)
     .option(
       '--host <address>',
@@ -71,6 +71,11 @@ export function program(version: string, out: Output): Command {
         for (const path of await download(name, { cacheDir, progress })) out.write(`${path}\n`);
     });
   return command;
+}
+
+function folder(path: string): string {
+  if (path === '') throw new InvalidArgumentError('expected a folder');
+  return path;
 }
 
 function port(text: string): number {

@@ -138,7 +138,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       reject(
         error.code === 'EADDRINUSE'
           ? new Error(`port ${port} is taken: choose another by --port, or 0 for any`, { cause: error })
-          : error,
+          : new Error(`cannot listen on ${host}, port ${port}: ${error.message}`, { cause: error }),
       );
     });
     server.listen(port, host, resolve);
