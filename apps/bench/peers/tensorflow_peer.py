@@ -1,6 +1,9 @@
 """TensorFlow's side of the workloads, all of it eager; see serve.py for the protocol."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from serve import Case, class_labels, serve, values, whole_numbers
 
@@ -302,6 +305,19 @@ def load(threads):
 
         return Case(lambda: step(*next(iterator)))
 
+    def summary_scalars():
+        folder = tempfile.mkdtemp(prefix="bench-summary-")
+        atexit.register(shutil.rmtree, folder)
+        writer = tf.summary.create_file_writer(folder)
+        thousand = range(1000)
+
+        def run():
+            with writer.as_default():
+                for i in thousand:
+                    tf.summary.scalar("loss", 0.5, step=i)
+
+        return Case(run, 1000)
+
     def trace_cnn():
         step = mnist_cnn_step().run
         step()
@@ -374,6 +390,7 @@ def load(threads):
         "trace_cnn": trace_cnn,
         "data_pipeline": data_pipeline,
         "data_cnn_step": data_cnn_step,
+        "summary_scalars": summary_scalars,
         "transpose": transpose,
         "sum10m": sum10m,
         "add10m": add10m,

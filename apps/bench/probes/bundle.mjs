@@ -1,80 +1,22 @@
 // How fast checkpoints are written and read, beside the plain rate of the disk: `pnpm build && node apps/bench/probes/bundle.mjs [folder]`.
-// 500 MB of variables. The disk's rates are those of writing the same bytes to one file, with a sync, and of reading them, by turns with the
-// checkpoints. Where there is GNU's dd, it has the system forget files before they are read, as far as one can ask it to without being root;
-// what holds the disk may remember them all the same. Without it they come from the page cache, and reading only says what checks cost.
-import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+// 500 MB of tensors, by turns with writing the same bytes to one file, with a sync, and reading them. Where there is no GNU's dd, what is read
+// comes from the page cache, and reading only says what checks cost.
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { BundleReader, BundleWriter } from '@eagre/formats';
-// For the native checksums.
-import 'eagre';
+import { forget, MB, measure, plainRead, plainWrite, sizes, temporaryFolder, total } from './disk.mjs';
 
-const MB = 2 ** 20;
+const { BundleReader, BundleWriter } = await import('@eagre/formats');
+// For the native checksums, and for what native code does with files.
+await import('eagre');
+
 const ROUNDS = 5;
-const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'eagre-bundle-'));
-// Like the weights of a large model: few large ones, many small ones.
-const sizes = [...new Array(8).fill(40 * MB), ...new Array(160).fill(MB), ...new Array(2000).fill(10_000)];
+const folder = temporaryFolder(process.argv[2]);
 const tensors = sizes.map((size, i) => ({
   key: `layer-${i}/kernel/.ATTRIBUTES/VARIABLE_VALUE`,
   bytes: new Uint8Array(size).fill(i + 1),
 }));
-const total = sizes.reduce((a, b) => a + b, 0);
-
-/** Takes the files out of the page cache. */
-function forget() {
-  const dd = (file) => spawnSync('dd', [`if=${join(folder, file)}`, 'iflag=nocache', 'count=0']).status === 0;
-  return readdirSync(folder).every(dd);
-}
-
-/** The most that the process has held since the last call, in bytes (Linux). */
-const memory = {
-  start() {
-    try {
-      const file = openSync('/proc/self/clear_refs', 'w');
-      writeSync(file, '5');
-      closeSync(file);
-    } catch {
-      return Number.NaN;
-    }
-    return field('VmRSS');
-  },
-  peak: () => field('VmHWM'),
-};
-function field(name) {
-  try {
-    return (
-      Number(readFileSync('/proc/self/status', 'utf8').match(new RegExp(`${name}:\\s+(\\d+)`))[1]) * 1024
-    );
-  } catch {
-    return Number.NaN;
-  }
-}
-
-function plainWrite() {
-  const file = openSync(join(folder, 'plain'), 'w');
-  for (const { bytes } of tensors)
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, null);
-  fsyncSync(file);
-  closeSync(file);
-}
-
-function plainRead() {
-  const file = openSync(join(folder, 'plain'), 'r');
-  for (const { bytes } of tensors)
-    for (let at = 0; at < bytes.length; ) at += readSync(file, bytes, at, bytes.length - at, null);
-  closeSync(file);
-}
+const plain = new Uint8Array(total).fill(7);
+const plainPath = join(folder, 'plain');
 
 function write(shards) {
   const writer = new BundleWriter(join(folder, 'ckpt'), { shards });
@@ -99,14 +41,14 @@ async function readAsync() {
 }
 
 const steps = {
-  'disk, write and sync': plainWrite,
+  'disk, write and sync': () => plainWrite(plainPath, plain),
   write: () => write(1),
   'write without blocking': writeAsync,
   'write in 4 files': () => write(4),
-  'disk, read': plainRead,
+  'disk, read': () => plainRead(plainPath, plain),
   'read, checked': read,
   'read without blocking': readAsync,
-  'page cache, read': plainRead,
+  'page cache, read': () => plainRead(plainPath, plain),
   'read, checked, cached': read,
   'read w/o blocking, cached': readAsync,
 };
@@ -117,11 +59,9 @@ for (let round = 0; round < ROUNDS; round++) {
     if (name.includes('write')) {
       const old = name.startsWith('disk') ? 'plain' : 'ckpt';
       for (const file of readdirSync(folder)) if (file.startsWith(old)) rmSync(join(folder, file));
-      // What is still to be done for the files before is not this one's.
-      spawnSync('sync');
     }
-    if (name.includes('read') && !name.includes('cache')) forgotten = forget();
-    const before = memory.start();
+    // What is still to be done for the files before is not this one's.
+    if (!name.includes('cache')) forgotten = await forget(folder);
     let longest = 0;
     let last = performance.now();
     const timer = setInterval(() => {
@@ -129,11 +69,8 @@ for (let round = 0; round < ROUNDS; round++) {
       longest = Math.max(longest, now - last);
       last = now;
     }, 1);
-    const start = performance.now();
-    await run();
-    const seconds = (performance.now() - start) / 1000;
+    const { seconds, extra } = await measure(run);
     clearInterval(timer);
-    const extra = memory.peak() - before;
     const known = best[name];
     best[name] = {
       rate: Math.max(known?.rate ?? 0, total / seconds),
@@ -142,7 +79,6 @@ for (let round = 0; round < ROUNDS; round++) {
     };
   }
 }
-rmSync(folder, { recursive: true });
 
 if (!forgotten) console.log('No dd: what is read comes from the page cache.');
 console.log(

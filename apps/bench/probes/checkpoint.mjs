@@ -1,125 +1,79 @@
-// What saving and restoring 500 MB of variables by tf.train.Checkpoint costs beside writing and reading the same bytes:
-// `pnpm build && node apps/bench/probes/checkpoint.mjs [folder]`. Each step runs in turn with the others; told are the best rates, the
-// processor's time for them, and the most memory beyond what was there before. What is read comes from the page cache unless GNU's dd can have
-// the system forget the files.
-import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+// What saving or restoring 500 MB of variables by tf.train.Checkpoint costs, by turns with writing or reading the same bytes:
+// `pnpm build && node apps/bench/probes/checkpoint.mjs save|restore|memory [folder]`. The value is the median of the seconds, the limit that of
+// the disk's bytes in a second; for `memory` the most megabytes beyond those of the variables, of saving and restoring.
 import { join } from 'node:path';
-import * as tf from 'eagre';
+import {
+  forget,
+  MB,
+  measure,
+  plainRead,
+  plainWrite,
+  removeFiles,
+  sizes,
+  temporaryFolder,
+  total,
+} from './disk.mjs';
 
-const MB = 2 ** 20;
-const ROUNDS = 4;
-const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'eagre-checkpoint-'));
-// Like the weights of a large model: few large ones, many small ones.
-const sizes = [
-  256 * MB,
-  ...new Array(2).fill(40 * MB),
-  ...new Array(144).fill(MB),
-  ...new Array(2000).fill(10_000),
-];
-const total = sizes.reduce((a, b) => a + b, 0);
+const tf = await import('eagre');
+const ROUNDS = 5;
+const [what, parent] = process.argv.slice(2);
+const folder = temporaryFolder(parent);
 const variables = sizes.map((size, i) => new tf.Variable(tf.fill([size / 4], i)));
 const checkpoint = new tf.train.Checkpoint({ variables });
 // As much as the variables: a part that is used again and again would stay in the processor's cache.
 const plain = new Uint8Array(total).fill(7);
-const PART = 4 * MB;
+const path = join(folder, 'checkpoint');
+const plainPath = join(folder, 'plain');
+let forgotten = true;
 
-function plainWrite() {
-  const file = openSync(join(folder, 'plain'), 'w');
-  for (let at = 0; at < total; ) at += writeSync(file, plain, at, Math.min(PART, total - at));
-  fsyncSync(file);
-  closeSync(file);
-}
-function plainRead() {
-  const file = openSync(join(folder, 'plain'), 'r');
-  for (let at = 0; at < total; ) at += readSync(file, plain, at, Math.min(PART, total - at), null);
-  closeSync(file);
-}
+const save = () => checkpoint.write(path);
+const restore = () => checkpoint.read(path).assertConsumed();
 
-const path = join(folder, 'ckpt');
-const steps = {
-  'disk, read': plainRead,
-  read: () => checkpoint.read(path).assertConsumed(),
-  'page cache, read': plainRead,
-  'read, cached': () => checkpoint.read(path).assertConsumed(),
-  'disk, write and sync': plainWrite,
-  write: () => checkpoint.write(path),
-  writeAsync: () => checkpoint.writeAsync(path),
-};
-
-function forget() {
-  const dd = (file) => spawnSync('dd', [`if=${join(folder, file)}`, 'iflag=nocache', 'count=0']).status === 0;
-  return readdirSync(folder).every(dd);
-}
-function memory(field) {
-  const [, kilobytes] = readFileSync('/proc/self/status', 'utf8').match(new RegExp(`${field}:\\s+(\\d+)`));
-  return Number(kilobytes) * 1024;
-}
-/** Forgets the most memory that was held so far. @returns what is held now. */
-function resetPeak() {
-  const file = openSync('/proc/self/clear_refs', 'w');
-  writeSync(file, '5');
-  closeSync(file);
-  return memory('VmRSS');
+/** Memory that a virtual machine has given back takes long to be used again: each step that writes finds some that was just freed. */
+async function measureWriting(step) {
+  plainWrite(plainPath, plain);
+  removeFiles(folder);
+  await forget(folder);
+  return measure(step);
 }
 
-const best = {};
-let forgotten = false;
-for (let round = 0; round < ROUNDS; round++) {
-  for (const [name, run] of Object.entries(steps)) {
-    if (name === 'disk, read') {
-      plainWrite();
-      checkpoint.write(path);
-    }
-    if (name.includes('write')) {
-      // Memory that a virtual machine has given back takes long to be used again: each step finds some that was just freed.
-      plainWrite();
-      for (const file of readdirSync(folder)) rmSync(join(folder, file));
-    }
-    // What is still to be written, and what the system remembers of other files, is not this step's.
-    spawnSync('sync');
-    forgotten = forget();
-    if (name.includes('cache')) await run();
-    const before = process.platform === 'linux' ? resetPeak() : Number.NaN;
-    const cpu = process.cpuUsage();
-    const start = performance.now();
-    await run();
-    const seconds = (performance.now() - start) / 1000;
-    const { user, system } = process.cpuUsage(cpu);
-    const extra = process.platform === 'linux' ? memory('VmHWM') - before : Number.NaN;
-    const known = best[name] ?? { seconds: Infinity, cpu: Infinity, extra: 0 };
-    best[name] = {
-      seconds: Math.min(known.seconds, seconds),
-      cpu: Math.min(known.cpu, (user + system) / 1000),
-      extra: Math.max(known.extra, extra),
-    };
+async function measureReading(step) {
+  forgotten = (await forget(folder)) && forgotten;
+  return measure(step);
+}
+
+function median(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
+}
+
+const own = [];
+const disk = [];
+if (what === 'memory') {
+  for (let round = 0; round < 2; round++) own.push(await measureWriting(save), await measureReading(restore));
+  const extra = Math.max(...own.map((m) => m.extra)) / MB;
+  if (Number.isNaN(extra)) throw new Error('this is measured on Linux only');
+  console.log(JSON.stringify({ value: extra }));
+} else {
+  if (what === 'restore') {
+    plainWrite(plainPath, plain);
+    save();
   }
-}
-rmSync(folder, { recursive: true });
-
-if (!forgotten) console.log('No dd: what is read comes from the page cache.');
-console.log(
-  `${(total / MB).toFixed(0)} MB in ${variables.length} variables, best of ${ROUNDS} rounds, most memory`,
-);
-for (const [name, { seconds, cpu, extra }] of Object.entries(best)) {
-  const base = name.includes('cache')
-    ? 'page cache, read'
-    : name.includes('read')
-      ? 'disk, read'
-      : 'disk, write and sync';
-  console.log(
-    `${name.padEnd(22)}${(total / MB / seconds).toFixed(0).padStart(6)} MB/s${((100 * best[base].seconds) / seconds).toFixed(0).padStart(5)} %` +
-      `${cpu.toFixed(0).padStart(7)} ms of processor${(extra / MB).toFixed(0).padStart(6)} MB extra`,
-  );
+  for (let round = 0; round < ROUNDS; round++) {
+    // The other one is first each time.
+    const turns = [
+      async () =>
+        disk.push(
+          what === 'save'
+            ? await measureWriting(() => plainWrite(plainPath, plain))
+            : await measureReading(() => plainRead(plainPath, plain)),
+        ),
+      async () => own.push(what === 'save' ? await measureWriting(save) : await measureReading(restore)),
+    ];
+    for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
+  }
+  const limit = total / median(disk.map((m) => m.seconds));
+  const detail = forgotten
+    ? {}
+    : { detail: 'no dd of GNU: what is read comes from memory, not from the disk' };
+  console.log(JSON.stringify({ value: median(own.map((m) => m.seconds)), limit, ...detail }));
 }

@@ -7,7 +7,7 @@ import { chart } from './chart.ts';
 import { type Limit, type LimitKind, Limits } from './limits.ts';
 import { busyCores, describeMachine } from './machine.ts';
 import { benchFolder, Contender, eagre, type Library, peers, python } from './peers.ts';
-import { probeEagre, probePython } from './probe.ts';
+import { type ProbeAnswer, probeEagre, probePython } from './probe.ts';
 import type { Failed, Measured, Prepared } from './protocol.ts';
 import { formatValue, type RunResult, type Series, type WorkloadResult } from './results.ts';
 import { pool, summarize } from './statistics.ts';
@@ -231,27 +231,25 @@ async function probe(
   contenders: readonly Contender[],
   options: BenchOptions,
 ): Promise<WorkloadResult> {
-  const { name, title, unit, targets } = workload;
+  const { name, title, unit, bytes, targets } = workload;
   const notes: string[] = [];
   const series: Series[] = [];
+  const limits: number[] = [];
   let failed = false;
-  const several = async (
-    library: Library,
-    runs: number,
-    once: () => Promise<{ value: number; detail?: string }>,
-  ) => {
+  const several = async (library: Library, runs: number, once: () => Promise<ProbeAnswer>) => {
     progress(`${name}: ${library.title}`);
     try {
       // The first reads files that the others find in memory; a single one is taken as it is.
       if (runs > 1) await once();
-      const answers: { value: number; detail?: string }[] = [];
+      const answers: ProbeAnswer[] = [];
       for (let i = 0; i < runs; i++) {
         await sleep(PAUSE_MS);
         answers.push(await once());
       }
       const samples = answers.map((a) => a.value);
       const summary = summarize(samples);
-      notes.push(...answers.flatMap((a) => a.detail ?? []));
+      notes.push(...new Set(answers.flatMap((a) => a.detail ?? [])));
+      if (library === eagre) limits.push(...answers.flatMap((a) => a.limit ?? []));
       if (runs > 1)
         notes.push(`${library.title}: the best of ${runs} was ${formatValue(Math.min(...samples), unit)}`);
       series.push({
@@ -268,7 +266,7 @@ async function probe(
     }
   };
   await several(eagre, options.rounds === 1 ? Math.min(3, workload.runs) : workload.runs, () =>
-    probeEagre(workload.probe),
+    probeEagre(workload.probe, workload.args),
   );
   for (const peer of peers) {
     const program = workload.python?.[peer.id];
@@ -283,8 +281,9 @@ async function probe(
     series,
     notes,
     failed,
-    limits: {},
+    ...(limits.length === 0 ? { limits: {} } : { limits: { 1: limits }, limitKind: 'disk' }),
     targets,
+    ...(bytes === undefined ? {} : { bytes }),
   };
 }
 

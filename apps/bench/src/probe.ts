@@ -5,12 +5,14 @@ import { benchFolder } from './peers.ts';
 /** What a program in probes/ prints. */
 export interface ProbeAnswer {
   readonly value: number;
+  /** Bytes per second. */
+  readonly limit?: number;
   readonly detail?: string;
 }
 
 /** Runs a fresh Node, without loaders, on a probe. @throws Error when it fails. */
-export function probeEagre(name: string): Promise<ProbeAnswer> {
-  return answerOf(process.execPath, [join(benchFolder, 'probes', `${name}.mjs`)]);
+export function probeEagre(name: string, args: readonly string[] = []): Promise<ProbeAnswer> {
+  return answerOf(process.execPath, [join(benchFolder, 'probes', `${name}.mjs`), ...args]);
 }
 
 /** Runs a peer's program. @throws Error when it fails. */

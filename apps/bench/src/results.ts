@@ -123,8 +123,11 @@ function judge(result: WorkloadResult, target: Target, all: readonly WorkloadRes
         const series = seriesOf(result, 'eagre', Number(threads));
         const fraction = series && rateOf(result, series)?.fraction;
         if (fraction === undefined) return [];
-        const wanted = `≥ ${percent(least)} of peak`;
-        const text = `${percent(fraction)} of the machine's peak on ${threads} thread${threads === '1' ? '' : 's'}`;
+        const disk = result.limitKind === 'disk';
+        const wanted = `≥ ${percent(least)} of ${disk ? 'the disk' : 'peak'}`;
+        const text = disk
+          ? `${percent(fraction)} of the disk's own rate`
+          : `${percent(fraction)} of the machine's peak on ${threads} thread${threads === '1' ? '' : 's'}`;
         return [{ text, met: fraction >= least, threads: Number(threads), target: wanted }];
       });
     case 'atMost': {

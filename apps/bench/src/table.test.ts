@@ -124,6 +124,26 @@ test('a report names what is absent and what is missed', () => {
   expect(report({ ...run, busyCores: 1.2 })).toContain('noisy');
 });
 
+test('a probe is held against the disk', () => {
+  const { flops: _, ...rest } = gemm;
+  const restore: WorkloadResult = {
+    ...rest,
+    name: 'restore',
+    threaded: false,
+    series: [series('eagre', 1, [0.2, 0.25, 0.3])],
+    bytes: 5e8,
+    limits: { 1: [2.4e9, 2.5e9, 3e9] },
+    limitKind: 'disk',
+    targets: [{ kind: 'limit', fractions: { 1: 0.9 } }],
+  };
+  expect(verdicts(restore)).toMatchObject([
+    { met: false, target: '≥ 90 % of the disk', text: "80 % of the disk's own rate" },
+  ]);
+  expect(report({ ...run, workloads: [restore] })).toMatch(
+    /\| restore +\| +\| 250 ms \(200–300\) \| 2\.00 GB\/s \(80 %\) +\| — +\| ≥ 90 % of the disk/,
+  );
+});
+
 test('a chart has one bar for each ratio', () => {
   const svg = chart(run);
   expect(svg.match(/<rect x="[\d.]+" y="64"/g)).toHaveLength(1);

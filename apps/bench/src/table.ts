@@ -102,7 +102,7 @@ function rows(
     const own = seriesOf(result, 'eagre', count);
     const rate = own && rateOf(result, own);
     // With a single row, everything is said there.
-    const here = judged.filter((v) => v.threads === count || (counts.length === 1 && v.threads === 'best'));
+    const here = judged.filter((v) => v.threads === count || counts.length === 1);
     const fraction = rate?.fraction === undefined ? '' : ` (${percent(rate.fraction)})`;
     return [
       i === 0 ? result.name : '',

@@ -32,12 +32,18 @@ export interface TimedWorkload extends Common {
   eagre(tf: typeof Eagre): Case;
 }
 
-/** Something that takes a fresh process each time: probes/<probe>.mjs prints a line of JSON with `value`. */
+/**
+ * Something that takes a fresh process each time: probes/<probe>.mjs prints a line of JSON with `value` and, where it has measured what the machine
+ * can do at most, `limit` in bytes per second.
+ */
 export interface ProbeWorkload extends Common {
   readonly kind: 'probe';
   readonly unit: 's' | 'MB' | '×';
   readonly probe: string;
+  readonly args?: readonly string[];
   readonly runs: number;
+  /** What is moved in the seconds that are told. */
+  readonly bytes?: number;
   /** The programs of peers that print the same: arguments of Python, by peer. */
   readonly python?: Readonly<Record<string, readonly string[]>>;
 }

@@ -19,7 +19,15 @@ import { whileSumEven, whileSumEvenFunction } from './control.ts';
 import { convFwdBwd, convLarge, convOneChannel } from './conv.ts';
 import { dataCnnStep, dataPipeline } from './data.ts';
 import { gemm256, gemm512, gemm1000, gemm1024, gemm2048, gemmMlp } from './gemm.ts';
-import { importTime, rssCnn, rssTensors, rssTraining } from './probes.ts';
+import {
+  checkpointMemory,
+  checkpointRestore,
+  checkpointSave,
+  importTime,
+  rssCnn,
+  rssTensors,
+  rssTraining,
+} from './probes.ts';
 import { lstmCell, lstmCellFunction, lstmFunction, lstmStep } from './recurrent.ts';
 import { add10, add10Function, add10Tape, adds1000 } from './small.ts';
 import {
@@ -32,6 +40,7 @@ import {
   mnistCnnStep,
   traceCnn,
 } from './steps.ts';
+import { summaryScalars } from './summary.ts';
 import { layerNorm, transformerFunction, transformerStep } from './transformer.ts';
 
 /** In the order of the table. */
@@ -80,6 +89,10 @@ export const workloads: readonly Workload[] = [
   traceCnn,
   dataPipeline,
   dataCnnStep,
+  summaryScalars,
+  checkpointSave,
+  checkpointRestore,
+  checkpointMemory,
   importTime,
   rssTensors,
   rssTraining,

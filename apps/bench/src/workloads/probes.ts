@@ -11,6 +11,49 @@ export const importTime: ProbeWorkload = {
   targets: [{ kind: 'atMost', value: 0.1 }],
 };
 
+// The sizes are in probes/disk.mjs.
+const checkpointBytes = 480 * 2 ** 20 + 2000 * 10_000;
+
+function checkpointProbe(
+  name: string,
+  what: string,
+  title: string,
+): Pick<ProbeWorkload, 'kind' | 'name' | 'title' | 'probe' | 'args' | 'runs' | 'python'> {
+  return {
+    kind: 'probe',
+    name,
+    title,
+    probe: 'checkpoint',
+    args: [what],
+    runs: 3,
+    python: { tensorflow: ['probes/checkpoint.py', what] },
+  };
+}
+
+export const checkpointSave: ProbeWorkload = {
+  ...checkpointProbe('checkpoint_save', 'save', '500 MB of variables to the disk by tf.train.Checkpoint'),
+  unit: 's',
+  bytes: checkpointBytes,
+  targets: [{ kind: 'limit', fractions: { 1: 0.7 } }],
+};
+
+export const checkpointRestore: ProbeWorkload = {
+  ...checkpointProbe('checkpoint_restore', 'restore', 'the same back from the disk, all checked first'),
+  unit: 's',
+  bytes: checkpointBytes,
+  targets: [{ kind: 'limit', fractions: { 1: 0.7 } }],
+};
+
+export const checkpointMemory: ProbeWorkload = {
+  ...checkpointProbe(
+    'checkpoint_memory',
+    'memory',
+    'the most memory that either needs besides the variables',
+  ),
+  unit: 'MB',
+  targets: [{ kind: 'atMost', value: 64 }],
+};
+
 export const rssTensors: ProbeWorkload = {
   kind: 'probe',
   name: 'rss_tensors',
