@@ -8,7 +8,7 @@ import {
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
+import { constant, type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
   execute,
@@ -330,14 +330,20 @@ export class FunctionTracer implements Tracer, Sink {
     )[0] as Tensor;
   }
 
-  constant(x: Tensor, draws = false): Tensor | null {
+  /**
+   * What a tensor is at each run; null where runs differ.
+   * @param draws whether random draws count as the same.
+   * @param sizes whether the sizes of tensors do, though they stand for unknown ones.
+   */
+  constant(x: Tensor, draws = false, sizes = false): Tensor | null {
     if (hasUnknownSizes(x.shape)) return null;
     const values = new Map<GraphNode, readonly Tensor[] | null>();
     const compute = (node: GraphNode): readonly Tensor[] | null => {
       const { what, inputs, attrs, outputs } = node;
-      if (dependsOnSizes(node)) return null;
+      if (sizes && node.type === 'Shape') return [constant((inputs[0] as GraphValue).shape, 'int32')];
+      if (sizes ? outputs.some((v) => hasUnknownSizes(v.shape)) : dependsOnSizes(node)) return null;
       if (what.kind === 'constant') return [what.tensor];
-      if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
+      if (what.kind === 'argument') return this.#constantOutside(outputs, draws, sizes);
       if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
       const given = inputs.map(valueAt);
       return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
@@ -350,10 +356,14 @@ export class FunctionTracer implements Tracer, Sink {
     return lifted(() => valueAt(this.valueOf(x)));
   }
 
-  #constantOutside(argument: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {
+  #constantOutside(
+    argument: readonly GraphValue[],
+    draws: boolean,
+    sizes: boolean,
+  ): readonly Tensor[] | null {
     const from = [...this.#outside.values()].find((o) => o.argument === argument[0])?.from;
     if (from === undefined || from instanceof Variable) return null;
-    const known = from.backend === symbolic ? (this.#around?.constant(from, draws) ?? null) : from;
+    const known = from.backend === symbolic ? (this.#around?.constant(from, draws, sizes) ?? null) : from;
     return known === null ? null : [known];
   }
 

@@ -1,9 +1,12 @@
 import '@eagre/backend-js';
-import { constant, ones, scope, type Tensor, zeros } from '@eagre/core';
+import { GradientTape } from '@eagre/autodiff';
+import { constant, ones, scope, shapeOf, type Tensor, zeros } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { tfFunction } from '../function.ts';
+import { TensorSpec } from '../tensor-spec.ts';
 import { scan } from './elements.ts';
 import { TensorArray } from './tensor-array.ts';
+import { whileLoop } from './while-loop.ts';
 
 const values = (x: Tensor): unknown => x.array();
 /** Without a trace, and in a traced function. */
@@ -218,4 +221,59 @@ test('a scan from the first element writes all states in one tensor', () => {
   expect(sums(x).at(999).array()).toEqual([1000, 1000]);
   const { graph } = sums.getConcreteFunction(x);
   expect(graph.nodes.length).toBeLessThan(12);
+});
+
+describe('as many elements as a size that is not known', () => {
+  const sized = (fn: (x: Tensor) => unknown) =>
+    tfFunction({ inputSignature: [new TensorSpec([null, 2])] })(fn as (x: Tensor) => Tensor);
+  const count = (x: Tensor): Tensor => shapeOf(x).gather(0);
+  const int = (n: number): Tensor => constant(n, 'int32');
+
+  test('one trace serves all sizes, with gradients', () => {
+    const run = (x: Tensor): [Tensor, Tensor, Tensor] => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      const n = count(x);
+      const rows = new TensorArray('float32', { size: n }).unstack(x);
+      const [, , out] = whileLoop(
+        (i) => i.less(n),
+        (i, state, out) => {
+          const next = state.add(rows.read(i)).mul(2);
+          return [i.add(1), next, out.write(i, next).write(i.add(n), next.neg())];
+        },
+        [int(0), zeros([2]), new TensorArray('float32', { size: n.mul(2) })],
+      );
+      const all = out.stack();
+      return [all, tape.gradient(all.square().sum(), x) as Tensor, out.size()];
+    };
+    const traced = tfFunction({ inputSignature: [new TensorSpec([null, 2])] })(run);
+    for (const n of [2, 1, 5]) {
+      const x = constant(Array.from({ length: n }, (_, i) => [i + 1, 0.5 * i]));
+      expect(traced(x).map((t) => t.array())).toEqual(run(x).map((t) => t.array()));
+    }
+    expect(traced.experimentalGetTracingCount()).toBe(1);
+  });
+
+  test('what is not written is zeros, once a shape is known', () => {
+    const f = sized((x) => new TensorArray('float32', { size: count(x), elementShape: [] }).stack());
+    expect([3, 1].map((n) => f(ones([n, 2])).array())).toEqual([[0, 0, 0], [0]]);
+    const first = sized((x) => new TensorArray('float32', { size: count(x) }).write(int(0), x.sum()).stack());
+    expect([3, 2].map((n) => first(ones([n, 2])).array())).toEqual([
+      [6, 0, 0],
+      [4, 0],
+    ]);
+    expect(first.experimentalGetTracingCount()).toBe(1);
+    let shown = '';
+    sized((x) => {
+      shown = String(new TensorArray('float32', { size: count(x) }));
+      return x;
+    })(ones([2, 2]));
+    expect(shown).toBe('TensorArray(float32, size ?, elements of unknown shape)');
+  });
+
+  test('an index beyond them is refused at the run', () => {
+    const f = sized((x) => new TensorArray('float32', { size: count(x) }).write(4, x.sum()).stack());
+    expect(f(ones([5, 2])).array()).toEqual([0, 0, 0, 0, 10]);
+    expect(() => f(ones([3, 2]))).toThrow('is not in [0, 3)');
+  });
 });

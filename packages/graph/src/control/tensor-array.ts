@@ -25,18 +25,21 @@ import {
   context,
   getRow,
   isCompatible,
+  isUnknownSize,
   knownSize,
   sameShape,
   setRow,
   showShape,
   toOwnTensor,
   toTensor,
+  viewOf,
 } from '@eagre/core/internal';
+import { FunctionTracer } from '../tracer.ts';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
 export interface TensorArrayOptions {
-  /** How many elements there are: a number, or an integer scalar that is known while tracing. */
+  /** How many elements there are: a number, or an integer scalar that is known while tracing, such as `tf.shape(x).gather(0)`. */
   readonly size?: TensorLike;
   /** Writing behind the end makes the array longer; false unless said. In graphs only at indices known while tracing. */
   readonly dynamicSize?: boolean;
@@ -53,6 +56,22 @@ interface Traits {
   readonly inferShape: boolean;
   elementShape: PartialShape | null;
 }
+
+/** As many elements as a size that is not known says, of which none is written. */
+class Unwritten {
+  readonly length: number;
+  constructor(length: number) {
+    this.length = length;
+  }
+}
+
+/** The elements, null where nothing was written; in a graph, maybe all of them in one tensor. */
+type Contents = Versions<Tensor | null> | Unwritten | Tensor;
+
+const nothingOf = (size: number): Contents =>
+  isUnknownSize(size)
+    ? new Unwritten(size)
+    : new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
 
 const OP = 'TensorArray';
 const NO_ELEMENTS: TensorArrayOptions = { size: 0 };
@@ -78,8 +97,8 @@ const isKnown = (shape: PartialShape | null): shape is Shape => shape !== null &
  */
 export class TensorArray {
   #traits: Traits;
-  /** @internal The elements, null where nothing was written; in a graph, maybe all of them in one tensor. Seen by memory scopes. */
-  contents: Versions<Tensor | null> | Tensor;
+  /** @internal Seen by memory scopes. */
+  contents: Contents;
 
   /**
    * @throws InvalidArgumentError without a size, unless the array is of dynamic size, which then begins with none; for a size that is not
@@ -99,7 +118,7 @@ export class TensorArray {
       );
     const size = sizeOption(options.size, dynamicSize);
     this.#traits = { dtype, dynamicSize, inferShape, elementShape };
-    this.contents = new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
+    this.contents = nothingOf(size);
   }
 
   get dtype(): DType {
@@ -158,6 +177,8 @@ export class TensorArray {
   stack(): Tensor {
     const { contents } = this;
     if (contents instanceof Tensor) return contents;
+    if (contents instanceof Unwritten)
+      return zeros([contents.length, ...this.#shapeOfUnwritten(0)], { dtype: this.dtype });
     if (contents.length === 0) return zeros([0, ...this.#shape('stack')], { dtype: this.dtype });
     const gap = contents.toArray().indexOf(null);
     if (gap >= 0) this.#shapeOfUnwritten(gap);
@@ -199,7 +220,8 @@ export class TensorArray {
   /** The array whose elements are the slices of `value` [n, ...]. @throws InvalidArgumentError if there are more than fit. */
   unstack(value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'unstack');
-    const n = knownSize(rows.shape[0] as number, OP);
+    const [first] = rows.shape as [number];
+    const n = first === this.#size ? first : knownSize(first, OP);
     if (n > this.#size && !this.dynamicSize)
       throw new InvalidArgumentError(
         `cannot unstack ${n} tensors into a TensorArray of static size ${this.#size}`,
@@ -251,20 +273,24 @@ export class TensorArray {
   toString(): string {
     const { dtype, elementShape } = this;
     const elements = elementShape === null ? 'of unknown shape' : showShape(elementShape);
-    return `TensorArray(${dtype}, size ${this.#size}, elements ${elements})`;
+    const size = isUnknownSize(this.#size) ? '?' : this.#size;
+    return `TensorArray(${dtype}, size ${size}, elements ${elements})`;
   }
 
   /** @internal Whether it can be a tensor in a graph. */
   hasShape(): boolean {
+    if (this.contents instanceof Unwritten) return isKnown(this.elementShape);
     return this.contents instanceof Tensor || this.#commonShape() !== null;
   }
 
   /** @internal All elements in one tensor for a graph; null while their shape is not known. */
   dense(): Tensor | null {
-    if (this.contents instanceof Tensor) return this.contents;
-    const shape = this.#commonShape();
-    if (shape === null) return null;
-    const pieces = runsOf(this.contents.toArray()).map(({ count, items }) =>
+    const { contents } = this;
+    if (contents instanceof Tensor) return contents;
+    const shape = contents instanceof Unwritten ? this.elementShape : this.#commonShape();
+    if (!isKnown(shape)) return null;
+    if (contents instanceof Unwritten) return zeros([contents.length, ...shape], { dtype: this.dtype });
+    const pieces = runsOf(contents.toArray()).map(({ count, items }) =>
       items.length > 0 ? stack(items) : zeros([count, ...shape], { dtype: this.dtype }),
     );
     const [first] = pieces;
@@ -279,13 +305,19 @@ export class TensorArray {
 
   /** @internal The array with nothing written. */
   emptied(): TensorArray {
-    return this.#version(new Versions<Tensor | null>(new Array<Tensor | null>(this.#size).fill(null)));
+    return this.#version(nothingOf(this.#size));
   }
 
   /** @internal Takes over the elements' shape of another array, where it knows none of its own. */
   takeShape(other: TensorArray): void {
-    const shape = other.contents instanceof Tensor ? other.contents.shape.slice(1) : other.#commonShape();
-    if (shape !== null && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
+    const { contents } = other;
+    const shape =
+      contents instanceof Tensor
+        ? contents.shape.slice(1)
+        : contents instanceof Unwritten
+          ? other.elementShape
+          : other.#commonShape();
+    if (isKnown(shape) && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
   }
 
   /** @internal Why this cannot stand where the other one does; null if it can. */
@@ -305,7 +337,7 @@ export class TensorArray {
     return contents instanceof Tensor ? (contents.shape[0] as number) : contents.length;
   }
 
-  #version(contents: Versions<Tensor | null> | Tensor): TensorArray {
+  #version(contents: Contents): TensorArray {
     const version = new TensorArray(this.dtype, NO_ELEMENTS);
     version.#traits = this.#traits;
     version.contents = contents;
@@ -329,10 +361,11 @@ export class TensorArray {
     return shape;
   }
 
+  /** @throws FailedPreconditionError for a size that is not known. */
   #versions(): Versions<Tensor | null> {
-    return this.contents instanceof Tensor
-      ? new Versions<Tensor | null>(unstack(this.contents))
-      : this.contents;
+    const { contents } = this;
+    if (contents instanceof Unwritten) knownSize(contents.length, OP);
+    return contents instanceof Versions ? contents : new Versions<Tensor | null>(unstack(contents as Tensor));
   }
 
   #rows(what: string): Tensor {
@@ -439,19 +472,27 @@ function runsOf(
   return runs;
 }
 
+/** A size that a tensor gives, where that is one that is not known while a function is traced for any. */
+function unknownSizeOf(size: TensorLike): readonly number[] | null {
+  const { tracer } = context;
+  if (!(size instanceof Tensor) || !(tracer instanceof FunctionTracer)) return null;
+  const found = tracer.constant(size, false, true);
+  return found === null ? null : Array.from(viewOf(found), Number);
+}
+
 function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
   if (size === undefined) {
     if (dynamicSize) return 0;
     throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
   }
-  const known = knownNumbers(size, OP);
+  const known = knownNumbers(size, OP) ?? unknownSizeOf(size);
   if (known === null) {
     throw new InvalidArgumentError(
       'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
       OP,
     );
   }
-  const [n] = known.map((v) => knownSize(v, OP));
+  const [n] = known;
   if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
     throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
   return n;
