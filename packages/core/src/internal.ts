@@ -58,8 +58,10 @@ export {
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';
+export { checkInstance, classOf, optionsFrom, type Serialized } from './serialized.ts';
 export {
   broadcastShapes,
+  checkFlag,
   checkShape,
   isCompatible,
   normalizeAxes,

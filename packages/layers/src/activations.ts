@@ -1,4 +1,5 @@
 import { InvalidArgumentError, nn, type Tensor } from '@eagre/core';
+import { show } from './show.ts';
 
 export type Activation = (x: Tensor) => Tensor;
 
@@ -51,6 +52,10 @@ export type ActivationLike = ActivationName | Activation | (string & {}) | null;
 export function get(activation: ActivationLike | undefined): Activation {
   if (activation === null || activation === undefined) return named.linear;
   if (typeof activation === 'function') return activation;
+  if (typeof activation !== 'string')
+    throw new InvalidArgumentError(
+      `expected the name of an activation, or a function, got ${show(activation)}`,
+    );
   const name = activation.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
   const found = Object.hasOwn(named, name) ? named[name as ActivationName] : undefined;
   if (found === undefined) {

@@ -1,4 +1,5 @@
-import { type Axis, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { type Axis, InvalidArgumentError, Tensor } from '@eagre/core';
+import { toTensor } from '@eagre/core/internal';
 
 /** Brings a weight back into a permitted set after each update. */
 export type Constraint = (weight: Tensor) => Tensor;
@@ -8,8 +9,9 @@ const EPSILON = 1e-7;
 
 const ours = new WeakSet<Constraint>();
 function own(constraint: Constraint): Constraint {
-  ours.add(constraint);
-  return constraint;
+  const checked: Constraint = (w) => constraint(w instanceof Tensor ? w : toTensor(w));
+  ours.add(checked);
+  return checked;
 }
 /** @internal Whether it is made here, and so keeps no tensor. */
 export function isOurs(constraint: Constraint): boolean {

@@ -8,7 +8,8 @@ import {
   constant as tensorOf,
   zeros as zeroTensor,
 } from '@eagre/core';
-import { sizeOf } from '@eagre/core/internal';
+import { checkShape, sizeOf } from '@eagre/core/internal';
+import { show } from './show.ts';
 
 /** Makes the first value of a weight. */
 export type Initializer = (shape: Shape, dtype: DType) => Tensor;
@@ -108,6 +109,7 @@ export function lecunUniform(options: Seeded = {}): Initializer {
 export function orthogonal(options: { gain?: number } & Seeded = {}): Initializer {
   const { gain = 1, ...rest } = options;
   return (shape, dtype) => {
+    checkShape(shape, 'orthogonal');
     if (shape.length < 2) {
       throw new InvalidArgumentError(`orthogonal needs a shape of rank 2 or more, got [${shape.join(', ')}]`);
     }
@@ -143,6 +145,7 @@ function orthonormal(values: Float64Array, count: number, length: number): Float
 
 /** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
 function fans(shape: Shape): [number, number] {
+  checkShape(shape, 'initializer');
   if (shape.length === 0) return [1, 1];
   if (shape.length === 1) return [shape[0] as number, shape[0] as number];
   const field = sizeOf(shape.slice(0, -2));
@@ -196,6 +199,10 @@ export type InitializerLike = InitializerName | Initializer | (string & {});
 /** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
 export function get(initializer: InitializerLike): Initializer {
   if (typeof initializer === 'function') return initializer;
+  if (typeof initializer !== 'string')
+    throw new InvalidArgumentError(
+      `expected the name of an initializer, or a function, got ${show(initializer)}`,
+    );
   const camel = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
   const name = camel.charAt(0).toLowerCase() + camel.slice(1);
   const make = Object.hasOwn(named, name) ? named[name as InitializerName] : undefined;

@@ -41,6 +41,7 @@ import type {
 } from './layer-types.ts';
 import { uniqueName } from './naming.ts';
 import { get as getRegularizer, isOurs as isOurRegularizer, type Regularizer } from './regularizers.ts';
+import { show } from './show.ts';
 import {
   checkPartialShape,
   isShapes,
@@ -107,8 +108,8 @@ export class Layer extends Module implements Trackable {
   declare readonly _inputShape: PartialShape | undefined;
 
   constructor(options: LayerOptions = {}) {
-    checkLayerOptions(options, new.target.name);
     checkOptionsOf(new.target, options);
+    checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
     this.dtype = options.dtype ?? 'float32';
     const state: LayerState = {
@@ -186,7 +187,7 @@ export class Layer extends Module implements Trackable {
     const given = options.shape ?? [];
     if (!Array.isArray(given)) {
       throw new InvalidArgumentError(
-        `addWeight: the shape must be a list of sizes, got ${JSON.stringify(given)}`,
+        `addWeight: the shape must be a list of sizes, got ${show(given)}`,
         this.name,
       );
     }
@@ -459,9 +460,11 @@ export function trainableChanges(): number {
 }
 
 function checkLayerOptions(options: LayerOptions, className: string): void {
+  if (typeof options !== 'object' || options === null)
+    throw new InvalidArgumentError(`expected options, such as { name }, got ${show(options)}`, className);
   const { name, trainable, dtype, inputShape } = options;
   const refuse = (what: string, value: unknown): never => {
-    throw new InvalidArgumentError(`${what}, got ${JSON.stringify(value)}`, className);
+    throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
   };
   if (name !== undefined && (typeof name !== 'string' || name.includes('/')))
     refuse("name must be a string without '/'", name);

@@ -1,12 +1,15 @@
-import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import { toTensor } from '@eagre/core/internal';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type Regularizer = (weight: Variable | Tensor) => Tensor;
 
 const ours = new WeakSet<Regularizer>();
 function own(regularizer: Regularizer): Regularizer {
-  ours.add(regularizer);
-  return regularizer;
+  const checked: Regularizer = (w) =>
+    regularizer(w instanceof Tensor || w instanceof Variable ? w : toTensor(w));
+  ours.add(checked);
+  return checked;
 }
 /** @internal Whether it is made here, and so keeps no tensor. */
 export function isOurs(regularizer: Regularizer): boolean {

@@ -3,12 +3,13 @@ import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor
 import { withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { LayerOutput } from './layer-types.ts';
+import { show } from './show.ts';
 
 /** @throws InvalidArgumentError for what is no list of sizes and nulls. @param what the name of the option. */
 export function checkPartialShape(shape: unknown, what: string, where: string): PartialShape {
   if (!Array.isArray(shape) || !shape.every((d) => d === null || (Number.isSafeInteger(d) && d >= 0))) {
     throw new InvalidArgumentError(
-      `${what} must be a list of sizes without the batch, null where any fits, such as [28, 28, 1]; got ${JSON.stringify(shape)}`,
+      `${what} must be a list of sizes without the batch, null where any fits, such as [28, 28, 1]; got ${show(shape)}`,
       where,
     );
   }

@@ -3,6 +3,7 @@ import { takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface AdadeltaOptions extends OptimizerOptions {
   /** How much of the averages stays at each step; 0.95 unless given. */
@@ -23,8 +24,8 @@ export class Adadelta extends Optimizer {
   constructor(learningRate?: LearningRate | AdadeltaOptions, options?: AdadeltaOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.rho = all.rho ?? 0.95;
-    this.epsilon = all.epsilon ?? 1e-7;
+    this.rho = checkNumber(all.rho ?? 0.95, 'rho', this.name);
+    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
   override build(variables: readonly Variable[]): void {

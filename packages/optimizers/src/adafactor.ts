@@ -1,8 +1,9 @@
 import { maximum, type Tensor, type Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { checkFlag, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface AdafactorOptions extends OptimizerOptions {
   /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step; -0.8 unless given. */
@@ -33,11 +34,11 @@ export class Adafactor extends Optimizer {
   constructor(learningRate?: LearningRate | AdafactorOptions, options?: AdafactorOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.beta2Decay = all.beta2Decay ?? -0.8;
-    this.epsilon1 = all.epsilon1 ?? 1e-30;
-    this.epsilon2 = all.epsilon2 ?? 1e-3;
-    this.clipThreshold = all.clipThreshold ?? 1;
-    this.relativeStep = all.relativeStep ?? true;
+    this.beta2Decay = checkNumber(all.beta2Decay ?? -0.8, 'beta2Decay', this.name);
+    this.epsilon1 = checkNumber(all.epsilon1 ?? 1e-30, 'epsilon1', this.name);
+    this.epsilon2 = checkNumber(all.epsilon2 ?? 1e-3, 'epsilon2', this.name);
+    this.clipThreshold = checkNumber(all.clipThreshold ?? 1, 'clipThreshold', this.name);
+    this.relativeStep = checkFlag(all.relativeStep ?? true, 'relativeStep', this.name);
   }
 
   override build(variables: readonly Variable[]): void {

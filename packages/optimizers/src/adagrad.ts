@@ -3,6 +3,7 @@ import { takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface AdagradOptions extends OptimizerOptions {
   /** Where the sum of squared gradients begins; 0.1 unless given. */
@@ -22,8 +23,12 @@ export class Adagrad extends Optimizer {
   constructor(learningRate?: LearningRate | AdagradOptions, options?: AdagradOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.initialAccumulatorValue = all.initialAccumulatorValue ?? 0.1;
-    this.epsilon = all.epsilon ?? 1e-7;
+    this.initialAccumulatorValue = checkNumber(
+      all.initialAccumulatorValue ?? 0.1,
+      'initialAccumulatorValue',
+      this.name,
+    );
+    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
   override build(variables: readonly Variable[]): void {

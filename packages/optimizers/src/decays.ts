@@ -75,6 +75,13 @@ export class PiecewiseConstantDecay extends LearningRateSchedule {
   constructor(options: PiecewiseConstantDecayOptions) {
     super(options);
     const { boundaries, values } = options;
+    if (!Array.isArray(boundaries) || !Array.isArray(values))
+      throw new InvalidArgumentError(
+        'boundaries and values must be lists of numbers',
+        'PiecewiseConstantDecay',
+      );
+    for (const value of [...boundaries, ...values])
+      checkNumber(value, 'each of them', 'PiecewiseConstantDecay');
     if (values.length !== boundaries.length + 1) {
       throw new InvalidArgumentError(
         `${boundaries.length} boundaries need ${boundaries.length + 1} values, got ${values.length}`,

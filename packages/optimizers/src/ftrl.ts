@@ -3,6 +3,7 @@ import { takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface FtrlOptions extends OptimizerOptions {
   /** How the learning rate falls, 0 (not at all) or below; -0.5 unless given. */
@@ -36,12 +37,28 @@ export class Ftrl extends Optimizer {
   constructor(learningRate?: LearningRate | FtrlOptions, options?: FtrlOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.learningRatePower = all.learningRatePower ?? -0.5;
-    this.initialAccumulatorValue = all.initialAccumulatorValue ?? 0.1;
-    this.l1RegularizationStrength = all.l1RegularizationStrength ?? 0;
-    this.l2RegularizationStrength = all.l2RegularizationStrength ?? 0;
-    this.l2ShrinkageRegularizationStrength = all.l2ShrinkageRegularizationStrength ?? 0;
-    this.beta = all.beta ?? 0;
+    this.learningRatePower = checkNumber(all.learningRatePower ?? -0.5, 'learningRatePower', this.name);
+    this.initialAccumulatorValue = checkNumber(
+      all.initialAccumulatorValue ?? 0.1,
+      'initialAccumulatorValue',
+      this.name,
+    );
+    this.l1RegularizationStrength = checkNumber(
+      all.l1RegularizationStrength ?? 0,
+      'l1RegularizationStrength',
+      this.name,
+    );
+    this.l2RegularizationStrength = checkNumber(
+      all.l2RegularizationStrength ?? 0,
+      'l2RegularizationStrength',
+      this.name,
+    );
+    this.l2ShrinkageRegularizationStrength = checkNumber(
+      all.l2ShrinkageRegularizationStrength ?? 0,
+      'l2ShrinkageRegularizationStrength',
+      this.name,
+    );
+    this.beta = checkNumber(all.beta ?? 0, 'beta', this.name);
     for (const option of [
       'initialAccumulatorValue',
       'l1RegularizationStrength',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { checkInstance, classOf } from '@eagre/core/internal';
 import { Adadelta } from './adadelta.ts';
 import { Adafactor } from './adafactor.ts';
 import { Adagrad } from './adagrad.ts';
@@ -38,6 +39,7 @@ const classes: Readonly<Record<string, FromConfig>> = {
 export function serialize(
   optimizer: Optimizer,
 ): SerializedOptimizer & { module: string; registered_name: null } {
+  checkInstance(optimizer, Optimizer, 'optimizers.serialize');
   return {
     module: 'keras.optimizers',
     class_name: optimizer.constructor.name,
@@ -51,10 +53,13 @@ export function deserialize(
   serialized: SerializedOptimizer,
   customObjects: Readonly<Record<string, unknown>> = {},
 ): Optimizer {
+  const known = classOf<FromConfig>(
+    serialized,
+    customObjects,
+    (name) => Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1],
+    'optimizers.deserialize',
+  );
   const { class_name: name, config } = serialized;
-  const custom = customObjects[name] as FromConfig | undefined;
-  const known =
-    custom ?? Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
   if (known === undefined) {
     throw new InvalidArgumentError(
       `no optimizer '${name}' is known; known: ${Object.keys(classes).join(', ')}`,

@@ -3,6 +3,7 @@ import { takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface LionOptions extends OptimizerOptions {
   /** The share of the average in the step, above 0 and at most 1; 0.9 unless given. */
@@ -22,8 +23,8 @@ export class Lion extends Optimizer {
   constructor(learningRate?: LearningRate | LionOptions, options?: LionOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.beta1 = all.beta1 ?? 0.9;
-    this.beta2 = all.beta2 ?? 0.99;
+    this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
+    this.beta2 = checkNumber(all.beta2 ?? 0.99, 'beta2', this.name);
     if (!(this.beta1 > 0 && this.beta1 <= 1)) {
       throw new InvalidArgumentError(`beta1 must be above 0 and at most 1, got ${this.beta1}`, this.name);
     }

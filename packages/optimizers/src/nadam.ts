@@ -4,6 +4,7 @@ import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -30,9 +31,9 @@ export class Nadam extends Optimizer {
   constructor(learningRate?: LearningRate | NadamOptions, options?: NadamOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.beta1 = all.beta1 ?? 0.9;
-    this.beta2 = all.beta2 ?? 0.999;
-    this.epsilon = all.epsilon ?? 1e-7;
+    this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
+    this.beta2 = checkNumber(all.beta2 ?? 0.999, 'beta2', this.name);
+    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
   override build(variables: readonly Variable[]): void {

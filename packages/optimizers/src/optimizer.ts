@@ -34,6 +34,7 @@ import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gr
 import { Momentary } from './momentary.ts';
 import type { OptimizerOptions } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
 
@@ -81,6 +82,7 @@ export abstract class Optimizer extends Module implements Trackable {
     super(options.name === undefined ? {} : { name: options.name });
     const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
     checkClipping({ clipnorm, clipvalue, globalClipnorm }, this.name);
+    if (weightDecay !== null) checkNumber(weightDecay, 'weightDecay', this.name);
     this.weightDecay = weightDecay;
     this.clipnorm = clipnorm;
     this.clipvalue = clipvalue;

@@ -1,9 +1,10 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { checkFlag, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {
   /** How much of the average of squared gradients stays at each step; 0.9 unless given. */
@@ -32,10 +33,10 @@ export class RMSprop extends Optimizer {
   constructor(learningRate?: LearningRate | RMSpropOptions, options?: RMSpropOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.001, ...all });
-    this.rho = all.rho ?? 0.9;
-    this.momentum = all.momentum ?? 0;
-    this.epsilon = all.epsilon ?? 1e-7;
-    this.centered = all.centered ?? false;
+    this.rho = checkNumber(all.rho ?? 0.9, 'rho', this.name);
+    this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
+    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
+    this.centered = checkFlag(all.centered, 'centered', this.name);
   }
 
   override build(variables: readonly Variable[]): void {

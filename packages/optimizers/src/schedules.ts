@@ -1,9 +1,9 @@
 /** Learning rate schedules. */
 import { InvalidArgumentError } from '@eagre/core';
-import { camelCaseKeys } from '@eagre/core/internal';
+import { camelCaseKeys, checkInstance, classOf } from '@eagre/core/internal';
 import { CosineDecay, CosineDecayRestarts } from './cosine-decays.ts';
 import { ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay } from './decays.ts';
-import type { LearningRateSchedule } from './schedule.ts';
+import { LearningRateSchedule } from './schedule.ts';
 
 export * from './cosine-decays.ts';
 export * from './decays.ts';
@@ -29,6 +29,7 @@ export interface SerializedSchedule {
 
 /** A schedule as plain JSON, in Keras's form. */
 export function serialize(schedule: LearningRateSchedule): SerializedSchedule {
+  checkInstance(schedule, LearningRateSchedule, 'schedules.serialize');
   return {
     module: 'keras.optimizers.schedules',
     class_name: schedule.constructor.name,
@@ -45,8 +46,9 @@ export function deserialize(
   serialized: Pick<SerializedSchedule, 'class_name' | 'config'>,
   customObjects: Readonly<Record<string, unknown>> = {},
 ): LearningRateSchedule {
+  const find = (key: string): Loose | undefined => (Object.hasOwn(classes, key) ? classes[key] : undefined);
+  const known = classOf<Loose>(serialized, customObjects, find, 'schedules.deserialize');
   const { class_name: name, config } = serialized;
-  const known = { ...classes, ...(customObjects as Record<string, Loose>) }[name];
   if (known === undefined) {
     throw new InvalidArgumentError(
       `no learning rate schedule '${name}' is known; known: ${Object.keys(classes).join(', ')}`,

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { checkFlag, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 export interface SGDOptions extends OptimizerOptions {
   /** From 0, which means none, to 1. */
@@ -24,8 +25,8 @@ export class SGD extends Optimizer {
   constructor(learningRate?: LearningRate | SGDOptions, options?: SGDOptions) {
     const all = withLearningRate(learningRate, options);
     super({ learningRate: 0.01, ...all });
-    this.momentum = all.momentum ?? 0;
-    this.nesterov = all.nesterov ?? false;
+    this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
+    this.nesterov = checkFlag(all.nesterov, 'nesterov', this.name);
     if (!(this.momentum >= 0 && this.momentum <= 1)) {
       throw new InvalidArgumentError(`momentum must be between 0 and 1, got ${this.momentum}`, this.name);
     }

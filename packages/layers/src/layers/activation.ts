@@ -3,6 +3,7 @@ import { nn, type PartialShape, type Tensor } from '@eagre/core';
 import { showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { show } from '../show.ts';
 import {
   activationConfig,
   applyActivation,
@@ -123,8 +124,7 @@ export class Softmax extends Layer {
     const options = withFirst('axis', axis, rest);
     super(options);
     this.axis = options.axis ?? -1;
-    if (!Number.isInteger(this.axis))
-      fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
+    if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
   }
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);

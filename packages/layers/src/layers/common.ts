@@ -4,6 +4,7 @@ import { isFloating, outsideScopes, showShape } from '@eagre/core/internal';
 import { type Activation, type ActivationLike, get as getActivation } from '../activations.ts';
 import type { Layer } from '../layer.ts';
 import { get as getRegularizer, type Regularizer, type RegularizerLike } from '../regularizers.ts';
+import { show } from '../show.ts';
 
 /** Options that `getConfig` gave. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -93,12 +94,6 @@ export function withFirst<O extends object, N extends keyof O>(
   return first === undefined || first === null ? rest : { ...rest, [name]: first };
 }
 
-function show(value: unknown): string {
-  return typeof value === 'number' || typeof value === 'bigint'
-    ? String(value)
-    : (JSON.stringify(value) ?? String(value));
-}
-
 // ---- inputs
 
 /** @throws InvalidArgumentError when a list of tensors came to a layer that takes one. */
@@ -184,7 +179,7 @@ for (const name of [
 /** The function of an activation; `tf.nn.relu` is the same as `'relu'`. @throws InvalidArgumentError for an unknown name. */
 export function resolveActivation(activation: ActivationLike | undefined): Activation {
   const like = ofNn.get(activation) ?? activation ?? 'linear';
-  if (typeof like !== 'string') return like as Activation;
+  if (typeof like === 'function') return like as Activation;
   const fn = getActivation(like);
   if (!names.has(fn))
     names.set(

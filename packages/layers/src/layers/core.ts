@@ -10,6 +10,7 @@ import {
   type LayerOptions,
   type LayerOutput,
 } from '../layer.ts';
+import { show } from '../show.ts';
 import { type Config, checkOne, fail, floats } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -79,7 +80,7 @@ export class Rescaling extends Layer {
     this.offset = options.offset ?? 0;
     for (const value of [this.scale, this.offset]) {
       const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
-      if (!ok) fail(this, `needs numbers as scale and offset, got ${JSON.stringify(value)}`);
+      if (!ok) fail(this, `needs numbers as scale and offset, got ${show(value)}`);
     }
   }
   override call(inputs: Tensor): Tensor {

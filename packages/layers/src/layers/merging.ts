@@ -2,6 +2,7 @@
 import { concat, type PartialShape, type Tensor } from '@eagre/core';
 import { isFloating, showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import { show } from '../show.ts';
 import { type Config, fail, values } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -149,8 +150,7 @@ export class Concatenate extends Layer {
   constructor(options: ConcatenateOptions = {}) {
     super(options);
     this.axis = options.axis ?? -1;
-    if (!Number.isInteger(this.axis))
-      fail(this, `needs one integer as axis, got ${JSON.stringify(this.axis)}`);
+    if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
   }
   override build(inputShape: Shapes): void {
     this.computeOutputShape(inputShape);

@@ -4,6 +4,7 @@ import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
+import { show } from '../show.ts';
 import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
 import { layerOptions, recipe, recipeOptions } from './weights.ts';
 
@@ -47,7 +48,7 @@ function axesOf(
 function checkAxes(layer: Layer, axis: number | readonly number[]): number | readonly number[] {
   const list = typeof axis === 'number' ? [axis] : axis;
   if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a))) {
-    fail(layer, `needs an integer or a list of them as axis, got ${JSON.stringify(axis)}`);
+    fail(layer, `needs an integer or a list of them as axis, got ${show(axis)}`);
   }
   return axis;
 }
@@ -111,7 +112,7 @@ export class BatchNormalization extends Normalization {
   constructor(options: BatchNormalizationOptions = {}) {
     super(options);
     const { axis = -1 } = options;
-    if (!Number.isInteger(axis)) fail(this, `needs one integer as axis, got ${JSON.stringify(axis)}`);
+    if (!Number.isInteger(axis)) fail(this, `needs one integer as axis, got ${show(axis)}`);
     this.axis = axis;
     this.momentum = checkRate(this, options.momentum ?? 0.99);
     this.#options = {

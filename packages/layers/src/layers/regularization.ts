@@ -2,6 +2,7 @@
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
 import { showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { show } from '../show.ts';
 import {
   type Config,
   checkDataFormat,
@@ -68,12 +69,10 @@ export class Dropout extends Noise {
     super(options);
     this.rate = checkRate(this, rate);
     this.noiseShape = options.noiseShape ?? null;
-    if (this.noiseShape?.some((d) => d !== null && !(Number.isSafeInteger(d) && d >= 1)) ?? false) {
-      fail(
-        this,
-        `needs a noiseShape of integers of at least 1 or null, got ${showShape(this.noiseShape as PartialShape)}`,
-      );
-    }
+    const { noiseShape } = this;
+    const size = (d: number | null): boolean => d === null || (Number.isSafeInteger(d) && d >= 1);
+    if (noiseShape !== null && !(Array.isArray(noiseShape) && noiseShape.every(size)))
+      fail(this, `needs a noiseShape of integers of at least 1 or null, got ${show(noiseShape)}`);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = floats(this, inputs);

@@ -2,6 +2,7 @@
 import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
 import { showShape, takesOptions } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { show } from '../show.ts';
 import {
   type Config,
   checkDataFormat,
@@ -52,7 +53,7 @@ export class Reshape extends Layer {
     const ok =
       Array.isArray(targetShape) && targetShape.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));
     if (!ok || targetShape.filter((d) => d === -1).length > 1) {
-      fail(this, `needs a shape of integers with -1 at most once, got ${JSON.stringify(targetShape)}`);
+      fail(this, `needs a shape of integers with -1 at most once, got ${show(targetShape)}`);
     }
     this.targetShape = [...targetShape];
   }
@@ -91,7 +92,7 @@ export class Permute extends Layer {
   constructor(dims: readonly number[], options: LayerOptions = {}) {
     super(options);
     if (!Array.isArray(dims) || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
-      fail(this, `needs the numbers 1 … n in some order, got ${JSON.stringify(dims)}`);
+      fail(this, `needs the numbers 1 … n in some order, got ${show(dims)}`);
     }
     this.dims = [...dims];
   }
@@ -161,10 +162,7 @@ export class ZeroPadding2D extends Layer {
     super(options);
     const margin = options.padding ?? 1;
     if (typeof margin !== 'number' && (!Array.isArray(margin) || margin.length !== 2)) {
-      fail(
-        this,
-        `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${JSON.stringify(margin)}`,
-      );
+      fail(this, `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${show(margin)}`);
     }
     const [h, w] = (typeof margin === 'number' ? [margin, margin] : margin) as readonly Size2D[];
     this.padding = [checkPair(this, 'padding', h, 0), checkPair(this, 'padding', w, 0)];
@@ -210,7 +208,7 @@ export class UpSampling2D extends Layer {
     this.size = checkPair(this, 'size', options.size ?? 2);
     const { interpolation = 'nearest' } = options;
     if (interpolation !== 'nearest') {
-      fail(this, `knows the interpolation 'nearest' only, got ${JSON.stringify(interpolation)}`);
+      fail(this, `knows the interpolation 'nearest' only, got ${show(interpolation)}`);
     }
     checkDataFormat(this, options.dataFormat);
   }

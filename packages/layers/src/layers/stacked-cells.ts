@@ -12,7 +12,10 @@ export class StackedRNNCells extends Layer {
 
   constructor(cells: readonly RecurrentCell[], options: LayerOptions = {}) {
     super(options);
-    if (!Array.isArray(cells) || cells.length === 0) fail(this, 'needs a list of cells');
+    const isCell = (cell: unknown): boolean =>
+      cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
+    if (!Array.isArray(cells) || cells.length === 0 || !cells.every(isCell))
+      fail(this, 'needs a list of cells, which are layers with a stateSize');
     this.cells = [...(cells as readonly RecurrentCell[])];
   }
   get stateSize(): readonly number[] {

@@ -10,6 +10,7 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
+import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
 import { type Config, fail } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
@@ -34,7 +35,7 @@ export class Bidirectional extends Layer {
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
     const { mergeMode = 'concat', backwardLayer } = options;
     if (mergeMode !== null && !['concat', 'sum', 'mul', 'ave'].includes(mergeMode)) {
-      fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${JSON.stringify(mergeMode)}`);
+      fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(mergeMode)}`);
     }
     this.mergeMode = mergeMode;
     const base = layer.name.replace(/_\d+$/, '');

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { camelCaseKeys, snakeCase, withoutUnused } from '@eagre/core/internal';
+import { checkInstance, classOf, optionsFrom, snakeCase } from '@eagre/core/internal';
 import * as classes from './classes.ts';
 import { Loss } from './loss.ts';
 
@@ -65,8 +65,7 @@ export function get(identifier: LossLike): Loss {
 
 /** A loss as plain JSON, in Keras's form. */
 export function serialize(loss: Loss): SerializedLoss & { module: string; registered_name: null } {
-  if (!(loss instanceof Loss))
-    throw new InvalidArgumentError(`expected a loss, got ${String(loss)}`, 'losses.serialize');
+  checkInstance(loss, Loss, 'losses.serialize');
   return {
     module: 'keras.losses',
     class_name: loss.constructor.name,
@@ -80,14 +79,13 @@ export function deserialize(
   serialized: SerializedLoss,
   customObjects: Readonly<Record<string, unknown>> = {},
 ): Loss {
+  const known = classOf<LossClass>(serialized, customObjects, find, 'losses.deserialize');
   const { class_name: name, config } = serialized;
-  const custom = Object.hasOwn(customObjects, name) ? (customObjects[name] as LossClass) : undefined;
-  const known = custom ?? find(String(name));
   if (known === undefined) {
     throw new InvalidArgumentError(
       `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,
       'losses.get',
     );
   }
-  return new known(withoutUnused(known, camelCaseKeys(config)) as never);
+  return new known(optionsFrom(config, known) as never);
 }

@@ -27,6 +27,9 @@ export interface AUCOptions extends MetricOptions {
   readonly fromLogits?: boolean;
 }
 
+// Counts for each of them are kept.
+const MOST = 2 ** 20;
+
 /** The area under the ROC or the precision-recall curve, approximated at thresholds. Predictions are probabilities. */
 export class AUC extends Metric {
   readonly numThresholds: number;
@@ -55,9 +58,17 @@ export class AUC extends Metric {
     if (!['interpolation', 'minoring', 'majoring'].includes(summationMethod)) {
       throw new InvalidArgumentError(`unknown summationMethod '${summationMethod}'`, this.name);
     }
-    if (thresholds === null && !(numThresholds > 1)) {
-      throw new InvalidArgumentError(`numThresholds must be above 1, got ${numThresholds}`, this.name);
+    if (
+      thresholds === null &&
+      !(Number.isInteger(numThresholds) && numThresholds > 1 && numThresholds <= MOST)
+    ) {
+      throw new InvalidArgumentError(
+        `numThresholds must be an integer from 2 to ${MOST}, got ${String(numThresholds)}`,
+        this.name,
+      );
     }
+    if (thresholds !== null && !Array.isArray(thresholds))
+      throw new InvalidArgumentError(`thresholds must be a list, got ${String(thresholds)}`, this.name);
     const wrong = thresholds?.find((t) => !(t >= 0 && t <= 1));
     if (wrong !== undefined)
       throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${wrong}`, this.name);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Shape } from '@eagre/core';
-import { camelCaseKeys, snakeCase, withoutUnused } from '@eagre/core/internal';
+import { checkInstance, classOf, optionsFrom, snakeCase } from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
 import { AUC } from './auc.ts';
 import { F1Score, FBetaScore } from './fscore.ts';
@@ -65,7 +65,8 @@ function find(name: string): MetricClass | undefined {
   const known = Object.entries(classes).find(
     ([key]) => key === name || snakeCase(key) === name || lowerFirst(key) === name,
   );
-  return known?.[1] ?? short[name.toLowerCase()];
+  const lower = name.toLowerCase();
+  return known?.[1] ?? (Object.hasOwn(short, lower) ? short[lower] : undefined);
 }
 
 /**
@@ -114,6 +115,7 @@ function byShape(name: string, context: MetricContext | undefined): MetricClass 
 
 /** A metric as plain JSON, in Keras's form. */
 export function serialize(metric: Metric): SerializedMetric & { module: string; registered_name: null } {
+  checkInstance(metric, Metric, 'metrics.serialize');
   return {
     module: 'keras.metrics',
     class_name: metric.constructor.name,
@@ -127,13 +129,13 @@ export function deserialize(
   serialized: SerializedMetric,
   customObjects: Readonly<Record<string, unknown>> = {},
 ): Metric {
+  const known = classOf<MetricClass>(serialized, customObjects, find, 'metrics.deserialize');
   const { class_name: name, config } = serialized;
-  const known = (customObjects[name] as MetricClass | undefined) ?? find(name);
   if (known === undefined) {
     throw new InvalidArgumentError(
       `no metric '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
       'metrics.get',
     );
   }
-  return new known(withoutUnused(known, camelCaseKeys(config)) as never);
+  return new known(optionsFrom(config, known) as never);
 }

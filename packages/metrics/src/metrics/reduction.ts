@@ -106,7 +106,7 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
     update(() => {
       const values = this.evaluate(yTrue, yPred);
-      this.add(as(values, this.dtype), options.sampleWeight ?? null);
+      this.add(as(toTensor(values), this.dtype), options.sampleWeight ?? null);
     });
   }
   /** @internal The user's function may keep what it makes. */
