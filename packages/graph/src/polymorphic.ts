@@ -1,0 +1,378 @@
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { type PartialShape, type Shape, Tensor } from '@eagre/core';
+import { context, sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
+import { ConcreteFunction } from './concrete.ts';
+import { ConcreteCall } from './concrete-call.ts';
+import { withConversion } from './conversion.ts';
+import type { Profile } from './profile.ts';
+import { RetracingWatch } from './retracing.ts';
+import { conform } from './signature.ts';
+import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
+import type { StandIns } from './stand-ins.ts';
+import { isStrings } from './strings.ts';
+import {
+  flatten,
+  flattenKinds,
+  flattenShapes,
+  holdsStringSpec,
+  identity,
+  replace,
+  results,
+} from './structure.ts';
+import { type Signature, TensorSpec } from './tensor-spec.ts';
+import { FunctionTracer } from './tracer.ts';
+
+export interface FunctionOptions {
+  /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
+  readonly inputSignature?: readonly Signature[];
+  /** After a second trace that differs in sizes only, one trace serves these sizes whatever they are. */
+  readonly reduceRetracing?: boolean;
+  /** In the graph and in messages; the function's own name unless given. */
+  readonly name?: string;
+  /** Whether code that `tf.autograph` can convert runs converted in the function; true unless said. */
+  readonly autograph?: boolean;
+}
+
+export type AnyFunction = (...args: never[]) => unknown;
+
+let eagerly = false;
+
+/** With true, functions given to `tf.function` run as plain code: to debug them. */
+export function runFunctionsEagerly(on: boolean): void {
+  eagerly = on;
+}
+/** Whether they do. */
+export function functionsRunEagerly(): boolean {
+  return eagerly;
+}
+
+/** The traces of one function. */
+export class Polymorphic {
+  readonly #fn: AnyFunction;
+  readonly #name: string;
+  readonly #signature: readonly Signature[] | undefined;
+  readonly #reduce: boolean;
+  readonly #autograph: boolean;
+  /** For arguments of known shapes. */
+  readonly #traces = new Map<string, ConcreteFunction>();
+  /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
+  readonly #inside = new WeakMap<FunctionTracer, Map<string, ConcreteFunction>>();
+  /** For arguments of which sizes may be any, by their kinds. */
+  readonly #sized = new Map<string, SizedTraces[]>();
+  /** The shapes that there are traces for, by kinds. */
+  readonly #seen = new Map<string, (readonly Shape[])[]>();
+  #count = 0;
+  #complete = 0;
+  readonly #retracing: RetracingWatch;
+  #last: { readonly args: readonly unknown[]; readonly concrete: ConcreteFunction } | undefined;
+
+  constructor(fn: AnyFunction, options: FunctionOptions) {
+    this.#fn = fn;
+    this.#name = options.name ?? (fn.name === '' ? 'function' : fn.name);
+    this.#signature = options.inputSignature;
+    this.#reduce = options.reduceRetracing ?? false;
+    this.#autograph = options.autograph ?? true;
+    this.#retracing = new RetracingWatch(this.#name);
+  }
+
+  callable(self: unknown): AnyFunction {
+    const call = (...args: unknown[]): unknown => this.#call(self, args);
+    return Object.assign(call as AnyFunction, {
+      getConcreteFunction: (...args: unknown[]) => this.#concreteCall(self, args),
+      runAsync: (...args: unknown[]) => this.#callAsync(self, args),
+      profile: (...args: unknown[]) => this.#profile(self, args),
+      experimentalGetTracingCount: () => this.#count,
+      hostFunction: this.#fn,
+    });
+  }
+
+  #call(self: unknown, given: readonly unknown[]): unknown {
+    if (eagerly) return this.#run(self, given);
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const last = this.#last;
+    if (last !== undefined && same(args, last.args)) return last.concrete.call(args.filter(isTensor));
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.call(tensors);
+  }
+
+  #run(self: unknown, args: readonly unknown[]): unknown {
+    return withConversion(this.#autograph, () => this.#fn.apply(self, args as never[]));
+  }
+
+  async #callAsync(self: unknown, given: readonly unknown[]): Promise<unknown> {
+    const last = given.at(-1);
+    const signal = last instanceof AbortSignal ? last : undefined;
+    const own = signal === undefined ? given : given.slice(0, -1);
+    if (eagerly) return this.#run(self, own);
+    const args = this.#signature === undefined ? own : conform(own, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.callAsync(tensors, signal);
+  }
+
+  #profile(self: unknown, given: readonly unknown[]): Profile {
+    const args = this.#signature === undefined ? given : conform(given, this.#signature);
+    const { concrete, tensors } = this.#traceFor(self, args);
+    return concrete.profile(...tensors);
+  }
+
+  /** The trace for these arguments, which is then tried first for the next ones. */
+  #traceFor(
+    self: unknown,
+    args: readonly unknown[],
+  ): { readonly concrete: ConcreteFunction; readonly tensors: readonly Tensor[] } {
+    const { tensors, key } = flatten(args);
+    const concrete = this.#concrete(
+      self,
+      args,
+      tensors.map((t) => t.shape),
+      key,
+    );
+    const plain = args.every((a) => (isTensor(a) ? !isStrings(a) : typeof a !== 'object' || a === null));
+    // Part of a function around this one as long as that does not know sizes.
+    this.#last =
+      plain && unknownSizes() === null && !concrete.captures
+        ? { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete }
+        : undefined;
+    return { concrete, tensors };
+  }
+
+  #concrete(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    shapesKey: string,
+  ): ConcreteFunction {
+    this.#retracing.called();
+    const around = unknownSizes();
+    const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
+    const known = this.#knownInside(shapesKey) ?? this.#traces.get(key);
+    if (known !== undefined) return known;
+    const sized = this.#sizedFor(self, args, shapes);
+    const before = this.#count;
+    const concrete = this.#ofAnySize(sized, shapes) ?? this.#trace(self, args, shapes, null).concrete;
+    const tracer = currentTracer();
+    if (concrete.captures && tracer !== null) {
+      const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
+      this.#inside.set(tracer, list.set(shapesKey, concrete));
+    } else if (sized === undefined) this.#traces.set(key, concrete);
+    if (this.#count > before) this.#retracing.traced(this.#count, args);
+    return concrete;
+  }
+
+  #knownInside(key: string): ConcreteFunction | undefined {
+    for (let tracer = currentTracer(); tracer !== null; tracer = tracer.around) {
+      const known = this.#inside.get(tracer)?.get(key);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
+  /** null where tensors of a function around this one are used: then there is a trace for each size. */
+  #ofAnySize(sized: SizedTraces | undefined, shapes: readonly Shape[]): ConcreteFunction | null {
+    try {
+      return sized?.concrete(shapes.map((shape) => ({ shape }))) ?? null;
+    } catch (error) {
+      if (error instanceof CapturesOutside) return null;
+      throw error;
+    }
+  }
+
+  /** The traces that serve these arguments whatever some sizes are. */
+  #sizedFor(self: unknown, args: readonly unknown[], shapes: readonly Shape[]): SizedTraces | undefined {
+    if (this.#signature === undefined && !this.#reduce && this.#sized.size === 0) return undefined;
+    const { key } = flattenKinds(args);
+    const found = (this.#sized.get(key) ?? [])
+      .filter(({ specs }) => specs.every(({ shape }, i) => holds(shape, shapes[i] as Shape)))
+      .sort((a, b) => a.unknown - b.unknown)[0];
+    if (found !== undefined) return found;
+    let wanted: readonly PartialShape[] | undefined;
+    if (this.#signature !== undefined) {
+      wanted = flattenKinds(this.#signature).tensors.map(
+        ({ shape }, i) => shape ?? (shapes[i] as Shape).map(() => null),
+      );
+    } else if (this.#reduce && unknownSizes() === null) {
+      const seen = this.#seen.get(key);
+      if (seen === undefined) this.#seen.set(key, [shapes]);
+      else {
+        seen.push(shapes);
+        wanted = shapes.map((shape, i) =>
+          shape.map((d, axis) => (seen.every((other) => other[i]?.[axis] === d) ? d : null)),
+        );
+      }
+    }
+    if (wanted?.every((shape) => !shape.includes(null)) !== false) return undefined;
+    return this.#makeSized(self, args, key, wanted);
+  }
+
+  #makeSized(
+    self: unknown,
+    args: readonly unknown[],
+    kind: string,
+    shapes: readonly PartialShape[],
+  ): SizedTraces {
+    const { tensors } = flattenKinds(args);
+    const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
+    let next = 0;
+    // Without the tensors, which need not live on.
+    const template = args.map((a) =>
+      replace(a, () => {
+        const spec = specs[next++] as ArgumentSpec;
+        return new TensorSpec(spec.shape, spec.dtype);
+      }),
+    );
+    const sized = new SizedTraces(this.#name, specs, (now, standIns) =>
+      this.#trace(self, template, now, standIns),
+    );
+    const list = this.#sized.get(kind);
+    if (list === undefined) this.#sized.set(kind, [sized]);
+    else list.push(sized);
+    return sized;
+  }
+
+  #concreteCall(self: unknown, given: readonly unknown[]): ConcreteCall {
+    const signature = this.#signature;
+    let args = given;
+    if (signature !== undefined) {
+      if (given.length === 0) args = signature;
+      else if (flattenKinds(given).tensors.every(isTensor)) args = conform(given, signature);
+    }
+    const { tensors, key } = flattenKinds(args);
+    if (args.some(holdsStringSpec)) {
+      throw new UnimplementedError(
+        'strings are part of a trace, as numbers of the host are: give them, not a spec',
+        this.#name,
+      );
+    }
+    const shapes = tensors.map((t): PartialShape => {
+      if (t.shape === null)
+        throw new InvalidArgumentError(`${String(t)} has no rank: a trace is for one`, this.#name);
+      return t.shape;
+    });
+    const from = (
+      of: readonly PartialShape[],
+      resolve: (tensors: readonly Tensor[]) => ConcreteFunction,
+      sized: SizedTraces | null,
+    ): ConcreteCall => new ConcreteCall(this.#name, args, of, resolve, sized);
+    let sized: SizedTraces | undefined;
+    if (shapes.some((shape) => shape.includes(null))) {
+      const equal = ({ specs }: SizedTraces): boolean =>
+        specs.every(({ shape }, i) => String(shape) === String(shapes[i]));
+      sized = this.#sized.get(key)?.find(equal) ?? this.#makeSized(self, args, key, shapes);
+      sized.graph();
+    } else sized = this.#sizedFor(self, args, shapes as readonly Shape[]);
+    if (sized !== undefined) {
+      const { specs } = sized;
+      const traces = sized;
+      return from(
+        specs.map((s) => s.shape),
+        (now) => traces.concrete(now),
+        sized,
+      );
+    }
+    const concrete = this.#concrete(self, args, shapes as readonly Shape[], flattenShapes(args).key);
+    return from(shapes, () => concrete, null);
+  }
+
+  #trace(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    standIns: StandIns | null,
+  ): TraceResult {
+    const { tensors } = flattenKinds(args);
+    const dtypes = tensors.map((t) => t.dtype);
+    const first = this.#traceOnce(self, args, dtypes, shapes, standIns, this.#complete === 0);
+    this.#complete++;
+    // The trace that made the variables is not the one that runs: it must not make them again.
+    return first.made ? this.#traceOnce(self, args, dtypes, shapes, standIns, false) : first;
+  }
+
+  #traceOnce(
+    self: unknown,
+    args: readonly unknown[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+    standIns: StandIns | null,
+    mayCreate: boolean,
+  ): TraceResult & { readonly made: boolean } {
+    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer());
+    this.#count++;
+    let structure: unknown;
+    try {
+      structure = withUnknownSizes(standIns ?? unknownSizes(), () =>
+        tracer.run(() => this.#written(tracer, self, args, dtypes, shapes)),
+      );
+    } finally {
+      // What stands for sizes here means others outside.
+      if (standIns !== null && tracer.outside.length > 0) {
+        this.#count--;
+        // biome-ignore lint/correctness/noUnsafeFinally: whatever went wrong is nobody's mistake then
+        throw new CapturesOutside();
+      }
+    }
+    const captured = tracer.outside.flatMap(({ from }) => (from instanceof Tensor ? [from] : []));
+    tracer.graph.arguments.push(...tracer.outside.map((o) => o.argument));
+    const concrete = new ConcreteFunction(tracer.graph, structure, captured);
+    return { concrete, structure, made: tracer.made.length > 0 };
+  }
+
+  /** Writes down what the function does. @returns what it returned. */
+  #written(
+    tracer: FunctionTracer,
+    self: unknown,
+    args: readonly unknown[],
+    dtypes: readonly DType[],
+    shapes: readonly Shape[],
+  ): unknown {
+    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
+    let next = 0;
+    const result = results(
+      this.#run(
+        self,
+        args.map((a) => replace(a, () => places[next++])),
+      ),
+    );
+    tracer.finish(result.tensors);
+    return result.structure;
+  }
+}
+
+/** The function that is being traced around a call. */
+function currentTracer(): FunctionTracer | null {
+  return context.tracer instanceof FunctionTracer ? context.tracer : null;
+}
+
+/** Whether a shape has the sizes of a partial one. */
+function holds(partial: PartialShape, shape: Shape): boolean {
+  return partial.length === shape.length && partial.every((d, i) => d === null || d === shape[i]);
+}
+
+/** What is remembered of a tensor: not its memory. */
+class Like {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  constructor({ dtype, shape }: Tensor) {
+    this.dtype = dtype;
+    this.shape = shape;
+  }
+}
+
+const isTensor = (v: unknown): v is Tensor => v instanceof Tensor;
+
+/** Whether a call fits the trace of the one before: told without a key. */
+function same(args: readonly unknown[], last: readonly unknown[]): boolean {
+  if (args.length !== last.length) return false;
+  for (let i = 0; i < args.length; i++) {
+    const a = args[i];
+    const b = last[i];
+    if (a instanceof Tensor) {
+      if (
+        !(b instanceof Like) ||
+        a.dtype !== b.dtype ||
+        !(a.shape === b.shape || sameShape(a.shape, b.shape))
+      )
+        return false;
+    } else if ((typeof a === 'object' && a !== null) || !Object.is(a, b)) return false;
+  }
+  return true;
+}
