@@ -162,6 +162,29 @@ def run(name, kind, optimizer, loss, x, y, compiled, fitted):
     }
 
 
+def on_batch():
+    """What train_on_batch and test_on_batch say, batch after batch."""
+    keras.utils.set_random_seed(SEED)
+    model = classifier()
+    before = [values(w) for w in model.get_weights()]
+    model.compile(keras.optimizers.SGD(0.1), sparse(), metrics=["accuracy"], weighted_metrics=["accuracy"])
+    parts = [slice(0, 5), slice(5, 8), slice(8, 13)]
+    logs = []
+    for part in parts:
+        inputs, labels, weight = data["x"][part], data["labels"][part], data["weight"][part]
+        logs.append(model.train_on_batch(inputs, labels, sample_weight=weight, return_dict=True))
+    logs.append(model.train_on_batch(data["x"], data["labels"], class_weight={0: 2, 2: 0.5}, return_dict=True))
+    for part in parts:
+        logs.append(model.test_on_batch(data["x"][part], data["labels"][part], return_dict=True))
+    return {
+        "before": before,
+        "parts": [[part.start, part.stop] for part in parts],
+        "logs": [{k: float(v) for k, v in log.items()} for log in logs],
+        "after": [values(w) for w in model.get_weights()],
+        "predicted": values(model.predict_on_batch(data["x"])),
+    }
+
+
 def csv():
     """The header that CSVLogger writes."""
     with tempfile.TemporaryDirectory() as folder:
@@ -177,6 +200,7 @@ def main():
         "made": {"keras": keras.__version__, "tensorflow": tf.__version__, "numpy": np.__version__, "seed": SEED},
         "data": {k: values(v) for k, v in data.items()},
         "cases": [run(*case) for case in CASES],
+        "on_batch": on_batch(),
         "csv_header": csv(),
     }
     OUT.write_text(json.dumps(out, separators=(",", ":")) + "\n")

@@ -213,6 +213,8 @@ export function isBatchSource(value: unknown): value is BatchSource {
 
 /** @throws InvalidArgumentError for names that the model does not have, or lacks */
 export function inputTensors(x: Inputs, names: readonly string[] | null, what: string, of: string): Tensors {
+  if (x === undefined || x === null)
+    throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or what makes one`);
   if (isList(x)) return x.map((t) => toTensor(t));
   if (!isByName(x)) return toTensor(x as TensorLike);
   const list = inOrder(x as Readonly<Record<string, TensorLike>>, names, what, of);
@@ -254,9 +256,6 @@ export function adapt(
       );
     }
     return new IterableBatches(x, names);
-  }
-  if (x === undefined || x === null) {
-    throw new InvalidArgumentError(`x is ${x}; expected a tensor or what makes one, or batches`, what);
   }
   return new ArrayBatches(
     inputTensors(x, names.inputs, 'x', 'input'),

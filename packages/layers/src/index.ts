@@ -12,6 +12,7 @@ export { type CallOptions, Layer, type LayerOptions, type NamedWeight, type Weig
 export * as layers from './layers/index.ts';
 export { Model, type ModelOptions } from './model.ts';
 export { clearSession } from './naming.ts';
+export type { TestOnBatchOptions, TrainOnBatchOptions } from './on-batch.ts';
 export * as regularizers from './regularizers.ts';
 export { Sequential } from './sequential.ts';
 export type { SummaryOptions } from './summary.ts';

@@ -235,7 +235,10 @@ const mistakes: Readonly<
       'the model has neither a loss nor penalties; give compile a loss',
     ],
     'without targets': [() => compiled().fit(x, quiet), 'the loss needs targets: pass y'],
-    'without x': [() => compiled().fit(bad(undefined), y, quiet), 'fit: x is undefined'],
+    'without x': [
+      () => compiled().fit(bad(undefined), y, quiet),
+      'x is undefined; expected a tensor, or what makes one',
+    ],
     'with fewer targets': [
       () => compiled().fit(x, ones([3, 1]), quiet),
       'y has 3 examples (shape [3, 1]), x has 4',

@@ -17,7 +17,7 @@ import {
   type Training,
   trainingOf,
 } from './compile.ts';
-import type { FitData } from './data-adapter.ts';
+import type { FitData, Inputs } from './data-adapter.ts';
 import { evaluate, predict } from './evaluation.ts';
 import { FunctionalGraph } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -33,7 +33,14 @@ import {
   type TensorSpec,
   tryOut,
 } from './layer.ts';
-import { markOwnSteps } from './passes.ts';
+import {
+  predictOnBatch,
+  type TestOnBatchOptions,
+  type TrainOnBatchOptions,
+  testOnBatch,
+  trainOnBatch,
+} from './on-batch.ts';
+import { markOwnSteps, resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
 import { type Tensors, testStep, trainStep } from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
@@ -214,6 +221,23 @@ export class Model extends Layer {
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
   async predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions): Promise<NoInfer<T>> {
     return (await predict(this, x, options)) as T;
+  }
+
+  /** One step on one batch, at once. @returns its loss and metrics */
+  trainOnBatch(x: Inputs, y?: Targets, options: TrainOnBatchOptions = {}): Logs {
+    return trainOnBatch(this, x, y, options);
+  }
+  /** The loss and the metrics of one batch, at once. */
+  testOnBatch(x: Inputs, y?: Targets, options: TestOnBatchOptions = {}): Logs {
+    return testOnBatch(this, x, y, options);
+  }
+  /** The outputs for one batch, at once. */
+  predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T> {
+    return predictOnBatch(this, x) as T;
+  }
+  /** Starts the loss and the metrics anew. */
+  resetMetrics(): void {
+    resetMetrics(this);
   }
 
   /** One step on one batch, used by `fit`: override it to train differently. @returns what is shown, by name. */

@@ -34,6 +34,13 @@ interface Case {
 const golden = JSON.parse(readFileSync(new URL('../golden/training.json', import.meta.url), 'utf8')) as {
   readonly data: Record<string, Values>;
   readonly cases: readonly Case[];
+  readonly on_batch: {
+    readonly before: Values[];
+    readonly parts: readonly (readonly [start: number, stop: number])[];
+    readonly logs: readonly Record<string, number>[];
+    readonly after: Values[];
+    readonly predicted: Values;
+  };
 };
 
 const data = (name: string): Tensor => {
@@ -111,4 +118,49 @@ test.each(golden.cases.map((c) => [c.name, c] as const))('as Keras trains: %s', 
   const predicted = await model.predict(x, { batchSize: 5 });
   expect(predicted.shape).toEqual(c.predicted.shape);
   close(predicted.data(), c.predicted.values, 'predictions');
+});
+
+test('single batches, as in Keras', () => {
+  const { before, parts, logs, after, predicted } = golden.on_batch;
+  const model = models.classifier();
+  model.setWeights(before.map(({ values, shape }) => constant(values, 'float32', { shape })));
+  model.compile({
+    optimizer: new SGD(0.1),
+    loss: lossOf('sparse'),
+    metrics: ['accuracy'],
+    weightedMetrics: ['accuracy'],
+  });
+  const part = (name: string, [start, stop]: readonly [number, number]): Tensor =>
+    data(name).at(`${start}:${stop}`);
+  const [x, labels] = [data('x'), data('labels')];
+  const found = [
+    ...parts.map((p) =>
+      model.trainOnBatch(part('x', p), part('labels', p), { sampleWeight: part('weight', p) }),
+    ),
+    model.trainOnBatch(x, labels, { classWeight: { 0: 2, 2: 0.5 } }),
+    ...parts.map((p) => model.testOnBatch(part('x', p), part('labels', p))),
+  ];
+  expect(found.length).toBe(logs.length);
+  logs.forEach((log, i) => {
+    expect(Object.keys(found[i] as object).sort()).toEqual(Object.keys(log).sort());
+    for (const [name, value] of Object.entries(log))
+      close([found[i]?.[name] as number], [value], `${i}: ${name}`);
+  });
+  after.forEach(({ values }, i) => close(model.weights[i]?.data() ?? [], values, `weight ${i}`));
+  close(model.predictOnBatch(x).data(), predicted.values, 'predictions');
+  model.resetMetrics();
+  expect(model.metrics.map((m) => m.result().item())).toEqual([0, 0, 0]);
+});
+
+test('single batches of several inputs, and mistakes', () => {
+  const model = models.two_inputs();
+  model.compile({ loss: 'mse' });
+  expect(model.predictOnBatch([data('x'), data('second')]).shape).toEqual([13, 1]);
+  expect(Object.keys(model.testOnBatch([data('x'), data('second')], data('target')))).toEqual(['loss']);
+  const wrong = { epochs: 1 } as never;
+  expect(() => model.trainOnBatch([data('x'), data('second')], data('target'), wrong)).toThrow(
+    "trainOnBatch: 'epochs' is no option; known are sampleWeight, classWeight",
+  );
+  expect(() => model.trainOnBatch([data('x'), data('second')])).toThrow('the loss needs targets: pass y');
+  expect(() => models.regressor().testOnBatch(data('x'), data('target'))).toThrow('call model.compile');
 });

@@ -1,0 +1,76 @@
+// Single batches, for loops of one's own.
+import { scope } from '@eagre/core';
+import type { Logs } from './callbacks/callback.ts';
+import { trainingOf } from './compile.ts';
+import { ArrayBatches, type Batch, type Inputs, inputTensors, targetTensors } from './data-adapter.ts';
+import { classWeights } from './examples.ts';
+import type { Model } from './model.ts';
+import { checkOptionNames, type OptionNames } from './option-names.ts';
+import { resetMetrics, run } from './passes.ts';
+import type { Tensors } from './steps.ts';
+import { namesOf, type Targets } from './training-options.ts';
+
+export interface TestOnBatchOptions {
+  /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
+  readonly sampleWeight?: Inputs;
+}
+export interface TrainOnBatchOptions extends TestOnBatchOptions {
+  /** A weight for the examples of each class, by label. */
+  readonly classWeight?: Readonly<Record<number, number>>;
+}
+
+const testOptionNames: OptionNames<TestOnBatchOptions> = { sampleWeight: true };
+const trainOptionNames: OptionNames<TrainOnBatchOptions> = { ...testOptionNames, classWeight: true };
+
+/** Runs a step on all examples as one batch; metrics are those of the batch. */
+function onBatch(
+  model: Model,
+  x: Inputs,
+  y: Targets | undefined,
+  weight: Inputs | undefined,
+  step: (batch: Batch) => Logs,
+): Logs {
+  trainingOf(model);
+  resetMetrics(model);
+  const names = namesOf(model);
+  const examples = new ArrayBatches(
+    inputTensors(x, names.inputs, 'x', 'input'),
+    targetTensors(y, names, 'y'),
+    targetTensors(weight, names, 'sampleWeight'),
+    { batchSize: Number.MAX_SAFE_INTEGER, shuffle: false },
+  ).batches();
+  try {
+    return step(examples.next().value);
+  } finally {
+    examples.return(undefined);
+  }
+}
+
+export function trainOnBatch(
+  model: Model,
+  x: Inputs,
+  y: Targets | undefined,
+  options: TrainOnBatchOptions,
+): Logs {
+  checkOptionNames(options, trainOptionNames, 'trainOnBatch');
+  return onBatch(model, x, y, options.sampleWeight, (batch) =>
+    run(model, 'trainStep', batch, classWeights(batch, options.classWeight)),
+  );
+}
+
+export function testOnBatch(
+  model: Model,
+  x: Inputs,
+  y: Targets | undefined,
+  options: TestOnBatchOptions,
+): Logs {
+  checkOptionNames(options, testOptionNames, 'testOnBatch');
+  return onBatch(model, x, y, options.sampleWeight, (batch) =>
+    run(model, 'testStep', batch, batch.sampleWeight),
+  );
+}
+
+export function predictOnBatch(model: Model, x: Inputs): Tensors {
+  const inputs = inputTensors(x, namesOf(model).inputs, 'x', 'input');
+  return scope(() => model.invoke(inputs, { training: false }));
+}
