@@ -11,7 +11,7 @@ import {
 import { context, inContext, lifted, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { arrayFormatOf } from './array-file.ts';
-import { openBundle, type Values, writeBundle, writeBundleAsync } from './bundle.ts';
+import { openBundle, type Values } from './bundle.ts';
 import { describe, type Look } from './object-graph.ts';
 import { CheckpointOptions } from './options.ts';
 import { applyPending, begin } from './pending.ts';
@@ -24,6 +24,7 @@ import {
   NameBasedStatus,
 } from './status.ts';
 import { isPlain, isTrackable, type View, viewOf } from './view.ts';
+import { type Then, Writes } from './writes.ts';
 
 /**
  * Saves what objects hold and restores it, by the names that lead to them: attributes, keys of maps and objects, places in arrays. The
@@ -64,9 +65,7 @@ class CheckpointObject implements Trackable {
     const state: State = {
       root: plain ? this : first,
       counter: null,
-      writing: Promise.resolve(),
-      unwritten: 0,
-      error: null,
+      writes: new Writes(() => this.#capture()),
     };
     Object.defineProperty(this, '_state', { value: state });
     Object.assign(this, children);
@@ -149,13 +148,8 @@ class CheckpointObject implements Trackable {
   read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
     notInGraphs('read');
     checkPath(path, 'read');
-    if (this._state.unwritten > 0) {
-      throw new FailedPreconditionError(
-        'a checkpoint is being written: await checkpoint.sync() before reading one',
-        'Checkpoint.read',
-      );
-    }
-    const { root } = this._state;
+    const { root, writes } = this._state;
+    writes.refuseWhileWriting('read', 'reading one');
     const bundle = openBundle(path);
     if (bundle.graph === null) {
       const restoration = new NameRestoration(bundle, this.#look);
@@ -173,8 +167,7 @@ class CheckpointObject implements Trackable {
 
   /** Waits for what is still being written. @throws what went wrong there. */
   async sync(): Promise<void> {
-    await this._state.writing;
-    this.#rethrow();
+    return this._state.writes.sync();
   }
 
   trackableView(): TrackableView {
@@ -185,67 +178,14 @@ class CheckpointObject implements Trackable {
   }
 
   /** @internal Writes the values of now; then what `after` does. */
-  _write(path: string, options: CheckpointOptions, after: readonly ((path: string) => void)[]): void {
+  _write(path: string, options: CheckpointOptions, after: readonly Then[]): void {
     checkPath(path, 'write');
-    if (options.enableAsync) {
-      const state = this._state;
-      const written = this.#later(path, options, after);
-      const before = state.writing;
-      state.writing = (async () => {
-        await before;
-        await written.catch((error: unknown) => {
-          state.error ??= { error };
-        });
-      })();
-      return;
-    }
-    this.#rethrow();
-    if (this._state.unwritten > 0) {
-      throw new FailedPreconditionError(
-        'a checkpoint is being written: await checkpoint.sync() before writing another one at once',
-        'Checkpoint.write',
-      );
-    }
-    const values = this.#capture();
-    try {
-      writeBundle(path, values, options.shards);
-    } finally {
-      release(values);
-    }
-    for (const then of [...after, ...options.experimentalWriteCallbacks]) then(path);
+    this._state.writes.write(path, options, after);
   }
 
-  async #later(
-    path: string,
-    options: CheckpointOptions,
-    after: readonly ((path: string) => void)[],
-  ): Promise<void> {
+  async #later(path: string, options: CheckpointOptions, after: readonly Then[]): Promise<void> {
     checkPath(path, 'write');
-    this.#rethrow();
-    const state = this._state;
-    const values = this.#capture();
-    const before = state.writing;
-    state.unwritten++;
-    const written = (async () => {
-      try {
-        // One after another: a slower early checkpoint must not become the latest.
-        await before;
-        await writeBundleAsync(path, values, options.shards);
-        for (const then of [...after, ...options.experimentalWriteCallbacks]) then(path);
-      } finally {
-        release(values);
-        state.unwritten--;
-      }
-    })();
-    state.writing = written.catch(() => undefined);
-    return written;
-  }
-
-  #rethrow(): void {
-    const failed = this._state.error;
-    if (failed === null) return;
-    this._state.error = null;
-    throw failed.error;
+    return this._state.writes.writeAsync(path, options, after);
   }
 
   #next(prefix: string): string {
@@ -303,10 +243,7 @@ class CheckpointObject implements Trackable {
 interface State {
   readonly root: object;
   counter: Variable | null;
-  /** Ends when all that was begun is written. */
-  writing: Promise<void>;
-  unwritten: number;
-  error: { readonly error: unknown } | null;
+  readonly writes: Writes;
 }
 
 /** See {@link Checkpoint}: what all of them can do. */
@@ -346,11 +283,6 @@ function isRecord(value: unknown): boolean {
 
 function updateLatest(path: string): void {
   updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
-}
-
-/** Lets go of the values, so that variables are updated in place again. */
-function release(values: Values): void {
-  for (const [, tensor] of values.tensors) tensor.dispose();
 }
 
 /** The checkpoint inside of a SavedModel's folder; other paths as they are. */
