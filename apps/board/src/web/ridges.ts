@@ -80,16 +80,20 @@ export function drawRidges(
     const line = base(i);
     pen.beginPath();
     pen.moveTo(x(low), line);
-    for (const bucket of buckets) {
-      const [left, right] = bucket;
-      if (!Number.isFinite(left) || !Number.isFinite(right)) continue;
+    const placed = buckets.filter(([left, right]) => Number.isFinite(left) && Number.isFinite(right));
+    // On the line up to where the values begin, and from where they end.
+    pen.lineTo(x(placed[0]?.[0] ?? low), line);
+    for (const bucket of placed) {
+      const [left, right, count] = bucket;
       const tall = line - (density(bucket) / most) * height * ABOVE * 0.9;
       const middle = x((left + right) / 2);
       // One value is a spike, not a line from where the last one was.
-      if (left === right && bucket[2] > 0) pen.lineTo(middle - 1.5, line);
-      pen.lineTo(middle, bucket[2] > 0 ? tall : line);
-      if (left === right && bucket[2] > 0) pen.lineTo(middle + 1.5, line);
+      const spike = left === right && count > 0;
+      if (spike) pen.lineTo(middle - 1.5, line);
+      pen.lineTo(middle, count > 0 ? tall : line);
+      if (spike) pen.lineTo(middle + 1.5, line);
     }
+    pen.lineTo(x(placed.at(-1)?.[1] ?? low), line);
     pen.lineTo(x(low + span), line);
     pen.fillStyle = paper;
     pen.globalAlpha = 0.7;
