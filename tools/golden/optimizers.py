@@ -40,6 +40,8 @@ CASES = [
     ("Adam", {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.9375, "weight_decay": 0.25, "clipnorm": 0.5}),
     ("AdamW", {}),
     ("AdamW", {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.9375, "weight_decay": 0.125, "amsgrad": True}),
+    ("SGD", {"learning_rate": 0.125, "momentum": 0.5, "use_ema": True, "ema_momentum": 0.75}),
+    ("Adam", {"learning_rate": 0.0625, "beta_1": 0.75, "beta_2": 0.875, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2}),
     ("Adagrad", {}),
     ("Adagrad", {"learning_rate": 0.125, "initial_accumulator_value": 0.5, "epsilon": 1e-3, "weight_decay": 0.25}),
     ("Adadelta", {}),
@@ -121,7 +123,7 @@ def serialized(optimizer, options):
     return written
 
 
-ROUNDED = ("learning_rate", "momentum", "beta_1", "beta_2", "weight_decay")
+ROUNDED = ("learning_rate", "momentum", "beta_1", "beta_2", "weight_decay", "ema_momentum")
 
 
 def trajectory(name, options, dtype, start, gradients):

@@ -76,6 +76,7 @@ def sparse():
 
 SGD = {"class": "SGD", "options": {"learningRate": 0.1}}
 ADAM = {"class": "Adam", "options": {"learningRate": 0.01}}
+AVERAGED = {"class": "SGD", "options": {"learningRate": 0.1, "useEma": True, "emaMomentum": 0.75}}
 MOMENTUM = {"class": "SGD", "options": {"learningRate": 0.05, "momentum": 0.9}}
 
 # Name, model, optimizer, loss (of Keras, of Eagre), x, y, options of compile, options of fit, weights of evaluate.
@@ -102,6 +103,7 @@ CASES = [
     ("batch normalization", "normalized", SGD, "sparse", "x", "labels",
      {"metrics": ["accuracy"]}, {"validationSplit": 0.25}),
     ("penalties", "penalized", SGD, "sparse", "x", "labels", {}, {"validationSplit": 0.25}),
+    ("averages of the weights", "classifier", AVERAGED, "sparse", "x", "labels", {"metrics": ["accuracy"]}, {"validationSplit": 0.3}),
     ("two inputs", "two_inputs", ADAM, "mse", ["x", "second"], "target", {"metrics": ["mae"]}, {"validationSplit": 0.25}),
 ]
 MODELS = {
@@ -134,8 +136,8 @@ def run(name, kind, optimizer, loss, x, y, compiled, fitted):
         if "moving" not in w.path:
             w.assign(w.numpy() + rng.normal(scale=0.1, size=w.shape))
     before = [values(w) for w in model.get_weights()]
-    rate = dict(optimizer["options"])
-    rate["learning_rate"] = rate.pop("learningRate")
+    names = {"learningRate": "learning_rate", "useEma": "use_ema", "emaMomentum": "ema_momentum"}
+    rate = {names.get(k, k): v for k, v in optimizer["options"].items()}
     model.compile(
         getattr(keras.optimizers, optimizer["class"])(**rate),
         LOSSES[loss]() if loss in LOSSES else loss,

@@ -113,3 +113,48 @@ describe.each(names)('%s', (name) => {
     expect(other.learningRate).toBe(0.05);
   });
 });
+
+describe('moving averages of the variables', () => {
+  const make = (): tf.optimizers.Optimizer =>
+    new tf.optimizers.Adam(0.05, { useEma: true, emaMomentum: 0.5, emaOverwriteFrequency: 3 });
+
+  test('a traced step does what an eager one does', () => {
+    const [eager, traced] = [problem(make(), 'float32'), problem(make(), 'float32')];
+    const step = tf.function(traced.step);
+    for (let i = 0; i < 7; i++) {
+      eager.step();
+      step();
+      traced.values().forEach((v, k) => expect(v).toBeCloseTo(eager.values()[k] as number, 5));
+    }
+  });
+
+  test('they are in checkpoints, and take the place of the variables in the end', () => {
+    const optimizer = new tf.optimizers.SGD(0.1, { useEma: true, emaMomentum: 0.5 });
+    const first = problem(optimizer, 'float32');
+    for (let i = 0; i < 3; i++) first.step();
+    const path = new tf.train.Checkpoint({ optimizer, w: first.w, b: first.b }).write(join(folder, 'ema'));
+    const other = new tf.optimizers.SGD(0.1, { useEma: true, emaMomentum: 0.5 });
+    const second = problem(other, 'float32');
+    const status = new tf.train.Checkpoint({ optimizer: other, w: second.w, b: second.b }).read(path);
+    second.step();
+    first.step();
+    status.assertConsumed();
+    const before = first.values();
+    for (const [o, { w, b }] of [
+      [optimizer, first],
+      [other, second],
+    ] as const)
+      o.finalizeVariableValues([w, b]);
+    expect(second.values()).toEqual(first.values());
+    expect(first.values()).not.toEqual(before);
+  });
+
+  test('wrong options', () => {
+    expect(() => new tf.optimizers.SGD({ useEma: true, emaMomentum: 2 })).toThrow(
+      'emaMomentum must be between 0 and 1, got 2',
+    );
+    expect(() => new tf.optimizers.SGD({ useEma: true, emaOverwriteFrequency: 0.5 })).toThrow(
+      'emaOverwriteFrequency must be an integer of at least 1, got 0.5',
+    );
+  });
+});

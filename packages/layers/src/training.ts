@@ -32,7 +32,7 @@ export async function fit(
   const names = namesOf(model);
   const [y, options] = splitArguments(second, third, names.outputs);
   checkOptionNames(options, fitOptionNames, 'fit');
-  trainingOf(model);
+  const { optimizer } = trainingOf(model);
   const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
   checkCount('epochs', epochs, 0);
@@ -97,6 +97,7 @@ export async function fit(
       }
       await callbacks.call((c) => c.onEpochEnd(epoch, logs));
     }
+    if (epochs > 0) optimizer.finalizeVariableValues(model.trainableVariables);
     await callbacks.call((c) => c.onTrainEnd(logs));
   } finally {
     callbacks.close();

@@ -4,25 +4,21 @@ import { deserialize, type SerializedSchedule } from './schedules.ts';
 
 /**
  * The options that a config of Keras holds.
- * @throws UnimplementedError for moving averages, loss scaling and gradient accumulation, which Keras has and this has not
+ * @throws UnimplementedError for loss scaling and gradient accumulation, which Keras has and this has not
  */
 export function optionsOf(
   config: Readonly<Record<string, unknown>>,
   customObjects?: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const {
-    use_ema,
-    ema_momentum: _,
-    ema_overwrite_frequency: __,
     loss_scale_factor,
     gradient_accumulation_steps,
     // How Keras runs it.
-    jit_compile: ___,
-    is_legacy_optimizer: ____,
+    jit_compile: _,
+    is_legacy_optimizer: __,
     ...known
   } = config;
   for (const [option, value] of Object.entries({
-    use_ema,
     loss_scale_factor,
     gradient_accumulation_steps,
   })) {

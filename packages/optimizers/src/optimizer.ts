@@ -32,6 +32,7 @@ import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
 import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
+import { averaging, checkMovingAverage } from './moving-average.ts';
 import type { OptimizerOptions } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
@@ -62,6 +63,9 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly clipnorm: number | null;
   readonly clipvalue: number | null;
   readonly globalClipnorm: number | null;
+  readonly useEma: boolean;
+  readonly emaMomentum: number;
+  readonly emaOverwriteFrequency: number | null;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
   readonly #slotsOf = new Map<Variable, Map<string, Variable>>();
@@ -87,6 +91,12 @@ export abstract class Optimizer extends Module implements Trackable {
     this.clipnorm = clipnorm;
     this.clipvalue = clipvalue;
     this.globalClipnorm = globalClipnorm;
+    const { useEma = false, emaMomentum = 0.99, emaOverwriteFrequency = null } = options;
+    if (useEma)
+      checkMovingAverage({ momentum: emaMomentum, overwriteFrequency: emaOverwriteFrequency }, this.name);
+    this.useEma = useEma;
+    this.emaMomentum = emaMomentum;
+    this.emaOverwriteFrequency = emaOverwriteFrequency;
     this.iterations = this.#track('iteration', constant(0, 'int64'));
     this.#rate = new Rate(options.learningRate, this.name, (value) =>
       this.#track('learning_rate', constant(value, 'float32')),
@@ -165,6 +175,7 @@ export abstract class Optimizer extends Module implements Trackable {
       this.#once(variable, seen);
     }
     variables.forEach((variable, i) => this.#index.set(variable, i));
+    if (this.useEma) this.addSlots(variables, 'average');
   }
 
   /** A variable of the optimizer's own, not trainable; saved with the others. */
@@ -382,9 +393,9 @@ export abstract class Optimizer extends Module implements Trackable {
       clipnorm: this.clipnorm,
       global_clipnorm: this.globalClipnorm,
       clipvalue: this.clipvalue,
-      use_ema: false,
-      ema_momentum: 0.99,
-      ema_overwrite_frequency: null,
+      use_ema: this.useEma,
+      ema_momentum: this.emaMomentum,
+      ema_overwrite_frequency: this.emaOverwriteFrequency,
       loss_scale_factor: null,
       gradient_accumulation_steps: null,
     };
@@ -392,7 +403,7 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /**
    * The optimizer of a config, from `getConfig` or Keras.
-   * @throws UnimplementedError for moving averages, loss scaling and gradient accumulation, which Keras has and this has not
+   * @throws UnimplementedError for loss scaling and gradient accumulation, which Keras has and this has not
    */
   static fromConfig<T extends Optimizer>(
     this: new (
@@ -443,12 +454,33 @@ export abstract class Optimizer extends Module implements Trackable {
         learningRate,
       );
     this.updateAll(updates, learningRate);
+    if (this.useEma) this.#average(learningRate);
     for (const { variable } of updates) {
       const { constraint } = variable as Variable & Constrained;
       if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
     }
     this.iterations.assignAdd(1);
     this.#now.advance();
+  }
+
+  #average(learningRate: number | Tensor): void {
+    const average = { momentum: this.emaMomentum, overwriteFrequency: this.emaOverwriteFrequency };
+    for (const variable of this.#index.keys()) {
+      const mean = this.slot(variable, 'average');
+      const { keep, take, overwrite } = this.momentaryScalars(variable, learningRate, (_, step) =>
+        averaging(average, step),
+      );
+      mean.assign(mean.mul(keep).add(variable.mul(take)));
+      if (this.emaOverwriteFrequency === null) continue;
+      if (typeof overwrite !== 'number') variable.assign(overwrite.greater(0).where(mean, variable));
+      else if (overwrite === 1) variable.assign(mean.read());
+    }
+  }
+
+  /** With `useEma` puts the averages in the place of the variables. @throws InvalidArgumentError for others than those it was built for */
+  finalizeVariableValues(variables: readonly Variable[]): void {
+    if (!this.useEma || !this.built) return;
+    for (const variable of variables) variable.assign(this.slot(variable, 'average').read());
   }
 
   #once(variable: Variable, seen: Set<Variable>): void {

@@ -12,6 +12,15 @@ export interface OptimizerOptions {
   readonly clipvalue?: number | null;
   /** The largest norm of all gradients together. */
   readonly globalClipnorm?: number | null;
+  /**
+   * Keep an average of each variable over the steps; `finalizeVariableValues`, which `fit` calls at its end, puts the averages in the
+   * place of the variables. Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992.
+   */
+  readonly useEma?: boolean;
+  /** `average = emaMomentum · average + (1 − emaMomentum) · variable` after each update; 0.99 unless given. */
+  readonly emaMomentum?: number;
+  /** Puts the averages in the place of the variables after every that many steps, too. */
+  readonly emaOverwriteFrequency?: number | null;
   readonly name?: string;
 }
 
@@ -22,6 +31,9 @@ export const optimizerOptions: OptionNames<OptimizerOptions> = {
   clipnorm: true,
   clipvalue: true,
   globalClipnorm: true,
+  useEma: true,
+  emaMomentum: true,
+  emaOverwriteFrequency: true,
   name: true,
 };
 

@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from '@eagre/core';
+
+/** What an optimizer remembers of its variables' values over time. */
+export interface MovingAverage {
+  /** How much of the average stays at each step. */
+  readonly momentum: number;
+  /** After every that many steps the variables become their averages; null: never. */
+  readonly overwriteFrequency: number | null;
+}
+
+/** @throws InvalidArgumentError for a momentum outside of 0 … 1, or a frequency that is no number of steps */
+export function checkMovingAverage(average: MovingAverage, optimizer: string): MovingAverage {
+  const { momentum, overwriteFrequency } = average;
+  if (!(momentum >= 0 && momentum <= 1))
+    throw new InvalidArgumentError(`emaMomentum must be between 0 and 1, got ${momentum}`, optimizer);
+  if (overwriteFrequency !== null && !(Number.isSafeInteger(overwriteFrequency) && overwriteFrequency >= 1)) {
+    throw new InvalidArgumentError(
+      `emaOverwriteFrequency must be an integer of at least 1, got ${overwriteFrequency}`,
+      optimizer,
+    );
+  }
+  return average;
+}
+
+/** The numbers of a step, from 1 on: shares of the old average and of the value, and whether (1) the variables become averages. */
+export function averaging(
+  { momentum, overwriteFrequency }: MovingAverage,
+  step: number,
+): { readonly keep: number; readonly take: number; readonly overwrite: number } {
+  // The first value is the first average.
+  const keep = step === 1 ? 0 : momentum;
+  const overwrite = overwriteFrequency !== null && step % overwriteFrequency === 0 ? 1 : 0;
+  return { keep, take: 1 - keep, overwrite };
+}
