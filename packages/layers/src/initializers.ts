@@ -8,7 +8,7 @@ import {
   constant as tensorOf,
   zeros as zeroTensor,
 } from '@eagre/core';
-import { checkShape, sizeOf } from '@eagre/core/internal';
+import { checkOptionNames, checkShape, type OptionNames, sizeOf } from '@eagre/core/internal';
 import { show } from './show.ts';
 
 /** Makes the first value of a weight. */
@@ -21,6 +21,16 @@ interface Seeded {
 /** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
 function source({ seed }: Seeded): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
   return seed === undefined ? random : random.Generator.fromSeed(seed);
+}
+
+const seededOptions: OptionNames<Seeded> = { seed: true };
+const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, seed: true };
+
+interface NormalOptions extends Seeded {
+  /** 0 unless said. */
+  readonly mean?: number;
+  /** Standard deviation; 0.05 unless said. */
+  readonly stddev?: number;
 }
 
 /** All zeros. */
@@ -36,17 +46,20 @@ export function constant(value: number): Initializer {
   return (shape, dtype) => fill(shape, value, { dtype });
 }
 /** Normal with mean 0 and standard deviation 0.05 unless said. */
-export function randomNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
+export function randomNormal(options: NormalOptions = {}): Initializer {
+  checkOptionNames(options, normalOptions, 'randomNormal');
   const { mean = 0, stddev = 0.05, ...rest } = options;
   return (shape, dtype) => source(rest).normal(shape, { mean, stddev, dtype: dtype as 'float32' });
 }
 /** Normal without the tails beyond two standard deviations. */
-export function truncatedNormal(options: { mean?: number; stddev?: number } & Seeded = {}): Initializer {
+export function truncatedNormal(options: NormalOptions = {}): Initializer {
+  checkOptionNames(options, normalOptions, 'truncatedNormal');
   const { mean = 0, stddev = 0.05, ...rest } = options;
   return (shape, dtype) => source(rest).truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32' });
 }
 /** Uniform in [-0.05, 0.05) unless said. */
 export function randomUniform(options: { minval?: number; maxval?: number } & Seeded = {}): Initializer {
+  checkOptionNames(options, { minval: true, maxval: true, seed: true }, 'randomUniform');
   const { minval = -0.05, maxval = 0.05, ...rest } = options;
   return (shape, dtype) => source(rest).uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
 }
@@ -60,9 +73,24 @@ export interface VarianceScalingOptions extends Seeded {
 // Standard deviation of a standard normal cut at ±2, so that the cut one can be scaled back.
 const TRUNCATED_STDDEV = 0.8796256610342398;
 
+const modes: readonly string[] = ['fanIn', 'fanOut', 'fanAvg'];
+const distributions: readonly string[] = ['truncatedNormal', 'untruncatedNormal', 'uniform'];
+
+/** @throws InvalidArgumentError unless `value` is one of `known`. */
+function oneOf(value: string, known: readonly string[], what: string): void {
+  if (!known.includes(value))
+    throw new InvalidArgumentError(
+      `${what} is ${show(value)}, expected one of ${known.join(', ')}`,
+      'varianceScaling',
+    );
+}
+
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
 export function varianceScaling(options: VarianceScalingOptions = {}): Initializer {
+  checkOptionNames(options, { scale: true, mode: true, distribution: true, seed: true }, 'varianceScaling');
   const { scale = 1, mode = 'fanIn', distribution = 'truncatedNormal', ...rest } = options;
+  oneOf(mode, modes, 'mode');
+  oneOf(distribution, distributions, 'distribution');
   return (shape, dtype) => {
     const [fanIn, fanOut] = fans(shape);
     const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
@@ -79,26 +107,32 @@ export function varianceScaling(options: VarianceScalingOptions = {}): Initializ
 
 /** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
 export function glorotUniform(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'glorotUniform');
   return varianceScaling({ scale: 1, mode: 'fanAvg', distribution: 'uniform', ...options });
 }
 /** Glorot and Bengio (2010), normal. */
 export function glorotNormal(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'glorotNormal');
   return varianceScaling({ scale: 1, mode: 'fanAvg', ...options });
 }
 /** He et al. (2015), normal. */
 export function heNormal(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'heNormal');
   return varianceScaling({ scale: 2, ...options });
 }
 /** He et al. (2015), uniform. */
 export function heUniform(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'heUniform');
   return varianceScaling({ scale: 2, distribution: 'uniform', ...options });
 }
 /** LeCun et al. (1998), normal. */
 export function lecunNormal(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'lecunNormal');
   return varianceScaling(options);
 }
 /** LeCun et al. (1998), uniform. */
 export function lecunUniform(options: Seeded = {}): Initializer {
+  checkOptionNames(options, seededOptions, 'lecunUniform');
   return varianceScaling({ distribution: 'uniform', ...options });
 }
 
@@ -107,6 +141,7 @@ export function lecunUniform(options: Seeded = {}): Initializer {
  * the last are taken as one.
  */
 export function orthogonal(options: { gain?: number } & Seeded = {}): Initializer {
+  checkOptionNames(options, { gain: true, seed: true }, 'orthogonal');
   const { gain = 1, ...rest } = options;
   return (shape, dtype) => {
     checkShape(shape, 'orthogonal');

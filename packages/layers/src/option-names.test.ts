@@ -1,9 +1,12 @@
 import '@eagre/backend-js';
 import { InvalidArgumentError, ones } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
+import * as constraints from './constraints.ts';
+import * as initializers from './initializers.ts';
 import { Layer } from './layer.ts';
 import * as layers from './layers/index.ts';
 import { Dense } from './layers/index.ts';
+import * as regularizers from './regularizers.ts';
 import { Sequential } from './sequential.ts';
 
 type Fn = abstract new (...args: never) => object;
@@ -107,6 +110,41 @@ describe('layers take options by the names that they know', () => {
     const layer = make({} as never);
     const { fromConfig } = layer.constructor as typeof Layer;
     expect(fromConfig.call(layer.constructor as typeof Layer, layer.getConfig()).name).toBe(layer.name);
+  });
+
+  test('and values of their kinds', () => {
+    const self: unknown[] = [];
+    self.push(self);
+    for (const fn of [
+      () => new layers.Dense(1, 'relu' as never),
+      () => new layers.Dense(1, null as never),
+      () => new layers.Dense(1, { name: 3n as never }),
+      () => new layers.Dense(1, { kernelInitializer: 5 as never }),
+      () => new layers.Dense(1, { activation: {} as never }),
+      () => new layers.Dropout(0.5, { noiseShape: -1 as never }),
+      () => new layers.StackedRNNCells([1 as never]),
+      () => new layers.RNN([[1]] as never),
+      () => new layers.Reshape(self as never),
+      () => new layers.ZeroPadding2D(3n as never),
+      () => initializers.glorotUniform()({} as never, 'float32'),
+      () => initializers.randomNormal({ std: 1 } as never),
+      () => initializers.heNormal({ scale: 1 } as never),
+      () => initializers.orthogonal(null as never),
+      () => initializers.varianceScaling({ mode: 'fan_in' as never }),
+      () => initializers.varianceScaling({ distribution: 'normal' as never }),
+      () => regularizers.l1l2({ l3: 1 } as never),
+      () => new layers.LSTM(1, null as never),
+      () => new layers.Bidirectional(new layers.LSTM(1), { backwardLayer: new Map() as never }),
+      () => initializers.orthogonal()('ab' as never, 'float32'),
+      () => regularizers.l2()('ab' as never),
+      () => constraints.nonNeg()({} as never),
+    ])
+      expect(fn, String(fn)).toThrow(InvalidArgumentError);
+    expect(
+      regularizers
+        .l2(1)([1, 2] as never)
+        .item(),
+    ).toBe(5);
   });
 
   test('those of users take others, and pass all on', () => {

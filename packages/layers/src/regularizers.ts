@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { toTensor } from '@eagre/core/internal';
+import { checkOptionNames, toTensor } from '@eagre/core/internal';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type Regularizer = (weight: Variable | Tensor) => Tensor;
@@ -26,6 +26,7 @@ export function l2(factor = 0.01): Regularizer {
 }
 /** `l1 · Σ|w| + l2 · Σw²` */
 export function l1l2(options: { l1?: number; l2?: number } = {}): Regularizer {
+  checkOptionNames(options, { l1: true, l2: true }, 'l1l2');
   const { l1: first = 0, l2: second = 0 } = options;
   return own((w) => l1(first)(w).add(l2(second)(w)));
 }

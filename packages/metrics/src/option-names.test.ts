@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { sub } from '@eagre/core';
+import { InvalidArgumentError, sub } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { losses, metrics } from './index.ts';
 
@@ -19,6 +19,27 @@ describe('losses take options by the names that they know', () => {
     expect(new Class({ reduction: 'sum', name: 'mine' }).name).toBe('mine');
     const copy = losses.deserialize(losses.serialize(new Class({ reduction: 'sum' }) as never));
     expect(copy.reduction).toBe('sum');
+  });
+
+  test('and values of their kinds', () => {
+    for (const fn of [
+      () => losses.binaryCrossentropy([1], [0.5], { labelSmoothing: 'x' as never }),
+      () => losses.categoricalCrossentropy([[1, 0]], [[0.5, 0.5]], { labelSmoothing: 3n as never }),
+      () => losses.huber([1], [2], { delta: [1] as never }),
+      () => new losses.LossFunctionWrapper(5 as never),
+      () => losses.serialize({} as never),
+      () => losses.deserialize(undefined as never),
+      () => losses.get('constructor'),
+      () => losses.get('__proto__'),
+      () => metrics.get('constructor'),
+      () => metrics.deserialize({ class_name: 'Mean' } as never),
+      () => metrics.serialize(null as never),
+      () => new metrics.MeanMetricWrapper('mse' as never),
+      () => new metrics.Mean({ name: 5 as never }),
+      () => new metrics.AUC({ numThresholds: 2 ** 31 }),
+      () => new metrics.AUC({ thresholds: 0.5 as never }),
+    ])
+      expect(fn, String(fn)).toThrow(InvalidArgumentError);
   });
 
   test('a function as well', () => {

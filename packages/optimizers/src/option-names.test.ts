@@ -20,6 +20,21 @@ describe('optimizers take options by the names that they know', () => {
     expect(copy.clipnorm).toBe(2);
   });
 
+  test('and values of their kinds', () => {
+    for (const fn of [
+      () => new optimizers.AdamW({ epsilon: [1, 2] as never }),
+      () => new optimizers.RMSprop({ momentum: '0.9' as never }),
+      () => new optimizers.SGD({ nesterov: 1 as never }),
+      () => new optimizers.Adam({ weightDecay: NaN }),
+      () => get('constructor'),
+      () => optimizers.deserialize(undefined as never),
+      () => optimizers.serialize({} as never),
+      () => schedules.serialize(0 as never),
+      () => new schedules.PiecewiseConstantDecay({ boundaries: [1], values: [1, 'x' as never] }),
+    ])
+      expect(fn, String(fn)).toThrow(InvalidArgumentError);
+  });
+
   test('what Keras 2 writes, where it is off', () => {
     const config = { learning_rate: 0.5, decay: 0, jit_compile: true, is_legacy_optimizer: false };
     expect(get({ class_name: 'SGD', config }).learningRate).toBe(0.5);

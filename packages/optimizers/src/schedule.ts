@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import { Callable, checkOptionsOf } from '@eagre/core/internal';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
@@ -17,7 +17,10 @@ export abstract class LearningRateSchedule extends Callable {
   abstract getConfig(): Record<string, unknown>;
 
   protected override invoke(step: Step): number {
-    return this.call(Number(typeof step === 'object' ? step.item() : step));
+    if (typeof step !== 'object') return this.call(Number(step));
+    if (!(step instanceof Tensor || step instanceof Variable))
+      throw new InvalidArgumentError('expected a step, a number or a scalar tensor', this.constructor.name);
+    return this.call(Number(step.item()));
   }
 }
 export interface LearningRateSchedule {

@@ -47,7 +47,7 @@ abstract class FusedLayer extends CellLayer {
 function ofCell<T extends LayerOptions>(options: T, names: OptionNames<T>): T {
   const own = ([name]: [string, unknown]): boolean =>
     Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
-  return Object.fromEntries(Object.entries(options).filter(own)) as T;
+  return Object.fromEntries(Object.entries(options ?? {}).filter(own)) as T;
 }
 
 export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;

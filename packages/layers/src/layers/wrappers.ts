@@ -34,6 +34,8 @@ export class Bidirectional extends Layer {
     super(options);
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
     const { mergeMode = 'concat', backwardLayer } = options;
+    if (backwardLayer !== undefined && !(backwardLayer instanceof RNN))
+      fail(this, 'needs a recurrent backwardLayer');
     if (mergeMode !== null && !['concat', 'sum', 'mul', 'ave'].includes(mergeMode)) {
       fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(mergeMode)}`);
     }

@@ -17,6 +17,13 @@ export interface SparseCrossentropyOptions {
   readonly axis?: number;
 }
 
+/** A number. @throws InvalidArgumentError */
+function numeric(value: number, what: string): number {
+  if (typeof value !== 'number' || Number.isNaN(value))
+    throw new InvalidArgumentError(`${what} must be a number, got ${String(value)}`);
+  return value;
+}
+
 /** A loss of each example. Targets take the dtype of the predictions. */
 export type LossFunction<O = object> = (yTrue: TensorLike, yPred: TensorLike, options?: O) => Tensor;
 
@@ -62,6 +69,7 @@ export const meanSquaredLogarithmicError: LossFunction = define((t, p) => {
 
 /** Mean over the last axis of e²/2 where |e| ≤ delta and delta · |e| − delta²/2 elsewhere, e = yPred − yTrue. Huber, 1964. */
 export const huber: LossFunction<{ readonly delta?: number }> = define((t, p, { delta = 1 }) => {
+  numeric(delta, 'delta');
   const error = p.sub(t);
   const size = error.abs();
   return where(size.lessEqual(delta), error.square().mul(0.5), size.mul(delta).sub(0.5 * delta * delta)).mean(
@@ -122,7 +130,8 @@ export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define
  */
 export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define((t, p, options) => {
   const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
-  const labels = labelSmoothing === 0 ? t : t.mul(1 - labelSmoothing).add(0.5 * labelSmoothing);
+  const smoothing = numeric(labelSmoothing, 'labelSmoothing');
+  const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
   if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
   const q = p.clipByValue(EPSILON, 1 - EPSILON);
   const yes = labels.mul(q.add(EPSILON).log());
@@ -138,8 +147,8 @@ export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define
   (t, p, options) => {
     const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
     const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
-    const labels =
-      labelSmoothing === 0 ? t : t.mul(1 - labelSmoothing).add(labelSmoothing / (t.shape.at(-1) as number));
+    const smoothing = numeric(labelSmoothing, 'labelSmoothing');
+    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(smoothing / (t.shape.at(-1) as number));
     if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
     const q = p.div(p.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
     return labels.mul(q.log()).sum(at).neg();

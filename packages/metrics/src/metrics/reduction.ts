@@ -97,6 +97,8 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
         `expected a function of (yTrue, yPred), got ${String(fn)}`,
         'MeanMetricWrapper',
       );
+    if (typeof options !== 'object' || options === null)
+      throw new InvalidArgumentError(`expected options, got ${String(options)}`, 'MeanMetricWrapper');
     const { name, dtype: _, ...rest } = options;
     super({ ...options, name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name) });
     this.fn = fn;
