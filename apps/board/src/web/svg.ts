@@ -25,20 +25,22 @@ export function plotSvg(title: string, { series, log, axis }: PlotData): string 
         high = Math.max(high, place(v));
       }
   if (!(low <= high)) [low, high] = [0, 1];
-  if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  const margin = 0.04 * (high - low) || 0.5;
+  [low, high] = [low - margin, high + margin];
   // Moments in time are told in full once, and then as what has passed.
   const since = axis === 'time' ? Math.min(...xs) : 0;
-  const [left, right] = [Math.min(...xs) - since, Math.max(...xs) - since];
-  const x = (v: number): number => LEFT + ((v - since - left) / (right - left || 1)) * (WIDTH - LEFT - RIGHT);
+  let [left, right] = [Math.min(...xs) - since, Math.max(...xs) - since];
+  if (left === right) [left, right] = [left - 1, right + 1];
+  const x = (v: number): number => LEFT + ((v - since - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
   const y = (v: number): number => PLOT - BOTTOM - ((place(v) - low) / (high - low)) * (PLOT - BOTTOM - TOP);
   const names = namesBelow(lines);
   const height = PLOT + names.height;
   const parts = [
     '<rect width="100%" height="100%" fill="#fff"/>',
     `<text x="${LEFT}" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`,
-    ...ticks(low, high).map((t) => {
-      const at = y(log ? 10 ** t : t).toFixed(1);
-      return `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}" stroke="#ddd"/><text x="${LEFT - 6}" y="${at}" text-anchor="end" dominant-baseline="middle">${short(log ? 10 ** t : t)}</text>`;
+    ...(log ? powers(low, high) : ticks(low, high)).map((t) => {
+      const at = y(t).toFixed(1);
+      return `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}" stroke="#ddd"/><text x="${LEFT - 6}" y="${at}" text-anchor="end" dominant-baseline="middle">${short(t)}</text>`;
     }),
     ...ticks(left, right).map(
       (t) =>
@@ -84,13 +86,27 @@ function namesBelow(lines: readonly { readonly name: string; readonly color: str
   return { parts, height: lines.length === 0 ? 0 : (row + 1) * LINE };
 }
 
-/** About five round numbers. */
+/** About six round numbers. */
 function ticks(low: number, high: number): number[] {
-  const rough = (high - low) / 5 || 1;
+  const rough = (high - low) / 6 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5, 10].find((m) => m * power >= rough) ?? 10) * power;
   const first = Math.ceil(low / step);
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/** Round numbers between two powers of ten: powers alone, or also others between them where there are few. */
+function powers(low: number, high: number): number[] {
+  const every = Math.max(1, Math.ceil((high - low) / 8));
+  const digits = high - low > 3 ? [1] : high - low > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
+  const first = Math.floor(low / every) * every;
+  const found: number[] = [];
+  for (let power = first; power <= high; power += every)
+    for (const digit of digits) {
+      const at = power + Math.log10(digit);
+      if (at >= low && at <= high) found.push(digit * 10 ** power);
+    }
+  return found;
 }
 
 const escaped = (text: string): string =>
