@@ -6,10 +6,12 @@ import { integers, uniform } from '../samples.ts';
 import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../shape.ts';
 import { knownSize, shapesAgree, within } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
+import type { Variable } from '../variable.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { concat, stack } from './join.ts';
 import { checkIntegers, checkRank, letGo, move } from './moving.ts';
+import { type Index, indexOf, indicesOf, isIndexTensor, numbersOf, takeAt, takeFrom } from './run-index.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
 
@@ -57,14 +59,42 @@ const stridedSliceGradOp: Op = defineOp({
 });
 
 /**
- * The block of `size` that starts at `begin`; a size of -1 takes all that is left of the axis.
- * @throws InvalidArgumentError unless the block lies inside of x.
+ * The block of `size` that starts at `begin`; a size of -1 takes all that is left of the axis. Both are lists of integers, or of integer
+ * scalars, or one tensor; in a traced function `begin` may differ from run to run.
+ * @throws InvalidArgumentError unless the block lies inside of x; OutOfRangeError for a `begin` that is not known while tracing.
  */
-export function slice(x: TensorLike, begin: readonly number[], size?: readonly number[]): Tensor {
+export function slice(
+  x: TensorLike,
+  begin: readonly Index[] | Tensor,
+  size?: readonly Index[] | Tensor,
+): Tensor {
   const t = toTensor(x);
-  const from = checkIntegers(begin, t.rank, 'begin', 'Slice');
+  const starts = indicesOf(begin, 'begin', 'Slice');
+  const from = checkIntegers(
+    starts.map((b) => (typeof b === 'number' ? b : 0)),
+    t.rank,
+    'begin',
+    'Slice',
+  );
   const wanted =
-    size === undefined ? new Array<number>(t.rank).fill(-1) : checkIntegers(size, t.rank, 'size', 'Slice');
+    size === undefined
+      ? new Array<number>(t.rank).fill(-1)
+      : checkIntegers(numbersOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
+  const late = starts.flatMap((b, axis) => (typeof b === 'number' ? [] : [{ b, axis }]));
+  if (late.length > 0) {
+    const open = late.find(({ axis }) => wanted[axis] === -1);
+    if (open !== undefined)
+      throw new InvalidArgumentError(
+        `size[${open.axis}] is needed, since begin[${open.axis}] is not known while tracing`,
+        'Slice',
+      );
+    const block = slice(
+      t,
+      from,
+      wanted.map((n, axis) => (typeof starts[axis] === 'number' ? n : -1)),
+    );
+    return late.reduce((y, { b, axis }) => takeFrom(y, b, wanted[axis], axis), block);
+  }
   const shape = wanted.map((n, i) => (n === -1 ? t.shape[i] - from[i] : n));
   if (from.some((b, i) => b < 0 || shape[i] < 0 || b + shape[i] > t.shape[i])) {
     throw new InvalidArgumentError(
@@ -83,9 +113,10 @@ export function slice(x: TensorLike, begin: readonly number[], size?: readonly n
 
 /**
  * One item of an index: a number takes that place and drops the axis; `'1:3'`, `':'`, `'::-1'` are ranges as in Python;
- * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1.
+ * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1. An integer scalar does what a number does, also where
+ * it differs from run to run of a traced function.
  */
-export type SliceSpec = number | string | null;
+export type SliceSpec = number | string | null | Tensor | Variable;
 
 type Range = { readonly begin: number | null; readonly end: number | null; readonly step: number };
 type Item = number | Range | '...' | null;
@@ -97,16 +128,30 @@ type Item = number | Range | '...' | null;
  */
 export function at(x: TensorLike, ...specs: SliceSpec[]): Tensor {
   const given = specs.length === 1 && specs[0] === undefined ? [] : specs;
-  return take(
-    toTensor(x),
-    given.map(parse),
-    `[${given.map((s) => (s === null ? 'null' : String(s))).join(', ')}]`,
-  );
+  const known = given.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
+  const t = toTensor(x);
+  const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
+  const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
+  const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
+  const ranges = take(t, items, shown);
+  // From the last axis on, so that those before it keep their places.
+  return late.reduceRight((y, { index, i }) => {
+    const axis = items.slice(0, i).reduce<number>((n, item) => n + axesOf(item, items, t.rank), 0);
+    return takeAt(y, index, axis);
+  }, ranges);
+}
+
+const WHOLE: Item = { begin: null, end: null, step: 1 };
+
+/** How many axes of the result an item makes. */
+function axesOf(item: Item, items: readonly Item[], rank: number): number {
+  if (typeof item === 'number') return 0;
+  return item === '...' ? rank - items.filter((i) => i !== null && i !== '...').length : 1;
 }
 
 const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)?$/;
 
-function parse(spec: SliceSpec): Item {
+function parse(spec: number | string | null): Item {
   if (spec === null || spec === 'newaxis') return null;
   if (spec === '...') return spec;
   if (typeof spec === 'number' || /^\s*[+-]?\d+\s*$/.test(spec)) {
@@ -137,11 +182,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
   const dots = items.indexOf('...');
   if (dots >= 0 && items.indexOf('...', dots + 1) >= 0) fail("'...' may stand only once");
   const list: Item[] = dots < 0 ? [...items, '...'] : [...items];
-  list.splice(
-    list.indexOf('...'),
-    1,
-    ...new Array<Item>(x.rank - used).fill({ begin: null, end: null, step: 1 }),
-  );
+  list.splice(list.indexOf('...'), 1, ...new Array<Item>(x.rank - used).fill(WHOLE));
 
   const begin: number[] = [];
   const strides: number[] = [];

@@ -1,0 +1,74 @@
+// Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { context } from '../context.ts';
+import { toTensor } from '../convert.ts';
+import { isInteger } from '../dtypes.ts';
+import { symbolic } from '../symbolic.ts';
+import { Tensor, viewOf } from '../tensor.ts';
+import { Variable } from '../variable.ts';
+import { reshape } from './array.ts';
+import { range } from './creation.ts';
+import { gather } from './gather.ts';
+import { less } from './logic.ts';
+import { add } from './math.ts';
+import { where } from './select.ts';
+
+/** A number, or an integer scalar. */
+export type Index = number | Tensor | Variable;
+
+export function isIndexTensor(value: unknown): value is Tensor | Variable {
+  return value instanceof Tensor || value instanceof Variable;
+}
+
+/** What the tensor is at each run of a function that is being traced; null where that differs. */
+function known(x: Tensor): Tensor | null {
+  return x.backend === symbolic ? (context.tracer?.constant(x) ?? null) : x;
+}
+
+/** A number where it is known, or an int scalar. @throws InvalidArgumentError for a tensor that is no integer scalar. */
+export function indexOf(value: Index, what: string, op: string): number | Tensor {
+  if (typeof value === 'number') return value;
+  const t = toTensor(value);
+  if (!isInteger(t.dtype) || t.size !== 1)
+    throw new InvalidArgumentError(`${what} is ${t.dtype} [${t.shape}], expected one integer`, op);
+  const found = known(t);
+  return found === null ? (t.rank === 0 ? t : reshape(t, [])) : Number(viewOf(found)[0]);
+}
+
+/** A list of as many indices as a tensor has, or as are in the list. */
+export function indicesOf(value: readonly Index[] | Tensor, what: string, op: string): (number | Tensor)[] {
+  if (!(value instanceof Tensor)) {
+    if (!Array.isArray(value)) throw new InvalidArgumentError(`${what} must be a list of integers`, op);
+    return (value as readonly Index[]).map((v) => indexOf(v, what, op));
+  }
+  if (value.rank !== 1 || !isInteger(value.dtype))
+    throw new InvalidArgumentError(
+      `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
+      op,
+    );
+  const found = known(value);
+  if (found !== null) return Array.from(viewOf(found), Number);
+  return Array.from({ length: value.size }, (_, i) => indexOf(gather(value, i), what, op));
+}
+
+/** Numbers alone. @throws UnimplementedError where one differs from run to run. */
+export function numbersOf(value: readonly Index[] | Tensor, what: string, op: string): number[] {
+  return indicesOf(value, what, op).map((v) => {
+    if (typeof v === 'number') return v;
+    throw new UnimplementedError(
+      `${what} must be known while a function is traced: shapes do not depend on values`,
+      op,
+    );
+  });
+}
+
+/** What stands at an index of an axis, which goes; from the end if the index is negative. */
+export function takeAt(x: Tensor, index: Tensor, axis: number): Tensor {
+  const size = x.shape[axis] as number;
+  return gather(x, where(less(index, 0), add(index, size), index), axis);
+}
+
+/** As many elements of an axis from an index on. */
+export function takeFrom(x: Tensor, index: Tensor, size: number, axis: number): Tensor {
+  return gather(x, add(range(0, size, { dtype: index.dtype }), index), axis);
+}
