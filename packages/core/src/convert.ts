@@ -97,12 +97,15 @@ export function toOwnTensor(value: TensorLike, dtype?: DType, strict = false): T
   return toTensor(value, dtype, strict);
 }
 
+/** @internal What an object that is no tensor says is to be done with it instead. */
+export const advice: unique symbol = Symbol('advice');
+
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value instanceof Promise) return 'a promise: await it';
-  return typeof value === 'object'
-    ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
-    : typeof value;
+  if (typeof value !== 'object') return typeof value;
+  const kind = `an object of class ${value.constructor?.name ?? 'unknown'}`;
+  return advice in value ? `${kind}: ${String(value[advice])}` : kind;
 }
 
 function sameDType(x: Tensor, dtype: DType): Tensor {

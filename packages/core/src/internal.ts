@@ -14,7 +14,7 @@ export {
   type Tracer,
   withoutTapes,
 } from './context.ts';
-export { toOwnTensor, toTensor } from './convert.ts';
+export { advice, toOwnTensor, toTensor } from './convert.ts';
 export { threads, useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';

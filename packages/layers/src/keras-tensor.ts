@@ -1,5 +1,5 @@
 import type { DType, PartialShape } from '@eagre/core';
-import { showFields, showShape } from '@eagre/core/internal';
+import { advice, showFields, showShape } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 
 /** The call of a layer that a symbolic tensor came from. */
@@ -33,4 +33,7 @@ export class KerasTensor {
     return `<KerasTensor shape=${showShape(this.shape)}, dtype=${this.dtype}, name=${this.name}>`;
   }
 }
+Object.defineProperty(KerasTensor.prototype, advice, {
+  value: 'layers take it; what is to be computed of it goes into one, new Lambda((x) => …)(input)',
+});
 showFields(KerasTensor.prototype, ({ shape, dtype, name }) => ({ shape, dtype, name }));

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
-import { constant, EagreError, ones, type Tensor, Variable } from '@eagre/core';
+import { add, constant, EagreError, ones, type Tensor, Variable } from '@eagre/core';
 import { losses, metrics } from '@eagre/metrics';
 import { Adam, SGD } from '@eagre/optimizers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { callbacks, Input, initializers, Model, type ModelOptions, Sequential } from './index.ts';
+import { callbacks, Input, Model, type ModelOptions, Sequential } from './index.ts';
 import * as layers from './layers/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-mistakes-'));
@@ -184,6 +184,10 @@ const mistakes: Readonly<
           >),
         ),
       'inputs and outputs are symbolic tensors: what tf.Input returned',
+    ],
+    'an op on a symbolic tensor': [
+      () => add(bad(Input({ shape: [2] })), 1),
+      'got an object of class KerasTensor: layers take it; what is to be computed of it goes into one',
     ],
     'no such layer': [
       () => model(dense(1, { name: 'd' })).getLayer('hidden'),
@@ -375,7 +379,7 @@ const mistakes: Readonly<
       'has no weights yet; call the model on an example',
     ],
     'from an initializer that is not one': [
-      () => model(dense(1, { kernelInitializer: bad(initializers.heNormal) })),
+      () => model(dense(1, { kernelInitializer: bad(() => [1, 2]) })),
       "the initializer of 'kernel' gave no tensor",
     ],
   },
