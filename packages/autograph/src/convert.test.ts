@@ -74,7 +74,11 @@ test.each([
     '(x) => { const l = []; for (let i = 0; i < x; i++) l.push(i); return 1; }',
     'l grows in a loop whose number of turns depends on the run',
   ],
-  ['an element', '(x) => { const l = [1]; if (x > 0) l[0] = 2; return 1; }', 'an array from outside'],
+  [
+    'an element',
+    '(x) => { const l = [1]; const m = () => l; if (x > 0) m()[0] = 2; return 1; }',
+    'an array from outside',
+  ],
   ['throw', '(x) => { if (x > 0) throw new Error("no"); return x; }', 'throw in a branch'],
   ['a missing return', '(x) => { if (x > 0) return x; }', 'returns a value on some ways only'],
   ['strings', '(x) => { let s = "a"; if (x > 0) s = "b"; return 1; }', 'the variable s is "b"'],

@@ -184,6 +184,10 @@ export class Expressions {
     const path = memberPath(to);
     // Members by names are part of the state of what is around them, unless the object is made there.
     if (path !== null && !this.#scope.inner.has(path.root)) return this.expression(to.object);
+    // So are elements of lists that keep their length.
+    const object = bare(to.object);
+    if (to.computed && object.type === 'Identifier' && this.#scope.fixed.has(object.name))
+      return this.expression(to.object);
     return code`${this.#ag}.own(${this.expression(to.object)}, ${String(path === null)}, ${this.#unit.at(to)})`;
   }
 

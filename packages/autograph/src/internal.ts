@@ -3,7 +3,7 @@ export { converting, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { caught, fresh, made, own, thrown } from './runtime/frames.ts';
 export { forOf, items, range } from './runtime/iteration.ts';
-export { list } from './runtime/lists.ts';
+export { list, refill } from './runtime/lists.ts';
 export { doStmt, whileStmt } from './runtime/loop.ts';
 export {
   add,

@@ -138,3 +138,94 @@ test.each([
   expect(() => traced(text, rows())).toThrow(message);
   expect(() => traced(text, rows())).toThrow(/test:1:\d+/);
 });
+
+test.each([
+  [
+    'in a branch',
+    '(x) => { const l = [x, x]; if (x.sum() > 0) l[0] = x * 2; return l; }',
+    [
+      [2, 4, 6],
+      [1, 2, 3],
+    ],
+  ],
+  [
+    'in the other branch',
+    '(x) => { const l = [1, 2, "s"]; if (x.sum() < 0) l[0] = 7; return l; }',
+    [1, 2, 's'],
+  ],
+  [
+    'in branches of branches',
+    '(x) => { const l = [x, 0]; if (x.sum() > 0) { if (x.max() > 9) l[0] = x * 2; else l[1] = x.sum(); } return l[1]; }',
+    6,
+  ],
+  [
+    'in a loop',
+    '(x) => { const l = [0, 1]; for (const v of x) { for (let k = 0; k < l.length; k++) l[k] = l[k] * 2 + v; } return l; }',
+    [11, 19],
+  ],
+  [
+    'in turns',
+    '(x) => { const l = [tf.constant(0), tf.constant(1)]; let i = x.sum() * 0; while (i < 10) { [l[0], l[1]] = [l[1], l[0] + l[1]]; i += 1; } return l[0]; }',
+    55,
+  ],
+  ['added to', '(x) => { const l = [1, 2]; for (const v of x) l[0] += v; return l; }', [7, 2]],
+  [
+    'seen under another name',
+    '(x) => { const l = [x]; const m = l; if (x.sum() > 0) l[0] = x * 2; return [l, m]; }',
+    [[[2, 4, 6]], [[2, 4, 6]]],
+  ],
+  [
+    'behind a jump',
+    '(x) => { const l = [0]; for (const v of x) { if (v > 2) break; l[0] = v; } return l; }',
+    [2],
+  ],
+  [
+    'and a return',
+    '(x) => { const l = [x.sum()]; if (l[0] > 0) { l[0] = -l[0]; return l[0]; } return l[0] * 2; }',
+    -6,
+  ],
+])('elements of a list are assigned %s', (_, text, expected) => {
+  expect(traced(text, rows())).toEqual(expected);
+});
+
+test('gradients pass through elements of lists', () => {
+  const f = tfFunction(
+    converted(
+      '(x) => { const l = [x, x]; for (const v of tf.ones([3])) { l[1] = l[0] * x * v; l[0] = l[1]; } return l[0]; }',
+      {
+        tf: core,
+      },
+    ) as (x: core.Tensor) => core.Tensor,
+  );
+  const x = constant(2);
+  const tape = new GradientTape();
+  tape.watch(x);
+  const y = f(x);
+  expect(y.item()).toBe(16);
+  expect(tape.gradient(y, x)?.item()).toBe(32);
+});
+
+test.each([
+  [
+    'grow',
+    '(x) => { const l = [0]; for (const v of x) { l[1] = v; } return l; }',
+    'an array of 1 before the loop and an array of 2',
+  ],
+  [
+    'come from outside',
+    '(x, l) => { if (x.sum() > 0) l[0] = x; return l; }',
+    'an array from outside is changed',
+  ],
+  [
+    'are pushed to as well',
+    '(x) => { const l = [x]; if (x.sum() > 0) { l[0] = x; l.push(x); } return l; }',
+    'an array from outside is changed',
+  ],
+  [
+    'change in another function',
+    '(x) => { const l = [x]; const set = () => { l[0] = x * 2; }; if (x.sum() > 0) set(); return l; }',
+    'an array from outside is changed',
+  ],
+])('lists that %s are refused', (_, text, message) => {
+  expect(() => traced(text, rows(), [constant(1)])).toThrow(message);
+});

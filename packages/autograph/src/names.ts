@@ -70,6 +70,8 @@ export interface Assigned {
   readonly members: ReadonlyMap<string, { readonly root: string }>;
   /** Names whose `push` or `pop` is called. */
   readonly pushed: ReadonlySet<string>;
+  /** Names of which elements are assigned: `name[i] = …`. */
+  readonly elements: ReadonlySet<string>;
 }
 
 /** The text and the root of a member such as `this.a.b`; null where a part of it is computed. */
@@ -103,9 +105,15 @@ interface Found extends Assigned {
   readonly names: Set<string>;
   readonly members: Map<string, { readonly root: string }>;
   readonly pushed: Set<string>;
+  readonly elements: Set<string>;
 }
 
-const nothing = (): Found => ({ names: new Set(), members: new Map(), pushed: new Set() });
+const nothing = (): Found => ({
+  names: new Set(),
+  members: new Map(),
+  pushed: new Set(),
+  elements: new Set(),
+});
 const NOTHING: Assigned = nothing();
 
 /** The name in `name.push` and `name.pop`. */
@@ -123,6 +131,7 @@ function take(to: Found, from: Assigned, own: readonly string[]): void {
   for (const name of from.names) if (!own.includes(name)) to.names.add(name);
   for (const [text, member] of from.members) if (!own.includes(member.root)) to.members.set(text, member);
   for (const name of from.pushed) if (!own.includes(name)) to.pushed.add(name);
+  for (const name of from.elements) if (!own.includes(name)) to.elements.add(name);
 }
 
 /** What a node assigns to and does not declare. */
@@ -137,7 +146,9 @@ function assigned(node: Node): Assigned {
     found ??= nothing();
     if (to.type === 'MemberExpression') {
       const path = memberPath(to);
+      const object = bare(to.object);
       if (path !== null) found.members.set(path.text, { root: path.root });
+      else if (to.computed && object.type === 'Identifier') found.elements.add(object.name);
     } else if (to.type === 'Identifier') found.names.add(to.name);
     else if (to.type === 'AssignmentPattern') target(to.left);
     else if (to.type === 'RestElement') target(to.argument);
@@ -164,7 +175,8 @@ function assigned(node: Node): Assigned {
     take(found, inner, own);
   }
   const done =
-    found === undefined || (found.names.size === 0 && found.members.size === 0 && found.pushed.size === 0)
+    found === undefined ||
+    found.names.size + found.members.size + found.pushed.size + found.elements.size === 0
       ? NOTHING
       : found;
   keeper[ASSIGNED] = done;

@@ -3,7 +3,7 @@ import type { Tensor } from '@eagre/core';
 import { cond, type TensorArray } from '@eagre/graph';
 import { EndlessError, inFrame } from './frames.ts';
 import { decode, encode, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
-import { copyOf, elementsIn, refill } from './lists.ts';
+import { copyOf, elementsIn, refill, unchanged } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
 import { asTensor, not, type Truth, truth } from './truth.ts';
 
@@ -77,7 +77,7 @@ function choose(
   const initial = [...before, false, false, false, undefined];
   const guess = (way: Way): readonly Kind[] =>
     valuesOf(way).map((v, i) =>
-      missing(way, i) || Object.is(v, initial[i]) ? 'same' : kindOf(v, naming(i)),
+      missing(way, i) || unchanged(v, initial[i]) ? 'same' : kindOf(v, naming(i)),
     );
   const together = (a: Way, b: Way): readonly Kind[] => {
     const [x, y] = [valuesOf(a), valuesOf(b)];
@@ -86,7 +86,7 @@ function choose(
       if (noA && noB) return 'same';
       if (noA || noB) {
         const v = noA ? y[i] : x[i];
-        return i < count && Object.is(v, before[i]) ? 'same' : kindOf(v, naming(i));
+        return i < count && unchanged(v, before[i]) ? 'same' : kindOf(v, naming(i));
       }
       return unified(x[i], y[i], naming(i));
     });

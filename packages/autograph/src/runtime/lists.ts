@@ -157,3 +157,10 @@ export class Growth {
 export function firstTurn(): Tensor {
   return constant(0, 'int32');
 }
+
+/** Whether a variable has stayed the same; lists of which elements are assigned come as copies. */
+export function unchanged(a: unknown, b: unknown): boolean {
+  const [x, y] = [elementsIn(a), elementsIn(b)];
+  if (Object.is(x, y) || !Array.isArray(x) || !Array.isArray(y)) return Object.is(x, y);
+  return x.length === y.length && x.every((v, i) => Object.is(v, (y as unknown[])[i]));
+}

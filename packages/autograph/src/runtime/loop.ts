@@ -6,7 +6,7 @@ import { AutographError } from '../errors.ts';
 import { type State, unless } from './choice.ts';
 import { EndlessError, inFrame } from './frames.ts';
 import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
-import { firstTurn, Growth } from './lists.ts';
+import { firstTurn, Growth, unchanged } from './lists.ts';
 import { type Outcome, Signal } from './signal.ts';
 import { and, asTensor, isTensor, not, or, type Truth, truth } from './truth.ts';
 
@@ -163,7 +163,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       const variables = now.slice(0, count);
       state?.[1](variables);
       const go = inFrame(() => truth(test(), site), site);
-      const changed = state?.[0]().findIndex((v, i) => !Object.is(v, variables[i])) ?? -1;
+      const changed = state?.[0]().findIndex((v, i) => !unchanged(v, variables[i])) ?? -1;
       if (changed >= 0) {
         throw new AutographError(
           site,
