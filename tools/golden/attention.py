@@ -13,6 +13,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras
 import numpy as np
 import tensorflow as tf
+from layer_values import camel, numbers, tensor
 
 SEED = 31
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
@@ -35,22 +36,6 @@ CASES = [
 rng = np.random.default_rng(SEED)
 
 
-def camel(name):
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
-
-
-def tensor(array):
-    """Shape and flat values, with as many digits as tell one float32 from another."""
-    array = np.asarray(array)
-    return {"shape": list(array.shape), "values": [float(str(v)) for v in array.ravel()]}
-
-
-def numbers(shape, spread=1.0):
-    """Few digits make a small file."""
-    return np.round(rng.normal(scale=spread, size=shape), 2).astype("float32")
-
-
 def mask_of(shape):
     """Every query sees the first key, so that none sees nothing."""
     mask = rng.random(shape) < 0.6
@@ -67,14 +52,14 @@ def run(name, options, shapes, call):
     layer = getattr(keras.layers, name)(**options)
     layer.build(*shapes)
     for w in layer.weights:
-        w.assign(numbers(w.shape, 0.5))
-    inputs = [tf.constant(numbers(s)) for s in shapes]
+        w.assign(numbers(rng, w.shape, 0.5))
+    inputs = [tf.constant(numbers(rng, s)) for s in shapes]
     given = {key: mask_of(v) if key == "attention_mask" else v for key, v in call.items()}
     with tf.GradientTape() as tape:
         tape.watch(inputs)
         y = layer(*inputs, **given)
         outputs = list(y) if isinstance(y, (list, tuple)) else [y]
-        upstream = [tf.constant(numbers(o.shape)) for o in outputs]
+        upstream = [tf.constant(numbers(rng, o.shape)) for o in outputs]
         total = sum(tf.reduce_sum(o * d) for o, d in zip(outputs, upstream))
     grads = tape.gradient(total, inputs + [w.value for w in layer.trainable_weights])
     return {

@@ -13,6 +13,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras
 import numpy as np
 import tensorflow as tf
+from layer_values import camel, numbers, tensor
 
 SEED = 30
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
@@ -87,22 +88,6 @@ CASES = [
 rng = np.random.default_rng(SEED)
 
 
-def camel(name):
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
-
-
-def tensor(array):
-    """Shape and flat values, with as many digits as tell one float32 from another."""
-    array = np.asarray(array)
-    return {"shape": list(array.shape), "values": [float(str(v)) for v in array.ravel()]}
-
-
-def numbers(shape, spread=1.0):
-    """Few digits make a small file."""
-    return np.round(rng.normal(scale=spread, size=shape), 2).astype("float32")
-
-
 def dense(gradient):
     """Gradients of embeddings come as rows."""
     return tf.convert_to_tensor(gradient)
@@ -114,7 +99,7 @@ def run(name, options, shapes, extra=None):
     many = len(shapes) > 1
     layer.build(list(shapes) if many else shapes[0])
     for w in layer.weights:
-        values = numbers(w.shape, 0.5)
+        values = numbers(rng, w.shape, 0.5)
         w.assign(np.abs(values) + 0.25 if w.name == "moving_variance" else values)
     case = {
         "layer": name,
@@ -126,12 +111,12 @@ def run(name, options, shapes, extra=None):
         if "integers" in extra:
             inputs = [tf.constant(rng.integers(extra["integers"], size=s), dtype="float32") for s in shapes]
         else:
-            inputs = [tf.constant(numbers(s)) for s in shapes]
+            inputs = [tf.constant(numbers(rng, s)) for s in shapes]
         with tf.GradientTape() as tape:
             tape.watch(inputs)
             y = layer(inputs if many else inputs[0], training=training)
             losses = [float(l) for l in layer.losses]
-            dy = tf.constant(numbers(y.shape))
+            dy = tf.constant(numbers(rng, y.shape))
             total = tf.reduce_sum(y * dy)
         trainable = [w.value for w in layer.trainable_weights]
         grads = [dense(g) if g is not None else None for g in tape.gradient(total, inputs + trainable)]

@@ -14,6 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras
 import numpy as np
 import tensorflow as tf
+from layer_values import camel, numbers, tensor
 
 SEED = 50
 OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden"
@@ -57,24 +58,8 @@ CASES = [
 rng = np.random.default_rng(SEED)
 
 
-def camel(name):
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
-
-
 def config(options):
     return {camel(key): value for key, value in options.items()}
-
-
-def tensor(array):
-    """Shape and flat values, with as many digits as tell one float32 from another."""
-    array = np.asarray(array)
-    return {"shape": list(array.shape), "values": [float(str(v)) for v in array.ravel()]}
-
-
-def numbers(shape, spread=1.0):
-    """Few digits make a small file."""
-    return np.round(rng.normal(scale=spread, size=shape), 2).astype("float32")
 
 
 def flat(value):
@@ -100,7 +85,7 @@ def run(name, options, extra=None):
     layer = make(name, options, extra)
     layer.build(shape)
     for w in layer.weights:
-        w.assign(numbers(w.shape, 0.5))
+        w.assign(numbers(rng, w.shape, 0.5))
     paths = {w.path: re.sub("^((for|back)ward_[a-z_]*)_[0-9]+/", "\\1/", w.path.split("/", 1)[1]) for w in layer.weights}
     trainable = layer.trainable_weights
     case = {"layer": name, "config": config(options)}
@@ -111,12 +96,12 @@ def run(name, options, extra=None):
     case["weights"] = {paths[w.path]: tensor(w) for w in trainable}
     case["calls"] = []
     for _ in range(extra.get("calls", 1)):
-        x = tf.constant(numbers(shape))
-        states = [tf.constant(numbers((shape[0], n), 0.5)) for n in extra.get("states", [])]
+        x = tf.constant(numbers(rng, shape))
+        states = [tf.constant(numbers(rng, (shape[0], n), 0.5)) for n in extra.get("states", [])]
         with tf.GradientTape() as tape:
             tape.watch([x, *states])
             outputs = flat(layer(x, initial_state=states) if states else layer(x))
-            upstream = [tf.constant(numbers(y.shape)) for y in outputs]
+            upstream = [tf.constant(numbers(rng, y.shape)) for y in outputs]
             total = sum(tf.reduce_sum(y * dy) for y, dy in zip(outputs, upstream))
         grads = tape.gradient(total, [x, *states, *[w.value for w in trainable]])
         case["calls"].append({

@@ -155,6 +155,6 @@ export class CompiledLoss {
 const ourLosses = new Set<unknown>(Object.values(losses));
 ourLosses.delete(losses.LossFunctionWrapper);
 /** Whether a loss keeps no tensor: it is one of ours and calls no function of the user's. */
-export function isOurLoss(loss: losses.Loss): boolean {
+function isOurLoss(loss: losses.Loss): boolean {
   return ourLosses.has(loss instanceof losses.LossFunctionWrapper ? loss.fn : loss.constructor);
 }

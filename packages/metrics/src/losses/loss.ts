@@ -140,7 +140,7 @@ function sizeAs(x: Tensor): Tensor {
  * Losses times their weights, reduced.
  * @param mask places that do not count are left out of the mean, too.
  */
-export function reduceWeighted(
+function reduceWeighted(
   losses: Tensor,
   sampleWeight: TensorLike | null,
   mask: Tensor | null,
