@@ -1,4 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { checkOptionNames } from '@eagre/core/internal';
 import { encodeRecord, nodeBuiltin, tensorflow } from '@eagre/formats';
 
 /** How a writer keeps events back, and how it names its file. */
@@ -10,6 +11,8 @@ export interface EventFileOptions {
   /** The end of the file's name; `.v2` unless given. */
   readonly filenameSuffix?: string;
 }
+
+const names = { maxQueue: true, flushMillis: true, filenameSuffix: true, name: true } as const;
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 const FIRST_BUFFER = 1 << 14;
@@ -45,6 +48,7 @@ export class EventFile {
   constructor(logdir: string, options: EventFileOptions, what: string) {
     if (typeof logdir !== 'string' || logdir === '')
       throw new InvalidArgumentError(`expected the path of a folder, got ${JSON.stringify(logdir)}`, what);
+    checkOptionNames<EventFileOptions & { readonly name?: string }>(options, names, what);
     const { maxQueue = 10, flushMillis = 120_000, filenameSuffix = '.v2' } = options;
     checkCount('maxQueue', maxQueue, what);
     checkCount('flushMillis', flushMillis, what);

@@ -1,8 +1,9 @@
 // Hyperparameters for TensorBoard's dashboard of the same name.
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkOptionNames } from '@eagre/core/internal';
 import { encodeTensorProto, nodeBuiltin, tensorflow } from '@eagre/formats';
 import { Discrete, HParam, type HParamValue, type Metric } from './hparam.ts';
-import { checkOptions, metadataOf } from './record.ts';
+import { metadataOf } from './record.ts';
 import { answerNow, eagerOnly, state } from './state.ts';
 
 export interface HParamsOptions {
@@ -24,7 +25,7 @@ export type HParamValues = Readonly<Record<string, HParamValue>> | ReadonlyMap<s
 export function hparams(values: HParamValues, options: HParamsOptions = {}): boolean {
   const what = 'tf.summary.hparams';
   eagerOnly(what);
-  checkOptions(options, what);
+  checkOptionNames(options, { trialId: true, startTimeSecs: true }, what);
   const { trialId, startTimeSecs = Date.now() / 1000 } = options;
   if (trialId !== undefined && typeof trialId !== 'string')
     throw new InvalidArgumentError(`trialId is ${String(trialId)}, expected a string`, what);
@@ -52,7 +53,7 @@ export interface HParamsConfigOptions {
 export function hparamsConfig(options: HParamsConfigOptions): boolean {
   const what = 'tf.summary.hparamsConfig';
   eagerOnly(what);
-  checkOptions(options, what);
+  checkOptionNames(options, { hparams: true, metrics: true, timeCreatedSecs: true }, what);
   const { hparams: infos, metrics, timeCreatedSecs = Date.now() / 1000 } = options;
   if (!Array.isArray(infos) || !Array.isArray(metrics))
     throw new InvalidArgumentError('expected { hparams: […], metrics: […] }', what);
@@ -88,7 +89,7 @@ export function hparamsEnd(
 ): boolean {
   const what = 'tf.summary.hparamsEnd';
   eagerOnly(what);
-  checkOptions(options, what);
+  checkOptionNames(options, { endTimeSecs: true }, what);
   if (!Object.hasOwn(statuses, status))
     throw new InvalidArgumentError(
       `the status is ${String(status)}, expected one of ${Object.keys(statuses).join(', ')}`,

@@ -1,17 +1,18 @@
 // Images and sound.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike } from '@eagre/core';
-import { isFloating, showShape, viewOf } from '@eagre/core/internal';
+import { checkOptionNames, isFloating, type OptionNames, showShape, viewOf } from '@eagre/core/internal';
 import { encodeTensorProto, type tensorflow } from '@eagre/formats';
 import { encodeWav } from './audio.ts';
 import { encodePng, toBytes } from './image.ts';
-import { checked, checkOptions, metadataOf, record, type SummaryOptions, tagOf } from './record.ts';
+import { checked, metadataOf, record, type SummaryOptions, summaryNames, tagOf } from './record.ts';
 
 export interface ImageOptions extends SummaryOptions {
   /** The most images that are written of a batch; 3 unless given. */
   readonly maxOutputs?: number;
 }
 
+const imageNames: OptionNames<ImageOptions> = { ...summaryNames, maxOutputs: true };
 const IMAGES = metadataOf('images');
 
 /**
@@ -23,7 +24,7 @@ const IMAGES = metadataOf('images');
  */
 export function image(name: string, data: TensorLike, options: ImageOptions = {}): boolean {
   const what = 'tf.summary.image';
-  checkOptions(options, what);
+  checkOptionNames(options, imageNames, what);
   const { step, description, maxOutputs = 3 } = options;
   checkMaxOutputs(maxOutputs, what);
   return record({
@@ -65,6 +66,7 @@ export interface AudioOptions extends SummaryOptions {
   readonly encoding?: 'wav';
 }
 
+const audioNames: OptionNames<AudioOptions> = { ...summaryNames, maxOutputs: true, encoding: true };
 // AudioPluginData with the encoding WAV.
 const WAV = Uint8Array.of(0x10, 11);
 const MOST_CHANNELS = 2 ** 16 - 1;
@@ -83,7 +85,7 @@ export function audio(
   options: AudioOptions = {},
 ): boolean {
   const what = 'tf.summary.audio';
-  checkOptions(options, what);
+  checkOptionNames(options, audioNames, what);
   const { step, description, maxOutputs = 3, encoding = 'wav' } = options;
   checkMaxOutputs(maxOutputs, what);
   if (encoding !== 'wav')

@@ -1,6 +1,7 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
+import { checkOptionNames } from '@eagre/core/internal';
 import { FormatError, tensorflow } from '@eagre/formats';
-import { checkOptions, record } from './record.ts';
+import { record } from './record.ts';
 import type { Step } from './state.ts';
 
 export interface RawOptions {
@@ -18,7 +19,7 @@ export interface RawOptions {
  */
 export function writeRawPb(data: Uint8Array | readonly Uint8Array[], options: RawOptions = {}): boolean {
   const what = 'tf.summary.experimental.writeRawPb';
-  checkOptions(options, what);
+  checkOptionNames(options, { step: true, name: true }, what);
   const all = data instanceof Uint8Array ? [data] : data;
   if (!Array.isArray(all) || !all.every((bytes) => bytes instanceof Uint8Array))
     throw new InvalidArgumentError('expected the bytes of a Summary, or an array of such', what);

@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { checkOptionNames } from '@eagre/core/internal';
 import { FormatError, nodeBuiltin, RecordParser, tensorflow } from '@eagre/formats';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
@@ -30,6 +31,7 @@ export function readEvents(
   path: string,
   options: ReadEventsOptions = {},
 ): Iterable<SummaryEvent> & AsyncIterable<SummaryEvent> {
+  checkOptionNames(options, { follow: true, pollMillis: true, signal: true }, 'readEvents');
   const { follow = false, pollMillis = 1000, signal } = options;
   if (typeof path !== 'string')
     throw new InvalidArgumentError(`expected a path, got ${typeof path}`, 'readEvents');

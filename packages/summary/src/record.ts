@@ -1,7 +1,7 @@
 // What all kinds of summaries have in common: when one is written, under which tag, and at which step.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
-import { atRunTime, context, symbolic, toTensor, viewOf } from '@eagre/core/internal';
+import { atRunTime, context, type OptionNames, symbolic, toTensor, viewOf } from '@eagre/core/internal';
 import { encodeTensorProto, type NDArray, type tensorflow } from '@eagre/formats';
 import { answerNow, checkStep, noStep, type Step, state, stepNow, truth } from './state.ts';
 import type { SummaryWriter } from './writer.ts';
@@ -121,14 +121,8 @@ export function metadataOf(
   };
 }
 
-/** @throws InvalidArgumentError unless options are an object: in Python the step may come third. */
-export function checkOptions(options: object, what: string): void {
-  const plain =
-    typeof options === 'object' &&
-    options !== null &&
-    !(options instanceof Tensor || options instanceof Variable);
-  if (!plain) throw new InvalidArgumentError('options are an object such as { step }', what);
-}
+/** The options of every summary. */
+export const summaryNames: OptionNames<SummaryOptions> = { step: true, description: true };
 
 /** A tensor as TensorFlow's message. */
 export function tensorProto(x: Tensor): tensorflow.TensorProto {

@@ -1,15 +1,15 @@
 // The kinds of summaries that are one tensor.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { showShape, viewOf } from '@eagre/core/internal';
+import { checkOptionNames, type OptionNames, showShape, viewOf } from '@eagre/core/internal';
 import { encodeTensorProto, tensorflow } from '@eagre/formats';
 import { histogramRows } from './histogram.ts';
 import {
   checked,
-  checkOptions,
   metadataOf,
   record,
   type SummaryOptions,
+  summaryNames,
   tagOf,
   tensorProto,
 } from './record.ts';
@@ -29,7 +29,7 @@ const SCALARS = metadataOf('scalars');
  */
 export function scalar(name: string, data: TensorLike, options: SummaryOptions = {}): boolean {
   const what = 'tf.summary.scalar';
-  checkOptions(options, what);
+  checkOptionNames(options, summaryNames, what);
   const { step, description } = options;
   const tag = tagOf(name, 'scalar_summary', what);
   const metadata = description === undefined ? SCALARS : metadataOf('scalars', description);
@@ -59,6 +59,7 @@ export interface HistogramOptions extends SummaryOptions {
   readonly buckets?: number;
 }
 
+const histogramNames: OptionNames<HistogramOptions> = { ...summaryNames, buckets: true };
 const HISTOGRAMS = metadataOf('histograms');
 
 /**
@@ -69,7 +70,7 @@ const HISTOGRAMS = metadataOf('histograms');
  */
 export function histogram(name: string, data: TensorLike, options: HistogramOptions = {}): boolean {
   const what = 'tf.summary.histogram';
-  checkOptions(options, what);
+  checkOptionNames(options, histogramNames, what);
   const { step, description, buckets = 30 } = options;
   if (!Number.isSafeInteger(buckets) || buckets < 0)
     throw new InvalidArgumentError(`buckets is ${buckets}, expected an integer of at least 0`, what);
@@ -94,7 +95,7 @@ const TEXT = metadataOf('text');
  */
 export function text(name: string, data: TensorLike, options: SummaryOptions = {}): boolean {
   const what = 'tf.summary.text';
-  checkOptions(options, what);
+  checkOptionNames(options, summaryNames, what);
   const { step, description } = options;
   return record({
     what,
@@ -115,6 +116,8 @@ export interface WriteOptions {
   readonly name?: string;
 }
 
+const writeNames: OptionNames<WriteOptions> = { step: true, metadata: true, name: true };
+
 /**
  * Writes a tensor under a tag, which is taken as it is: for kinds of summaries of one's own.
  * @param tensor a value, or a function that gives it, which is only called where something is written.
@@ -127,7 +130,7 @@ export function write(
   options: WriteOptions = {},
 ): boolean {
   const what = 'tf.summary.write';
-  checkOptions(options, what);
+  checkOptionNames(options, writeNames, what);
   if (typeof tag !== 'string') throw new InvalidArgumentError(`expected a tag, got ${typeof tag}`, what);
   const { step, metadata } = options;
   return record({

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { nameScope } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { checkOptionNames, context } from '@eagre/core/internal';
 import { tagOf } from './record.ts';
 
 export interface SummaryScopeOptions {
@@ -31,6 +31,7 @@ export function summaryScope<T>(
   options: SummaryScopeOptions = {},
 ): T {
   const what = 'tf.summary.experimental.summaryScope';
+  checkOptionNames(options, { defaultName: true }, what);
   const { defaultName = 'summary' } = options;
   if (
     (name !== null && typeof name !== 'string') ||

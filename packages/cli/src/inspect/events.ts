@@ -4,10 +4,10 @@ import type { Contents, TagItem } from './contents.ts';
 /** An event file, or all in a folder and below. */
 export async function inspectEvents(path: string): Promise<Contents> {
   const tags = new Map<string, { -readonly [K in keyof TagItem]: TagItem[K] }>();
-  for await (const event of readEvents(path)) {
+  for (const event of readEvents(path)) {
     if (event.kind === 'other') continue;
     const tag = 'tag' in event ? event.tag : '';
-    const key = JSON.stringify([event.run, tag, event.kind]);
+    const key = `${event.run}\0${event.kind}\0${tag}`;
     const step = Number(event.step);
     const item = tags.get(key);
     if (item === undefined) {

@@ -1,5 +1,6 @@
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { unbuilt } from '../saving.ts';
 import { Callback } from './callback.ts';
@@ -13,6 +14,12 @@ export interface BackupAndRestoreOptions {
   /** Delete the folder when training has ended; true unless said. */
   readonly deleteCheckpoint?: boolean;
 }
+
+const names: OptionNames<BackupAndRestoreOptions> = {
+  saveFreq: true,
+  doubleCheckpoint: true,
+  deleteCheckpoint: true,
+};
 
 /**
  * Makes training survive the end of its process: keeps weights, the state of the optimizer, random numbers and the number of the epoch in
@@ -30,6 +37,7 @@ export class BackupAndRestore extends Callback {
   /** @param backupDir a folder for this purpose alone. */
   constructor(backupDir: string, options: BackupAndRestoreOptions = {}) {
     super();
+    checkOptionNames(options, names, 'BackupAndRestore');
     this.#folder = backupDir;
     this.#options = options;
     this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'BackupAndRestore'));

@@ -16,9 +16,13 @@ import {
   Callback,
   CSVLogger,
   EarlyStopping,
+  HParams,
+  LearningRateScheduler,
   type Logs,
   ModelCheckpoint,
   ProgressBar,
+  ReduceLROnPlateau,
+  TensorBoard,
 } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-callbacks-'));
@@ -55,6 +59,17 @@ async function run(
 }
 
 describe('EarlyStopping', () => {
+  test('says what it does', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const options = { monitor: 'loss', patience: 2, restoreBestWeights: true, verbose: 1 } as const;
+    const model = scripted([3, 1, 2, 4].map((loss) => ({ loss })));
+    await model.fit(x, x, { epochs: 10, verbose: 0, callbacks: [new EarlyStopping(options)] });
+    expect(log.mock.calls.flat()).toEqual([
+      'Epoch 4: early stopping',
+      'Restoring model weights from the end of the best epoch: 2.',
+    ]);
+    log.mockRestore();
+  });
   test('patience', async () => {
     const stop = new EarlyStopping();
     expect((await run([3, 2, 2.5, 1], stop)).epochs).toBe(3);
@@ -407,4 +422,20 @@ describe('ProgressBar', () => {
     expect(child.stdout).toContain('\x1b[?25h');
     expect(child.stdout).not.toContain('still here');
   });
+});
+
+test('what is no option is refused, not left aside', () => {
+  const wrong = { histogram_freq: 1 } as object;
+  const refused = (name: string, make: () => unknown): void => {
+    expect(make, name).toThrow(InvalidArgumentError);
+    expect(make, name).toThrow(/'histogram_freq' is no option; known are /);
+  };
+  refused('TensorBoard', () => new TensorBoard('logs', wrong));
+  refused('EarlyStopping', () => new EarlyStopping(wrong));
+  refused('ReduceLROnPlateau', () => new ReduceLROnPlateau(wrong));
+  refused('ModelCheckpoint', () => new ModelCheckpoint('w.safetensors', wrong));
+  refused('BackupAndRestore', () => new BackupAndRestore('backup', wrong));
+  refused('CSVLogger', () => new CSVLogger('log.csv', wrong));
+  refused('HParams', () => new HParams('logs', {}, wrong));
+  refused('LearningRateScheduler', () => new LearningRateScheduler((_, rate) => rate, wrong));
 });

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { Callback, type Logs } from './callback.ts';
 
@@ -7,6 +8,8 @@ export interface CSVLoggerOptions {
   readonly append?: boolean;
 }
 
+const names: OptionNames<CSVLoggerOptions> = { separator: true, append: true };
+
 /** Writes the logs of each epoch as a row of a CSV file. */
 export class CSVLogger extends Callback {
   readonly #path: string;
@@ -14,8 +17,10 @@ export class CSVLogger extends Callback {
   readonly #append: boolean;
   #columns: string[] | undefined;
 
+  /** @throws InvalidArgumentError for what is no option. */
   constructor(path: string, options: CSVLoggerOptions = {}) {
     super();
+    checkOptionNames(options, names, 'CSVLogger');
     this.#path = path;
     this.#separator = options.separator ?? ',';
     this.#append = options.append ?? false;

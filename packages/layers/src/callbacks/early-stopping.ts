@@ -1,6 +1,7 @@
 import type { Tensor } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { Callback, type Logs } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 
 export interface EarlyStoppingOptions extends MonitorOptions {
   /** Epochs without a better value before training stops; 0 unless given. */
@@ -11,7 +12,18 @@ export interface EarlyStoppingOptions extends MonitorOptions {
   readonly restoreBestWeights?: boolean;
   /** Epochs to wait before watching. */
   readonly startFromEpoch?: number;
+  /** 1: say when training stops, and which weights are taken back. */
+  readonly verbose?: 0 | 1;
 }
+
+const names: OptionNames<EarlyStoppingOptions> = {
+  ...monitorNames,
+  patience: true,
+  baseline: true,
+  restoreBestWeights: true,
+  startFromEpoch: true,
+  verbose: true,
+};
 
 /** Stops training when a number no longer gets better. */
 export class EarlyStopping extends Callback {
@@ -23,8 +35,10 @@ export class EarlyStopping extends Callback {
   #wait = 0;
   #weights: Tensor[] | undefined;
 
+  /** @throws InvalidArgumentError for what is no option. */
   constructor(options: EarlyStoppingOptions = {}) {
     super();
+    checkOptionNames(options, names, 'EarlyStopping');
     this.#options = options;
     this.#monitor = new Monitor(options, 'EarlyStopping');
   }
@@ -61,7 +75,13 @@ export class EarlyStopping extends Callback {
   }
 
   override onTrainEnd(): void {
-    if (this.#weights !== undefined) this.model.setWeights(this.#weights);
+    const { verbose = 0 } = this.#options;
+    if (verbose > 0 && this.stoppedEpoch >= 0) console.log(`Epoch ${this.stoppedEpoch + 1}: early stopping`);
+    if (this.#weights !== undefined) {
+      if (verbose > 0)
+        console.log(`Restoring model weights from the end of the best epoch: ${this.bestEpoch + 1}.`);
+      this.model.setWeights(this.#weights);
+    }
     this.#weights = undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { hparamsByName } from '@eagre/summary/internal';
 import { Callback } from './callback.ts';
@@ -35,6 +36,7 @@ export class HParams extends Callback {
     super();
     if (typeof writer !== 'string' && !(writer instanceof summary.SummaryWriter))
       throw new InvalidArgumentError(`expected a writer or a folder, got ${String(writer)}`, 'HParams');
+    checkOptionNames(options, { trialId: true }, 'HParams');
     if (options.trialId !== undefined && typeof options.trialId !== 'string')
       throw new InvalidArgumentError(`trialId is ${String(options.trialId)}, expected a string`, 'HParams');
     this.#writer = writer;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames } from '@eagre/core/internal';
 import { Callback } from './callback.ts';
 
 export interface LearningRateSchedulerOptions {
@@ -23,6 +24,7 @@ export class LearningRateScheduler extends Callback {
         'LearningRateScheduler',
       );
     }
+    checkOptionNames(options, { verbose: true }, 'LearningRateScheduler');
     this.#schedule = schedule;
     this.#verbose = options.verbose ?? 0;
   }

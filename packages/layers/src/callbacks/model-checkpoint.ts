@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { formatOf } from '../saving.ts';
 import { Callback, type Logs } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
 
 export interface ModelCheckpointOptions extends MonitorOptions {
@@ -15,6 +16,14 @@ export interface ModelCheckpointOptions extends MonitorOptions {
   readonly verbose?: 0 | 1;
 }
 
+const names: OptionNames<ModelCheckpointOptions> = {
+  ...monitorNames,
+  saveBestOnly: true,
+  saveFreq: true,
+  initialValueThreshold: true,
+  verbose: true,
+};
+
 /**
  * Saves the weights after each epoch, or after so many batches. The path is one for `model.saveWeights`, and may hold `{epoch}` (from 1,
  * `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `weights-{epoch:02d}-{val_loss:.2f}.safetensors`.
@@ -26,9 +35,10 @@ export class ModelCheckpoint extends Callback {
   readonly #times: SaveTimes;
   #epoch = 0;
 
-  /** @throws InvalidArgumentError for a path with another ending, or with something else in braces. */
+  /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for what is no option. */
   constructor(path: string, options: ModelCheckpointOptions = {}) {
     super();
+    checkOptionNames(options, names, 'ModelCheckpoint');
     formatOf(path.replace(PLACE, '0'));
     for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {

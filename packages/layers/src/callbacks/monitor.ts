@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import type { OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callback.ts';
 
 export interface MonitorOptions {
@@ -9,6 +10,8 @@ export interface MonitorOptions {
   /** A smaller change does not count as better. */
   readonly minDelta?: number;
 }
+
+export const monitorNames: OptionNames<MonitorOptions> = { monitor: true, mode: true, minDelta: true };
 
 // Ends of the names of metrics that get better by growing.
 const GROWING =

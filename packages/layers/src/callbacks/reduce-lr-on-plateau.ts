@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { Callback, type Logs } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 
 export interface ReduceLROnPlateauOptions extends MonitorOptions {
   /** The rate is multiplied by it; 0.1 unless given. */
@@ -15,6 +16,15 @@ export interface ReduceLROnPlateauOptions extends MonitorOptions {
   readonly verbose?: 0 | 1;
 }
 
+const names: OptionNames<ReduceLROnPlateauOptions> = {
+  ...monitorNames,
+  factor: true,
+  patience: true,
+  cooldown: true,
+  minLr: true,
+  verbose: true,
+};
+
 /** Reduces the learning rate when a number no longer gets better, by at least `minDelta`, 1e-4 unless given. */
 export class ReduceLROnPlateau extends Callback {
   readonly #options: ReduceLROnPlateauOptions;
@@ -23,9 +33,10 @@ export class ReduceLROnPlateau extends Callback {
   #wait = 0;
   #cooling = 0;
 
-  /** @throws InvalidArgumentError for a factor that is not between 0 and 1. */
+  /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for what is no option. */
   constructor(options: ReduceLROnPlateauOptions = {}) {
     super();
+    checkOptionNames(options, names, 'ReduceLROnPlateau');
     this.#factor = options.factor ?? 0.1;
     if (!(this.#factor >= 0 && this.#factor < 1)) {
       throw new InvalidArgumentError(

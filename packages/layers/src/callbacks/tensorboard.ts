@@ -1,4 +1,5 @@
 import { InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { trainingOf } from '../compile.ts';
 import type { Model } from '../model.ts';
@@ -31,6 +32,17 @@ export interface TensorBoardOptions {
   readonly embeddingsMetadata?: string | Readonly<Record<string, string>>;
 }
 
+const names: OptionNames<TensorBoardOptions> = {
+  histogramFreq: true,
+  writeGraph: true,
+  writeImages: true,
+  writeStepsPerSecond: true,
+  updateFreq: true,
+  profileBatch: true,
+  embeddingsFreq: true,
+  embeddingsMetadata: true,
+};
+
 /**
  * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard('logs')] })`, then
  * `tensorboard --logdir logs`. Training goes into the run `train`, validation into `validation`, under Keras's tags: `epoch_loss`,
@@ -57,12 +69,13 @@ export class TensorBoard extends Callback {
 
   /**
    * @param logDir the folder, which is made if it is not there.
-   * @throws InvalidArgumentError for frequencies that are no counts; UnimplementedError for `profileBatch`.
+   * @throws InvalidArgumentError for frequencies that are no counts, and for what is no option; UnimplementedError for `profileBatch`.
    */
   constructor(logDir = 'logs', options: TensorBoardOptions = {}) {
     super();
-    if (typeof logDir !== 'string' || typeof options !== 'object')
-      throw new InvalidArgumentError('expected the path of a folder, and options', 'TensorBoard');
+    if (typeof logDir !== 'string')
+      throw new InvalidArgumentError(`expected the path of a folder, got ${String(logDir)}`, 'TensorBoard');
+    checkOptionNames(options, names, 'TensorBoard');
     const { histogramFreq = 0, embeddingsFreq = 0, updateFreq = 'epoch', embeddingsMetadata } = options;
     if (options.profileBatch !== undefined && options.profileBatch !== 0) {
       throw new UnimplementedError(
