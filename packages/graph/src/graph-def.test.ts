@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { cast, concat, constant, nn, pad, print, split, type Tensor, Variable } from '@eagre/core';
+import { cast, concat, constant, nn, pad, print, random, split, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { describe, expect, it } from 'vitest';
 import { cond } from './control/cond.ts';
@@ -32,6 +32,27 @@ function ints(node: NodeDef): readonly number[] | undefined {
 }
 
 describe('toGraphDef', () => {
+  it("writes draws with TensorFlow's inputs where its ops give the same numbers", () => {
+    const f = tfFunction((x: Tensor) => [
+      random.uniform([2, 3]).add(x),
+      random.normal([2]),
+      random.truncatedNormal([2]),
+      random.uniform([2], { minval: 3, maxval: 9, dtype: 'int32' }),
+    ]);
+    const { node } = decoded(f.getConcreteFunction(constant(1)).graph);
+    const seeds = { seed: { i: 0 }, seed2: { i: 0 } };
+    expect(node('RandomUniform').input).toEqual(['RandomUniform/shape']);
+    expect(ints(node('RandomUniform/shape'))).toBeDefined();
+    for (const name of ['RandomUniform', 'RandomStandardNormal', 'TruncatedNormal'])
+      expect(attrs(node(name))).toEqual({ ...seeds, dtype: float, T: int });
+    expect(node('RandomUniformInt').input).toEqual([
+      'RandomUniformInt/shape',
+      'RandomUniformInt/min',
+      'RandomUniformInt/max',
+    ]);
+    expect(attrs(node('RandomUniformInt'))).toEqual({ ...seeds, Tout: int, T: int });
+  });
+
   it('writes arguments, constants, variables, ops and results as TensorFlow does', () => {
     const w = new Variable(
       [

@@ -94,6 +94,18 @@ const reshape: Translate = (node) => ({
   inputs: [0, indices('shape', output(node).shape)],
   attrs: { T: type(input(node).dtype), Tshape: int32 },
 });
+/** Random numbers of a shape, by a seed of TensorFlow's own; null where these are not those of its op. */
+const random =
+  (zero: string, one: string): Translate =>
+  (node) => {
+    if (node.attrs[zero] !== 0 || node.attrs[one] !== 1) return null;
+    const { dtype, shape } = output(node);
+    return {
+      op: node.type,
+      inputs: [indices('shape', shape)],
+      attrs: { seed: int(0), seed2: int(0), dtype: type(dtype), T: int32 },
+    };
+  };
 /** Ops without a type of their own: truth values in and out. */
 const untyped: Translate = (node) => ({ op: node.type, inputs: all(node), attrs: {} });
 
@@ -314,6 +326,22 @@ const translations: Readonly<Record<string, Translate>> = {
       op: 'Fill',
       inputs: [indices('dims', shape), { name: 'value', dtype, value }],
       attrs: { T: type(dtype), index_type: int32 },
+    };
+  },
+  RandomUniform: random('low', 'high'),
+  RandomStandardNormal: random('mean', 'stddev'),
+  TruncatedNormal: random('mean', 'stddev'),
+  RandomUniformInt: (node) => {
+    const { dtype, shape } = output(node);
+    const bound = (name: string, from: string): ConstantInput => ({
+      name,
+      dtype,
+      value: attr<number>(node, from),
+    });
+    return {
+      op: 'RandomUniformInt',
+      inputs: [indices('shape', shape), bound('min', 'low'), bound('max', 'high')],
+      attrs: { seed: int(0), seed2: int(0), Tout: type(dtype), T: int32 },
     };
   },
   Range: (node) => {
