@@ -32,7 +32,7 @@ import { MapNode, type MapOptions } from './transformations/map.ts';
 import { PaddedBatchNode, type PaddedBatchOptions } from './transformations/padded-batch.ts';
 import { RepeatNode, ShardNode, SkipNode, TakeNode } from './transformations/part.ts';
 import { PrefetchNode } from './transformations/prefetch.ts';
-import { type Ragged, RaggedBatchNode } from './transformations/ragged-batch.ts';
+import { type Ragged, RaggedBatchNode, type RaggedBatchOptions } from './transformations/ragged-batch.ts';
 import { ResampleNode, type ResampleOptions } from './transformations/resample.ts';
 import { ChooseFromNode, SampleFromNode, type SampleOptions } from './transformations/sample.ts';
 import { ScanNode } from './transformations/scan.ts';
@@ -148,7 +148,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     const what = 'Dataset.sampleFromDatasets';
     return new Dataset(
       new SampleFromNode(
-        datasets.map((d) => d.node),
+        datasetNodes(datasets, what),
         options.weights,
         seedWords(options.seed, what),
         options.rerandomizeEachIteration ?? false,
@@ -163,13 +163,15 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     choices: Dataset<Tensor>,
     options: { readonly stopOnEmptyDataset?: boolean } = {},
   ): Dataset<T> {
-    const nodes = datasets.map((d) => d.node);
-    return new Dataset(new ChooseFromNode(nodes, choices.node, options.stopOnEmptyDataset ?? true));
+    const what = 'Dataset.chooseFromDatasets';
+    const nodes = datasetNodes(datasets, what);
+    const chosen = datasetNode(choices, what);
+    return new Dataset(new ChooseFromNode(nodes, chosen, options.stopOnEmptyDataset ?? true));
   }
 
   /** The elements of this dataset, then those of the other. */
   concatenate(other: Dataset<T>): Dataset<T> {
-    return new Dataset(new ConcatenateNode(this.node, other.node));
+    return new Dataset(new ConcatenateNode(this.node, datasetNode(other, 'Dataset.concatenate')));
   }
 
   /** [number, element], from `start` on; numbers are int64. */
@@ -247,7 +249,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    */
   raggedBatch(
     batchSize: number,
-    options: BatchOptions = {},
+    options: RaggedBatchOptions = {},
   ): Dataset<T extends Tensor ? Ragged : { -readonly [K in keyof T]: Tensor | Ragged }> {
     return new Dataset(new RaggedBatchNode(this.node, batchSize, options));
   }
@@ -505,3 +507,14 @@ Object.defineProperty(Dataset.prototype, autographIterate, {
     return tracedElements(this.node, site);
   },
 });
+
+/** The node of a dataset. @throws InvalidArgumentError for anything else. */
+function datasetNode(dataset: Dataset<unknown>, what: string): DatasetNode {
+  if (dataset instanceof Dataset) return dataset.node;
+  throw new InvalidArgumentError(`expected a dataset, got ${String(dataset)}`, what);
+}
+function datasetNodes(datasets: readonly Dataset<unknown>[], what: string): DatasetNode[] {
+  if (!Array.isArray(datasets))
+    throw new InvalidArgumentError(`expected a list of datasets, got ${String(datasets)}`, what);
+  return (datasets as readonly Dataset<unknown>[]).map((d) => datasetNode(d, what));
+}

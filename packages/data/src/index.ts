@@ -56,7 +56,7 @@ export type { InterleaveOptions } from './transformations/flat-map.ts';
 export type { GroupByWindowOptions } from './transformations/group.ts';
 export type { MapOptions } from './transformations/map.ts';
 export type { PaddedBatchOptions, PaddedShapes, PaddingValues } from './transformations/padded-batch.ts';
-export type { Ragged } from './transformations/ragged-batch.ts';
+export type { Ragged, RaggedBatchOptions } from './transformations/ragged-batch.ts';
 export type { ResampleOptions } from './transformations/resample.ts';
 export type { SampleOptions } from './transformations/sample.ts';
 export type { ShuffleOptions } from './transformations/shuffle.ts';

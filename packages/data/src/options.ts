@@ -22,6 +22,8 @@ const known: Readonly<Record<keyof DatasetOptions, 'boolean'>> = {
 
 /** @throws InvalidArgumentError for names and values that are no options. */
 export function checkOptions(options: DatasetOptions): DatasetOptions {
+  if (typeof options !== 'object' || options === null)
+    throw new InvalidArgumentError(`expected options, got ${String(options)}`, 'Dataset.withOptions');
   for (const [name, value] of Object.entries(options)) {
     const type = known[name as keyof DatasetOptions];
     if (type === undefined)

@@ -58,7 +58,9 @@ export class GeneratorNode implements DatasetNode {
 }
 
 function iterates(value: object): value is Iterable<unknown> | AsyncIterable<unknown> {
-  return Symbol.iterator in value || Symbol.asyncIterator in value;
+  // A scalar tensor has the name, and nothing under it.
+  const has = (name: symbol): boolean => typeof (value as Record<symbol, unknown>)[name] === 'function';
+  return has(Symbol.iterator) || has(Symbol.asyncIterator);
 }
 
 class GeneratorIterator extends ElementIterator {

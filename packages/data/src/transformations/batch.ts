@@ -185,7 +185,7 @@ export class RebatchNode extends UnaryNode {
     { dropRemainder = false }: BatchOptions,
   ) {
     const what = 'Dataset.rebatch';
-    const all = typeof sizes === 'number' ? [sizes] : [...sizes];
+    const all = Array.isArray(sizes) ? [...(sizes as readonly number[])] : [sizes as number];
     if (all.length === 0) throw new InvalidArgumentError('batchSize must name a size at least', what);
     for (const size of all) checkCount(size, 'batchSize', what);
     const [size] = all as [number, ...number[]];

@@ -26,6 +26,8 @@ export function bucketNode<T>(
   options: BucketOptions,
 ): GroupNode {
   const what = 'Dataset.bucketBySequenceLength';
+  if (!Array.isArray(bucketBoundaries) || !Array.isArray(bucketBatchSizes))
+    throw new InvalidArgumentError('bucketBoundaries and bucketBatchSizes must be lists of numbers', what);
   if (bucketBatchSizes.length !== bucketBoundaries.length + 1)
     throw new InvalidArgumentError(
       'bucketBatchSizes must have one size more than there are bucketBoundaries',

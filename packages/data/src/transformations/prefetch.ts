@@ -15,7 +15,7 @@ import {
 } from '../iterator.ts';
 import { later } from '../later.ts';
 import { fields, flag, list, UnaryIterator, UnaryNode } from '../node.ts';
-import { checkParallel } from '../options.ts';
+import { AUTOTUNE, checkCount } from '../options.ts';
 import { stackElements } from '../stacker.ts';
 import { disposeAll } from './map.ts';
 
@@ -29,7 +29,8 @@ export class PrefetchNode extends UnaryNode {
 
   constructor(input: DatasetNode, bufferSize: number) {
     super(input);
-    this.#size = bufferSize === 0 ? 0 : checkParallel(bufferSize, 'bufferSize', 'Dataset.prefetch', AHEAD);
+    this.#size =
+      bufferSize === AUTOTUNE ? AHEAD : checkCount(bufferSize, 'bufferSize', 'Dataset.prefetch', 0);
   }
 
   iterate(context: IterationContext): ElementIterator {

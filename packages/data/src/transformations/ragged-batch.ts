@@ -12,11 +12,16 @@ import { leavesOf, stackTensors, strings } from '../stacker.ts';
 import { type BatchOptions, batchesOf } from './batch.ts';
 import { ListBatchIterator } from './list-batch.ts';
 
+export interface RaggedBatchOptions extends BatchOptions {
+  /** Of `rowSplits`; int64 unless set. */
+  readonly rowSplitsDtype?: 'int32' | 'int64';
+}
+
 /** A component of a ragged batch: the rows of all elements one after the other, and where each element's begin and end. */
 export interface Ragged {
   /** [all rows, ...] */
   readonly values: Tensor;
-  /** int64 [elements + 1]: element i is rows `rowSplits[i]` to `rowSplits[i + 1]`. */
+  /** int64, unless int32 was asked for, [elements + 1]: element i is rows `rowSplits[i]` to `rowSplits[i + 1]`. */
   readonly rowSplits: Tensor;
 }
 
@@ -24,10 +29,17 @@ export class RaggedBatchNode extends UnaryNode {
   readonly kind = 'RaggedBatch';
   readonly #size: number;
   readonly #whole: boolean;
+  readonly #splits: 'int32' | 'int64';
 
-  constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
+  constructor(input: DatasetNode, size: number, options: RaggedBatchOptions) {
     const name = 'Dataset.raggedBatch';
+    const { dropRemainder = false, rowSplitsDtype = 'int64' } = options;
     checkCount(size, 'batchSize', name);
+    if (rowSplitsDtype !== 'int64' && rowSplitsDtype !== 'int32')
+      throw new InvalidArgumentError(
+        `rowSplitsDtype must be int64 or int32, got ${String(rowSplitsDtype)}`,
+        name,
+      );
     const { spec } = input;
     if (spec === null)
       throw new InvalidArgumentError(
@@ -43,12 +55,13 @@ export class RaggedBatchNode extends UnaryNode {
         if (!isRagged(s)) return new TensorSpec([batch, ...(s.shape as PartialShape)], s.dtype);
         return {
           values: new TensorSpec(s.shape === null ? null : [null, ...s.shape.slice(1)], s.dtype),
-          rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], 'int64'),
+          rowSplits: new TensorSpec([dropRemainder ? size + 1 : null], rowSplitsDtype),
         };
       }) as ElementSpec,
     );
     this.#size = size;
     this.#whole = dropRemainder;
+    this.#splits = rowSplitsDtype;
   }
 
   override cardinality(): number {
@@ -62,7 +75,7 @@ export class RaggedBatchNode extends UnaryNode {
       return mapLeaves(elements[0] as Element, (_, k) => {
         const tensors = leaves.map((l) => l[k] as Tensor);
         return isRagged(specs[k] as TensorSpec)
-          ? join(tensors)
+          ? join(tensors, this.#splits)
           : stackTensors(tensors, k, 'Dataset.raggedBatch');
       }) as Element;
     });
@@ -71,7 +84,7 @@ export class RaggedBatchNode extends UnaryNode {
 
 const isRagged = ({ shape }: TensorSpec): boolean => shape === null || shape.includes(null);
 
-function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
+function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K in keyof Ragged]: Tensor } {
   const first = tensors[0] as Tensor;
   const inner = first.shape.slice(1);
   for (const t of tensors) {
@@ -81,11 +94,11 @@ function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
         'Dataset.raggedBatch',
       );
   }
-  const splits = new BigInt64Array(tensors.length + 1);
+  const splits = new Array<number>(tensors.length + 1).fill(0);
   let rows = 0;
   tensors.forEach((t, i) => {
     rows += t.shape[0] as number;
-    splits[i + 1] = BigInt(rows);
+    splits[i + 1] = rows;
   });
   const shape = [rows, ...inner];
   if (first.dtype === 'string')
@@ -94,7 +107,7 @@ function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
         tensors.flatMap((t) => t.strings()),
         shape,
       ),
-      rowSplits: constant(splits),
+      rowSplits: constant(splits, splitsDtype),
     };
   const values = emptyTensor(first.dtype, shape);
   const to = viewOf(values);
@@ -103,5 +116,5 @@ function join(tensors: readonly Tensor[]): { [K in keyof Ragged]: Tensor } {
     to.set(viewOf(t) as never, at);
     at += t.size;
   }
-  return { values, rowSplits: constant(splits) };
+  return { values, rowSplits: constant(splits, splitsDtype) };
 }

@@ -42,9 +42,14 @@ export class ResampleNode extends UnaryNode {
     const what = 'Dataset.rejectionResample';
     super(input, input.spec === null ? null : [new TensorSpec([], 'int32'), input.spec]);
     for (const dist of [targetDist, options.initialDist ?? targetDist]) {
-      if (dist.length !== targetDist.length || dist.some((p) => !(p >= 0)) || Math.abs(sum(dist) - 1) > 1e-3)
+      if (
+        !Array.isArray(dist) ||
+        dist.length !== targetDist.length ||
+        dist.some((p) => !(p >= 0)) ||
+        Math.abs(sum(dist) - 1) > 1e-3
+      )
         throw new InvalidArgumentError(
-          `a distribution is a probability for each class, and they sum to 1, got [${dist}]`,
+          `a distribution is a probability for each class, and they sum to 1, got ${String(dist)}`,
           what,
         );
     }

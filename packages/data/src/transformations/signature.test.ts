@@ -19,6 +19,11 @@ describe('outputSignature', () => {
     expect(lengths.elementSpec).toBe(vector);
     expect([...lengths].map((x) => x.dtype)).toEqual(['int32', 'int32', 'int32']);
     expect(values(lengths.raggedBatch(3))).toEqual([{ values: [7, 7, 7, 7, 7, 7], rowSplits: [0, 1, 3, 6] }]);
+    const small = lengths.raggedBatch(3, { rowSplitsDtype: 'int32' });
+    expect([...small].map(({ rowSplits }) => [rowSplits.dtype, rowSplits.array()])).toEqual([
+      ['int32', [0, 1, 3, 6]],
+    ]);
+    expect(() => lengths.raggedBatch(3, { rowSplitsDtype: 'float32' as 'int32' })).toThrow(refused);
     const padded = lengths.paddedBatch(3, { paddedShapes: [4], paddingValues: -1 });
     expect(values(padded)).toEqual([
       [
