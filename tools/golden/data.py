@@ -209,7 +209,8 @@ def message(fn):
     try:
         fn()
     except Exception as error:  # the classes are TensorFlow's
-        return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
+        # Without the lines of a trace, which name places of this machine.
+        return f"{type(error).__name__}: {getattr(error, 'message', None) or error}".split("\n")[0]
     raise SystemExit("no error")
 
 

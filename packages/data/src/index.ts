@@ -27,6 +27,7 @@ export {
   type CsvValue,
 } from './files/csv-dataset.ts';
 export type { CsvFormat } from './files/csv-records.ts';
+export type { FileBatchOptions } from './files/file-batches.ts';
 export type { Compression, FileOptions } from './files/file-bytes.ts';
 export {
   FixedLengthRecordDataset,

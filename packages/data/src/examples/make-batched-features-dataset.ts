@@ -1,25 +1,17 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { Dataset } from '../dataset.ts';
+import type { Dataset } from '../dataset.ts';
+import { batchesOfRecords, type FileBatchOptions, filesOf } from '../files/file-batches.ts';
 import { TFRecordDataset } from '../files/file-datasets.ts';
 import type { FileNames } from '../files/files-node.ts';
-import { AUTOTUNE, checkCount } from '../options.ts';
+import { checkCount } from '../options.ts';
 import { batchSpec, type FeatureSpecs } from './features.ts';
 import { parseExample } from './parse-example.ts';
 
 /** Options of {@link makeBatchedFeaturesDataset}; names and defaults are TensorFlow's. */
-export interface BatchedFeaturesOptions {
+export interface BatchedFeaturesOptions extends FileBatchOptions {
   /** Makes the dataset of examples' bytes. Default: files of TFRecords, not compressed. */
   readonly reader?: ((filenames: Dataset<Tensor>) => Dataset<Tensor>) | undefined;
-  /** How often to go through the files. Default: without end, in whole batches. */
-  readonly numEpochs?: number | undefined;
-  /** Shuffle files and examples. Default: true. */
-  readonly shuffle?: boolean | undefined;
-  /** Default: 10,000. */
-  readonly shuffleBufferSize?: number | undefined;
-  readonly shuffleSeed?: number | undefined;
-  /** Default: AUTOTUNE. */
-  readonly prefetchBufferSize?: number | undefined;
   /** From how many files examples come in turn. Default: 1. */
   readonly readerNumThreads?: number | undefined;
   /** Whether a last batch that is not full is left out. Default: false. */
@@ -56,7 +48,7 @@ export function makeBatchedFeaturesDataset(
 ): Dataset<unknown> {
   const what = 'makeBatchedFeaturesDataset';
   checkCount(batchSize, 'batchSize', what);
-  const { shuffle = true, shuffleSeed, numEpochs, labelKey } = options;
+  const { labelKey, dropFinalBatch = false } = options;
   if (labelKey !== undefined && !Object.hasOwn(features, labelKey))
     throw new InvalidArgumentError(
       `labelKey must be one of the features, ${Object.keys(features).join(', ')}; got '${labelKey}'`,
@@ -64,12 +56,6 @@ export function makeBatchedFeaturesDataset(
     );
   const numParallelReads = options.readerNumThreads ?? 1;
   const reader = options.reader ?? ((names: FileNames) => new TFRecordDataset(names, { numParallelReads }));
-  let examples = reader(Dataset.listFiles(filePattern, { shuffle, seed: shuffleSeed }));
-  if (shuffle) {
-    const seed = shuffleSeed === undefined ? {} : { seed: shuffleSeed };
-    examples = examples.shuffle(options.shuffleBufferSize ?? 10_000, seed);
-  }
-  const dropRemainder = options.dropFinalBatch === true || numEpochs === undefined;
   const apart = <V>(
     row: Readonly<Record<string, V>>,
   ): Readonly<Record<string, V>> | [Record<string, V>, V] => {
@@ -77,12 +63,13 @@ export function makeBatchedFeaturesDataset(
     const { [labelKey]: label, ...rest } = row;
     return [rest, label as V];
   };
-  return examples
-    .repeat(numEpochs)
-    .raggedBatch(batchSize, { dropRemainder })
-    .map((batch) => apart(parseExample(batch, features)), {
-      runEagerly: true,
-      outputSignature: apart(batchSpec(features, dropRemainder ? batchSize : null)),
-    })
-    .prefetch(options.prefetchBufferSize ?? AUTOTUNE);
+  return batchesOfRecords(reader(filesOf(filePattern, options)), options, (examples, endless) => {
+    const dropRemainder = dropFinalBatch || endless;
+    return examples
+      .raggedBatch(batchSize, { dropRemainder })
+      .map((batch) => apart(parseExample(batch, features)), {
+        runEagerly: true,
+        outputSignature: apart(batchSpec(features, dropRemainder ? batchSize : null)),
+      });
+  });
 }

@@ -12,12 +12,14 @@ import {
   parseNumber,
 } from './csv-dataset.ts';
 import { CsvRecords, checkCsvFormat } from './csv-records.ts';
+import { batchesOfRecords, type FileBatchOptions, filesOf } from './file-batches.ts';
 import { checkFileOptions, FileBytes } from './file-bytes.ts';
 import type { CheckedElement } from './schema.ts';
 
 /** Options of {@link makeCsvDataset}; names and defaults are TensorFlow's. */
 export interface MakeCsvOptions<Output = CsvFeatures>
-  extends Omit<CsvOptions<Output>, 'selectCols' | 'excludeCols'> {
+  extends Omit<CsvOptions<Output>, 'selectCols' | 'excludeCols'>,
+    FileBatchOptions {
   /** The columns' names. Default: the first line of the first file. */
   readonly columnNames?: readonly string[] | undefined;
   /** The columns' dtypes and defaults, of all columns or of those selected. Default: found in the first rows. */
@@ -28,15 +30,6 @@ export interface MakeCsvOptions<Output = CsvFeatures>
   readonly selectColumns?: readonly string[] | undefined;
   /** Whether files begin with a line of names. Default: true. */
   readonly header?: boolean | undefined;
-  /** How often to go through the files. Default: without end, in whole batches. */
-  readonly numEpochs?: number | undefined;
-  /** Shuffle files and records. Default: true. */
-  readonly shuffle?: boolean | undefined;
-  /** Default: 10,000. */
-  readonly shuffleBufferSize?: number | undefined;
-  readonly shuffleSeed?: number | undefined;
-  /** Default: 1. */
-  readonly prefetchBufferSize?: number | undefined;
   /** Whether rows that cannot be read, or that the schema refuses, are left out. Default: false. */
   readonly ignoreErrors?: boolean | undefined;
   /** How many rows tell the dtypes. Default: 100. */
@@ -77,7 +70,7 @@ export function makeCsvDataset(
 ): Dataset<unknown> {
   const what = 'makeCsvDataset';
   checkCount(batchSize, 'batchSize', what);
-  const { header = true, shuffle = true, shuffleSeed, labelName, numEpochs } = options;
+  const { header = true, labelName } = options;
   const first = [...Dataset.listFiles(filePattern, { shuffle: false })][0]?.item<string>();
   if (first === undefined) throw new NotFoundError(`no file matches ${String(filePattern)}`, what);
   const names = options.columnNames ?? firstRow(first, header, options, what);
@@ -89,18 +82,14 @@ export function makeCsvDataset(
   if (labelName !== undefined && !taken.includes(labelName))
     throw new InvalidArgumentError(`there is no column '${labelName}' among ${taken.join(', ')}`, what);
 
-  const files = Dataset.listFiles(filePattern, { shuffle, seed: shuffleSeed });
   const csv = { ...options, header, selectCols: options.selectColumns && selectCols };
-  let records = new Dataset<unknown>(csvNode(files, columns, csv, what, { names: taken, label: labelName }));
+  let records = new Dataset<unknown>(
+    csvNode(filesOf(filePattern, options), columns, csv, what, { names: taken, label: labelName }),
+  );
   if (options.ignoreErrors === true) records = records.ignoreErrors();
-  if (shuffle) {
-    const seed = shuffleSeed === undefined ? {} : { seed: shuffleSeed };
-    records = records.shuffle(options.shuffleBufferSize ?? 10_000, seed);
-  }
-  return records
-    .repeat(numEpochs)
-    .batch(batchSize, { dropRemainder: numEpochs === undefined })
-    .prefetch(options.prefetchBufferSize ?? 1);
+  return batchesOfRecords(records, options, (rows, endless) =>
+    rows.batch(batchSize, { dropRemainder: endless }),
+  );
 }
 
 function* rowsOf(

@@ -1,0 +1,20 @@
+import '@eagre/backend-js';
+import { constant, InvalidArgumentError } from '@eagre/core';
+import { expect, it } from 'vitest';
+import { Dataset } from './index.ts';
+
+it.each([
+  () => Dataset.sampleFromDatasets({} as never),
+  () => Dataset.sampleFromDatasets([1 as never]),
+  () => Dataset.chooseFromDatasets(undefined as never, Dataset.range(2) as never),
+  () => Dataset.chooseFromDatasets([Dataset.range(2)], [Dataset.range(2)] as never),
+  () => Dataset.range(2).concatenate(null as never),
+  () => Dataset.range(2).concatenate([Dataset.range(2)] as never),
+  () => Dataset.range(2).rebatch(undefined as never),
+  () => Dataset.range(2).rejectionResample(() => 0, 1 as never),
+  () => Dataset.range(2).bucketBySequenceLength(() => 0, [1], undefined as never),
+  () => Dataset.range(2).withOptions(null as never),
+  () => [...Dataset.fromGenerator(constant(1) as never)],
+])('%s is refused', (fn) => {
+  expect(fn).toThrow(InvalidArgumentError);
+});
