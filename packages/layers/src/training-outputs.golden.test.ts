@@ -1,7 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { readFileSync } from 'node:fs';
-import { constant, type Tensor } from '@eagre/core';
+import type { Tensor } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
 import type { CompileOptions } from './compile.ts';
@@ -9,11 +8,8 @@ import type { Inputs } from './data-adapter.ts';
 import { Input } from './functional.ts';
 import { Dense } from './layers/index.ts';
 import { Model } from './model.ts';
+import { assertClose, readGolden, tensorOf, type Values } from './testing/golden.ts';
 
-interface Values {
-  readonly shape: number[];
-  readonly values: number[];
-}
 type Names = string | readonly string[] | Readonly<Record<string, string>>;
 interface Case {
   readonly name: string;
@@ -27,9 +23,10 @@ interface Case {
   readonly evaluated: Readonly<Record<string, number>>;
   readonly predicted: readonly Values[];
 }
-const golden = JSON.parse(
-  readFileSync(new URL('../golden/training-outputs.json', import.meta.url), 'utf8'),
-) as { readonly data: Readonly<Record<string, Values>>; readonly cases: readonly Case[] };
+const golden = readGolden<{
+  readonly data: Readonly<Record<string, Values>>;
+  readonly cases: readonly Case[];
+}>('training-outputs');
 
 class Subclass extends Model {
   readonly hidden = new Dense(4, { activation: 'tanh' });
@@ -54,20 +51,14 @@ function data(names: string): Tensor;
 function data(names: Names): Inputs;
 function data(names: Names): Inputs {
   if (typeof names === 'string') {
-    const { values, shape } = golden.data[names] as Values;
-    return constant(values, names === 'labels' ? 'int32' : 'float32', { shape });
+    return tensorOf(golden.data[names] as Values, names === 'labels' ? 'int32' : 'float32');
   }
   if (Array.isArray(names)) return (names as readonly string[]).map((name) => data(name));
   return Object.fromEntries(Object.entries(names).map(([output, name]) => [output, data(name as string)]));
 }
 
-function close(got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void {
-  expect(got.length, what).toBe(expected.length);
-  expected.forEach((v, i) => {
-    if (!(Math.abs(Number(got[i]) - v) <= 1e-5 * Math.max(1, Math.abs(v))))
-      expect.fail(`${what}: element ${i} is ${got[i]}, Keras has ${v}`);
-  });
-}
+const close = (got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void =>
+  assertClose(got, expected, what, 1e-5);
 function alike(got: Readonly<Record<string, unknown>>, expected: Readonly<Record<string, unknown>>): void {
   expect(Object.keys(got).sort()).toEqual(Object.keys(expected).sort());
   for (const [name, value] of Object.entries(expected))
@@ -79,7 +70,7 @@ describe.each([false, true])('as Keras trains several outputs, eagerly: %s', (ru
     const model = models[c.model]();
     const x = data('x');
     model(x);
-    model.setWeights(c.before.map(({ values, shape }) => constant(values, 'float32', { shape })));
+    model.setWeights(c.before.map((w) => tensorOf(w)));
     model.compile({ optimizer: new SGD(0.1), ...c.compile, runEagerly });
     const { sampleWeight, validationSplit } = c.fit;
     const { history } = await model.fit(x, data(c.y), {

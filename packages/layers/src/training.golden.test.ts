@@ -1,7 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { readFileSync } from 'node:fs';
-import { constant, type Tensor } from '@eagre/core';
+import type { Tensor } from '@eagre/core';
 import { losses } from '@eagre/metrics';
 import { Adam, type Optimizer, SGD } from '@eagre/optimizers';
 import { expect, test } from 'vitest';
@@ -10,12 +9,9 @@ import { BatchNormalization, Concatenate, Dense } from './layers/index.ts';
 import { Model } from './model.ts';
 import { l2 } from './regularizers.ts';
 import { Sequential } from './sequential.ts';
+import { assertClose, readGolden, tensorOf, type Values } from './testing/golden.ts';
 import type { FitOptions, ValidationData } from './training-options.ts';
 
-interface Values {
-  readonly shape: number[];
-  readonly values: number[];
-}
 interface Case {
   readonly name: string;
   readonly model: keyof typeof models;
@@ -31,7 +27,7 @@ interface Case {
   readonly evaluated: Record<string, number>;
   readonly predicted: Values;
 }
-const golden = JSON.parse(readFileSync(new URL('../golden/training.json', import.meta.url), 'utf8')) as {
+const golden = readGolden<{
   readonly data: Record<string, Values>;
   readonly cases: readonly Case[];
   readonly on_batch: {
@@ -41,11 +37,10 @@ const golden = JSON.parse(readFileSync(new URL('../golden/training.json', import
     readonly after: Values[];
     readonly predicted: Values;
   };
-};
+}>('training');
 
 const data = (name: string): Tensor => {
-  const { values, shape } = golden.data[name] as Values;
-  return constant(values, /abels|column/.test(name) ? 'int32' : 'float32', { shape });
+  return tensorOf(golden.data[name] as Values, /abels|column/.test(name) ? 'int32' : 'float32');
 };
 
 const classifier = (between: BatchNormalization[], penalty: number | null): Sequential =>
@@ -80,18 +75,12 @@ function lossOf(name: string): losses.LossLike {
   return name;
 }
 
-function close(got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void {
-  expect(got.length, what).toBe(expected.length);
-  expected.forEach((v, i) => {
-    const difference = Math.abs(Number(got[i]) - v);
-    if (!(difference <= 1e-5 * Math.max(1, Math.abs(v))))
-      throw new Error(`${what}: element ${i} is ${got[i]}, Keras has ${v}`);
-  });
-}
+const close = (got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void =>
+  assertClose(got, expected, what, 1e-5);
 
 test.each(golden.cases.map((c) => [c.name, c] as const))('as Keras trains: %s', async (_, c) => {
   const model = models[c.model]();
-  model.setWeights(c.before.map(({ values, shape }) => constant(values, 'float32', { shape })));
+  model.setWeights(c.before.map((w) => tensorOf(w)));
   model.compile({ optimizer: optimizerOf(c.optimizer), loss: lossOf(c.loss), ...c.compile });
   const options: Record<string, unknown> = { ...c.fit };
   if (c.fit['sampleWeight'] !== undefined) options['sampleWeight'] = data(c.fit['sampleWeight'] as string);
@@ -123,7 +112,7 @@ test.each(golden.cases.map((c) => [c.name, c] as const))('as Keras trains: %s', 
 test('single batches, as in Keras', () => {
   const { before, parts, logs, after, predicted } = golden.on_batch;
   const model = models.classifier();
-  model.setWeights(before.map(({ values, shape }) => constant(values, 'float32', { shape })));
+  model.setWeights(before.map((w) => tensorOf(w)));
   model.compile({
     optimizer: new SGD(0.1),
     loss: lossOf('sparse'),

@@ -1,6 +1,5 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { readFileSync } from 'node:fs';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import { constant, ones, random, type Tensor, withBackend } from '@eagre/core';
@@ -9,16 +8,13 @@ import { Input } from '../functional.ts';
 
 import type { Layer } from '../layer.ts';
 import { Model } from '../model.ts';
+import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
 import { runLayerTest } from '../testing/run-layer-test.ts';
 import * as layers from './index.ts';
 
 const { MultiHeadAttention, RMSNormalization } = layers;
 const classes: Record<string, unknown> = { ...layers };
 
-interface Values {
-  readonly shape: number[];
-  readonly values: number[];
-}
 interface Case {
   readonly layer: string;
   readonly config: Record<string, unknown>;
@@ -30,20 +26,11 @@ interface Case {
   readonly inputGradients: readonly Values[];
   readonly gradients: Record<string, Values>;
 }
-const golden = JSON.parse(readFileSync(new URL('../../golden/attention.json', import.meta.url), 'utf8')) as {
-  readonly cases: readonly Case[];
-};
-const tensor = ({ shape, values }: Values): Tensor => constant(values, 'float32', { shape });
+const golden = readGolden<{ readonly cases: readonly Case[] }>('attention');
+const tensor = (values: Values): Tensor => tensorOf(values);
 
-function close(got: Tensor, expected: Values, what: string): void {
-  expect(got.shape, what).toEqual(expected.shape);
-  const data = got.data();
-  expected.values.forEach((v, i) => {
-    const difference = Math.abs(Number(data[i]) - v);
-    if (!(difference <= 4e-6 * Math.max(2, Math.abs(v))))
-      throw new Error(`${what}: element ${i} is ${data[i]}, Keras has ${v}`);
-  });
-}
+const close = (got: Tensor, expected: Values, what: string): void =>
+  assertCloseTensor(got, expected, what, 4e-6, 2);
 
 describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
   test.each(golden.cases.map((c, i) => [`${i}: ${c.layer} ${JSON.stringify(c.config)}`, c] as const))(

@@ -1,19 +1,15 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { readFileSync } from 'node:fs';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import { constant, type Tensor, withBackend } from '@eagre/core';
+import { type Tensor, withBackend } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import type { Layer } from '../layer.ts';
+import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
 import * as layers from './index.ts';
 
 const classes: Record<string, unknown> = { ...layers };
 
-interface Values {
-  readonly shape: number[];
-  readonly values: number[];
-}
 interface Case {
   readonly layer: string;
   readonly config: Record<string, unknown>;
@@ -29,22 +25,12 @@ interface Case {
     readonly statistics?: Record<string, Values>;
   }[];
 }
-const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8')) as {
-  readonly cases: readonly Case[];
-};
+const golden = readGolden<{ readonly cases: readonly Case[] }>('layers');
 
-const tensor = ({ shape, values }: Values): Tensor => constant(values, 'float32', { shape });
+const tensor = (values: Values): Tensor => tensorOf(values);
 
-function close(got: Tensor, expected: Values, what: string): void {
-  expect(got.shape, what).toEqual(expected.shape);
-  const data = got.data();
-  expected.values.forEach((v, i) => {
-    const difference = Math.abs(Number(data[i]) - v);
-    if (!(difference <= 2e-6 * Math.max(2, Math.abs(v)))) {
-      throw new Error(`${what}: element ${i} is ${data[i]}, Keras has ${v}`);
-    }
-  });
-}
+const close = (got: Tensor, expected: Values, what: string): void =>
+  assertCloseTensor(got, expected, what, 2e-6, 2);
 
 describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
   test.each(golden.cases.map((c) => [`${c.layer} ${JSON.stringify(c.config)}`, c] as const))('%s', (_, c) => {

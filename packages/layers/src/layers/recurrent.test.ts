@@ -1,22 +1,14 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { readFileSync } from 'node:fs';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import {
-  constant,
-  InvalidArgumentError,
-  ones,
-  random,
-  Tensor,
-  type Variable,
-  withBackend,
-} from '@eagre/core';
+import { InvalidArgumentError, ones, random, Tensor, type Variable, withBackend } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { Input } from '../functional.ts';
 import type { Layer } from '../layer.ts';
 import { Model } from '../model.ts';
 import { Sequential } from '../sequential.ts';
+import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
 import { runLayerTest } from '../testing/run-layer-test.ts';
 import * as layers from './index.ts';
 
@@ -223,10 +215,6 @@ test('says what does not fit', () => {
 
 // ---- as Keras computes
 
-interface Values {
-  readonly shape: number[];
-  readonly values: number[];
-}
 interface Described {
   readonly layer: string;
   readonly config: Record<string, unknown>;
@@ -244,25 +232,17 @@ interface Case extends Described {
     readonly gradients: Record<string, Values>;
   }[];
 }
-const golden = JSON.parse(readFileSync(new URL('../../golden/rnn.json', import.meta.url), 'utf8')) as {
-  readonly cases: readonly Case[];
-};
+const golden = readGolden<{ readonly cases: readonly Case[] }>('rnn');
 const classes = layers as unknown as Record<
   string,
   { fromConfig(config: object): Layer } & (new (...args: unknown[]) => Layer)
 >;
-const tensor = ({ shape, values }: Values): Tensor => constant(values, 'float32', { shape });
+const tensor = (values: Values): Tensor => tensorOf(values);
 const made = ({ layer, config }: Described): Layer =>
   (classes[layer] as (typeof classes)[string]).fromConfig(config);
 
-function close(got: Tensor, expected: Values, what: string): void {
-  expect(got.shape, what).toEqual(expected.shape);
-  const data = got.data();
-  expected.values.forEach((v, i) => {
-    if (!(Math.abs(Number(data[i]) - v) <= 4e-6 * Math.max(1, Math.abs(v))))
-      throw new Error(`${what}: element ${i} is ${data[i]}, Keras has ${v}`);
-  });
-}
+const close = (got: Tensor, expected: Values, what: string): void =>
+  assertCloseTensor(got, expected, what, 4e-6);
 
 describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
   test.each(
