@@ -36,8 +36,8 @@ interface Kept {
   readonly stack: object;
 }
 
-function keptOf(values: readonly GraphValue[], stacks: readonly object[] | undefined): Kept[] {
-  return values.map((value, i) => ({ value, stack: stacks?.[i] as object }));
+function keptOf(values: readonly GraphValue[], stacks: readonly object[]): Kept[] {
+  return values.map((value, i) => ({ value, stack: stacks[i] as object }));
 }
 
 function restoredBy({ what, attrs }: GraphNode): Saved | null {
@@ -222,7 +222,7 @@ class Lowering extends OpLowering {
       counted: true,
       step: -1,
       placed: [],
-      popped: keptOf(body.arguments.slice(plain.length), restored.stacks[0]),
+      popped: keptOf(body.arguments.slice(plain.length), restored.stacks),
       pushed: [],
       outputs: body.outputs,
       stored: [],
@@ -231,7 +231,7 @@ class Lowering extends OpLowering {
     inputs.splice(carried, 0, turns);
     const outputs = [...node.outputs.map((v) => this.fresh(v)), symbolicTensor('int32', [])];
     const test = this.#sub(body, []).countDown(plain, carried);
-    this.#addCall('While', [test, turn], inputs, outputs, [], restored.stacks.flat());
+    this.#addCall('While', [test, turn], inputs, outputs, [], restored.stacks);
   }
 
   #sub(graph: Graph, written: readonly Variable[]): Lowering {
@@ -300,14 +300,14 @@ class Lowering extends OpLowering {
     return stack;
   }
 
-  /** The stacks that bodies with this record push to, for gradients that are in this graph. */
+  /** The stacks that the loop with this record pushes to, for gradients that are in this graph. */
   #stacksOf(record: ForwardRecord): object[] {
-    return record.saved.filter((s) => this.#restored.has(s)).flatMap((s) => s.stacks.flat());
+    return record.saved.filter((s) => this.#restored.has(s)).flatMap((s) => s.stacks);
   }
 
   #pushes(record: ForwardRecord): Kept[] {
     const wanted = record.saved.filter((s) => this.#restored.has(s));
-    return wanted.flatMap((s) => keptOf(s.values[0] as readonly GraphValue[], s.stacks[0]));
+    return wanted.flatMap((s) => keptOf(s.values, s.stacks));
   }
 
   #push({ value, stack }: Kept): void {

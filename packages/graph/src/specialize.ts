@@ -109,11 +109,11 @@ class Specializing {
     return record;
   }
 
-  /** What a gradient takes over from the bodies of its node, which come before it. */
+  /** What a gradient takes over from the body of its loop, which comes before it. */
   #restored(traced: Saved): Saved {
     let saved = this.#saved.get(traced);
     if (saved === undefined) {
-      saved = this.#record(traced.of).save(traced.values.map((list) => list.map((v) => this.#value(v))));
+      saved = this.#record(traced.of).save(traced.values.map((v) => this.#value(v)));
       this.#saved.set(traced, saved);
     }
     return saved;

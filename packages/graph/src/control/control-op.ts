@@ -16,54 +16,54 @@ import type { Graph, GraphValue } from '../graph.ts';
 export interface Interpreter {
   /** Runs a body on tensors for its arguments. @returns its outputs, and behind them the values that are to be saved. */
   run(graph: Graph, inputs: readonly Tensor[], saved?: readonly GraphValue[]): readonly Tensor[];
-  /** What branches and loops have left for their gradients, by their records. */
+  /** What loops have left for their gradients, by their records. */
   readonly histories: Map<ForwardRecord, unknown>;
   /** Whether variables change and code of the host runs; without, only values are computed. */
   readonly effects: boolean;
 }
 
-/** Values in the bodies of one node that another node, its gradient, takes over: by body, in the order of the gradient's arguments. */
+/** Values in the body of a loop that another node, its gradient, takes over of each turn: in the order of the gradient's arguments. */
 export interface Saved {
   readonly of: ForwardRecord;
-  readonly values: readonly (readonly GraphValue[])[];
+  readonly values: readonly GraphValue[];
   /** For each value, what its stack is known by. */
-  readonly stacks: readonly (readonly object[])[];
+  readonly stacks: readonly object[];
 }
 
-/** What is known of a node with bodies beside its attributes: who needs values that only it has seen. */
+/** What is known of a loop beside its attributes: who needs values that only it has seen. */
 export class ForwardRecord {
   /** Who traced the node: its gradient must be traced there too. */
   readonly tracer: Tracer | null = context.tracer;
   readonly saved: Saved[] = [];
 
   /**
-   * Has these values of each body kept for a gradient.
+   * Has these values of each turn kept for a gradient.
    * @throws UnimplementedError, of `op`, where the two are not in one graph.
    */
-  save(values: readonly (readonly GraphValue[])[], op?: string): Saved {
+  save(values: readonly GraphValue[], op?: string): Saved {
     if (this.tracer !== context.tracer) {
       throw new UnimplementedError(
         'the gradient has to be taken in the function, branch or loop that the op stands in, not in one inside of that',
         op,
       );
     }
-    const saved: Saved = { of: this, values, stacks: values.map((list) => list.map(() => ({}))) };
+    const saved: Saved = { of: this, values, stacks: values.map(() => ({})) };
     this.saved.push(saved);
     return saved;
   }
 
-  /** All that gradients take over from that body. */
-  valuesOf(body: number): readonly GraphValue[] {
-    return this.saved.flatMap(({ values }) => values[body] as readonly GraphValue[]);
+  /** All that gradients take over. */
+  get values(): readonly GraphValue[] {
+    return this.saved.flatMap(({ values }) => values);
   }
 
-  /** Which of `tensors`, what `valuesOf` names, each gradient takes over. */
-  split(body: number, tensors: readonly Tensor[]): ReadonlyMap<Saved, readonly Tensor[]> {
+  /** Which of `tensors`, what `values` names, each gradient takes over. */
+  split(tensors: readonly Tensor[]): ReadonlyMap<Saved, readonly Tensor[]> {
     let first = 0;
     return new Map(
       this.saved.map((saved) => {
         const from = first;
-        first += (saved.values[body] as readonly GraphValue[]).length;
+        first += saved.values.length;
         return [saved, tensors.slice(from, first)];
       }),
     );

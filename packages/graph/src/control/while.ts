@@ -85,14 +85,14 @@ class WhileOp extends ControlOp {
     interpreter: Interpreter,
   ): readonly Tensor[] {
     const { condition, body, record } = attrs as WhileAttrs;
-    const wanted = record.valuesOf(0);
+    const wanted = record.values;
     const turns: Turns = [];
     const same = inputs.slice(body.outputs.length);
     let carried = inputs.slice(0, body.outputs.length);
     while ((interpreter.run(condition, [...carried, ...same])[0] as Tensor).item()) {
       const results = interpreter.run(body, [...carried, ...same], wanted);
       carried = results.slice(0, carried.length);
-      turns.push(record.split(0, results.slice(carried.length)));
+      turns.push(record.split(results.slice(carried.length)));
     }
     interpreter.histories.set(record, turns);
     return carried;
@@ -196,7 +196,7 @@ function whileGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[]): 
   const all = [dy, ...more];
   const attrs: WhileGradAttrs = {
     body: tracer.graph,
-    restored: record.save([values], 'While'),
+    restored: record.save(values, 'While'),
     forward,
     carried,
     summed,
