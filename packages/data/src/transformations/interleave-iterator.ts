@@ -150,10 +150,10 @@ export class InterleaveIterator extends ElementIterator {
 
   /** Asks the datasets whose turns are next, as many at once as is wanted, unless nothing ever has to be waited for. */
   #askAhead(): void {
-    // What answers at once would begin this anew for each element.
-    if (!this.#waits || this.#asking || this.#closed || this.#restored) return;
-    this.#asking = true;
     const { parallel } = this.#settings;
+    // What answers at once would begin this anew for each element.
+    if (parallel === 1 || !this.#waits || this.#asking || this.#closed || this.#restored) return;
+    this.#asking = true;
     const { length } = this.#lanes;
     for (let i = 0; i < length; i++) {
       const slot = (this.#at + i) % length;

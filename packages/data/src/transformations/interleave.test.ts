@@ -185,6 +185,23 @@ describe('several at once', () => {
     await iterator.close();
   });
 
+  it('are not asked ahead where one at a time is wanted', async () => {
+    let made = 0;
+    const endless = () =>
+      Dataset.fromGenerator(async function* () {
+        for (;;) yield made++;
+      }) as Dataset<Tensor>;
+    for (const dataset of [numbers(2).flatMap(endless), numbers(2).interleave(endless, { cycleLength: 2 })]) {
+      made = 0;
+      const iterator = dataset.iterator();
+      await iterator.nextAsync();
+      await iterator.nextAsync();
+      await turns(9);
+      expect(made).toBe(2);
+      await iterator.close();
+    }
+  });
+
   it('of which one needs no waiting are not asked without end', async () => {
     const long = Dataset.range(200_000, { outputType: 'int32' });
     const dataset = numbers(2).interleave(async () => long, {
