@@ -30,7 +30,10 @@ export function indexOf(value: Index, what: string, op: string): number | Tensor
   if (typeof value === 'number') return value;
   const t = toTensor(value);
   if (!isInteger(t.dtype) || t.size !== 1)
-    throw new InvalidArgumentError(`${what} is ${t.dtype} [${t.shape}], expected one integer`, op);
+    throw new InvalidArgumentError(
+      `${what} is ${t.dtype} [${t.shape}], expected one integer: index.cast('int32'), or tf.range(n, { dtype: 'int32' })`,
+      op,
+    );
   const found = known(t);
   return found === null ? (t.rank === 0 ? t : reshape(t, [])) : Number(viewOf(found)[0]);
 }
