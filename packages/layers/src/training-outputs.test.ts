@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
-import { ones, Tensor, zeros } from '@eagre/core';
+import { getBackend } from '@eagre/backend';
+import { ones, Tensor, withBackend, zeros } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
 import type { CompileOptions } from './compile.ts';
@@ -109,6 +110,20 @@ test('functions of the user see the targets and predictions of their output', as
     [4, 1],
     [4, 1],
   ]);
+});
+
+test.each([false, true])('nothing of a batch stays in memory, eagerly: %s', async (runEagerly) => {
+  using _ = withBackend('js');
+  const model = compiled({ loss: 'mse', metrics: { b: ['mae'] }, runEagerly });
+  const taken = (): number => getBackend('js').allocator.info().bytesTaken;
+  const options = { ...quiet, batchSize: 2, shuffle: false };
+  const data = [ones([4, 3]), ones([4, 2])] as const;
+  const targets = [zeros([4, 2]), ones([4, 1])] as const;
+  const weights = [ones([4]), ones([4])] as const;
+  await model.fit(data, targets, { ...options, sampleWeight: weights });
+  const before = taken();
+  for (let i = 0; i < 5; i++) await model.fit(data, targets, { ...options, sampleWeight: weights });
+  expect(taken()).toBe(before);
 });
 
 describe('what does not fit the outputs', () => {
