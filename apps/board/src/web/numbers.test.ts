@@ -25,7 +25,7 @@ test('durations have two units', () => {
     '1m',
     '1m 30s',
     '1h',
-    '60m',
+    '1h',
     '2h 30m',
     '1d',
     '1d 4h',

@@ -27,7 +27,8 @@ export function duration(seconds: number): string {
     const [below, small] = units[i + 1] ?? [1, 's'];
     const rest = Math.round((size % unit) / below);
     const whole = Math.floor(size / unit);
-    if (rest * below >= unit) return `${sign}${whole + 1}${name}`;
+    // Rounded up to the next whole, which may be one of the larger unit.
+    if (rest * below >= unit) return sign + duration((whole + 1) * unit);
     return `${sign}${whole}${name}${rest > 0 ? ` ${rest}${small}` : ''}`;
   }
   return `${sign}${Number(size.toPrecision(3))}s`;
