@@ -14,7 +14,13 @@ it.each([
   () => Dataset.range(2).rejectionResample(() => 0, 1 as never),
   () => Dataset.range(2).bucketBySequenceLength(() => 0, [1], undefined as never),
   () => Dataset.range(2).withOptions(null as never),
+  () => Dataset.range(2).interleave(() => Dataset.range(1), { numParallelCalls: 10n ** 30n } as never),
   () => [...Dataset.fromGenerator(constant(1) as never)],
 ])('%s is refused', (fn) => {
   expect(fn).toThrow(InvalidArgumentError);
+});
+
+it('nothing is repeated at once, however often', () => {
+  expect([...Dataset.range(0).repeat(2 ** 31)]).toEqual([]);
+  expect([...Dataset.range(1).repeat(3)]).toHaveLength(3);
 });

@@ -266,8 +266,9 @@ class RepeatIterator extends ElementIterator {
       this.#any = true;
       return step;
     }
-    // Repeating nothing without an end would never come to one.
-    const last = this.#count === Number.POSITIVE_INFINITY && !this.#any;
+    // Repeating nothing without an end would never come to one, and billions of times hardly.
+    const endless = this.#count === Number.POSITIVE_INFINITY || this.#node.cardinality() === 0;
+    const last = endless && !this.#any;
     this.#round = last ? Number.POSITIVE_INFINITY : this.#round + 1;
     this.#any = false;
     const old = this.#input;
