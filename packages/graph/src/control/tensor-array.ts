@@ -32,9 +32,8 @@ import {
   showShape,
   toOwnTensor,
   toTensor,
-  viewOf,
 } from '@eagre/core/internal';
-import { FunctionTracer } from '../tracer.ts';
+import { type Contents, nothingOf, runsOf, sizeOption, Unwritten } from './array-contents.ts';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
@@ -56,22 +55,6 @@ interface Traits {
   readonly inferShape: boolean;
   elementShape: PartialShape | null;
 }
-
-/** As many elements as a size that is not known says, of which none is written. */
-class Unwritten {
-  readonly length: number;
-  constructor(length: number) {
-    this.length = length;
-  }
-}
-
-/** The elements, null where nothing was written; in a graph, maybe all of them in one tensor. */
-type Contents = Versions<Tensor | null> | Unwritten | Tensor;
-
-const nothingOf = (size: number): Contents =>
-  isUnknownSize(size)
-    ? new Unwritten(size)
-    : new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
 
 const OP = 'TensorArray';
 const NO_ELEMENTS: TensorArrayOptions = { size: 0 };
@@ -455,47 +438,6 @@ export class TensorArray {
       OP,
     );
   }
-}
-
-/** What follows one another in a list: written elements, or places of unwritten ones. */
-function runsOf(
-  elements: readonly (Tensor | null)[],
-): readonly { readonly count: number; readonly items: readonly Tensor[] }[] {
-  const runs: { count: number; items: Tensor[] }[] = [];
-  for (const element of elements) {
-    let run = runs.at(-1);
-    if (run === undefined || run.items.length > 0 !== (element !== null))
-      runs.push((run = { count: 0, items: [] }));
-    run.count++;
-    if (element !== null) run.items.push(element);
-  }
-  return runs;
-}
-
-/** A size that a tensor gives, where that is one that is not known while a function is traced for any. */
-function unknownSizeOf(size: TensorLike): readonly number[] | null {
-  const { tracer } = context;
-  if (!(size instanceof Tensor) || !(tracer instanceof FunctionTracer)) return null;
-  const found = tracer.constant(size, false, true);
-  return found === null ? null : Array.from(viewOf(found), Number);
-}
-
-function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
-  if (size === undefined) {
-    if (dynamicSize) return 0;
-    throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
-  }
-  const known = knownNumbers(size, OP) ?? unknownSizeOf(size);
-  if (known === null) {
-    throw new InvalidArgumentError(
-      'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
-      OP,
-    );
-  }
-  const [n] = known;
-  if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
-    throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
-  return n;
 }
 
 function indexTensor(index: TensorLike): Tensor {

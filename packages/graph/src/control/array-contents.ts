@@ -1,0 +1,69 @@
+// What a TensorArray holds, and how many elements that are.
+import { InvalidArgumentError } from '@eagre/backend';
+import { Tensor, type TensorLike } from '@eagre/core';
+import { context, isUnknownSize, viewOf } from '@eagre/core/internal';
+import { FunctionTracer } from '../tracer.ts';
+import { knownNumbers } from './known.ts';
+import { Versions } from './versions.ts';
+
+const OP = 'TensorArray';
+
+/** As many elements as a size that is not known says, of which none is written. */
+export class Unwritten {
+  readonly length: number;
+  constructor(length: number) {
+    this.length = length;
+  }
+}
+
+/** The elements, null where nothing was written; in a graph, maybe all of them in one tensor. */
+export type Contents = Versions<Tensor | null> | Unwritten | Tensor;
+
+/** Contents of which nothing is written. */
+export function nothingOf(size: number): Contents {
+  return isUnknownSize(size)
+    ? new Unwritten(size)
+    : new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
+}
+
+/** What follows one another in a list: written elements, or places of unwritten ones. */
+export function runsOf(
+  elements: readonly (Tensor | null)[],
+): readonly { readonly count: number; readonly items: readonly Tensor[] }[] {
+  const runs: { count: number; items: Tensor[] }[] = [];
+  for (const element of elements) {
+    let run = runs.at(-1);
+    if (run === undefined || run.items.length > 0 !== (element !== null))
+      runs.push((run = { count: 0, items: [] }));
+    run.count++;
+    if (element !== null) run.items.push(element);
+  }
+  return runs;
+}
+
+/** A size that a tensor gives, where that is one that is not known while a function is traced for any. */
+function unknownSizeOf(size: TensorLike): readonly number[] | null {
+  const { tracer } = context;
+  if (!(size instanceof Tensor) || !(tracer instanceof FunctionTracer)) return null;
+  const found = tracer.constant(size, false, true);
+  return found === null ? null : Array.from(viewOf(found), Number);
+}
+
+/** How many elements options ask for. @throws InvalidArgumentError for a size that is not known while tracing. */
+export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
+  if (size === undefined) {
+    if (dynamicSize) return 0;
+    throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
+  }
+  const known = knownNumbers(size, OP) ?? unknownSizeOf(size);
+  if (known === null) {
+    throw new InvalidArgumentError(
+      'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
+      OP,
+    );
+  }
+  const [n] = known;
+  if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
+    throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
+  return n;
+}
