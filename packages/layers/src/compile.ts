@@ -1,4 +1,4 @@
-import { FailedPreconditionError } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import { metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
@@ -51,9 +51,12 @@ const optionNames: OptionNames<CompileOptions> = {
 export function compile(model: Model, options: CompileOptions): void {
   checkOptionNames(options, optionNames, 'compile');
   const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics, runEagerly = false } = options;
+  const noLoss = loss === undefined || loss === null;
+  if (noLoss && lossWeights !== undefined && lossWeights !== null)
+    throw new InvalidArgumentError('lossWeights are of no use without a loss', 'compile');
   const training: Training = {
     optimizer: getOptimizer(optimizer),
-    loss: loss === undefined || loss === null ? undefined : new CompiledLoss(loss, lossWeights ?? undefined),
+    loss: noLoss ? undefined : new CompiledLoss(loss, lossWeights ?? undefined),
     mean: new metricsModule.Mean('loss'),
     metrics: new CompiledMetrics(metrics, weightedMetrics),
     runEagerly,

@@ -4,7 +4,7 @@ import { ones, Tensor, withBackend, zeros } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
 import type { CompileOptions } from './compile.ts';
-import type { BatchLike } from './data-adapter.ts';
+import type { BatchLike, Inputs } from './data-adapter.ts';
 import { Input } from './functional.ts';
 import { Concatenate, Dense } from './layers/index.ts';
 import { Model } from './model.ts';
@@ -112,6 +112,21 @@ test('functions of the user see the targets and predictions of their output', as
   ]);
 });
 
+test('a model of one output takes lists, names and a weight as well', async () => {
+  const model = new Sequential([new Dense(1, { name: 'last', kernelInitializer: 'ones', inputShape: [3] })]);
+  const evaluate = async (options: CompileOptions, targets: Inputs) => {
+    model.compile(options);
+    return model.evaluate(x.left, targets, quiet);
+  };
+  const expected = { loss: 4, mae: 2 };
+  expect(await evaluate({ loss: 'mse', metrics: ['mae'] }, y.b)).toEqual(expected);
+  expect(await evaluate({ loss: ['mse'], metrics: [['mae']] }, [y.b])).toEqual(expected);
+  expect(await evaluate({ loss: { last: 'mse' }, metrics: { last: 'mae' } }, { last: y.b })).toEqual(
+    expected,
+  );
+  expect(await evaluate({ loss: 'mse', lossWeights: 0.5 }, y.b)).toEqual({ loss: 2 });
+});
+
 test.each([false, true])('nothing of a batch stays in memory, eagerly: %s', async (runEagerly) => {
   using _ = withBackend('js');
   const model = compiled({ loss: 'mse', metrics: { b: ['mae'] }, runEagerly });
@@ -150,6 +165,10 @@ describe('what does not fit the outputs', () => {
     'weights that are no numbers': [
       () => compiled({ loss: 'mse', lossWeights: ['1', '2'] as never }),
       'lossWeights must be numbers',
+    ],
+    'weights without losses': [
+      () => compiled({ lossWeights: [1, 2] }),
+      'lossWeights are of no use without a loss',
     ],
     'metrics in one list': [
       () => compiled({ loss: 'mse', metrics: ['mae'] }),
