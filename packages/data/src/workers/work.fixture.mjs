@@ -1,5 +1,5 @@
 /** For tests: what threads do. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 
 export const double = ({ data, shape, dtype }) => ({ data: data.map((v) => v + v), shape, dtype });
@@ -19,6 +19,14 @@ export const refuse = ({ data }) => {
 export const exit = () => process.exit(3);
 
 export const value = 1;
+
+/** The first element waits until another one has been seen. */
+export const firstLater = async ({ data }, folder) => {
+  const mark = `${folder.data[0]}/seen`;
+  if (data[0] !== 0n) writeFileSync(mark, '');
+  else while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 5));
+  return Number(data[0]);
+};
 
 /** Tells that it runs by a file for each element. */
 export const note = ({ data }, folder) => {

@@ -36,11 +36,20 @@ describe('mapOnWorkers', () => {
     ]);
     const slow = mapOnWorkers<number>(numbers(5), { worker, export: 'slowFirst' }, { numParallelCalls: 3 });
     expect((await collect(slow)).map((t) => t.item())).toEqual([0, 1, 2, 3, 4]);
-    const any = { numParallelCalls: 3, deterministic: false };
-    const loose = mapOnWorkers<number>(numbers(5), { worker, export: 'slowFirst' }, any);
-    const found = (await collect(loose)).map((t) => t.item());
-    expect(found[0]).not.toBe(0);
-    expect(found.sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('gives results as they are ready, if wanted', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eagre-workers-'));
+    try {
+      const any = { numParallelCalls: 3, deterministic: false };
+      const named = Dataset.zip([numbers(5), Dataset.fromTensors(folder).repeat()]);
+      const loose = mapOnWorkers<number>(named, { worker, export: 'firstLater' }, any);
+      const found = (await collect(loose)).map((t) => t.item<number>());
+      expect(found[0]).not.toBe(0);
+      expect(found.sort()).toEqual([0, 1, 2, 3, 4]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('sends structures both ways, from several threads', async () => {
