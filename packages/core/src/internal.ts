@@ -19,6 +19,7 @@ export { threads, useBackend } from './device.ts';
 export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
+export { checkListSize } from './list-size.ts';
 export { camelCaseKeys, snakeCase } from './module.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';
 export {

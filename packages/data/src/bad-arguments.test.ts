@@ -1,7 +1,7 @@
 import '@eagre/backend-js';
-import { constant, InvalidArgumentError } from '@eagre/core';
+import { constant, InvalidArgumentError, ResourceExhaustedError } from '@eagre/core';
 import { expect, it } from 'vitest';
-import { Dataset } from './index.ts';
+import { Dataset, FixedLenFeature, parseExample, TextLineDataset } from './index.ts';
 
 it.each([
   () => Dataset.sampleFromDatasets({} as never),
@@ -15,9 +15,22 @@ it.each([
   () => Dataset.range(2).bucketBySequenceLength(() => 0, [1], undefined as never),
   () => Dataset.range(2).withOptions(null as never),
   () => Dataset.range(2).interleave(() => Dataset.range(1), { numParallelCalls: 10n ** 30n } as never),
+  () => Dataset.range(2).interleave(() => Dataset.range(1), { cycleLength: 2 ** 31 }),
+  () => new TextLineDataset('none', { numParallelReads: 2 ** 31 }),
   () => [...Dataset.fromGenerator(constant(1) as never)],
 ])('%s is refused', (fn) => {
   expect(fn).toThrow(InvalidArgumentError);
+});
+
+it.each([
+  () => [
+    ...Dataset.fromTensorSlices(['a', 'b'])
+      .batch(1)
+      .paddedBatch(2, { paddedShapes: [2 ** 31] }),
+  ],
+  () => parseExample([new Uint8Array()], { x: new FixedLenFeature([2 ** 31], 'int64', { defaultValue: 1 }) }),
+])('%s is refused before an array is made', (fn) => {
+  expect(fn).toThrow(ResourceExhaustedError);
 });
 
 it('nothing is repeated at once, however often', () => {

@@ -50,7 +50,13 @@ export function checkCount(value: number, name: string, what: string, least = 1)
   return value;
 }
 
-/** `value` or AUTOTUNE, as a number of calls at once or elements ahead. */
+// A list has a place for each.
+const MOST_AT_ONCE = 2 ** 20;
+
+/** `value` or AUTOTUNE, as a number of calls, files or datasets at once. @throws InvalidArgumentError for more than a million. */
 export function checkParallel(value: number, name: string, what: string, chosen: number): number {
-  return value === AUTOTUNE ? chosen : checkCount(value, name, what);
+  if (value === AUTOTUNE) return chosen;
+  if (checkCount(value, name, what) > MOST_AT_ONCE)
+    throw new InvalidArgumentError(`${name} must be at most ${MOST_AT_ONCE}, got ${value}`, what);
+  return value;
 }

@@ -1,6 +1,6 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
-import { sizeOf } from '@eagre/core/internal';
+import { checkListSize, sizeOf } from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
 import { decodeText } from '../files/readers.ts';
 import { needsValue } from '../plain-code.ts';
@@ -58,7 +58,7 @@ export function parseExample<F extends FeatureSpecs>(
   );
   return each(features, (name, spec) => {
     const all = examples.map((example, i) => valuesOf(example, name, spec, i, what));
-    const size = Math.max(0, ...all.map((values) => values.length));
+    const size = all.reduce((most, values) => Math.max(most, values.length), 0);
     const rows = all.flatMap((values) => [
       ...Array.from(values),
       ...new Array<number | bigint | string>(size - values.length).fill(padding(spec)),
@@ -143,7 +143,10 @@ function defaults(
   size: number,
   fail: (fault: string) => InvalidArgumentError,
 ): readonly (number | bigint | string)[] {
-  if (typeof value !== 'object') return new Array<number | bigint | string>(size).fill(value);
+  if (typeof value !== 'object') {
+    checkListSize(size, 'default values', 'give a smaller shape');
+    return new Array<number | bigint | string>(size).fill(value);
+  }
   if (value.length === size) return value;
   throw fail(`has ${value.length} default values where ${size} are needed`);
 }

@@ -1,7 +1,7 @@
 // `paddedBatch`: elements of different shapes are padded to one.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
-import { emptyTensor, sameShape, showShape, toTensor, viewOf } from '@eagre/core/internal';
+import { checkListSize, emptyTensor, sameShape, showShape, toTensor, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import { type Element, isPlainObject, mapLeaves } from '../elements/structure.ts';
@@ -185,6 +185,7 @@ function pad(
   const fill = padding(value, dtype);
   const size = shape.reduce((a, b) => a * b, 1);
   if (dtype === 'string') {
+    checkListSize(size * tensors.length, 'strings', 'pad to less, or make smaller batches', what);
     const all = new Array<string>(size * tensors.length).fill(fill as string);
     tensors.forEach((t, i) => {
       const source = t.strings();
