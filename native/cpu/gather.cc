@@ -266,7 +266,7 @@ void scatter_nd(Args& a) {
   visit_indices(indices, [&](auto* index) {
     const int64_t* rows = tuple_rows(t, index);
     if (y.size == 0) return;
-    parallel_copy(y.data, base.data, y.size * static_cast<int64_t>(dtype_size(y.dtype)));
+    if (y.data != base.data) parallel_copy(y.data, base.data, y.size * static_cast<int64_t>(dtype_size(y.dtype)));
     if (mode == 0) {
       visit_size(y.dtype, [&](auto tag) {
         using T = decltype(tag);

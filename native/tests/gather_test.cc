@@ -192,6 +192,11 @@ int main() {
     CHECK(Call().in(base).in(rows).in(updates).out(y).attr(mode).run("ScatterNd") == Code::ok);
     CHECK(y[0] != y[0] && y[1] != y[1]);
   }
+  // Over what it adds to, a row that comes twice included.
+  Array<float> sums({3}, {1, 2, 3}), more({3}, {10, 20, 30});
+  Array<int32_t> twice({3, 1}, {2, 0, 2});
+  CHECK(Call().in(sums).in(twice).in(more).out(sums).attr(1).run("ScatterNd") == Code::ok);
+  CHECK(sums[0] == 21 && sums[1] == 2 && sums[2] == 43);
   Random random(19);
   auto dy = Array<float>::make({40000, 64}, [&](int64_t) { return random.uniform(); });
   auto indices = Array<int32_t>::make({40000}, [&](int64_t) { return random.below(3000); });
