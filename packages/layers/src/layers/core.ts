@@ -24,7 +24,7 @@ export class InputLayer extends Layer {
   readonly shape: PartialShape;
 
   constructor(options: InputLayerOptions) {
-    const shape = options.shape ?? options.inputShape;
+    const shape = options?.shape ?? options?.inputShape;
     super(shape === undefined ? options : { ...options, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
     this.shape = [...shape];
