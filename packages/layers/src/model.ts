@@ -6,6 +6,7 @@ import {
   type Tensor,
   type TrackableView,
 } from '@eagre/core';
+import { takesOptions } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
 import {
@@ -33,6 +34,7 @@ import {
   type TensorSpec,
   tryOut,
 } from './layer.ts';
+import { layerOptions } from './layers/weights.ts';
 import {
   predictOnBatch,
   type TestOnBatchOptions,
@@ -293,3 +295,5 @@ function optionsOf(
 function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }
+
+takesOptions<ModelOptions>({ ...layerOptions, inputs: true, outputs: true }, Model);

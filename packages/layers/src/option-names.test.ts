@@ -2,10 +2,13 @@ import '@eagre/backend-js';
 import { InvalidArgumentError, ones } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import * as constraints from './constraints.ts';
+import { Input } from './functional.ts';
 import * as initializers from './initializers.ts';
+import type { KerasTensor } from './keras-tensor.ts';
 import { Layer } from './layer.ts';
 import * as layers from './layers/index.ts';
 import { Dense } from './layers/index.ts';
+import { Model } from './model.ts';
 import * as regularizers from './regularizers.ts';
 import { Sequential } from './sequential.ts';
 
@@ -157,6 +160,15 @@ describe('layers take options by the names that they know', () => {
     }
     expect(new Own({ mine: 1, useBias: false }).useBias).toBe(false);
   });
+});
+
+test('models as well', () => {
+  expect(() => new Sequential([], { nmae: 'mine' } as never)).toThrow("Sequential: 'nmae' is no option");
+  expect(() => new Model({ input: 1 } as never)).toThrow("Model: 'input' is no option");
+  const a = Input({ shape: [2] });
+  const b = new Dense(1)(a) as KerasTensor;
+  expect(() => new Model(a, b, { nmae: 'mine' } as never)).toThrow("Model: 'nmae' is no option");
+  expect(new Model(a, b, { name: 'mine' }).name).toBe('mine');
 });
 
 test('a class in the place of a layer', () => {

@@ -5,7 +5,7 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { isKept } from '@eagre/core/internal';
+import { isKept, takesOptions } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -16,6 +16,8 @@ import {
   specsOf,
   type TensorSpec,
 } from './layer.ts';
+import type { LayerOptions } from './layer-types.ts';
+import { layerOptions } from './layers/weights.ts';
 import { Model, type ModelOptions } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
 
@@ -177,3 +179,5 @@ function whatIs(value: unknown): string {
   if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;
   return value instanceof Tensor ? 'a tensor' : String(value);
 }
+
+takesOptions<LayerOptions>(layerOptions, Sequential);
