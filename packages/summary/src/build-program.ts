@@ -24,7 +24,12 @@ export async function buildProgram(
       configFile: false,
       logLevel: 'error',
       root: work,
-      resolve: { alias: [{ find: /^@eagre\/([a-z-]+)$/, replacement: `${here}../../$1/src/index.ts` }] },
+      resolve: {
+        alias: [
+          { find: /^@eagre\/([a-z-]+)$/, replacement: `${here}../../$1/src/index.ts` },
+          { find: /^@eagre\/([a-z-]+)\/internal$/, replacement: `${here}../../$1/src/internal.ts` },
+        ],
+      },
       ssr: { noExternal: true },
       build: { ssr: entry, outDir: folder, emptyOutDir: false, target: 'es2022', minify: false },
     });

@@ -60,9 +60,10 @@ function decoderSays(bytes: Uint8Array): SummaryEvent | undefined {
 
 test('of damaged bytes it says no more than the decoder does', () => {
   const whole = tensorflow.Event.encode(event(7, scalar('loss', 0.25)));
+  const lengths = fc.oneof(fc.constant(whole.length), fc.nat(whole.length));
   let agreed = 0;
   fc.assert(
-    fc.property(fc.nat(whole.length - 1), fc.nat(255), fc.nat(whole.length), (at, byte, length) => {
+    fc.property(fc.nat(whole.length - 1), fc.nat(255), lengths, (at, byte, length) => {
       const damaged = whole.slice(0, Math.max(length, 1));
       if (at < damaged.length) damaged[at] = byte;
       const found = empty();

@@ -11,17 +11,31 @@ const row = (b: PlanBuilder, index: PlanTensor, x: PlanTensor, zero = 0): PlanTe
 };
 
 describe('addRowsInPlace', () => {
-  it('adds a row to what it was added to', () => {
+  it('adds a row to what it was added to, several only in bodies', () => {
     const b = new PlanBuilder();
     const acc = b.input('float32', [6], counting([6]));
     const x = b.input('float32', [2], [10, 20]);
     const index = b.input('int32', [], [1]);
     b.output(b.map((s, v, w) => s.add(v, w), [{ ...row(b, index, x), shape: [6] }, acc]));
-    const plan = addRowsInPlace(b.plan());
+    const plan = addRowsInPlace(b.plan(), true);
     expect(lines(plan)[1]).toBe(
       '%5 float32[3,2] = SetRow(%0 float32[3,2], %2 int32[], %1 float32[2], mode: 1)',
     );
     expect(b.run(jsBackend, plan)).toEqual(b.run(jsBackend, b.plan()));
+    expect(addRowsInPlace(b.plan(), false)).toEqual(plan);
+    const rows = new PlanBuilder();
+    const [base, many] = [
+      [3, 2],
+      [2, 2],
+    ].map((shape) => rows.input('float32', shape, counting(shape)));
+    const twice = rows.input('int32', [2], [2, 2]);
+    const grad = rows.kernel('GatherGrad', [many as PlanTensor, twice], 'float32', [3, 2], {
+      axis: 0,
+      batchDims: 0,
+    });
+    rows.output(rows.map((s, v, w) => s.add(v, w), [base as PlanTensor, grad]));
+    expect(addRowsInPlace(rows.plan(), false).calls).toEqual(rows.plan().calls);
+    expect(addRowsInPlace(rows.plan(), true).calls).toHaveLength(1);
   });
 
   it('does so in a loop, for the gradient of a row that was taken out too', () => {
@@ -65,7 +79,7 @@ describe('addRowsInPlace', () => {
     ];
     const y = b.map((s, v, w) => s.add(v, w), grads);
     b.output(b.map((s, v, w) => s.add(v, w), [acc, y]));
-    const plan = addRowsInPlace(b.plan());
+    const plan = addRowsInPlace(b.plan(), true);
     expect(lines(plan)).toEqual([
       '%9 float32[3,2] = ScatterNd(%0 float32[3,2], %4 int32[2,1], %2 float32[2,2], mode: 1)',
       '%8 float32[3,2] = SetRow(%9 float32[3,2], %3 int32[], %1 float32[2], mode: 1)',
@@ -78,7 +92,7 @@ describe('addRowsInPlace', () => {
     const b = new PlanBuilder();
     const state = b.state('float32', [3, 2], counting([3, 2]));
     build(b, b.input('int32', [], [1]), b.input('float32', [2], [10, 20]), state);
-    expect(addRowsInPlace(b.plan()).calls).toEqual(b.plan().calls);
+    expect(addRowsInPlace(b.plan(), true).calls).toEqual(b.plan().calls);
   };
   it('leaves sums with what others read, repeats, is no row, or changes before', () => {
     kept((b, index, x, acc) => {

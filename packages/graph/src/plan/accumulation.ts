@@ -7,10 +7,11 @@ import { Uses } from './uses.ts';
 /**
  * Adds rows where they belong: acc + y, where y is zeros but for some rows and nobody else reads it, becomes calls that add to rows of
  * acc. So what a loop adds up row by row costs rows in each turn. They are added where the sum was, over no call that writes what they
- * need. A −0 in acc stays, which a sum with 0 would make 0; and a row that comes twice is added to acc twice, which may round otherwise
- * than its sum does.
+ * need. A −0 in acc stays, which a sum with 0 would make 0. Several rows are added only in bodies, where it saves more than a copy: one
+ * that comes twice is added to acc twice, which may round otherwise than its sum does.
+ * @param inside whether the plan is a body of a loop or branch.
  */
-export function addRowsInPlace(plan: Plan): Plan {
+export function addRowsInPlace(plan: Plan, inside: boolean): Plan {
   const bytes = [...plan.bytes];
   const uses = new Uses(plan);
   const constants = constantsOf(plan);
@@ -23,7 +24,8 @@ export function addRowsInPlace(plan: Plan): Plan {
       if (acc.size !== output.size || y.size !== output.size || acc.dtype !== output.dtype) continue;
       if (y.value === acc.value || y.dtype !== output.dtype) continue;
       const rows = rowsOf(y, at, calls, uses, constants);
-      if (rows === undefined) continue;
+      if (rows === undefined || !(inside || rows.every((r) => r.kernel === 'SetRow' && rows.length === 1)))
+        continue;
       // What is written may be what is added to, but nothing else that is read.
       const fits = rows.every(({ source, index, values }) =>
         [index, values].every(

@@ -21,7 +21,8 @@ import { removeDeadStacks } from './stacks.ts';
 import { sinkStores } from './stores.ts';
 import { planToString } from './text.ts';
 
-type Pass = (plan: Plan) => Plan;
+/** @param inside whether the plan is a body of a loop or branch. */
+type Pass = (plan: Plan, inside: boolean) => Plan;
 
 const passes = {
   constants: foldConstants,
@@ -103,52 +104,54 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     }
   }
   const dump = dumper();
-  const run = (plan: Plan, order: readonly PassName[], show: typeof dump): Plan => {
+  const run = (plan: Plan, order: readonly PassName[], show: typeof dump, inside: boolean): Plan => {
     let current = plan;
     for (const name of order) {
       if (!wanted.includes(name)) continue;
-      current = passes[name](current);
+      current = passes[name](current, inside);
       show(name, current);
     }
     return current;
   };
-  const simplify = (plan: Plan, show: typeof dump = () => {}): Plan => {
-    const once = run(plan, simplifying, show);
+  const simplify = (plan: Plan, show: typeof dump, inside: boolean): Plan => {
+    const once = run(plan, simplifying, show, inside);
+    const body = (plan: Plan): Plan => simplify(plan, () => {}, true);
     if (!once.calls.some(hasBodies)) return once;
     let bodies = once;
     if (wanted.includes('bodies')) {
-      bodies = simplifyBodies(bodies, (body) => simplify(body));
+      bodies = simplifyBodies(bodies, body);
       show('bodies', bodies);
-    } else bodies = mapBodies(bodies, (body) => simplify(body));
+    } else bodies = mapBodies(bodies, body);
     if (wanted.includes('selections')) {
       bodies = selectResults(bodies);
       show('selections', bodies);
     }
     // What came out of the bodies, and what they no longer need.
-    return run(bodies, simplifying, show);
+    return run(bodies, simplifying, show, inside);
   };
-  const join = (plan: Plan, show: typeof dump = () => {}): Plan =>
+  const join = (plan: Plan, show: typeof dump, inside: boolean): Plan =>
     compactValues(
       run(
-        mapBodies(plan, (body) => join(body)),
+        mapBodies(plan, (body) => join(body, () => {}, true)),
         joining,
         show,
+        inside,
       ),
     );
   dump('input', plan);
-  let simple = simplify(liftStates(plan), dump);
+  let simple = simplify(liftStates(plan), dump, false);
   if (wanted.includes('stacks')) {
     // What is no longer pushed may show others that nobody needs.
     for (let next = removeDeadStacks(simple); next !== simple; next = removeDeadStacks(simple)) {
       dump('stacks', next);
-      simple = simplify(next, dump);
+      simple = simplify(next, dump, false);
     }
   }
   if (wanted.includes('inversion')) {
     simple = carryConditions(simple);
     dump('inversion', simple);
   }
-  const result = join(simple, dump);
+  const result = join(simple, dump, false);
   dump('result', result);
   return result;
 }
