@@ -103,12 +103,12 @@ describe.skipIf(browserPath === undefined)('the page', () => {
   const colored = (tag: string): Promise<number> =>
     cardOf(tag)
       .locator('canvas')
-      .evaluate<number, HTMLElement>(
+      .evaluate(
         new Function(
           'canvas',
           `const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
           return data.filter((v, i) => i % 4 === 0 && v === 0 && data[i + 1] === 114 && data[i + 2] === 178).length`,
-        ) as (canvas: HTMLElement) => number,
+        ) as (canvas: unknown) => number,
       );
 
   test('a single point is seen, and what is not finite is told', async () => {

@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
-import { nameScope, ones } from '@eagre/core';
+import { nameScope, ones, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { expect, it } from 'vitest';
@@ -49,7 +49,7 @@ it('messages are written as they are, those of one call in one event, as in Tens
 });
 
 it('at each run of a traced function', () => {
-  const f = tfFunction((x) => {
+  const f = tfFunction((x: Tensor) => {
     writeRawPb(summary('a', 1));
     return x;
   });
