@@ -1,5 +1,5 @@
 // Tiles of scalar programs: an instruction at a time by its row function, common ones of float32 in chains. A chain is threaded code:
-// each move is a function that does its part on eight vectors in registers and jumps to the next one, so that what they compute goes
+// each move is a function that does its part on four vectors in registers and jumps to the next one, so that what they compute goes
 // through memory only where the program needs it again.
 #include "program_tile.h"
 
@@ -12,15 +12,15 @@ namespace {
 
 Rows rows;
 
-constexpr int64_t kBlock = 8 * kF32;
+// More would jump less often, but what comes from far away then waits for a whole block to be done.
+constexpr int64_t kBlock = 4 * kF32;
 
 struct Link;
-// `truth` is the memory of a comparison's result, all bits of a lane; a0 to a7 are the register. As many vectors are passed in
-// registers.
-#define EAGRE_STATE                                                                                                     \
-  const Link *link, const void *const *values, float *truth, int64_t at, int64_t n, vf32 a0, vf32 a1, vf32 a2, vf32 a3, \
-      vf32 a4, vf32 a5, vf32 a6, vf32 a7
-#define EAGRE_VECTORS a0, a1, a2, a3, a4, a5, a6, a7
+// `truth` is the memory of a comparison's result, all bits of a lane; a0 to a3 are the register, which is passed in the
+// processor's.
+#define EAGRE_STATE \
+  const Link *link, const void *const *values, float *truth, int64_t at, int64_t n, vf32 a0, vf32 a1, vf32 a2, vf32 a3
+#define EAGRE_VECTORS a0, a1, a2, a3
 using LinkFn = void (*)(EAGRE_STATE);
 
 struct Link {
@@ -33,8 +33,7 @@ struct Link {
 #define EAGRE_NEXT_BLOCK return link[1].block(link + 1, values, truth, at, n, EAGRE_VECTORS)
 #define EAGRE_NEXT_PART return link[1].part(link + 1, values, truth, at, n, EAGRE_VECTORS)
 // do_vector(the register's vector, its number)
-#define EAGRE_ALL(do_vector) \
-  do_vector(a0, 0) do_vector(a1, 1) do_vector(a2, 2) do_vector(a3, 3) do_vector(a4, 4) do_vector(a5, 5) do_vector(a6, 6) do_vector(a7, 7)
+#define EAGRE_ALL(do_vector) do_vector(a0, 0) do_vector(a1, 1) do_vector(a2, 2) do_vector(a3, 3)
 
 EAGRE_INLINE const float* address(const Link* link, const void* const* values, int64_t at) {
   return static_cast<const float*>(values[link->value]) + at;
@@ -291,8 +290,8 @@ void run_chain(const Link* link, const void* const* values, int64_t n, unsigned 
   alignas(kVectorBytes) float truth[kBlock];
   const vf32 z{};
   int64_t at = 0;
-  for (; at + kBlock <= n; at += kBlock) link->block(link, values, truth, at, streamed, z, z, z, z, z, z, z, z);
-  for (; at < n; at += kF32) link->part(link, values, truth, at, n - at < kF32 ? n - at : kF32, z, z, z, z, z, z, z, z);
+  for (; at + kBlock <= n; at += kBlock) link->block(link, values, truth, at, streamed, z, z, z, z);
+  for (; at < n; at += kF32) link->part(link, values, truth, at, n - at < kF32 ? n - at : kF32, z, z, z, z);
 }
 
 struct Step {
