@@ -1,4 +1,4 @@
-import { type AnyFunction, Arguments, generator, parameters, show } from '@eagre/testing';
+import { type AnyFunction, Arguments, fuzz, parameters, show } from '@eagre/testing';
 import { expect, it } from 'vitest';
 import * as tf from './index.ts';
 
@@ -6,7 +6,6 @@ import * as tf from './index.ts';
 // own errors. Names of options come from the errors that list them.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);
-const SEED = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
 
 type Class = new (...args: unknown[]) => object;
 
@@ -115,37 +114,20 @@ it('classes and what they make give a value or one of our errors', () => {
       }),
   );
   expect(made.length).toBeGreaterThan(120);
-  const problems = new Map<string, string>();
-  const end = performance.now() + SECONDS * 1000;
-  let calls = 0;
-  let values = 0;
-  for (let round = 0; performance.now() < end; round++) {
-    made.forEach(({ name, member, names, options }, i) => {
-      tf.scope(() => {
-        const a = new ClassArguments(generator(SEED * 1_000_003 + round * 1009 + i));
-        const args = names.map((n) =>
-          /^(options|rest|config)$/.test(n) ? a.optionsOf(options) : a.chance(0.6) ? a.value(n) : a.named(n),
-        );
-        const where = (): string => `${name}(${args.map(show).join(', ')})`;
-        try {
-          if (isClass(member)) use(new member(...args), a);
-          else use(member(...args) as object, a);
-          values++;
-        } catch (error) {
-          if (!(error instanceof tf.errors.EagreError) || error.code === 'INTERNAL') {
-            const text = error instanceof Error ? error.stack : String(error);
-            const at = /at .*(?:packages|native).*/.exec(text ?? '')?.[0] ?? '';
-            problems.set(`${name} ${at}`, `${where()}: ${String(error)}`);
-          }
-        }
-        calls++;
-      });
-    });
-  }
-  const list = [...problems].map(([key, text]) => `${key}\n      ${text}`);
-  if (process.env.EAGRE_FUZZ_LOG)
-    console.log(`${calls} calls, ${values} values, ${list.length} problems\n${list.join('\n')}`);
-  expect(list.slice(0, 30)).toEqual([]);
+  const findings = fuzz(made, SECONDS, ({ name, member, names, options }, random, found) => {
+    const a = new ClassArguments(random);
+    const args = names.map((n) =>
+      /^(options|rest|config)$/.test(n) ? a.optionsOf(options) : a.chance(0.6) ? a.value(n) : a.named(n),
+    );
+    try {
+      if (isClass(member)) use(new member(...args), a);
+      else use(member(...args) as object, a);
+      found.values++;
+    } catch (error) {
+      found.isOwn(error, name, () => `${name}(${args.map(show).join(', ')})`);
+    }
+  });
+  expect(findings.list('classes').slice(0, 30)).toEqual([]);
   // Most are refused, but not all.
-  expect(values).toBeGreaterThan(calls / 50);
+  expect(findings.values).toBeGreaterThan(findings.calls / 50);
 });

@@ -1,11 +1,10 @@
-import { type AnyFunction, Arguments, generator, parameters, show } from '@eagre/testing';
+import { type AnyFunction, Arguments, fuzz, parameters, show } from '@eagre/testing';
 import { expect, it } from 'vitest';
 import * as tf from './index.ts';
 
 // As bad-classes.test.ts: whatever the methods of pipelines are given, elements come or one of Eagre's own errors.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);
-const SEED = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
 
 const { Dataset } = tf.data;
 
@@ -98,46 +97,30 @@ it('pipelines give elements or one of our errors', () => {
   const made = methods(Dataset).map((name) => ({ name, of: null as string | null }));
   const all = [...made, ...methods(Dataset.prototype).map((name) => ({ name, of: 'dataset' }))];
   expect(all.length).toBeGreaterThan(40);
-  const problems = new Map<string, string>();
-  const end = performance.now() + SECONDS * 1000;
-  let calls = 0;
-  let values = 0;
-  for (let round = 0; performance.now() < end; round++) {
-    all.forEach(({ name, of }, i) => {
-      tf.scope(() => {
-        const a = new PipelineArguments(generator(SEED * 1_000_003 + round * 1009 + i));
-        const owner = of === null ? Dataset : a.dataset();
-        const method = (owner as unknown as Record<string, AnyFunction>)[name] as AnyFunction;
-        const args = parametersOf(method).map((n) => a.value(n));
-        const where = (): string => `${of ?? 'Dataset'}.${name}(${args.map(show).join(', ')})`;
-        const before = performance.now();
-        try {
-          const result = method.apply(owner, args);
-          if (result instanceof Dataset) {
-            let seen = 0;
-            for (const _ of result) if (++seen === 3) break;
-            result.cardinality();
-            void result.elementSpec;
-          }
-          // What is wrong later shows in tests of its own.
-          if (result instanceof Promise) result.catch(() => undefined);
-          values++;
-        } catch (error) {
-          if (!(error instanceof tf.errors.EagreError) || error.code === 'INTERNAL') {
-            const text = error instanceof Error ? error.stack : String(error);
-            const at = /at .*(?:packages|native).*/.exec(text ?? '')?.[0] ?? '';
-            problems.set(`${name} ${at}`, `${where()}: ${String(error)}`);
-          }
-        }
-        const took = performance.now() - before;
-        if (took > 2000) problems.set(`${name} is slow`, `${where()}: ${took} ms`);
-        calls++;
-      });
-    });
-  }
-  const list = [...problems].map(([key, text]) => `${key}\n      ${text}`);
-  if (process.env.EAGRE_FUZZ_LOG)
-    console.log(`${calls} calls, ${values} values, ${list.length} problems\n${list.join('\n')}`);
-  expect(list.slice(0, 30)).toEqual([]);
-  expect(values).toBeGreaterThan(calls / 20);
+  const findings = fuzz(all, SECONDS, ({ name, of }, random, found) => {
+    const a = new PipelineArguments(random);
+    const owner = of === null ? Dataset : a.dataset();
+    const method = (owner as unknown as Record<string, AnyFunction>)[name] as AnyFunction;
+    const args = parametersOf(method).map((n) => a.value(n));
+    const where = (): string => `${of ?? 'Dataset'}.${name}(${args.map(show).join(', ')})`;
+    const before = performance.now();
+    try {
+      const result = method.apply(owner, args);
+      if (result instanceof Dataset) {
+        let seen = 0;
+        for (const _ of result) if (++seen === 3) break;
+        result.cardinality();
+        void result.elementSpec;
+      }
+      // What is wrong later shows in tests of its own.
+      if (result instanceof Promise) result.catch(() => undefined);
+      found.values++;
+    } catch (error) {
+      found.isOwn(error, name, where);
+    }
+    const took = performance.now() - before;
+    if (took > 2000) found.add(`${name} is slow`, `${where()}: ${took} ms`);
+  });
+  expect(findings.list('pipelines').slice(0, 30)).toEqual([]);
+  expect(findings.values).toBeGreaterThan(findings.calls / 20);
 });

@@ -7,13 +7,12 @@ import { constant, Tensor, Variable, withBackend } from '@eagre/core';
 import { threads } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 import { type AnyFunction, Arguments, broken, bytesOf, LARGE, parameters, show } from './bad-arguments.ts';
-import { generator } from './values.ts';
+import { fuzz } from './fuzz.ts';
 
 // Whatever a public function is given, it returns a value or throws one of Eagre's own errors: no other exception, no crash, no
 // hang. Arguments are made by the names of the parameters, so that most calls get past the first check, and some are garbage.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 8);
-const SEED = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
 
 /** Not ops: they take functions, switch something for the whole process, or are classes. */
 const skipped = new Set([
@@ -42,46 +41,30 @@ function callables(): [name: string, fn: AnyFunction][] {
 
 describe.each(listBackends().map((b) => [b.name] as const))('bad input on %s', (backend) => {
   it('gives a value or one of our errors', () => {
-    const problems = new Map<string, string>();
     const functions = callables().map(([name, fn]) => [name, fn, parameters(fn)] as const);
-    const end = performance.now() + SECONDS * 1000;
-    let calls = 0;
-    withBackend(backend, () => {
-      for (let round = 0; performance.now() < end; round++) {
-        functions.forEach(([name, fn, names], i) => {
-          core.scope(() => {
-            const args = new Arguments(generator(SEED * 1_000_003 + round * 1009 + i)).call(names, fn.length);
-            const where = (): string => `${name}(${args.map(show).join(', ')})`;
-            const before = performance.now();
-            let bytes = 0;
-            try {
-              const result = fn(...args);
-              if (result instanceof Tensor) bytes = bytesOf(result);
-              const wrong = broken(result);
-              if (wrong !== undefined) problems.set(`${name} ${wrong}`, where());
-            } catch (error) {
-              if (error instanceof EagreError && error.code !== 'INTERNAL') {
-                if (error.message.length < 12)
-                  problems.set(`${name} says little`, `${error.message} ${where()}`);
-              } else {
-                const text = error instanceof Error ? error.stack : String(error);
-                const at = /at .*(?:packages|native).*/.exec(text ?? '')?.[0] ?? '';
-                problems.set(`${name} ${at}`, `${where()}: ${String(error)}`);
-              }
-            }
-            const took = performance.now() - before;
-            // Gigabytes of fresh memory take their time.
-            if (took > 2000 && bytes < LARGE) problems.set(`${name} is slow`, `${where()}: ${took} ms`);
-            calls++;
-          });
-        });
-      }
-    });
-    const list = [...problems].map(([key, text]) => `${key}\n      ${text}`);
-    if (process.env.EAGRE_FUZZ_LOG)
-      console.log(`${backend}: ${calls} calls, ${list.length} problems\n${list.join('\n')}`);
-    expect(list.slice(0, 30)).toEqual([]);
-    expect(calls).toBeGreaterThan(functions.length);
+    const findings = withBackend(backend, () =>
+      fuzz(functions, SECONDS, ([name, fn, names], random, found) => {
+        const args = new Arguments(random).call(names, fn.length);
+        const where = (): string => `${name}(${args.map(show).join(', ')})`;
+        const before = performance.now();
+        let bytes = 0;
+        try {
+          const result = fn(...args);
+          found.values++;
+          if (result instanceof Tensor) bytes = bytesOf(result);
+          const wrong = broken(result);
+          if (wrong !== undefined) found.add(`${name} ${wrong}`, where());
+        } catch (error) {
+          if (found.isOwn(error, name, where) && error.message.length < 12)
+            found.add(`${name} says little`, `${error.message} ${where()}`);
+        }
+        const took = performance.now() - before;
+        // Gigabytes of fresh memory take their time.
+        if (took > 2000 && bytes < LARGE) found.add(`${name} is slow`, `${where()}: ${took} ms`);
+      }),
+    );
+    expect(findings.list(backend).slice(0, 30)).toEqual([]);
+    expect(findings.calls).toBeGreaterThan(functions.length);
   });
 });
 

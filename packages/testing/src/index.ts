@@ -10,5 +10,6 @@ export {
 } from './bad-arguments.ts';
 export { browserPath } from './browser.ts';
 export { maxUlp } from './compare.ts';
+export { type Findings, fuzz } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { generator, hasFloats, materialize } from './values.ts';
