@@ -24,8 +24,9 @@ export function addRowsInPlace(plan: Plan, inside: boolean): Plan {
       if (acc.size !== output.size || y.size !== output.size || acc.dtype !== output.dtype) continue;
       if (y.value === acc.value || y.dtype !== output.dtype) continue;
       const rows = rowsOf(y, at, calls, uses, constants);
-      if (rows === undefined || !(inside || rows.every((r) => r.kernel === 'SetRow' && rows.length === 1)))
-        continue;
+      if (rows === undefined) continue;
+      const single = rows.length === 1 && rows[0]?.kernel === 'SetRow';
+      if (!single && !inside) continue;
       // What is written may be what is added to, but nothing else that is read.
       const fits = rows.every(({ source, index, values }) =>
         [index, values].every(

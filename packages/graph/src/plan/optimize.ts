@@ -104,7 +104,7 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     }
   }
   const dump = dumper();
-  const run = (plan: Plan, order: readonly PassName[], show: typeof dump, inside: boolean): Plan => {
+  const run = (plan: Plan, order: readonly PassName[], show: typeof dump, inside = false): Plan => {
     let current = plan;
     for (const name of order) {
       if (!wanted.includes(name)) continue;
@@ -113,7 +113,7 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     }
     return current;
   };
-  const simplify = (plan: Plan, show: typeof dump, inside: boolean): Plan => {
+  const simplify = (plan: Plan, show: typeof dump, inside = false): Plan => {
     const once = run(plan, simplifying, show, inside);
     const body = (plan: Plan): Plan => simplify(plan, () => {}, true);
     if (!once.calls.some(hasBodies)) return once;
@@ -129,29 +129,28 @@ export function optimizePlan(plan: Plan, options: OptimizeOptions = {}): Plan {
     // What came out of the bodies, and what they no longer need.
     return run(bodies, simplifying, show, inside);
   };
-  const join = (plan: Plan, show: typeof dump, inside: boolean): Plan =>
+  const join = (plan: Plan, show: typeof dump = () => {}): Plan =>
     compactValues(
       run(
-        mapBodies(plan, (body) => join(body, () => {}, true)),
+        mapBodies(plan, (body) => join(body)),
         joining,
         show,
-        inside,
       ),
     );
   dump('input', plan);
-  let simple = simplify(liftStates(plan), dump, false);
+  let simple = simplify(liftStates(plan), dump);
   if (wanted.includes('stacks')) {
     // What is no longer pushed may show others that nobody needs.
     for (let next = removeDeadStacks(simple); next !== simple; next = removeDeadStacks(simple)) {
       dump('stacks', next);
-      simple = simplify(next, dump, false);
+      simple = simplify(next, dump);
     }
   }
   if (wanted.includes('inversion')) {
     simple = carryConditions(simple);
     dump('inversion', simple);
   }
-  const result = join(simple, dump, false);
+  const result = join(simple, dump);
   dump('result', result);
   return result;
 }
