@@ -3,6 +3,7 @@ import type { HistogramSample, RunSummary } from '../api.ts';
 import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
 import { colorOf, shortNames } from './colors.ts';
+import { useDark } from './media.ts';
 import { short } from './numbers.ts';
 import { drawRidges, isDrawn, type Pointed, pointedAt } from './ridges.ts';
 import { address, useAnswer } from './server.ts';
@@ -31,21 +32,17 @@ function HistogramCard({ run, tag, names }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointed, setPointed] = useState<Pointed | undefined>();
   const color = colorOf(run.name, names);
+  const dark = useDark();
   const ridges = useMemo(() => thinned(value.filter(({ buckets }) => buckets.some(isDrawn))), [value]);
   const at = pointed === undefined ? undefined : Math.min(pointed.ridge, ridges.length - 1);
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const again = (): void => drawRidges(element, ridges, color, at);
-    const observer = new ResizeObserver(again);
+    const observer = new ResizeObserver(() => drawRidges(element, ridges, color, at));
     observer.observe(element);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', again);
-    return () => {
-      observer.disconnect();
-      scheme.removeEventListener('change', again);
-    };
-  }, [ridges, color, at]);
+    return () => observer.disconnect();
+    // The colours of marks are those of the page.
+  }, [ridges, color, at, dark]);
   return (
     <article class="card">
       <h2 title={tag}>{tag}</h2>

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { useDark } from './media.ts';
 import { placeText, short } from './numbers.ts';
 import { aligned, HEIGHT, optionsOf } from './plot-options.ts';
 import type { Axis } from './settings.ts';
@@ -78,9 +79,9 @@ export function Plot({ title, data, range, onRange }: Props) {
     };
   }, [shape]);
   useEffect(() => plot.current?.setData(aligned(data)), [data, range]);
-  const scheme = useScheme();
+  const dark = useDark();
   // The colours of axes are those of the page.
-  useEffect(() => plot.current?.redraw(false, true), [scheme]);
+  useEffect(() => plot.current?.redraw(false, true), [dark]);
 
   const hint =
     empty || data.series.some(isDrawn(data.log))
@@ -184,17 +185,6 @@ function drag(u: uPlot, start: PointerEvent, onRange: (range: Range) => void): v
 function follow(u: uPlot, event: PointerEvent): void {
   const box = u.over.getBoundingClientRect();
   u.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
-}
-
-function useScheme(): boolean {
-  const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'));
-  const [dark, setDark] = useState(query.matches);
-  useEffect(() => {
-    const changed = (): void => setDark(query.matches);
-    query.addEventListener('change', changed);
-    return () => query.removeEventListener('change', changed);
-  }, [query]);
-  return dark;
 }
 
 /** So many names are seen at once. */

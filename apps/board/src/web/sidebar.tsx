@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { RunSummary } from '../api.ts';
 import { colorOf, shortNames } from './colors.ts';
+import { useMedia } from './media.ts';
 import { type Axis, type Change, matcher, type Settings } from './settings.ts';
 
 interface Props {
@@ -136,14 +137,9 @@ function Plotting({ settings, change }: Pick<Props, 'settings' | 'change'>) {
 /** Beside the page it is always open; above it, on a small screen, when it is asked for. */
 function useOpenOnWide(): RefObject<HTMLDetailsElement | null> {
   const details = useRef<HTMLDetailsElement>(null);
+  const wide = useMedia('(min-width: 721px)');
   useEffect(() => {
-    const query = matchMedia('(min-width: 721px)');
-    const set = (): void => {
-      if (details.current !== null) details.current.open = query.matches;
-    };
-    set();
-    query.addEventListener('change', set);
-    return () => query.removeEventListener('change', set);
-  }, []);
+    if (details.current !== null) details.current.open = wide;
+  }, [wide]);
   return details;
 }
