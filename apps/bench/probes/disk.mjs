@@ -92,7 +92,7 @@ function field(name) {
   return Number(kilobytes) * 1024;
 }
 
-/** Runs a step. @returns its seconds, its processor time, and the most bytes that it held beyond those before (NaN except on Linux) */
+/** Runs a step. @returns its seconds, and the most bytes that it held beyond those before (NaN except on Linux) */
 export async function measure(step) {
   const linux = process.platform === 'linux';
   if (linux) {
@@ -102,10 +102,8 @@ export async function measure(step) {
     closeSync(file);
   }
   const before = linux ? field('VmRSS') : Number.NaN;
-  const cpu = process.cpuUsage();
   const start = performance.now();
   await step();
   const seconds = (performance.now() - start) / 1000;
-  const { user, system } = process.cpuUsage(cpu);
-  return { seconds, cpu: (user + system) / 1e6, extra: linux ? field('VmHWM') - before : Number.NaN };
+  return { seconds, extra: linux ? field('VmHWM') - before : Number.NaN };
 }
