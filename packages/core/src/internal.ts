@@ -87,6 +87,7 @@ export {
   withUnknownSizes,
 } from './sizes.ts';
 export {
+  knownTensor,
   type Sink,
   type SymbolicAttrs,
   symbolic,

@@ -11,7 +11,7 @@ import {
   type ScalarProgram,
   type TensorRef,
 } from '@eagre/backend';
-import { hostBackend, inContext } from './context.ts';
+import { context, hostBackend, inContext } from './context.ts';
 import { SymbolicStorage } from './no-value.ts';
 import { type Shape, sizeOf } from './shape.ts';
 import { Tensor } from './tensor.ts';
@@ -73,6 +73,11 @@ class SymbolicBackend implements Backend {
 
 /** The backend on which functions are traced and lowered. */
 export const symbolic: SymbolicBackend = new SymbolicBackend();
+
+/** The tensor with values, where it has the same ones at each run; else null. */
+export function knownTensor(x: Tensor): Tensor | null {
+  return x.backend === symbolic ? (context.tracer?.constant(x) ?? null) : x;
+}
 
 /** A symbolic tensor that no memory scope knows. */
 export function symbolicTensor(dtype: DType, shape: Shape, size: number = sizeOf(shape)): Tensor {

@@ -8,13 +8,13 @@ import {
   Variable,
   where,
 } from '@eagre/core';
-import { context, getRow, knownSize, toTensor } from '@eagre/core/internal';
+import { context, getRow, knownSize, knownTensor, toTensor } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State } from './choice.ts';
 import { type Loop, run, traced } from './loop.ts';
 import type { Outcome, Signal } from './signal.ts';
-import { isTensor, known } from './truth.ts';
+import { isTensor } from './truth.ts';
 
 /** A range whose bounds are known at run time only. */
 class Range {
@@ -34,7 +34,7 @@ export function range(
   tf: { readonly range: (...args: never[]) => unknown },
   ...args: readonly unknown[]
 ): unknown {
-  const symbolicOne = args.find((a) => isTensor(a) && known(toTensor(a)) === null);
+  const symbolicOne = args.find((a) => isTensor(a) && knownTensor(toTensor(a)) === null);
   if (symbolicOne === undefined || tf.range !== hostRange) return tf.range(...(args as never[]));
   const bounds = args.filter((a) => typeof a === 'number' || typeof a === 'bigint' || isTensor(a));
   const options = args.find((a) => typeof a === 'object' && a !== null && !isTensor(a)) as
@@ -77,7 +77,7 @@ export function forOf(
   if (over instanceof Range) {
     const { start, limit, delta } = over;
     let i = start;
-    const up = known(delta);
+    const up = knownTensor(delta);
     const goesOn = (): Tensor =>
       up === null
         ? where(delta.greater(0), i.less(limit), i.greater(limit))

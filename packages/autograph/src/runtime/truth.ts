@@ -10,7 +10,7 @@ import {
   Tensor,
   Variable,
 } from '@eagre/core';
-import { context, symbolic, toTensor, viewOf } from '@eagre/core/internal';
+import { context, knownTensor, toTensor, viewOf } from '@eagre/core/internal';
 import { AutographError } from '../errors.ts';
 
 /** A condition: a boolean where it is known, else a symbolic bool scalar. */
@@ -18,12 +18,6 @@ export type Truth = boolean | Tensor;
 
 export function isTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;
-}
-
-/** The tensor with values, where it has the same ones at each run; else null. */
-export function known(x: Tensor): Tensor | null {
-  if (x.backend !== symbolic) return x;
-  return context.tracer?.constant(x) ?? null;
 }
 
 /**
@@ -39,7 +33,7 @@ export function truth(value: unknown, site: string): Truth {
       'autograph',
     );
   }
-  const found = known(x);
+  const found = knownTensor(x);
   if (found !== null) return Boolean(viewOf(found)[0]);
   const one = x.rank === 0 ? x : x.reshape([]);
   return one.dtype === 'bool' ? one : notEqual(one, 0);
@@ -91,7 +85,7 @@ export function asks<A extends readonly unknown[]>(
 /** What a switch chooses by. @throws AutographError for a tensor that differs from run to run. */
 export function hostValue(value: unknown, site: string): unknown {
   if (!isTensor(value)) return value;
-  const found = known(toTensor(value));
+  const found = knownTensor(toTensor(value));
   if (found === null)
     throw new AutographError(
       site,
@@ -102,7 +96,7 @@ export function hostValue(value: unknown, site: string): unknown {
 
 /** What a plain loop goes through. @throws AutographError for a tensor that differs from run to run. */
 export function hostIterable<T>(value: T, site: string): T {
-  if (isTensor(value) && known(toTensor(value)) === null)
+  if (isTensor(value) && knownTensor(toTensor(value)) === null)
     throw new AutographError(
       site,
       'this loop over a tensor cannot become part of a graph: take jumps out of try, switch and labelled statements',

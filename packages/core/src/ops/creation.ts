@@ -1,13 +1,12 @@
 // Tensors from shapes and ranges.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { context } from '../context.ts';
 import { constant, type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
 import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
-import { symbolic } from '../symbolic.ts';
+import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
@@ -133,7 +132,7 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   }
   const t = toTensor(value);
   dtypes.add(t.dtype);
-  const known = t.backend === symbolic ? (context.tracer?.constant(t) ?? null) : t;
+  const known = knownTensor(t);
   if (known === null) throw noValue(t, UNKNOWN_BOUND);
   return Number(known.item<number | bigint>());
 }

@@ -1,9 +1,8 @@
 // Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { context } from '../context.ts';
 import { toTensor } from '../convert.ts';
 import { isInteger } from '../dtypes.ts';
-import { symbolic } from '../symbolic.ts';
+import { knownTensor } from '../symbolic.ts';
 import { Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { reshape } from './array.ts';
@@ -20,11 +19,6 @@ export function isIndexTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;
 }
 
-/** What the tensor is at each run of a function that is being traced; null where that differs. */
-function known(x: Tensor): Tensor | null {
-  return x.backend === symbolic ? (context.tracer?.constant(x) ?? null) : x;
-}
-
 /** A number where it is known, or an int scalar. @throws InvalidArgumentError for a tensor that is no integer scalar. */
 export function indexOf(value: Index, what: string, op: string): number | Tensor {
   if (typeof value === 'number') return value;
@@ -34,7 +28,7 @@ export function indexOf(value: Index, what: string, op: string): number | Tensor
       `${what} is ${t.dtype} [${t.shape}], expected one integer: index.cast('int32'), or tf.range(n, { dtype: 'int32' })`,
       op,
     );
-  const found = known(t);
+  const found = knownTensor(t);
   return found === null ? (t.rank === 0 ? t : reshape(t, [])) : Number(viewOf(found)[0]);
 }
 
@@ -49,7 +43,7 @@ export function indicesOf(value: readonly Index[] | Tensor, what: string, op: st
       `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
       op,
     );
-  const found = known(value);
+  const found = knownTensor(value);
   if (found !== null) return Array.from(viewOf(found), Number);
   return Array.from({ length: value.size }, (_, i) => indexOf(gather(value, i), what, op));
 }

@@ -1,13 +1,7 @@
 // Values that plain code may look at: all of them without a trace, and constants while a function is traced.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { context, isInteger, symbolic, toTensor, viewOf } from '@eagre/core/internal';
-
-/** The tensor with values, where it has the same ones at each run; else null. */
-function known(x: Tensor): Tensor | null {
-  if (x.backend !== symbolic) return x;
-  return context.tracer?.constant(x) ?? null;
-}
+import { isInteger, knownTensor, toTensor, viewOf } from '@eagre/core/internal';
 
 /**
  * Integers, such as indices, flat; null where they differ from run to run.
@@ -18,7 +12,7 @@ export function knownNumbers(value: TensorLike, op: string): readonly number[] |
   const tensor = toTensor(value, 'int32');
   if (!isInteger(tensor.dtype))
     throw new InvalidArgumentError(`expected integers, got a ${tensor.dtype} tensor`, op);
-  const found = known(tensor);
+  const found = knownTensor(tensor);
   return found === null ? null : Array.from(viewOf(found), Number);
 }
 
@@ -40,7 +34,7 @@ export function predicate(value: TensorLike, op: string): boolean | Tensor {
       op,
     );
   }
-  const found = known(tensor);
+  const found = knownTensor(tensor);
   if (found !== null) return viewOf(found)[0] !== 0;
   return tensor.rank === 0 ? tensor : tensor.reshape([]);
 }
@@ -61,7 +55,7 @@ export function branchIndex(value: TensorLike, op: string): number | Tensor {
       op,
     );
   }
-  const found = known(tensor);
+  const found = knownTensor(tensor);
   if (found !== null) return Number(viewOf(found)[0]);
   const index = tensor.dtype === 'int32' ? tensor : tensor.cast('int32');
   return index.rank === 0 ? index : index.reshape([]);
