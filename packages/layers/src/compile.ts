@@ -1,11 +1,11 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
 import { CompiledLoss, type LossOption, type LossWeightsOption } from './compiled-loss.ts';
 import { CompiledMetrics, type Metric, type MetricsOption, valueOf } from './compiled-metrics.ts';
 import type { Model } from './model.ts';
-import { checkOptionNames, type OptionNames } from './option-names.ts';
 
 export type { Metric } from './compiled-metrics.ts';
 

@@ -1,13 +1,12 @@
 // evaluate and predict: passes outside of training.
 import { concat, scope, type Tensor } from '@eagre/core';
-import { aliasTensor, isKept } from '@eagre/core/internal';
+import { aliasTensor, checkOptionNames, isKept } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
 import type { ProgressBar } from './callbacks/progress.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
 import type { Model } from './model.ts';
-import { checkOptionNames } from './option-names.ts';
 import { alone, onePass, resetMetrics, run } from './passes.ts';
 import type { Tensors } from './steps.ts';
 import {

@@ -1,11 +1,11 @@
 // Single batches, for loops of one's own.
 import { scope } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, type Inputs, inputTensors, targetTensors } from './data-adapter.ts';
 import { classWeights } from './examples.ts';
 import type { Model } from './model.ts';
-import { checkOptionNames, type OptionNames } from './option-names.ts';
 import { resetMetrics, run } from './passes.ts';
 import type { Tensors } from './steps.ts';
 import { namesOf, type Targets } from './training-options.ts';

@@ -1,9 +1,9 @@
 // What fit, evaluate and predict take.
 import { InvalidArgumentError } from '@eagre/core';
+import type { OptionNames } from '@eagre/core/internal';
 import { Callback } from './callbacks/callback.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
 import type { Model } from './model.ts';
-import type { OptionNames } from './option-names.ts';
 import { isByName } from './per-output.ts';
 
 /** Targets: a tensor, for several outputs a list or tensors by name. */

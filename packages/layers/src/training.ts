@@ -1,5 +1,6 @@
 // fit: passes that train, and validation between them.
 import { InvalidArgumentError } from '@eagre/core';
+import { checkOptionNames } from '@eagre/core/internal';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
 import { CallbackList } from './callbacks/list.ts';
@@ -9,7 +10,6 @@ import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
-import { checkOptionNames } from './option-names.ts';
 import { NO_BATCH, pass, resetMetrics, run } from './passes.ts';
 import {
   checkCallbacks,

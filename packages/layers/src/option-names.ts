@@ -1,1 +1,0 @@
-export { checkOptionNames, type OptionNames } from '@eagre/core/internal';
