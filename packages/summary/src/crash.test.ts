@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { buildProgram } from './build-program.ts';
 import { readEvents } from './index.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 const KILLS = 200;
 const AT_ONCE = 2;

@@ -6,9 +6,11 @@ import { DataLossError, InvalidArgumentError } from '@eagre/backend';
 import { nameScope, ones, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createFileWriter, experimental, summaryIterator, write } from './index.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 const { summaryScope, writeRawPb } = experimental;
 

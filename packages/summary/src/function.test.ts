@@ -3,9 +3,11 @@ import '@eagre/backend-native';
 import { constant, nameScope, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import * as summary from './index.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 afterEach(() => summary.experimental.setStep(null));
 

@@ -5,11 +5,13 @@ import { constant, nameScope, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { decode } from 'fast-png';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { histogramRows } from './histogram.ts';
 import { byName, groupName } from './hparams.ts';
 import * as summary from './index.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 // Files by real TensorFlow and TensorBoard, made by tools/golden/summaries.py.
 const folder = new URL('../golden/', import.meta.url);

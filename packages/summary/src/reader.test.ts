@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { encodeRecord, readRecords, tensorflow } from '@eagre/formats';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { readEvents, type SummaryEvent, summaryIterator } from './index.ts';
 import { decodeEvent } from './read-events.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 const golden = (name: string): Uint8Array =>
   new Uint8Array(readFileSync(fileURLToPath(new URL(`../golden/${name}.tfevents`, import.meta.url))));

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 
 const made: string[] = [];
 
-/** A folder that goes when the process does. */
+/** A folder for the tests of one file: `afterAll(removeTemporaryFolders)`, as a process of tests is ended before it could clean up itself. */
 export function temporaryFolder(): string {
-  if (made.length === 0)
-    process.once('exit', () => {
-      for (const folder of made) rmSync(folder, { recursive: true, force: true });
-    });
   const folder = mkdtempSync(join(tmpdir(), 'eagre-summary-'));
   made.push(folder);
   return folder;
+}
+
+export function removeTemporaryFolders(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant, nameScope, Variable } from '@eagre/core';
 import { build } from 'vite';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { buildProgram } from './build-program.ts';
 import * as summary from './index.ts';
-import { temporaryFolder } from './temporary.ts';
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts';
+
+afterAll(removeTemporaryFolders);
 
 afterEach(() => {
   summary.experimental.setStep(null);
