@@ -58,22 +58,18 @@ export interface ArraysOptions {
 
 /** Batches cut from tensors whose first dimension counts the examples. */
 export class ArrayBatches implements Batches {
-  readonly #x: Tensors;
-  readonly #y: Tensors | undefined;
-  readonly #weight: Tensors | undefined;
+  readonly #all: Batch;
   readonly #options: ArraysOptions;
   readonly examples: number;
 
   /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
-  constructor(x: Tensors, y: Tensors | undefined, weight: Tensors | undefined, options: ArraysOptions) {
-    this.#x = x;
-    this.#y = y;
-    this.#weight = weight;
+  constructor(all: Batch, options: ArraysOptions) {
+    this.#all = all;
     this.#options = options;
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new InvalidArgumentError(`batchSize must be a positive integer, got ${options.batchSize}`);
     }
-    const [head] = flat(x) as readonly [Tensor];
+    const [head] = flat(all.x) as readonly [Tensor];
     const first = head.shape[0];
     if (first === undefined || first === 0) {
       throw new InvalidArgumentError(
@@ -81,7 +77,7 @@ export class ArrayBatches implements Batches {
       );
     }
     this.examples = first;
-    for (const [name, given] of Object.entries({ x, y, sampleWeight: weight })) {
+    for (const [name, given] of Object.entries(all)) {
       for (const t of flat(given)) {
         if (t.shape[0] === first) continue;
         throw new InvalidArgumentError(
@@ -108,15 +104,18 @@ export class ArrayBatches implements Batches {
             ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
             : gather(t, indices);
         const each = (given: Tensors): Tensors => (given instanceof Tensor ? cut(given) : given.map(cut));
-        const x = each(this.#x);
-        const y = this.#y === undefined ? undefined : each(this.#y);
-        const sampleWeight = this.#weight === undefined ? undefined : each(this.#weight);
+        const { x, y, sampleWeight } = this.#all;
+        const batch: Batch = {
+          x: each(x),
+          y: y === undefined ? undefined : each(y),
+          sampleWeight: sampleWeight === undefined ? undefined : each(sampleWeight),
+        };
         indices?.dispose();
         try {
-          yield { x, y, sampleWeight };
+          yield batch;
         } finally {
           // The batch is over once the next one is asked for, unless code of the user has seen it.
-          for (const t of tensorsOf({ x, y, sampleWeight })) if (!isKept(t)) t.dispose();
+          for (const t of tensorsOf(batch)) if (!isKept(t)) t.dispose();
         }
       }
     } finally {
@@ -168,11 +167,7 @@ function batchOf(item: BatchLike, names: Names): Batch {
       `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${String(item)}`,
     );
   }
-  return {
-    x: inputTensors(x, names.inputs, 'x', 'input'),
-    y: targetTensors(y, names, 'y'),
-    sampleWeight: targetTensors(weight, names, 'sampleWeight'),
-  };
+  return batchTensors(x, y, weight, names);
 }
 
 /** Whether an item is [x, y?, sampleWeight?]: an array of things that hold values, rather than an array of numbers. */
@@ -229,6 +224,20 @@ export function targetTensors(y: Inputs | null | undefined, names: Names, what: 
   return y === undefined || y === null ? undefined : inputTensors(y, names.outputs, what, 'output');
 }
 
+/** What a user gave, as tensors. */
+export function batchTensors(
+  x: Inputs,
+  y: Inputs | null | undefined,
+  weight: Inputs | null | undefined,
+  names: Names,
+): Batch {
+  return {
+    x: inputTensors(x, names.inputs, 'x', 'input'),
+    y: targetTensors(y, names, 'y'),
+    sampleWeight: targetTensors(weight, names, 'sampleWeight'),
+  };
+}
+
 /** One tensor or several as a list. */
 export function flat(given: Tensors | undefined): readonly Tensor[] {
   if (given === undefined) return [];
@@ -257,12 +266,7 @@ export function adapt(
     }
     return new IterableBatches(x, names);
   }
-  return new ArrayBatches(
-    inputTensors(x, names.inputs, 'x', 'input'),
-    targetTensors(y, names, 'y'),
-    targetTensors(weight, names, 'sampleWeight'),
-    options,
-  );
+  return new ArrayBatches(batchTensors(x, y, weight, names), options);
 }
 
 /**

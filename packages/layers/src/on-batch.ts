@@ -3,7 +3,7 @@ import { scope } from '@eagre/core';
 import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
-import { ArrayBatches, type Batch, type Inputs, inputTensors, targetTensors } from './data-adapter.ts';
+import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
 import { classWeights } from './examples.ts';
 import type { Model } from './model.ts';
 import { resetMetrics, run } from './passes.ts';
@@ -32,13 +32,11 @@ function onBatch(
 ): Logs {
   trainingOf(model);
   resetMetrics(model);
-  const names = namesOf(model);
-  const examples = new ArrayBatches(
-    inputTensors(x, names.inputs, 'x', 'input'),
-    targetTensors(y, names, 'y'),
-    targetTensors(weight, names, 'sampleWeight'),
-    { batchSize: Number.MAX_SAFE_INTEGER, shuffle: false },
-  ).batches();
+  const given = batchTensors(x, y, weight, namesOf(model));
+  const examples = new ArrayBatches(given, {
+    batchSize: Number.MAX_SAFE_INTEGER,
+    shuffle: false,
+  }).batches();
   try {
     return step(examples.next().value);
   } finally {
