@@ -6,6 +6,7 @@ import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { isObserved, metricLogs, type Training, trainingOf } from './compile.ts';
 import type { Comparison } from './compiled-loss.ts';
+import { flat } from './data-adapter.ts';
 import { trainableChanges } from './layer.ts';
 import type { Model } from './model.ts';
 import { checkOneForEach, type Outputs } from './per-output.ts';
@@ -99,8 +100,7 @@ function test(model: Model, training: Training, ...[x, y, weight]: Parameters<St
 }
 
 function forward(model: Model, x: Tensors, training: boolean): readonly Tensor[] {
-  const yPred: Tensor | readonly Tensor[] = model.invoke(x, { training });
-  return yPred instanceof Tensor ? [yPred] : yPred;
+  return flat(model.invoke(x, { training }));
 }
 
 /** Predictions with the targets and weights of each, and the model's outputs. */
@@ -135,7 +135,7 @@ function targetsOf(
   y: Tensors | undefined,
 ): readonly (Tensor | undefined)[] {
   if (y === undefined) return [];
-  const given = y instanceof Tensor ? [y] : y;
+  const given = flat(y);
   if (given.length === outputs.count) return given;
   const losses = loss?.resolve(outputs) ?? [];
   if (given.length === losses.filter((one) => one !== null).length) {
@@ -191,8 +191,7 @@ function account(
   x: Tensors,
 ): void {
   // The mean over the epoch is that over examples, so a short last batch counts for less.
-  const first = (x instanceof Tensor ? x : x[0]) as Tensor;
-  const examples = first.shape[0] ?? 1;
+  const examples = flat(x)[0]?.shape[0] ?? 1;
   training.mean.updateState(total, { sampleWeight: examples });
   training.loss?.account(parts, examples);
   if (compared.hasTargets) training.metrics.update(compared.outputs, compared);
