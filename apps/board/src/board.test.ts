@@ -91,6 +91,15 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await page.getByLabel('Filter tags').fill('');
   });
 
+  test('plots take the colours of a page that turns dark', async () => {
+    const drawing = () => page.evaluate<string>("document.querySelector('article canvas').toDataURL()");
+    const light = await drawing();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(drawing).not.toBe(light);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(drawing).toBe(light);
+  });
+
   test('follows a run that grows', async () => {
     const path = join(folder, 'logs', 'first', 'events.out.tfevents.1');
     appendFileSync(path, encodeRecord(tensorflow.Event.encode(event(600, scalar('new tag', 1)))));

@@ -28,8 +28,9 @@ export interface PlotHooks {
 
 export function optionsOf(data: PlotData, width: number, hooks: PlotHooks): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
-  const ink = style.getPropertyValue('--ink');
-  const faint = style.getPropertyValue('--faint');
+  // Asked for at each drawing: the page may turn dark.
+  const ink = (): string => style.getPropertyValue('--ink');
+  const faint = (): string => style.getPropertyValue('--faint');
   const axis = { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 } };
   const line = (color: string, thick: number): uPlot.Series => ({
     stroke: color,
