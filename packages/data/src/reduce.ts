@@ -1,7 +1,7 @@
 // `reduce`: one value from all elements.
 import { InvalidArgumentError } from '@eagre/backend';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
-import { commonSpec, type ElementSpec, showSpec, specOf } from './elements/element-spec.ts';
+import { checkState, type ElementSpec, specOf } from './elements/element-spec.ts';
 import { type Element, toElement } from './elements/structure.ts';
 
 type Elements = { readonly elementSpec: ElementSpec | null };
@@ -13,19 +13,14 @@ function begun(
   initialState: unknown,
   fn: ReduceFn,
   options: FunctionCallOptions,
-): [state: Element, call: ElementFunction] {
-  const state = toElement(initialState, what);
-  return [state, new ElementFunction(fn, [specOf(state), elementSpec], options, what)];
-}
-
-/** @throws InvalidArgumentError for a state of another structure or dtype than the one before. */
-function checked(state: Element, before: Element): Element {
-  if (commonSpec(specOf(before), specOf(state)) === null)
-    throw new InvalidArgumentError(
-      `the new state is ${showSpec(specOf(state))}, the initial one ${showSpec(specOf(before))}`,
-      what,
-    );
-  return state;
+): [state: Element, call: ElementFunction, checked: (state: Element) => Element] {
+  const initial = toElement(initialState, what);
+  const spec = specOf(initial);
+  const checked = (state: Element): Element => {
+    checkState(specOf(state), spec, what);
+    return state;
+  };
+  return [initial, new ElementFunction(fn, [spec, elementSpec], options, what), checked];
 }
 
 /** The last state of `fn(state, element)`. @throws InvalidArgumentError for an asynchronous function. */
@@ -35,14 +30,14 @@ export function reduceElements(
   fn: ReduceFn,
   options: FunctionCallOptions,
 ): Element {
-  let [state, call] = begun(dataset, initialState, fn, options);
+  let [state, call, checked] = begun(dataset, initialState, fn, options);
   for (const element of dataset) {
     const next = call.call([state, element as Element]);
     if (next instanceof Promise) {
       next.catch(() => undefined);
       throw new InvalidArgumentError('an async function needs reduceAsync', what);
     }
-    state = checked(next, state);
+    state = checked(next);
   }
   return state;
 }
@@ -54,7 +49,7 @@ export async function reduceElementsLater(
   fn: ReduceFn,
   options: FunctionCallOptions,
 ): Promise<Element> {
-  let [state, call] = begun(dataset, initialState, fn, options);
-  for await (const element of dataset) state = checked(await call.call([state, element as Element]), state);
+  let [state, call, checked] = begun(dataset, initialState, fn, options);
+  for await (const element of dataset) state = checked(await call.call([state, element as Element]));
   return state;
 }

@@ -95,6 +95,15 @@ export function sameKind(a: ElementSpec | null, b: ElementSpec | null): boolean 
   return a === null || b === null || commonSpec(a, b) !== null;
 }
 
+/** @throws InvalidArgumentError for a state of another structure or dtype than the initial one. */
+export function checkState(state: ElementSpec, initial: ElementSpec, what: string): void {
+  if (commonSpec(initial, state) === null)
+    throw new InvalidArgumentError(
+      `the new state is ${showSpec(state)}, the initial one ${showSpec(initial)}`,
+      what,
+    );
+}
+
 /** Whether all leaves are tensors of numbers whose shapes are known: such elements can be stacked without a look at each. */
 export function isStatic(spec: ElementSpec | null): spec is ElementSpec {
   return (

@@ -1,7 +1,7 @@
 // `scan`: a function of a state and each element.
 import { InvalidArgumentError } from '@eagre/backend';
 import { ElementFunction, type FunctionCallOptions } from '../element-function.ts';
-import { commonSpec, type ElementSpec, showSpec, specOf } from '../elements/element-spec.ts';
+import { checkState, type ElementSpec, specOf } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, toElement } from '../elements/structure.ts';
 import type { Awaitable, DatasetNode, ElementIterator, IterationContext, State, Step } from '../iterator.ts';
@@ -23,7 +23,7 @@ export class ScanNode extends UnaryNode {
     const first = toElement(initial, what);
     const own = new ElementFunction(fn, [specOf(first), input.spec], options, what);
     super(input, own.spec === null ? null : (pair(own.spec)[1] as ElementSpec));
-    if (own.spec !== null) checkState(pair(own.spec)[0] as ElementSpec, first);
+    if (own.spec !== null) checkState(pair(own.spec)[0] as ElementSpec, specOf(first), what);
     this.#initial = first;
     this.#fn = own;
   }
@@ -31,14 +31,6 @@ export class ScanNode extends UnaryNode {
   iterate(context: IterationContext): ElementIterator {
     return new ScanIterator(this.input.iterate(context), this.#initial, this.#fn);
   }
-}
-
-function checkState(spec: ElementSpec, before: Element): void {
-  if (commonSpec(specOf(before), spec) === null)
-    throw new InvalidArgumentError(
-      `the new state is ${showSpec(spec)}, the initial one ${showSpec(specOf(before))}`,
-      'Dataset.scan',
-    );
 }
 
 function pair(value: Element | ElementSpec): readonly unknown[] {
@@ -62,7 +54,7 @@ class ScanIterator extends CallingIterator<Element> {
   }
   protected answered(_element: Element, result: Element): Step {
     const [state, output] = pair(result) as readonly [Element, Element];
-    if (this.#fn.eager) checkState(specOf(state), this.#state);
+    if (this.#fn.eager) checkState(specOf(state), specOf(this.#state), 'Dataset.scan');
     this.#state = state;
     return output;
   }
