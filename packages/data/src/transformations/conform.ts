@@ -13,10 +13,11 @@ import {
 import { UnaryIterator, UnaryNode } from '../node.ts';
 
 /**
- * The dataset that a function has made, whose elements must fit its signature.
+ * The dataset that a function has made, whose elements must fit its signature, if it has one.
  * @throws InvalidArgumentError when it is known that they do not; otherwise, iterating does.
  */
-export function conformNode(node: DatasetNode, spec: ElementSpec, what: string): DatasetNode {
+export function conformNode(node: DatasetNode, spec: ElementSpec | null, what: string): DatasetNode {
+  if (spec === null) return node;
   if (node.spec === null) return new ConformNode(node, spec, what);
   const common = commonSpec(spec, node.spec);
   if (common === null)

@@ -73,7 +73,7 @@ export class InterleaveNode extends UnaryNode {
         (made) => {
           if (!isDataset(made))
             throw new InvalidArgumentError('the function must return a dataset', this.#what);
-          return this.spec === null ? made.node : conformNode(made.node, this.spec, this.#what);
+          return conformNode(made.node, this.spec, this.#what);
         },
       );
     return new InterleaveIterator(this.input.iterate(context), make, context, {

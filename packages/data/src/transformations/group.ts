@@ -82,7 +82,7 @@ export class GroupNode extends UnaryNode {
     const reduce = (key: number, elements: readonly Element[]): DatasetNode => {
       const made = this.#reduce(key, new Dataset(new ElementsNode(elements, this.input.spec)));
       if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
-      return this.spec === null ? made.node : conformNode(made.node, this.spec, this.#what);
+      return conformNode(made.node, this.spec, this.#what);
     };
     return new GroupIterator(this.input.iterate(context), this.#key, reduce, this.#size, context, this.#what);
   }
