@@ -67,6 +67,39 @@ function withCounter(state: State | null, get: () => Tensor, set: (i: Tensor) =>
   ];
 }
 
+/** What the turns of a counted loop go through. */
+interface Counter {
+  readonly start: Tensor;
+  readonly delta: Tensor | number;
+  readonly goesOn: (i: Tensor) => Tensor;
+  readonly item: (i: Tensor) => Tensor;
+}
+
+/** A loop with a counter of its own. */
+function counted(
+  { start, delta, goesOn, item }: Counter,
+  body: (item: unknown) => Outcome,
+  state: State | null,
+  site: string,
+): Loop {
+  let i = start;
+  return {
+    test: () => goesOn(i),
+    body: () => {
+      const now = item(i);
+      i = i.add(delta);
+      return body(now);
+    },
+    update: null,
+    state: withCounter(
+      state,
+      () => i,
+      (v) => (i = v),
+    ),
+    site,
+  };
+}
+
 /** A converted `for…of`. */
 export function forOf(
   over: unknown,
@@ -76,59 +109,29 @@ export function forOf(
 ): Outcome {
   if (over instanceof Range) {
     const { start, limit, delta } = over;
-    let i = start;
     const up = knownTensor(delta);
-    const goesOn = (): Tensor =>
+    const goesOn = (i: Tensor): Tensor =>
       up === null
         ? where(delta.greater(0), i.less(limit), i.greater(limit))
         : Number(up.item()) > 0
           ? i.less(limit)
           : i.greater(limit);
-    const turn = (): Outcome => {
-      const item = i;
-      i = i.add(delta);
-      return body(item);
-    };
-    return run(
-      {
-        test: goesOn,
-        body: turn,
-        update: null,
-        state: withCounter(
-          state,
-          () => i,
-          (v) => (i = v),
-        ),
-        site,
-      },
-      true,
-    );
+    return run(counted({ start, delta, goesOn, item: (i) => i }, body, state, site), true);
   }
   if (over instanceof Tensor || over instanceof Variable) {
     const x = rowsOf(over, site);
     if (context.tracer === null) return unrolled(unstack(x), body, state, site);
-    const count = knownSize(x.shape[0] as number, 'autograph');
-    let i = constant(0, 'int32');
-    const limit = constant(count, 'int32');
-    const turn = (): Outcome => {
-      const row = getRow(x, i);
-      i = i.add(1);
-      return body(row);
-    };
-    const loop: Loop = {
-      test: () => i.less(limit),
-      body: turn,
-      update: null,
-      state: withCounter(
-        state,
-        () => i,
-        (v) => (i = v),
-      ),
-      site,
-      turns: count,
+    const turns = knownSize(x.shape[0] as number, 'autograph');
+    if (turns === 0) return undefined;
+    const limit = constant(turns, 'int32');
+    const rows: Counter = {
+      start: constant(0, 'int32'),
+      delta: 1,
+      goesOn: (i) => i.less(limit),
+      item: (i) => getRow(x, i),
     };
     // Whatever the rows are, it is one loop of the graph.
-    return count === 0 ? undefined : traced(loop, undefined);
+    return traced({ ...counted(rows, body, state, site), turns }, undefined);
   }
   return unrolled(elementsOf(over, site), body, state, site);
 }
