@@ -142,17 +142,22 @@ class ReturnedArray {
   }
 }
 
+/** An array, map or plain object with what `change` makes of each item; anything else as it is. */
+function mapItems(value: unknown, change: (item: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((v) => change(v));
+  if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, change(v)]));
+  if (typeof value === 'object' && value !== null && isPlain(value))
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, change(v)]));
+  return value;
+}
+
 /** The same structure with the next of `leaves` in the place of each tensor (spec, typed array). */
 export function replace(value: unknown, next: () => unknown): unknown {
   if (isStrings(value)) return aliasTensor(value, value.shape);
   if (value instanceof TensorSpec && value.dtype === 'string') return value;
   if (value instanceof Tensor || value instanceof TensorSpec || isTypedArray(value)) return next();
   if (value instanceof ReturnedArray) return value.array.withRows(next() as Tensor);
-  if (Array.isArray(value)) return value.map((v) => replace(v, next));
-  if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, replace(v, next)]));
-  if (typeof value === 'object' && value !== null && isPlain(value))
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replace(v, next)]));
-  return value;
+  return mapItems(value, (v) => replace(v, next));
 }
 
 /** What `results` has found, with a spec in the place of each tensor. */
@@ -167,11 +172,7 @@ export function specsOf(
       return new TensorSpec(shape, dtype);
     }
     if (isStrings(v)) return TensorSpec.fromTensor(v);
-    if (Array.isArray(v)) return v.map(visit);
-    if (v instanceof Map) return new Map([...v].map(([k, item]) => [k, visit(item)]));
-    if (typeof v === 'object' && v !== null && isPlain(v))
-      return Object.fromEntries(Object.entries(v).map(([k, item]) => [k, visit(item)]));
-    return v;
+    return mapItems(v, visit);
   };
   return visit(structure);
 }
@@ -198,11 +199,7 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
       tensors.push(rows);
       return new ReturnedArray(v);
     }
-    if (Array.isArray(v)) return v.map(visit);
-    if (v instanceof Map) return new Map([...v].map(([k, item]) => [k, visit(item)]));
-    if (typeof v === 'object' && v !== null && isPlain(v))
-      return Object.fromEntries(Object.entries(v).map(([k, item]) => [k, visit(item)]));
-    return v;
+    return mapItems(v, visit);
   };
   return { structure: visit(value), tensors };
 }
