@@ -1,6 +1,6 @@
 import type { DType } from '@eagre/backend';
 import type { PartialShape, Tensor } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { showInConsole, showShape } from '@eagre/core/internal';
 
 /** What an argument of a traced function may be: `new tf.TensorSpec([null, 3], 'float32')`; null stands for any size. */
 export class TensorSpec {
@@ -26,13 +26,7 @@ export class TensorSpec {
   }
 }
 
-// The console shows it as text does.
-Object.defineProperty(TensorSpec.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-  configurable: true,
-  value(this: TensorSpec): string {
-    return String(this);
-  },
-});
+showInConsole(TensorSpec.prototype, String);
 
 /** Specs in the structure of the arguments. */
 export type Signature = TensorSpec | readonly Signature[] | { readonly [key: string]: Signature };
