@@ -3,7 +3,7 @@ import { type Tensor, Variable } from '@eagre/core';
 import { viewOf } from '@eagre/core/internal';
 import { bodiesOf, type Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { isRankless } from './rankless.ts';
-import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
+import { hasStandIns, looksUnknown, withoutStandIns } from './stand-ins.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
 const LONGEST = 8;
@@ -55,8 +55,9 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
 export function showType(value: Pick<GraphValue, 'dtype' | 'shape'>): string {
   const { dtype, shape } = value;
   if (isRankless(value)) return `${dtype}<unknown>`;
-  const unknown = hasStandIns(shape);
-  return `${dtype}[${shape.map((d) => (unknown && d >= SMALLEST_STAND_IN ? '?' : d)).join(',')}]`;
+  return `${dtype}[${withoutStandIns(shape)
+    .map((d) => d ?? '?')
+    .join(',')}]`;
 }
 
 function reference({ node, index }: GraphValue): string {

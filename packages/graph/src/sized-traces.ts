@@ -6,14 +6,7 @@ import { ConcreteFunction } from './concrete.ts';
 import type { Graph } from './graph.ts';
 import { userLine } from './source-lines.ts';
 import { Refused, specialize } from './specialize.ts';
-import {
-  type Assumption,
-  hasStandIns,
-  MOST_UNKNOWN,
-  SMALLEST_STAND_IN,
-  StandIns,
-  standIn,
-} from './stand-ins.ts';
+import { type Assumption, MOST_UNKNOWN, StandIns, standIn, withoutStandIns } from './stand-ins.ts';
 import { specsOf } from './structure.ts';
 import { CannotSpecialize } from './substitution.ts';
 
@@ -86,10 +79,7 @@ export class SizedTraces {
   /** What the function returns, with a spec in the place of each tensor; null for sizes that may be any. */
   structuredOutputs(): unknown {
     const { graph, structure } = this.#first();
-    const outputs = graph.outputs.map(({ dtype, shape }) => ({
-      dtype,
-      shape: shape.map((d) => (hasStandIns(shape) && d >= SMALLEST_STAND_IN ? null : d)),
-    }));
+    const outputs = graph.outputs.map(({ dtype, shape }) => ({ dtype, shape: withoutStandIns(shape) }));
     return specsOf(structure, outputs);
   }
 

@@ -30,6 +30,12 @@ export function hasStandIns(shape: Shape): boolean {
   return shapes.has(shape);
 }
 
+/** A shape with null for the sizes that numbers stand for. */
+export function withoutStandIns(shape: Shape): PartialShape {
+  const unknown = hasStandIns(shape);
+  return shape.map((d) => (unknown && d >= SMALLEST_STAND_IN ? null : d));
+}
+
 /** Whether a number looks like one that was computed from an unknown size. */
 export function looksUnknown(n: number): boolean {
   return primes.some((prime) => {

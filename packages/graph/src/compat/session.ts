@@ -4,7 +4,7 @@ import { isCompatible, scoped, showShape, symbolic, toTensor } from '@eagre/core
 import type { GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
 import { isRankless } from '../rankless.ts';
-import { hasStandIns, SMALLEST_STAND_IN } from '../stand-ins.ts';
+import { withoutStandIns } from '../stand-ins.ts';
 import { getDefaultGraph } from './default-graph.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
 import type { Graph } from './graph.ts';
@@ -195,8 +195,7 @@ export class Session {
         `Cannot feed value of dtype ${tensor.dtype} for Tensor '${name}', which is ${dtype}`,
         'Session.run',
       );
-    const sized = hasStandIns(shape);
-    const partial = shape.map((d) => (sized && d >= SMALLEST_STAND_IN ? null : d));
+    const partial = withoutStandIns(shape);
     if (!('node' in value && isRankless(value)) && !isCompatible(tensor.shape, partial))
       throw new InvalidArgumentError(
         `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${name}', which has shape ${showShape(partial)}`,
