@@ -110,14 +110,10 @@ class CaseOp extends ControlOp {
 /** For each of the last outputs: the value of the branch that it is; null for those of other branches. */
 function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValue | null)[] {
   const { outputs } = branches[branch] as Graph;
-  const total = drawn.reduce((a, b) => a + b, 0);
-  return drawn.flatMap((count, b) => {
-    const before = drawn.slice(0, b).reduce((x, y) => x + y, 0);
-    const first = outputs.length - total + before;
-    return Array.from({ length: count }, (_, j) =>
-      b === branch ? (outputs[first + j] as GraphValue) : null,
-    );
-  });
+  let next = outputs.length - drawn.reduce((a, b) => a + b, 0);
+  return drawn.flatMap((count, b) =>
+    outputs.slice(next, (next += count)).map((value) => (b === branch ? value : null)),
+  );
 }
 
 /** One of two graphs runs: the first where a bool scalar is true. */
