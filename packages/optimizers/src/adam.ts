@@ -1,10 +1,9 @@
 import type { Tensor, Variable } from '@eagre/core';
 import { checkFlag, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
-import { Optimizer } from './optimizer.ts';
+import { Moments } from './moments.ts';
 import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface AdamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -21,10 +20,7 @@ export interface AdamOptions extends OptimizerOptions {
  * Adam: `m += (g − m)(1 − beta1); v += (g² − v)(1 − beta2); w -= learningRate · √(1 − beta2ᵗ) / (1 − beta1ᵗ) · m / (√v +
  * epsilon)`. Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2014. The learning rate is 0.001 unless given.
  */
-export class Adam extends Optimizer {
-  readonly beta1: number;
-  readonly beta2: number;
-  readonly epsilon: number;
+export class Adam extends Moments<AdamOptions> {
   readonly amsgrad: boolean;
   protected momentums: Variable[] = [];
   protected velocities: Variable[] = [];
@@ -32,10 +28,7 @@ export class Adam extends Optimizer {
 
   constructor(learningRate?: LearningRate | AdamOptions, options?: AdamOptions) {
     const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
-    this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
-    this.beta2 = checkNumber(all.beta2 ?? 0.999, 'beta2', this.name);
-    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
+    super(all);
     this.amsgrad = checkFlag(all.amsgrad, 'amsgrad', this.name);
   }
 
@@ -44,11 +37,6 @@ export class Adam extends Optimizer {
     super.build(variables);
     [this.momentums, this.velocities] = this.addSlots(variables, 'momentum', 'velocity');
     if (this.amsgrad) [this.velocityHats] = this.addSlots(variables, 'velocity_hat');
-  }
-
-  /** @internal Keras 2's decay of the learning rate is a schedule here. */
-  protected override get checkpointOptions(): Readonly<Record<string, number>> {
-    return { beta_1: this.beta1, beta_2: this.beta2, decay: 0 };
   }
 
   protected override checkpointName(name: string): string {
@@ -82,8 +70,7 @@ export class Adam extends Optimizer {
   }
 
   override getConfig(): Record<string, unknown> {
-    const { beta1, beta2, epsilon, amsgrad } = this;
-    return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon, amsgrad };
+    return { ...super.getConfig(), amsgrad: this.amsgrad };
   }
 }
 

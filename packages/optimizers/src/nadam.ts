@@ -1,10 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
 import { takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
-import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
-import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
+import { Moments } from './moments.ts';
+import { type OptimizerOptions, optimizerOptions } from './options.ts';
 
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -21,20 +19,9 @@ export interface NadamOptions extends OptimizerOptions {
  * `m̂ = uₜ₊₁ · m / (1 − u₁ ⋯ uₜ₊₁) + (1 − uₜ) · g / (1 − u₁ ⋯ uₜ)`. Dozat, "Incorporating Nesterov Momentum into Adam", 2015.
  * The learning rate is 0.001 unless given.
  */
-export class Nadam extends Optimizer {
-  readonly beta1: number;
-  readonly beta2: number;
-  readonly epsilon: number;
+export class Nadam extends Moments<NadamOptions> {
   /** u₁ ⋯ uₜ */
   #product: Variable | null = null;
-
-  constructor(learningRate?: LearningRate | NadamOptions, options?: NadamOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
-    this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
-    this.beta2 = checkNumber(all.beta2 ?? 0.999, 'beta2', this.name);
-    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
-  }
 
   override build(variables: readonly Variable[]): void {
     if (this.built) return;
@@ -46,11 +33,6 @@ export class Nadam extends Optimizer {
       name: 'u_product',
       initial: 1,
     });
-  }
-
-  /** @internal Keras 2's decay of the learning rate is a schedule here. */
-  protected override get checkpointOptions(): Readonly<Record<string, number>> {
-    return { beta_1: this.beta1, beta_2: this.beta2, decay: 0 };
   }
 
   protected override checkpointName(name: string): string {
@@ -91,11 +73,6 @@ export class Nadam extends Optimizer {
       .mul(product.mul(now.next).sub(1).reciprocal().neg().mul(now.ofMomentum))
       .add(gradient.mul(product.sub(1).reciprocal().neg().mul(now.ofGradient)));
     variable.assignSub(step.div(v.mul(now.correction).sqrt().add(epsilon)));
-  }
-
-  override getConfig(): Record<string, unknown> {
-    const { beta1, beta2, epsilon } = this;
-    return { ...super.getConfig(), beta_1: beta1, beta_2: beta2, epsilon };
   }
 }
 
