@@ -12,10 +12,8 @@ import { Groups } from './tags.tsx';
 export function HistogramView({ runs, names, settings }: ViewProps) {
   return (
     <Groups runs={runs} kind="histograms" filter={settings.filter}>
-      {(tag) =>
-        runs
-          .filter((run) => run.histograms.includes(tag))
-          .map((run) => <HistogramCard key={`${run.name} ${tag}`} run={run} tag={tag} names={names} />)
+      {(tag, having) =>
+        having.map((run) => <HistogramCard key={`${run.name} ${tag}`} run={run} tag={tag} names={names} />)
       }
     </Groups>
   );

@@ -12,15 +12,7 @@ import { Groups } from './tags.tsx';
 export function ScalarView({ runs, names, settings }: ViewProps) {
   return (
     <Groups runs={runs} kind="scalars" filter={settings.filter}>
-      {(tag) => (
-        <ScalarCard
-          key={tag}
-          tag={tag}
-          runs={runs.filter((run) => run.scalars.includes(tag))}
-          names={names}
-          settings={settings}
-        />
-      )}
+      {(tag, having) => <ScalarCard key={tag} tag={tag} runs={having} names={names} settings={settings} />}
     </Groups>
   );
 }

@@ -29,8 +29,8 @@ interface Props {
   readonly runs: readonly RunSummary[];
   readonly kind: Kind;
   readonly filter: string;
-  /** The cards of a tag. */
-  readonly children: (tag: string) => ComponentChildren;
+  /** The cards of a tag, for the runs that have it. */
+  readonly children: (tag: string, having: readonly RunSummary[]) => ComponentChildren;
 }
 
 /** The tags of a kind in groups that fold, or what to do where none is left. */
@@ -49,7 +49,14 @@ export function Groups({ runs, kind, filter, children }: Props) {
       <summary>
         {group === '' ? 'Top level' : group} <small>{tags.length}</small>
       </summary>
-      <div class="cards">{tags.map(children)}</div>
+      <div class="cards">
+        {tags.map((tag) =>
+          children(
+            tag,
+            runs.filter((run) => run[kind].includes(tag)),
+          ),
+        )}
+      </div>
     </details>
   ));
 }

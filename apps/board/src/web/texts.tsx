@@ -7,20 +7,18 @@ import { Groups } from './tags.tsx';
 export function TextView({ runs, names, settings }: ViewProps) {
   return (
     <Groups runs={runs} kind="texts" filter={settings.filter}>
-      {(tag) =>
-        runs
-          .filter((run) => run.texts.includes(tag))
-          .map((run) => (
-            <SampleCard<TextSample>
-              key={`${run.name} ${tag}`}
-              question="texts"
-              run={run}
-              tag={tag}
-              names={names}
-            >
-              {(sample) => <Texts {...sample} />}
-            </SampleCard>
-          ))
+      {(tag, having) =>
+        having.map((run) => (
+          <SampleCard<TextSample>
+            key={`${run.name} ${tag}`}
+            question="texts"
+            run={run}
+            tag={tag}
+            names={names}
+          >
+            {(sample) => <Texts {...sample} />}
+          </SampleCard>
+        ))
       }
     </Groups>
   );
