@@ -85,6 +85,16 @@ export class Rng {
     return x % n;
   }
 
+  /** Brings what is in a list into another order. */
+  shuffle(list: { [index: number]: number; readonly length: number }): void {
+    for (let i = list.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      const moved = list[i] as number;
+      list[i] = list[j] as number;
+      list[j] = moved;
+    }
+  }
+
   save(): State {
     return [this.#a >>> 0, this.#b >>> 0, this.#c >>> 0, this.#d >>> 0];
   }

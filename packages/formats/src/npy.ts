@@ -91,10 +91,7 @@ export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): ND
   const error = errorsFor('npy', options.file);
   const { text, dataStart } = headerText(bytes, error);
   const { kind, little, fortran, shape } = parseHeader(text, error);
-  const count = elementCount(shape);
-  if (count === undefined)
-    throw error('shape', 'non-negative sizes with a product below 2^53', `(${shape.join(', ')})`);
-  const dataBytes = count * ELEMENT_BYTES[kind];
+  const dataBytes = checkedCount(shape, error) * ELEMENT_BYTES[kind];
   if (dataBytes !== bytes.length - dataStart) {
     throw error(`data of shape (${shape.join(', ')})`, `${dataBytes} bytes`, bytes.length - dataStart);
   }
@@ -122,8 +119,7 @@ export function decodeNpyHeader(bytes: Uint8Array, options: DecodeNpyOptions = {
   const error = errorsFor('npy', options.file);
   const { text, dataStart } = headerText(bytes, error);
   const { descr, shape } = parseFields(text, error);
-  if (elementCount(shape) === undefined)
-    throw error('shape', 'non-negative sizes with a product below 2^53', `(${shape.join(', ')})`);
+  checkedCount(shape, error);
   return { descr: typeof descr === 'string' ? descr : null, shape, dataStart };
 }
 
@@ -198,6 +194,12 @@ function parseFields(
     throw error('shape', 'a tuple of integers', quote(text.trim()));
   }
   return { descr, fortran, shape };
+}
+
+function checkedCount(shape: readonly number[], error: ErrorMaker): number {
+  const count = elementCount(shape);
+  if (count !== undefined) return count;
+  throw error('shape', 'non-negative sizes with a product below 2^53', `(${shape.join(', ')})`);
 }
 
 function parseDescr(descr: PythonLiteral, error: ErrorMaker): { kind: ElementKind; little: boolean } {

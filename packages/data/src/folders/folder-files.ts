@@ -29,17 +29,6 @@ export type BothSubsets<O extends FolderOptions> = Omit<O, 'subset'> & {
   readonly subset: 'both';
 };
 
-/** What `make` makes of the subset, or [training, validation] of both. */
-export function subsets<D>(
-  options: FolderOptions | BothSubsets<FolderOptions>,
-  make: (split: FolderOptions, passes: FolderOptions) => D,
-): D | [training: D, validation: D] {
-  if (options.subset !== 'both') return make(options, options);
-  const training = { ...options, subset: 'training' } as const;
-  const validation = { ...options, subset: 'validation' } as const;
-  return [make(training, training), make(validation, { ...validation, shuffle: false })];
-}
-
 /** The files of a dataset. */
 export interface FolderFiles {
   readonly paths: readonly string[];
@@ -49,7 +38,7 @@ export interface FolderFiles {
 }
 
 /**
- * Finds the files, by class and path, and takes the subset.
+ * Finds the files, by class and path; {@link subsetOf} takes the subset.
  *
  * @throws NotFoundError when there is no such folder, or no file in it.
  * @throws InvalidArgumentError for options that contradict each other.
@@ -68,7 +57,7 @@ export function folderFiles(
       `labelMode 'binary' needs 2 classes, there are ${all.classNames.length}`,
       what,
     );
-  return subsetOf(all, options, what);
+  return all;
 }
 
 function checkFolderOptions(options: FolderOptions, what: string): void {
@@ -140,17 +129,12 @@ function filesBelow(folder: string, extensions: readonly string[]): string[] {
   ];
 }
 
-function subsetOf(all: FolderFiles, options: FolderOptions, what: string): FolderFiles {
+/** The files of the subset that the options ask for. @throws InvalidArgumentError when there is none. */
+export function subsetOf(all: FolderFiles, options: FolderOptions, what: string): FolderFiles {
   const { validationSplit, subset, shuffle = true, seed } = options;
   if (subset === undefined || validationSplit === undefined) return all;
   const order = all.paths.map((_, i) => i);
-  if (shuffle) {
-    const rng = new Rng(seedWords(seed, what));
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = rng.below(i + 1);
-      [order[i], order[j]] = [order[j] as number, order[i] as number];
-    }
-  }
+  if (shuffle) new Rng(seedWords(seed, what)).shuffle(order);
   const held = Math.trunc(validationSplit * order.length);
   const cut = order.length - held;
   const kept = subset === 'training' ? order.slice(0, cut) : order.slice(cut);

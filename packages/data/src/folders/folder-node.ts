@@ -11,7 +11,13 @@ import { type SeedWords, seedWords } from '../random.ts';
 import { ShuffledListNode } from '../sources/shuffled-list.ts';
 import { BatchNode } from '../transformations/batch.ts';
 import { MapNode } from '../transformations/map.ts';
-import type { FolderFiles, FolderOptions } from './folder-files.ts';
+import {
+  type BothSubsets,
+  type FolderFiles,
+  type FolderOptions,
+  folderFiles,
+  subsetOf,
+} from './folder-files.ts';
 
 /** What makes a tensor of a file. */
 export interface FileDecoder {
@@ -35,8 +41,31 @@ export class FolderDataset<T> extends Dataset<T> {
   }
 }
 
-/** The dataset of files that the options describe. */
+/**
+ * The dataset of files that the options describe, or [training, validation] of both subsets.
+ * @throws what `folderFiles` and `subsetOf` throw.
+ */
 export function folderDataset<T>(
+  directory: string,
+  extensions: readonly string[],
+  decoder: FileDecoder,
+  options: FolderOptions | BothSubsets<FolderOptions>,
+  what: string,
+): FolderDataset<T> | [training: FolderDataset<T>, validation: FolderDataset<T>] {
+  if (options.subset !== 'both') {
+    const all = folderFiles(directory, extensions, options, what);
+    return datasetOf(subsetOf(all, options, what), decoder, options, what);
+  }
+  const training = { ...options, subset: 'training' } as const;
+  const validation = { ...options, subset: 'validation' } as const;
+  const all = folderFiles(directory, extensions, training, what);
+  return [
+    datasetOf(subsetOf(all, training, what), decoder, training, what),
+    datasetOf(subsetOf(all, validation, what), decoder, { ...validation, shuffle: false }, what),
+  ];
+}
+
+function datasetOf<T>(
   files: FolderFiles,
   decoder: FileDecoder,
   options: FolderOptions,

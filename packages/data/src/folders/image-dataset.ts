@@ -3,7 +3,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { type Awaitable, after } from '../iterator.ts';
 import { checkCount } from '../options.ts';
-import { type BothSubsets, type FolderOptions, folderFiles, subsets } from './folder-files.ts';
+import type { BothSubsets, FolderOptions } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 import {
   type Box,
@@ -99,9 +99,7 @@ export async function imageDatasetFromDirectory(
     spec: new TensorSpec([height, width, channels], 'float32'),
     decode: (bytes: Uint8Array, path: string) => after(decode(bytes, path), toTensor),
   };
-  return subsets(options, (split, passes) =>
-    folderDataset(folderFiles(directory, EXTENSIONS, split, what), content, passes, what),
-  );
+  return folderDataset(directory, EXTENSIONS, content, options, what);
 }
 
 /** @throws RangeError for what a decoder should not have made. */

@@ -2,7 +2,7 @@ import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { decodeText } from '../files/readers.ts';
 import { checkCount } from '../options.ts';
-import { type BothSubsets, type FolderOptions, folderFiles, subsets } from './folder-files.ts';
+import type { BothSubsets, FolderOptions } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 
 /** Options of {@link textDatasetFromDirectory}; names and defaults are Keras's. */
@@ -43,10 +43,7 @@ export function textDatasetFromDirectory(
   if (maxLength !== undefined) checkCount(maxLength, 'maxLength', what);
   const decode = (bytes: Uint8Array, path: string): Tensor =>
     constant(decodeText(cut(bytes, maxLength), path, what));
-  const content = { spec: new TensorSpec([], 'string'), decode };
-  return subsets(options, (split, passes) =>
-    folderDataset(folderFiles(directory, ['.txt'], split, what), content, passes, what),
-  );
+  return folderDataset(directory, ['.txt'], { spec: new TensorSpec([], 'string'), decode }, options, what);
 }
 
 function cut(bytes: Uint8Array, length: number = bytes.length): Uint8Array {

@@ -131,7 +131,7 @@ interface Runs {
   epoch: number;
 }
 
-/** Where the seeds of a node are. */
+/** Seeds as part of a state. */
 export interface SeedState {
   save(): State;
   restore(state: State | undefined): void;
@@ -161,29 +161,25 @@ export class Seeds {
     return context.shared<Runs>(node, () => ({ words: this.#words, run: this.#runs++, epoch: 0 }));
   }
 
-  save(node: DatasetNode, context: IterationContext): State {
-    const { words, run, epoch } = this.#of(node, context);
-    return { words, run, epoch };
-  }
-
-  /** `save` and `restore` for one node and pass. */
+  /** Where the seeds of a node are in a pass. */
   stateOf(node: DatasetNode, context: IterationContext): SeedState {
     return {
-      save: () => this.save(node, context),
-      restore: (state) => this.restore(node, context, state),
+      save: () => {
+        const { words, run, epoch } = this.#of(node, context);
+        return { words, run, epoch };
+      },
+      restore: (state) => {
+        const { words, run, epoch } = fields(state);
+        // The words too: where nobody gave a seed, another process has drawn others.
+        Object.assign(this.#of(node, context), {
+          words: list(words).map(Number),
+          run: count(run),
+          epoch: count(epoch),
+        });
+        // The next pass is the one after the restored, in another process too, and whatever passes were begun before.
+        this.#runs = count(run) + 1;
+      },
     };
-  }
-
-  restore(node: DatasetNode, context: IterationContext, state: State | undefined): void {
-    const { words, run, epoch } = fields(state);
-    // The words too: where nobody gave a seed, another process has drawn others.
-    Object.assign(this.#of(node, context), {
-      words: list(words).map(Number),
-      run: count(run),
-      epoch: count(epoch),
-    });
-    // The next pass is the one after the restored, in another process too, and whatever passes were begun before.
-    this.#runs = count(run) + 1;
   }
 }
 

@@ -71,24 +71,13 @@ class ShuffledListIterator extends ElementIterator {
   }
 
   next(): Step {
-    if (!this.#isDrawn) this.#draw();
+    if (!this.#isDrawn) this.#rng?.shuffle(this.#order);
+    this.#isDrawn = true;
     const index = this.#order[this.#next];
     if (index === undefined) return END;
     // What fails counts as consumed.
     this.#next++;
     return this.#make(index);
-  }
-
-  #draw(): void {
-    this.#isDrawn = true;
-    const [order, rng] = [this.#order, this.#rng];
-    if (rng === null) return;
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = rng.below(i + 1);
-      const moved = order[i] as number;
-      order[i] = order[j] as number;
-      order[j] = moved;
-    }
   }
 
   saveState(): State {

@@ -50,7 +50,7 @@ export class InterleaveNode extends UnaryNode {
     this.#what = what;
     const { cycleLength = AUTOTUNE, numParallelCalls = 1 } = options;
     // Without a length of its own the cycle is long enough for the calls that are wanted.
-    const chosen = Math.max(CYCLE, cycleLength === AUTOTUNE ? Number(numParallelCalls) : 1);
+    const chosen = Math.max(CYCLE, Number(numParallelCalls));
     this.#cycle = checkParallel(cycleLength, 'cycleLength', what, chosen);
     this.#block = checkCount(options.blockLength ?? 1, 'blockLength', what);
     this.#parallel = checkParallel(numParallelCalls, 'numParallelCalls', what, this.#cycle);

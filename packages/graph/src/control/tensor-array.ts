@@ -262,16 +262,15 @@ export class TensorArray {
 
   /** @internal Whether it can be a tensor in a graph. */
   hasShape(): boolean {
-    if (this.contents instanceof Unwritten) return isKnown(this.elementShape);
-    return this.contents instanceof Tensor || this.#commonShape() !== null;
+    return this.#commonShape() !== null;
   }
 
   /** @internal All elements in one tensor for a graph; null while their shape is not known. */
   dense(): Tensor | null {
     const { contents } = this;
     if (contents instanceof Tensor) return contents;
-    const shape = contents instanceof Unwritten ? this.elementShape : this.#commonShape();
-    if (!isKnown(shape)) return null;
+    const shape = this.#commonShape();
+    if (shape === null) return null;
     if (contents instanceof Unwritten) return zeros([contents.length, ...shape], { dtype: this.dtype });
     const pieces = runsOf(contents.toArray()).map(({ count, items }) =>
       items.length > 0 ? stack(items) : zeros([count, ...shape], { dtype: this.dtype }),
@@ -293,14 +292,8 @@ export class TensorArray {
 
   /** @internal Takes over the elements' shape of another array, where it knows none of its own. */
   takeShape(other: TensorArray): void {
-    const { contents } = other;
-    const shape =
-      contents instanceof Tensor
-        ? contents.shape.slice(1)
-        : contents instanceof Unwritten
-          ? other.elementShape
-          : other.#commonShape();
-    if (isKnown(shape) && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
+    const shape = other.#commonShape();
+    if (shape !== null && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
   }
 
   /** @internal Why this cannot stand where the other one does; null if it can. */
@@ -329,10 +322,11 @@ export class TensorArray {
 
   /** The one shape of all elements, as far as it is known. @throws InvalidArgumentError if they have different ones. */
   #commonShape(): Shape | null {
-    if (isKnown(this.elementShape)) return this.elementShape;
-    const written = this.#versions()
-      .toArray()
-      .filter((t) => t !== null);
+    const { contents, elementShape } = this;
+    if (contents instanceof Tensor) return contents.shape.slice(1);
+    if (isKnown(elementShape)) return elementShape;
+    if (contents instanceof Unwritten) return null;
+    const written = contents.toArray().filter((t) => t !== null);
     const shape = written[0]?.shape ?? null;
     const other = written.find((t) => !sameShape(t.shape, shape as Shape));
     if (other !== undefined) {
