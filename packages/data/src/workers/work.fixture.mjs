@@ -20,11 +20,11 @@ export const exit = () => process.exit(3);
 
 export const value = 1;
 
-/** The first element waits until another one has been seen. */
+/** The first element waits for the fourth, which three calls at once get only after a result of another one. */
 export const firstLater = async ({ data }, folder) => {
-  const mark = `${folder.data[0]}/seen`;
-  if (data[0] !== 0n) writeFileSync(mark, '');
-  else while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 5));
+  const mark = `${folder.data[0]}/fourth`;
+  if (data[0] === 3n) writeFileSync(mark, '');
+  while (data[0] === 0n && !existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 5));
   return Number(data[0]);
 };
 
