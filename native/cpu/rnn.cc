@@ -21,6 +21,7 @@ constexpr int64_t kWork = 1 << 21;               // multiply-adds that are worth
 constexpr int64_t kPackRows = 24;                // rows in all steps together that make packing pay
 constexpr int64_t kSmallGradient = 1 << 18;      // numbers of both weights' gradients that are one product
 constexpr int64_t kSmallMatrix = 1 << 13;        // numbers of a matrix that stay in L1 beside the rest
+constexpr int64_t kFlatRows = 16;                // examples whose units go through the gates in a row
 constexpr int kSmallRows = kWideRows > 3 ? kWideRows : 3;  // examples whose sums of four gates fit the registers
 #if defined(__AVX2__)
 constexpr bool kMasks = true;
@@ -240,8 +241,8 @@ EAGRE_INLINE void add_product(const Factor& p, int64_t units, int64_t j, Get get
   }
 }
 
-// For every example four sums of the units from j on, a vector each: of i, f, g, o, or of GRU's z, r, g and q.
-template <int R, int N, class Get> EAGRE_INLINE void add_up(const Step& s, int64_t j, Get get, float* out) {
+// Puts four sums of the units from j on for every example, a vector each: of i, f, g, o, or of GRU's z, r, g and q.
+template <int R, int N, class Get, class Put> EAGRE_INLINE void add_up(const Step& s, int64_t j, Get get, Put put) {
   vf32 acc[R][4];
 #pragma GCC unroll 8
   for (int r = 0; r < R; r++) {
@@ -259,22 +260,28 @@ template <int R, int N, class Get> EAGRE_INLINE void add_up(const Step& s, int64
 #pragma GCC unroll 8
   for (int r = 0; r < R; r++) {
 #pragma GCC unroll 4
-    for (int g = 0; g < 4; g++) store<float>(out + (r * 4 + g) * kF32, acc[r][g]);
+    for (int g = 0; g < 4; g++) put(r, g, acc[r][g]);
   }
 }
-template <int R, int N> void sums(const Step& s, int64_t j, float* out) {
-  if (s.units - j >= kF32) {
-    add_up<R, N>(s, j, [](const float* p) __attribute__((always_inline)) { return load<float>(p); }, out);
-  } else {
-    const Part<float> part(s.units - j);
-    add_up<R, N>(s, j, [&](const float* p) __attribute__((always_inline)) { return part.load(p); }, out);
+// Whole vectors, four for each example; or, with a plane, that far from gate to gate, and the units of the examples one behind the other.
+template <int R, int N, bool kPlanes> void sums(const Step& s, int64_t j, float* out, int64_t plane) {
+  const int64_t n = s.units - j, row = kPlanes ? s.units : 4 * kF32, step = kPlanes ? plane : kF32;
+  const auto put = [=](int r, int g, vf32 v) __attribute__((always_inline)) { store<float>(out + r * row + g * step, v); };
+  if (n >= kF32) {
+    add_up<R, N>(s, j, [](const float* p) __attribute__((always_inline)) { return load<float>(p); }, put);
+    return;
   }
+  const Part<float> part(n);
+  const auto get = [&](const float* p) __attribute__((always_inline)) { return part.load(p); };
+  if constexpr (!kPlanes) add_up<R, N>(s, j, get, put);
+  else add_up<R, N>(s, j, get, [&](int r, int g, vf32 v) __attribute__((always_inline)) { part.store(out + r * row + g * step, v); });
 }
-template <int N, int R = kSmallRows> auto pick_sums(int64_t rows) -> void (*)(const Step&, int64_t, float*) {
+using Sums = void (*)(const Step&, int64_t, float*, int64_t);
+template <int N, bool kPlanes, int R = kSmallRows> Sums pick_sums(int64_t rows) {
   if constexpr (R > 1) {
-    if (rows < R) return pick_sums<N, R - 1>(rows);
+    if (rows < R) return pick_sums<N, kPlanes, R - 1>(rows);
   }
-  return sums<R, N>;
+  return sums<R, N, kPlanes>;
 }
 
 // carry: LSTM's cell, GRU's state.
@@ -303,7 +310,7 @@ template <int N, class Cell> void small_cell(const Sizes& s, const SmallCell& p,
     alignas(kVectorBytes) float z[kSmallRows * 4 * kF32];
     for (int64_t chunk = first; chunk < last; chunk++) {
       const int64_t b0 = part_begin(s.batch, chunks, chunk), rows = part_begin(s.batch, chunks, chunk + 1) - b0;
-      const auto add_up = pick_sums<N>(rows);
+      const auto add_up = pick_sums<N, false>(rows);
       for (int64_t t = 0; t < s.time; t++) {
         const int64_t at = b0 * s.time + t;
         float *before = states + t % 2 * kSmallRows * ld, *after = states + (t + 1) % 2 * kSmallRows * ld;
@@ -319,7 +326,7 @@ template <int N, class Cell> void small_cell(const Sizes& s, const SmallCell& p,
           step.h.a_row = u;
         }
         for (int64_t j = 0; j < u; j += kF32) {
-          add_up(step, j, z);
+          add_up(step, j, z, 0);
           auto finish = [=, &z](auto lanes) __attribute__((always_inline)) {
             for (int64_t r = 0; r < rows; r++) {
               const float* from = z + r * 4 * kF32;
@@ -346,7 +353,7 @@ template <int N, class Cell> void small_cell(const Sizes& s, const SmallCell& p,
   });
 }
 
-// ---- LSTM. A row of the reserve: i, f, g (the candidate), o, c, tanh(c).
+// ---- LSTM. A row of the reserve, which only the gradient needs: i, f, g (the candidate), o, c, tanh(c).
 
 // From the gates' sums and the cell before to the cell after and y, for one vector.
 struct LstmCell {
@@ -356,6 +363,7 @@ struct LstmCell {
     V c = f * before + i * g;
     V squashed = tanh(c);
     y = o * squashed;
+    if (!gates) return c;
     lanes.put(gates, i);
     lanes.put(gates + u, f);
     lanes.put(gates + 2 * u, g);
@@ -366,13 +374,59 @@ struct LstmCell {
   }
 };
 
+// A small cell of which nobody wants the reserve, and whose units are no whole vectors: the gates go through all units of several
+// examples in whole ones.
+void flat_lstm(const Sizes& s, const SmallCell& p) {
+  const int64_t u = s.units, chunks = ceil_div(s.batch, kFlatRows);
+  const int64_t work = kFlatRows * s.time * 4 * u * (u + s.features);
+  parallel_for(chunks, max64(kWork / work, 1), [=](int64_t first, int64_t last) {
+    const int64_t plane = ceil_div(kFlatRows * u, kF32) * kF32;
+    float *z = slot<float>(3, 7 * plane), *carry = z + 4 * plane, *states = z + 5 * plane;
+    for (int64_t chunk = first; chunk < last; chunk++) {
+      const int64_t b0 = part_begin(s.batch, chunks, chunk), rows = part_begin(s.batch, chunks, chunk + 1) - b0;
+      const int64_t parts = ceil_div(rows, kSmallRows);
+      // Outputs are new memory, whose way here is as long as the sums take.
+      for (int64_t i = 0; i < rows * u; i += kF32) {
+        __builtin_prefetch(p.h_last + b0 * u + i, 1);
+        __builtin_prefetch(p.carry_last + b0 * u + i, 1);
+      }
+      for (int64_t t = 0; t < s.time; t++) {
+        const bool ends = t + 1 == s.time;
+        const float *h = t > 0 ? states + t % 2 * plane : p.h0 + b0 * u, *c = t > 0 ? carry : p.carry0 + b0 * u;
+        float *new_h = ends ? p.h_last + b0 * u : states + (t + 1) % 2 * plane, *new_c = ends ? p.carry_last + b0 * u : carry;
+        for (int64_t part = 0; part < parts; part++) {
+          const int64_t r0 = part_begin(rows, parts, part), count = part_begin(rows, parts, part + 1) - r0;
+          const Factor by_kernel{p.x + ((b0 + r0) * s.time + t) * s.features, s.time * s.features, s.features, p.kernel};
+          const Step step{p.bias, 0, nullptr, u, by_kernel, {h + r0 * u, u, u, p.recurrent}};
+          const Sums add_up = pick_sums<4, true>(count);
+          for (int64_t j = 0; j < u; j += kF32) add_up(step, j, z + r0 * u + j, plane);
+        }
+        each<float>(rows * u, [=](auto lanes) __attribute__((always_inline)) {
+          const auto sum = [=](int64_t k) __attribute__((always_inline)) { return lanes.get(z + k * plane); };
+          vf32 y;
+          const vf32 now = LstmCell()(lanes, sum(0), sum(1), sum(2), sum(3), lanes.get(c), static_cast<float*>(nullptr), 0, y);
+          lanes.put(new_c, now);
+          lanes.put(new_h, y);
+          if (s.time == 1) lanes.put(p.h + b0 * u, y);
+        });
+        if (s.time == 1) continue;
+        for (int64_t r = 0; r < rows; r++) copy(p.h + ((b0 + r) * s.time + t) * u, new_h + r * u, u);
+      }
+    }
+  });
+}
+
 template <class T>
 void lstm(const Sizes& s, const T* x, const T* h0, const T* c0, const T* kernel, const T* recurrent, const T* bias, T* h, T* h_last,
           T* c_last, T* reserve) {
   const int64_t u = s.units, row = 6 * u;
+  const bool small = sizeof(T) == 4 && is_small(s, 4);
+  const bool flat = small && !reserve && kMasks && u % kF32 != 0 && 4 * u * s.features <= kSmallMatrix;
+  if (!reserve && !flat) reserve = slot<T>(7, s.batch * s.time * row);
   if constexpr (sizeof(T) == 4) {
-    const SmallCell small{x, h0, c0, kernel, recurrent, bias, h, h_last, c_last, reserve, row};
-    if (is_small(s, 4)) return small_cell<4>(s, small, LstmCell{});
+    const SmallCell cell{x, h0, c0, kernel, recurrent, bias, h, h_last, c_last, reserve, row};
+    if (flat) return flat_lstm(s, cell);
+    if (small) return small_cell<4>(s, cell, LstmCell{});
   }
   gemm(Gemm<T>{s.batch * s.time, 4 * u, s.features, x, s.features, 1, kernel, 4 * u, 1, reserve, row, bias, false});
   const Cut cut(s.batch, s.time, 4 * u * u, sizeof(T));
@@ -606,7 +660,8 @@ template <class F> void floating(const Tensor& t, F&& f) {
 
 void lstm_kernel(Args& a) {
   Tensor x = a.tensor(), h0 = a.tensor(), c0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), bias = a.tensor();
-  Tensor h = a.tensor(), h_last = a.tensor(), c_last = a.tensor(), reserve = a.tensor();
+  const bool with_reserve = a.outputs() > 3;
+  Tensor h = a.tensor(), h_last = a.tensor(), c_last = a.tensor(), reserve = with_reserve ? a.tensor() : Tensor{};
   const Sizes s = sizes_of(x, h0, "LSTM");
   const int64_t u = s.units, state = s.batch * u, steps = s.batch * s.time;
   for (const Tensor* t : {&h0, &c0, &h_last, &c_last}) expect(*t, x, state, "LSTM");
@@ -614,11 +669,11 @@ void lstm_kernel(Args& a) {
   expect(recurrent, x, u * 4 * u, "LSTM");
   expect(bias, x, 4 * u, "LSTM");
   expect(h, x, steps * u, "LSTM");
-  expect(reserve, x, steps * 6 * u, "LSTM");
+  if (with_reserve) expect(reserve, x, steps * 6 * u, "LSTM");
   floating(x, [&](auto tag) {
     using T = decltype(tag);
     lstm<T>(s, x.as<T>(), h0.as<T>(), c0.as<T>(), kernel.as<T>(), recurrent.as<T>(), bias.as<T>(), h.as<T>(), h_last.as<T>(),
-            c_last.as<T>(), reserve.as<T>());
+            c_last.as<T>(), with_reserve ? reserve.as<T>() : nullptr);
   });
 }
 

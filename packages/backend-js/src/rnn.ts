@@ -83,6 +83,7 @@ function lstm(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): void
         const o = sigmoid(before(3, j));
         nextC[j] = f * c[j] + i * g;
         nextH[j] = o * Math.tanh(nextC[j]);
+        if (reserve === undefined) continue;
         [i, f, g, o, nextC[j], Math.tanh(nextC[j])].forEach((value, part) => {
           reserve[(step * 6 + part) * units + j] = value;
         });

@@ -162,7 +162,7 @@ export const kernelAttrs = {
   // are laid out [batch, time, parts · units].
   /**
    * x, h0, c0, kernel [features, 4·units], recurrentKernel [units, 4·units], bias [4·units] → h [batch, time, units], last h,
-   * last c, reserve. Gates in the order i, f, g, o: (i, f, o) = σ, g = tanh of x·kernel + h·recurrentKernel + bias;
+   * last c and, if there is a fourth output, reserve. Gates in the order i, f, g, o: (i, f, o) = σ, g = tanh of x·kernel + h·recurrentKernel + bias;
    * c = f·c + i·g, h = o·tanh(c). Parts of reserve: i, f, g, o, c, tanh(c).
    */
   LSTM: [],
@@ -207,6 +207,10 @@ export const kernelAttrs = {
 export const mapReductions = [null, 'Sum', 'Mean', 'Prod', 'Max', 'Min', 'All', 'Any'] as const;
 
 export type KernelName = keyof typeof kernelAttrs;
+
+/** How many outputs these kernels have with the last one, which is left out where nobody wants it: only a gradient does. */
+export const outputsWithReserve: { readonly [name in KernelName]?: number } = { LSTM: 4 };
+
 export type AttrValue = number | boolean | readonly number[];
 /** The attributes of a kernel, by the names in `kernelAttrs`. */
 export type KernelAttrs = Readonly<Record<string, AttrValue>>;

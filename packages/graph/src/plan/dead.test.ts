@@ -1,4 +1,4 @@
-import { LateNumber } from '@eagre/backend';
+import { LateNumber, type Plan, type PlanTensor } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { compactValues } from './compact.ts';
 import { removeDeadCalls } from './dead.ts';
@@ -14,6 +14,23 @@ describe('removeDeadCalls', () => {
     const y = b.map((s, v) => s.mul(v, 2), [x]);
     b.output(y);
     expect(lines(removeDeadCalls(b.plan()))).toEqual(['%1 float32[2] = %0 + 1', '%4 float32[2] = %0 * 2']);
+  });
+
+  it("leaves an LSTM's reserve out where no gradient reads it", () => {
+    const plan = (wanted: boolean): Plan => {
+      const b = new PlanBuilder();
+      const of = (...shape: number[]): PlanTensor => b.tensor('float32', shape);
+      const inputs = [[1, 1, 2], [1, 3], [1, 3], [2, 12], [3, 12], [12]].map((shape) =>
+        b.input('float32', shape, counting(shape)),
+      );
+      const outputs = [of(1, 1, 3), of(1, 3), of(1, 3), of(1, 1, 18)];
+      b.call('LSTM', inputs, outputs);
+      b.output(outputs[1]);
+      if (wanted) b.output(outputs[3]);
+      return removeDeadCalls(removeDeadCalls(b.plan()));
+    };
+    expect(plan(false).calls[0].outputs).toHaveLength(3);
+    expect(plan(true).calls[0].outputs).toHaveLength(4);
   });
 
   it('lets a random draw that nobody reads draw nothing', () => {

@@ -1,4 +1,4 @@
-import { isKernelName, type Plan, type PlanCall } from '@eagre/backend';
+import { isKernelName, outputsWithReserve, type Plan, type PlanCall } from '@eagre/backend';
 import { hasLateAttrs } from './tensors.ts';
 
 /**
@@ -17,10 +17,19 @@ export function removeDeadCalls(plan: Plan): Plan {
       if (!hasLateAttrs(call)) continue;
       if (call.inputs.length === 0 && isKernelName(call.kernel)) call = emptied(call, bytes);
     }
+    call = withoutReserve(call, needed);
     for (const input of call.inputs) needed[input.value] = 1;
     calls.push(call);
   }
   return { ...plan, bytes, calls: calls.reverse() };
+}
+
+/** What only a gradient wants is not computed where there is none. */
+function withoutReserve(call: PlanCall, needed: Uint8Array): PlanCall {
+  const { kernel, outputs } = call;
+  if (!isKernelName(kernel) || outputs.length !== outputsWithReserve[kernel]) return call;
+  const last = outputs[outputs.length - 1];
+  return needed[last.value] === 1 ? call : { ...call, outputs: outputs.slice(0, -1) };
 }
 
 function emptied(call: PlanCall, bytes: number[]): PlanCall {
