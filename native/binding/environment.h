@@ -13,6 +13,13 @@
 namespace eagre {
 
 class Runs;
+struct Prepared;
+
+// Plans by their numbers; null where one is free.
+struct Plans {
+  std::vector<Prepared*> all;
+  std::vector<uint32_t> free;
+};
 
 struct Environment {
   explicit Environment(napi_env e);
@@ -30,7 +37,9 @@ struct Environment {
   uint32_t step = 0;
   // Weak, by slot; null where nothing is watched.
   std::vector<napi_ref> watched;
-  // Plans that run in the background; null before the first.
+  // Shared with the plans, which take themselves out and may be there longer.
+  std::shared_ptr<Plans> plans = std::make_shared<Plans>();
+  // Those that run in the background; null before the first.
   std::unique_ptr<Runs> runs;
 };
 

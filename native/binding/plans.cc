@@ -23,10 +23,28 @@ struct Programs {
   std::vector<int> ids;
 };
 
-// A plan and the array whose memory it reads, owned by an External: freed when that is collected or its environment ends.
+}  // namespace
+
+// A plan and the array whose memory it reads: freed when its owner is collected or its environment ends.
 struct Prepared {
-  explicit Prepared(Napi::Float64Array block)
-      : block(Napi::Persistent(block)), executor(std::make_unique<Executor>(block.Data(), block.ElementLength())) {}
+  Prepared(std::shared_ptr<Plans> known, Napi::Float64Array array)
+      : plans(std::move(known)), block(Napi::Persistent(array)), executor(std::make_unique<Executor>(array.Data(), array.ElementLength())) {
+    if (plans->free.empty()) {
+      plans->free.push_back(static_cast<uint32_t>(plans->all.size()));
+      plans->all.push_back(nullptr);
+    }
+    number = plans->free.back();
+    plans->free.pop_back();
+    plans->all[number] = this;
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+  ~Prepared() {
+    plans->all[number] = nullptr;
+    plans->free.push_back(number);
+  }
+  std::shared_ptr<Plans> plans;
+  uint32_t number;
   Napi::Reference<Napi::Float64Array> block;
   Programs programs;
   // Null once dropped.
@@ -34,26 +52,22 @@ struct Prepared {
   // Its run in the background.
   Runs::Run* run = nullptr;
 };
-// So that no other addon's External is taken for one.
-constexpr napi_type_tag kPrepared = {0x9c1f6d0be2a44f17, 0xb6a3385d7e90c2d1};
+
+namespace {
 
 // For runs that nobody can cancel.
 const std::atomic<bool> never{false};
 
-// Null for what is no handle of a plan. The type first: to check the tag of undefined throws into JavaScript.
-Prepared* prepared_of(napi_env env, napi_value handle) {
-  napi_valuetype type = napi_undefined;
-  bool tagged = false;
-  void* data = nullptr;
-  napi_typeof(env, handle, &type);
-  if (type != napi_external || napi_check_object_type_tag(env, handle, &kPrepared, &tagged) != napi_ok || !tagged) return nullptr;
-  napi_get_value_external(env, handle, &data);
-  return static_cast<Prepared*>(data);
+// Null for what is no plan's number.
+Prepared* prepared_of(const Environment& env, napi_value number) {
+  uint32_t i = 0;
+  if (napi_get_value_uint32(env.env, number, &i) != napi_ok || i >= env.plans->all.size()) return nullptr;
+  return env.plans->all[i];
 }
 
 // One that can run.
-Prepared& ready(napi_env env, napi_value handle) {
-  Prepared* prepared = prepared_of(env, handle);
+Prepared& ready(const Environment& env, napi_value number) {
+  Prepared* prepared = prepared_of(env, number);
   if (!prepared || !prepared->executor) fail(Code::internal, "no plan");
   if (prepared->run) fail(Code::internal, "a plan was run while it runs");
   return *prepared;
@@ -64,19 +78,20 @@ Prepared& ready(napi_env env, napi_value handle) {
 Napi::Value prepare_plan(const Napi::CallbackInfo& info) {
   Environment* env = environment_of(info);
   std::unique_ptr<Prepared> prepared;
-  if (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array)
+  if (!info[0].IsObject()) throw Napi::TypeError::New(info.Env(), "the owner of a plan is an object");
+  if (!info[1].IsTypedArray() || info[1].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array)
     throw Napi::TypeError::New(info.Env(), "a plan is a Float64Array");
-  if (guarded(env->message, [&] { prepared = std::make_unique<Prepared>(info[0].As<Napi::Float64Array>()); }) != 0)
+  if (guarded(env->message, [&] { prepared = std::make_unique<Prepared>(env->plans, info[1].As<Napi::Float64Array>()); }) != 0)
     throw Napi::Error::New(info.Env(), env->message);
-  if (info[1].IsArray()) {
-    const Napi::Array programs = info[1].As<Napi::Array>();
+  if (info[2].IsArray()) {
+    const Napi::Array programs = info[2].As<Napi::Array>();
     for (uint32_t i = 0; i < programs.Length(); i++)
       prepared->programs.ids.push_back(static_cast<Napi::Value>(programs[i]).As<Napi::Number>().Int32Value());
   }
-  auto handle = Napi::External<Prepared>::New(info.Env(), prepared.get(), [](Napi::Env, Prepared* p) { delete p; });
+  const uint32_t number = prepared->number;
+  info[0].As<Napi::Object>().AddFinalizer([](Napi::Env, Prepared* p) { delete p; }, prepared.get());
   prepared.release();
-  handle.TypeTag(&kPrepared);
-  return handle;
+  return Napi::Number::New(info.Env(), number);
 }
 
 napi_value run_plan(napi_env env, napi_callback_info info) {
@@ -87,7 +102,7 @@ napi_value run_plan(napi_env env, napi_callback_info info) {
   size_t at = first;
   int32_t result = 0;
   const int32_t code = guarded(self->message, [&] {
-    Executor& executor = *ready(env, argv[0]).executor;
+    Executor& executor = *ready(*self, argv[0]).executor;
     napi_typedarray_type type = napi_int8_array;
     size_t room = 0;
     void* seconds = nullptr;
@@ -104,27 +119,27 @@ napi_value run_plan(napi_env env, napi_callback_info info) {
 }
 
 napi_value start_plan(napi_env env, napi_callback_info info) {
-  napi_value argv[3];
+  napi_value argv[4];
   uint32_t first = 0;
-  Environment* self = arguments(env, info, 3, argv);
-  napi_get_value_uint32(env, argv[1], &first);
+  Environment* self = arguments(env, info, 4, argv);
+  napi_get_value_uint32(env, argv[2], &first);
   return code_or_undefined(env, guarded(self->message, [&] {
-    Prepared& prepared = ready(env, argv[0]);
+    Prepared& prepared = ready(*self, argv[1]);
     if (!self->runs) self->runs = std::make_unique<Runs>(env);
-    self->runs->start(*prepared.executor, first, argv[0], argv[2], prepared.run);
+    self->runs->start(*prepared.executor, first, argv[0], argv[3], prepared.run);
   }));
 }
 
 napi_value cancel_plan(napi_env env, napi_callback_info info) {
   napi_value argv[1];
-  arguments(env, info, 1, argv);
-  Prepared* prepared = prepared_of(env, argv[0]);
+  const Environment* self = arguments(env, info, 1, argv);
+  Prepared* prepared = prepared_of(*self, argv[0]);
   if (prepared && prepared->run) Runs::cancel(*prepared->run);
   return nullptr;
 }
 
 void drop_plan(const Napi::CallbackInfo& info) {
-  Prepared* prepared = prepared_of(info.Env(), info[0]);
+  Prepared* prepared = prepared_of(*environment_of(info), info[0]);
   if (!prepared) return;
   if (prepared->run) throw Napi::Error::New(info.Env(), "a plan was dropped while it runs");
   prepared->executor.reset();

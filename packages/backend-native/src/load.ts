@@ -9,32 +9,33 @@ export interface Addon extends Watcher {
   run(kernel: number): number | undefined;
   lastError(): string;
   /**
-   * Takes steps packed as in native/runtime/executor.h. The handle keeps the block, whose memory must never move, and takes over the
-   * references to the scalar programs that the steps call.
+   * Takes steps packed as in native/runtime/executor.h, and gives the number of a plan that is there as long as its owner. It keeps the
+   * block, whose memory must never move, and takes over the references to the scalar programs that the steps call.
    * @throws Error where they do not fill the block, or make no sense.
    */
-  preparePlan(block: Float64Array, programs?: readonly number[]): object;
+  preparePlan(owner: object, block: Float64Array, programs?: readonly number[]): number;
   /**
-   * Runs the steps of a handle from `first` on. undefined at the end, `STOPPED` at a step that is JavaScript's, or the number of an error;
+   * Runs the steps of a plan from `first` on. undefined at the end, `STOPPED` at a step that is JavaScript's, or the number of an error;
    * `lastStep` tells where. `times` gets the seconds of each step added to its owner's.
    */
-  runPlan(plan: object, times: Float64Array | undefined, first: number): number | undefined;
+  runPlan(plan: number, times: Float64Array | undefined, first: number): number | undefined;
   /**
    * The same on another thread, or the number of an error for which it cannot start. `done` is called with the result, which may also be
-   * `CANCELLED`, the step and the error's text. The handle can do nothing else meanwhile.
+   * `CANCELLED`, the step and the error's text. The plan can do nothing else meanwhile.
    */
   startPlan(
-    plan: object,
+    owner: object,
+    plan: number,
     first: number,
     done: (result: number | undefined, step: number, text: string) => void,
   ): number | undefined;
   /** Has a run on another thread end before its next step. */
-  cancelPlan(plan: object): void;
+  cancelPlan(plan: number): void;
   /**
-   * Frees what a handle holds; it can run no more.
+   * Frees what a plan holds; it can run no more.
    * @throws Error while it runs.
    */
-  dropPlan(plan: object): void;
+  dropPlan(plan: number): void;
   /** The number of the step at which `runPlan` stopped or failed. */
   lastStep(): number;
   addressOf(buffer: ArrayBuffer): number;

@@ -334,16 +334,17 @@ describe.runIf(nativeBackend !== undefined)('native runs on another thread', () 
   it('are refused by the addon where a plan runs already, and say how they ended', async () => {
     const { addon } = loadAddon();
     if (addon === undefined) throw new Error('no addon');
-    const started = (plan: object, first: number): Promise<unknown[]> =>
+    const owner = {};
+    const started = (plan: number, first: number): Promise<unknown[]> =>
       new Promise((resolve, reject) => {
-        const code = addon.startPlan(plan, first, (...told) => resolve(told));
+        const code = addon.startPlan(owner, plan, first, (...told) => resolve(told));
         if (code !== undefined) reject(new Error(`code ${code}`));
       });
     const internal = errorCodes.lastIndexOf('INTERNAL');
-    const forever = addon.preparePlan(Float64Array.of(control.jump, 0, 1, 0));
+    const forever = addon.preparePlan(owner, Float64Array.of(control.jump, 0, 1, 0));
     const running = started(forever, 0);
     for (let k = 0; k < 2; k++) {
-      expect(addon.startPlan(forever, 0, () => {})).toBe(internal);
+      expect(addon.startPlan(owner, forever, 0, () => {})).toBe(internal);
       expect(addon.lastError()).toBe('a plan was run while it runs');
       expect(addon.runPlan(forever, undefined, 0)).toBe(internal);
       expect(() => addon.dropPlan(forever)).toThrow('a plan was dropped while it runs');
@@ -355,14 +356,14 @@ describe.runIf(nativeBackend !== undefined)('native runs on another thread', () 
     addon.cancelPlan(forever);
 
     const fill = addon.kernels.indexOf('Fill');
-    const plan = addon.preparePlan(Float64Array.of(control.stop, 0, 0, fill, 0, 2, 0, 1));
+    const plan = addon.preparePlan(owner, Float64Array.of(control.stop, 0, 0, fill, 0, 2, 0, 1));
     expect(await started(plan, 0)).toEqual([STOPPED, 0, '']);
     expect(await started(plan, 1)).toEqual([internal, 1, expect.stringMatching(/too short/)]);
     expect(await started(plan, 2)).toEqual([undefined, 2, '']);
     addon.dropPlan(plan);
     addon.dropPlan(forever);
-    for (const other of [plan, undefined, {}])
-      expect(addon.startPlan(other as object, 0, () => {})).toBe(internal);
-    addon.cancelPlan(undefined as unknown as object);
+    for (const other of [plan, 1e6, -1, undefined, {}])
+      expect(addon.startPlan(owner, other as number, 0, () => {})).toBe(internal);
+    addon.cancelPlan(undefined as unknown as number);
   });
 });

@@ -380,13 +380,18 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     if (addon === undefined) throw new Error('no addon');
     const fill = addon.kernels.indexOf('Fill');
     const { length } = addon.kernels;
+    const owner = {};
     for (const block of [[fill], [-6, 0, 0], [length, 0, 0], [Number.NaN, 0, 0], [fill, 0, 1], [fill, 0, -1]])
-      expect(() => addon.preparePlan(Float64Array.from(block))).toThrow(/step 0 of a plan/);
-    expect(() => addon.preparePlan(Float64Array.of(control.jump, 0, 1, 2))).toThrow(/goes to 2 of 1/);
+      expect(() => addon.preparePlan(owner, Float64Array.from(block))).toThrow(/step 0 of a plan/);
+    expect(() => addon.preparePlan(owner, Float64Array.of(control.jump, 0, 1, 2))).toThrow(/goes to 2 of 1/);
     for (const block of [undefined, {}, new Float32Array(2)])
-      expect(() => addon.preparePlan(block as Float64Array)).toThrow(/a plan is a Float64Array/);
+      expect(() => addon.preparePlan(owner, block as Float64Array)).toThrow(/a plan is a Float64Array/);
+    for (const other of [undefined, 1, 'owner'])
+      expect(() => addon.preparePlan(other as unknown as object, new Float64Array(0))).toThrow(
+        /is an object/,
+      );
     const internal = errorCodes.lastIndexOf('INTERNAL');
-    const plan = addon.preparePlan(Float64Array.of(fill, 0, 2, 0, 1));
+    const plan = addon.preparePlan(owner, Float64Array.of(fill, 0, 2, 0, 1));
     expect(addon.runPlan(plan, undefined, 0)).toBe(internal);
     expect(addon.lastError()).toMatch(/too short/);
     expect(addon.runPlan(plan, new Float64Array(0), 0)).toBe(internal);
@@ -394,8 +399,8 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     expect(addon.lastError()).toMatch(/no room for the times of 1 calls/);
     addon.dropPlan(plan);
     addon.dropPlan(plan);
-    for (const other of [plan, undefined, null, 1, {}, addon]) {
-      expect(addon.runPlan(other as object, undefined, 0)).toBe(internal);
+    for (const other of [plan, undefined, null, 1e6, -1, {}, addon]) {
+      expect(addon.runPlan(other as number, undefined, 0)).toBe(internal);
       expect(addon.lastError()).toBe('no plan');
     }
   });

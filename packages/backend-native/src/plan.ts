@@ -68,11 +68,12 @@ export class NativeExecutable implements Executable {
   readonly #addresses: Float64Array;
   /** By value, for code of the host; undefined where there is none. What a run is given lies here as long as it runs. */
   readonly #memory: Storage[] | undefined;
-  /** Inputs, outputs and states. */
+  /** What is another memory at each run. */
   readonly #given: readonly number[];
   readonly #stacks: boolean;
   #block: Float64Array;
-  readonly #handle: object;
+  /** The addon's. */
+  readonly #number: number;
 
   /** @param plan one that `checkPlan` accepts. */
   constructor(host: PlanHost, plan: Plan) {
@@ -91,8 +92,8 @@ export class NativeExecutable implements Executable {
     this.#plan = plan;
     this.#steps = flat.steps;
     this.#stacks = flat.stacks > 0;
-    this.#given = [...flat.inputs, ...flat.outputs, ...flat.states.map(({ value }) => value)];
     this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
+    this.#given = this.#run.given;
     this.#arena = host.allocator.allocateAlone(bytes);
     this.#memory = flat.steps.some((step) => isHost(step)) ? [] : undefined;
     offsets.forEach((offset, value) => {
@@ -100,7 +101,8 @@ export class NativeExecutable implements Executable {
       this.#place(value, this.#arena.address + offset);
       if (this.#memory !== undefined) this.#memory[value] = partOf(this.#arena, offset, flat.bytes[value]);
     });
-    this.#handle = host.addon.preparePlan(this.#block, packer.programs);
+    this.#run.bindConstants(this.#bound);
+    this.#number = host.addon.preparePlan(this, this.#block, packer.programs);
     this.arenaBytes = bytes;
   }
 
@@ -129,7 +131,7 @@ export class NativeExecutable implements Executable {
     checkSignal(signal);
     const end = this.#steps.length;
     this.#run.start(inputs, outputs, undefined);
-    const cancel = (): void => this.#addon.cancelPlan(this.#handle);
+    const cancel = (): void => this.#addon.cancelPlan(this.#number);
     let at = 0;
     try {
       this.#begin();
@@ -152,7 +154,7 @@ export class NativeExecutable implements Executable {
 
   dispose(): void {
     if (!this.#run.dispose()) return;
-    this.#addon.dropPlan(this.#handle);
+    this.#addon.dropPlan(this.#number);
     this.#block = new Float64Array(0);
     this.#arena.release();
   }
@@ -177,14 +179,14 @@ export class NativeExecutable implements Executable {
   #end(at: number): void {
     // A run from behind the last step does nothing but empty the stacks.
     if (this.#stacks && at < this.#steps.length)
-      this.#addon.runPlan(this.#handle, undefined, this.#steps.length);
+      this.#addon.runPlan(this.#number, undefined, this.#steps.length);
     if (this.#memory !== undefined) for (const value of this.#given) this.#memory[value] = this.#arena;
     this.#run.end();
   }
 
   /** Runs the addon's steps from `at` on; returns the next that is JavaScript's, or how many steps there are. */
   #runNative(at: number, times: Float64Array | undefined): number {
-    const code = this.#addon.runPlan(this.#handle, times, at);
+    const code = this.#addon.runPlan(this.#number, times, at);
     if (code === undefined) return this.#steps.length;
     const step = this.#addon.lastStep();
     if (code !== STOPPED) throw this.#error(code, step, this.#addon.lastError());
@@ -194,7 +196,7 @@ export class NativeExecutable implements Executable {
   /** The same on another thread. */
   #startNative(at: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      const code = this.#addon.startPlan(this.#handle, at, (result, step, text) => {
+      const code = this.#addon.startPlan(this, this.#number, at, (result, step, text) => {
         if (result === undefined) resolve(this.#steps.length);
         else if (result === STOPPED) resolve(step);
         else reject(result === CANCELLED ? cancelled() : this.#error(result, step, text));

@@ -75,7 +75,7 @@ class Interpreter implements Executable {
   readonly #lateUses = new Map<LateNumbers, LateUse[]>();
   /** By value: the tensors that look at it. */
   readonly #slots: readonly Slot[][];
-  /** Inputs, outputs and states. */
+  /** What is another memory at each run. */
   readonly #given: readonly number[];
 
   constructor(backend: Backend, plan: Plan) {
@@ -105,9 +105,10 @@ class Interpreter implements Executable {
     });
     this.#late = flat.late;
     this.#slots = slots;
-    this.#given = [...flat.inputs, ...flat.outputs, ...flat.states.map(({ value }) => value)];
     this.#arena = arena;
     this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
+    this.#given = this.#run.given;
+    this.#run.bindConstants((value, storage) => this.#bind(value, storage));
     this.arenaBytes = bytes;
   }
 

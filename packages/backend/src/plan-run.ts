@@ -1,14 +1,23 @@
 import { InternalError } from './errors.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanState } from './plan.ts';
 import type { Storage } from './storage.ts';
 
-const none: readonly (readonly Storage[])[] = [];
+type Asked = PlanState & { readonly memory: () => Storage };
+
+const isAsked = (state: PlanState): state is Asked => typeof state.memory === 'function';
+
+const none: readonly Storage[] = [];
 
 /** What the executables of all backends share: one run at a time, none after disposal, memory that is large enough. */
 export class PlanRun {
   /** What the run under way was given. Kept here: memory that nothing holds is lent to others. */
-  memory: readonly (readonly Storage[])[] = none;
+  #inputs: readonly Storage[] = none;
+  #outputs: readonly Storage[] = none;
+  /** The memory of the states that were asked; null between runs. */
+  readonly #states: (Storage | null)[];
   readonly #plan: Plan;
+  /** The states whose memory is asked for before each run. */
+  readonly #asked: readonly Asked[];
   #running = false;
   #disposed = false;
   #held: readonly Storage[] = [];
@@ -16,6 +25,24 @@ export class PlanRun {
   /** @param plan with the numbering and states of its flat plan; of its calls only the count matters. */
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#asked = plan.states.filter(isAsked);
+    this.#states = this.#asked.map(() => null);
+  }
+
+  /** The values whose memory is another one at each run: inputs, outputs, and states that are asked. */
+  get given(): readonly number[] {
+    const { inputs, outputs } = this.#plan;
+    return [...inputs, ...outputs, ...this.#asked.map(({ value }) => value)];
+  }
+
+  /** Tells the memory of the states that are constants, which is the same at each run. */
+  bindConstants(place: (value: number, memory: Storage) => void): void {
+    for (const { value, memory } of this.#plan.states) {
+      if (memory === null) throw new InternalError(`the stack ${value} has no memory`);
+      if (typeof memory === 'function') continue;
+      this.#check('state', value, memory);
+      place(value, memory);
+    }
   }
 
   /**
@@ -30,38 +57,37 @@ export class PlanRun {
     this.#checkAll('output', wanted, outputs);
     if (times !== undefined && times.length < calls.length)
       throw new InternalError(`room for the times of ${times.length} calls of ${calls.length}`);
-    this.memory = [inputs, outputs];
+    this.#inputs = inputs;
+    this.#outputs = outputs;
     this.#running = true;
   }
 
-  /** Tells the memory of every input, output and state; call it after whatever could change a state. */
+  /** Tells the memory of every input, output and variable; call it after whatever could change a variable. */
   bind(place: (value: number, memory: Storage) => void): void {
-    const { inputs, outputs, states } = this.#plan;
-    const [givenInputs, givenOutputs] = this.memory;
-    if (states.length > 0) {
-      const now = new Array<Storage>(states.length);
-      for (let i = 0; i < states.length; i++) {
-        const { value, memory } = states[i];
-        if (memory === null) throw new InternalError(`the stack ${value} has no memory`);
-        now[i] = memory();
-        this.#check('state', value, now[i]);
-      }
-      this.memory = [givenInputs, givenOutputs, now];
-      for (let i = 0; i < states.length; i++) place(states[i].value, now[i]);
+    const { inputs, outputs } = this.#plan;
+    const asked = this.#asked;
+    for (let i = 0; i < asked.length; i++) {
+      const { value, memory } = asked[i];
+      const storage = memory();
+      this.#check('state', value, storage);
+      this.#states[i] = storage;
+      place(value, storage);
     }
-    for (let i = 0; i < inputs.length; i++) place(inputs[i], givenInputs[i]);
-    for (let i = 0; i < outputs.length; i++) place(outputs[i], givenOutputs[i]);
+    for (let i = 0; i < inputs.length; i++) place(inputs[i], this.#inputs[i]);
+    for (let i = 0; i < outputs.length; i++) place(outputs[i], this.#outputs[i]);
   }
 
   /** Holds the memory until `end`, for a run that lets other code have its turn, which might give it back. Call it after `bind`. */
   hold(): void {
-    this.#held = this.memory.flat();
+    this.#held = [...this.#inputs, ...this.#outputs, ...this.#states.filter((storage) => storage !== null)];
     for (const storage of this.#held) storage.refs++;
   }
 
   end(): void {
     const held = this.#held;
-    this.memory = none;
+    this.#inputs = none;
+    this.#outputs = none;
+    for (let i = 0; i < this.#states.length; i++) this.#states[i] = null;
     this.#running = false;
     if (held.length === 0) return;
     this.#held = [];

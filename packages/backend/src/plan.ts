@@ -80,8 +80,11 @@ export interface PlanState {
   readonly value: number;
   /** What it is: states of a plan and of bodies in it that have one source are the same memory. */
   readonly source: object;
-  /** The memory now; asked before each run. For one that is written: nobody else holds it. Null for a stack, whose value has 0 bytes. */
-  readonly memory: (() => Storage) | null;
+  /**
+   * The memory of a constant, which is held as long as the plan; or what tells the memory now, asked before each run: for a state that is
+   * written, nobody else holds it. Null for a stack, whose value has 0 bytes.
+   */
+  readonly memory: Storage | (() => Storage) | null;
 }
 
 /**

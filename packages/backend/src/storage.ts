@@ -129,7 +129,8 @@ const POOL_LIMIT = 512 * 1024 * 1024;
 export class HostAllocator {
   readonly #addressOf: (buffer: ArrayBuffer) => number;
   readonly #watcher: Watcher | undefined;
-  readonly #small = new Map<number, Storage[]>();
+  /** By size in multiples of ALIGN. */
+  readonly #small: readonly Storage[][] = Array.from({ length: SMALL / ALIGN + 1 }, () => []);
   readonly #blocks = new Map<number, Block[]>();
   /** By slot, as long as they are watched. */
   readonly #watched: (Block | undefined)[] = [];
@@ -152,20 +153,12 @@ export class HostAllocator {
   /** Uninitialised memory of at least `bytes`, aligned to 64. */
   allocate(bytes: number): Storage {
     const size = sizeClass(bytes);
-    if (size > SMALL) {
-      const block = this.#lend(size);
-      const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
-      this.#watcher?.watch(storage, block.slot);
-      return storage;
-    }
-    const list = this.#small.get(size);
-    if (list !== undefined && list.length > 0) {
-      const old = list.pop() as Storage;
-      this.#pooled -= size;
-      // A new object, so that a stale tensor of the old one still sees that its memory is gone.
-      return new Storage(this, old.buffer, old.byteOffset, size, old.address, old.owner);
-    }
-    return this.#cut(size);
+    if (size > SMALL) return this.#whole(size);
+    const old = this.#small[size / ALIGN].pop();
+    if (old === undefined) return this.#cut(size);
+    this.#pooled -= size;
+    // A new object, so that a stale tensor of the old one still sees that its memory is gone.
+    return new Storage(this, old.buffer, old.byteOffset, size, old.address, old.owner);
   }
 
   /** Memory of its own for something long-lived, which would keep a whole slab alive. */
@@ -183,7 +176,7 @@ export class HostAllocator {
       this.#lent = Math.max(0, this.#lent - size);
       this.#keep(owner);
     } else if (size > 0 && this.#pooled + size <= POOL_LIMIT) {
-      listOf(this.#small, size).push(storage);
+      this.#small[size / ALIGN].push(storage);
       this.#pooled += size;
     }
   }
@@ -191,7 +184,7 @@ export class HostAllocator {
   /** Drops what the pool holds, so that V8 can free it. */
   trim(): void {
     this.#reap();
-    this.#small.clear();
+    for (const list of this.#small) list.length = 0;
     for (const blocks of this.#blocks.values()) for (const block of blocks) this.#forget(block);
     this.#blocks.clear();
     this.#pooled = 0;
@@ -201,13 +194,16 @@ export class HostAllocator {
     return { bytesAllocated: arrayBufferBytes(), bytesPooled: this.#pooled, bytesTaken: this.#taken };
   }
 
+  #whole(size: number): Storage {
+    const block = this.#lend(size);
+    const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
+    this.#watcher?.watch(storage, block.slot);
+    return storage;
+  }
+
   #cut(size: number): Storage {
     let slab = this.#slab;
-    if (slab === undefined || slab.next + size > SLAB) {
-      slab = new Slab(this.#lend(SLAB));
-      this.#watcher?.watch(slab, slab.block.slot);
-      this.#slab = slab;
-    }
+    if (slab === undefined || slab.next + size > SLAB) this.#slab = slab = this.#newSlab();
     const { block, next } = slab;
     slab.next = next + size;
     return new Storage(
@@ -218,6 +214,12 @@ export class HostAllocator {
       block.address === 0 ? 0 : block.address + next,
       slab,
     );
+  }
+
+  #newSlab(): Slab {
+    const slab = new Slab(this.#lend(SLAB));
+    this.#watcher?.watch(slab, slab.block.slot);
+    return slab;
   }
 
   #lend(size: number): Block {

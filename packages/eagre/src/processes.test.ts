@@ -232,8 +232,8 @@ describe('threads and ends', () => {
       const buffer = new ArrayBuffer(2 ** 22);
       buffers.push(buffer);
       const fill = [addon.kernels.indexOf('Fill'), 0, 7, 0, 1, addon.addressOf(buffer), 0, 1, 2 ** 20, 5];
-      const plan = addon.preparePlan(Float64Array.of(...fill, -1, 0, 1, 0));
-      addon.startPlan(plan, 0, (...told) => resolve(told));
+      const plan = addon.preparePlan(globalThis, Float64Array.of(...fill, -1, 0, 1, 0));
+      addon.startPlan(globalThis, plan, 0, (...told) => resolve(told));
       started.push(plan);
     });
     const running = Array.from({ length: 7 }, start);`;

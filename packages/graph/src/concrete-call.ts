@@ -6,7 +6,7 @@ import type { Graph } from './graph.ts';
 import type { Profile, ProfileOptions } from './profile.ts';
 import { showArguments, showSignature } from './signature.ts';
 import type { SizedTraces } from './sized-traces.ts';
-import { flattenKinds, replace } from './structure.ts';
+import { flattenKinds, rebuilder } from './structure.ts';
 import { TensorSpec } from './tensor-spec.ts';
 
 /**
@@ -39,8 +39,7 @@ export class ConcreteCall extends Callable {
     const { tensors, key } = flattenKinds(args);
     this.#kind = key;
     this.#specs = tensors.map((t, i) => new TensorSpec(shapes[i] as PartialShape, t.dtype));
-    let next = 0;
-    this.#args = args.map((a) => replace(a, () => this.#specs[next++]));
+    this.#args = rebuilder(args)(this.#specs) as readonly unknown[];
     this.#resolve = resolve;
     this.#sized = sized;
   }

@@ -1,5 +1,6 @@
 import {
   type Backend,
+  type DType,
   EagreError,
   type Executable,
   errorFromCode,
@@ -7,8 +8,8 @@ import {
   type Plan,
   type Storage,
 } from '@eagre/backend';
-import { Tensor } from '@eagre/core';
-import { context, emptyTensor, hostBackend, outOfScope, transfer } from '@eagre/core/internal';
+import type { Shape, Tensor } from '@eagre/core';
+import { context, emptyTensor, hostBackend, outOfScope, sizeOf, transfer } from '@eagre/core/internal';
 import { BackgroundPlan } from './background.ts';
 import type { Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
@@ -18,26 +19,37 @@ import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
 import { userLine } from './source-lines.ts';
-import { isStrings } from './strings.ts';
-import { replace, specsOf } from './structure.ts';
+import { type Rebuild, rebuilder, specsOf } from './structure.ts';
 import { TapedGraph } from './taped.ts';
 
 interface Prepared {
+  readonly backend: Backend;
   background: BackgroundPlan | null;
   /** What the executable runs. */
   readonly plan: Plan;
   readonly executable: Executable;
   readonly places: readonly number[];
-  /** What each place of the plan's outputs is. */
-  readonly outputs: readonly GraphValue[];
+  /** Makes what the function returns of a tensor for each of the plan's outputs. */
+  readonly rebuild: Rebuild;
+  /** What the plan's outputs are. */
+  readonly outputs: readonly Output[];
+}
+
+interface Output {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly size: number;
 }
 
 /** One trace of a function: a graph for arguments of certain dtypes and shapes. */
 export class ConcreteFunction {
   readonly graph: Graph;
   readonly #structure: unknown;
+  readonly #rebuild: Rebuild;
   readonly #captured: readonly Tensor[];
   readonly #prepared = new Map<Backend, Prepared>();
+  /** The one that ran last. */
+  #last: Prepared | null = null;
   #taped: TapedGraph | null | undefined;
 
   /**
@@ -47,6 +59,7 @@ export class ConcreteFunction {
   constructor(graph: Graph, structure: unknown, captured: readonly Tensor[] = []) {
     this.graph = graph;
     this.#structure = structure;
+    this.#rebuild = rebuilder(structure);
     this.#captured = captured;
   }
 
@@ -63,8 +76,9 @@ export class ConcreteFunction {
   /** Runs the graph on tensors for its arguments. @returns the results in the function's structure. */
   call(inputs: readonly Tensor[]): unknown {
     graphRuns(this.graph);
-    const outputs = this.run(inputs);
-    return this.#structured(outputs);
+    if (context.tapes.length > 0 || context.tracer !== null) return this.#rebuild(this.run(inputs));
+    const prepared = this.#preparedFor(hostBackend());
+    return prepared.rebuild(this.#run(prepared, inputs));
   }
 
   /**
@@ -86,26 +100,25 @@ export class ConcreteFunction {
       prepared.plan,
       this.graph.assignments.map((a) => a.variable),
     );
-    const { memory, written, results } = this.#memory(backend, prepared, inputs);
+    const { memory, written, results } = this.#memory(prepared, inputs);
     try {
       await prepared.background.run(memory, written, signal);
     } catch (error) {
       for (const t of results) t.dispose();
       throw this.#located(error);
     }
-    return this.#structured(prepared.places.map((p) => results[p] as Tensor));
-  }
-
-  #structured(outputs: readonly Tensor[]): unknown {
-    if (this.#structure instanceof Tensor && !isStrings(this.#structure)) return outputs[0];
-    let next = 0;
-    return replace(this.#structure, () => outputs[next++]);
+    return prepared.rebuild(results);
   }
 
   /** Runs the graph on tensors for its arguments. @returns a tensor for each of its outputs. */
   run(inputs: readonly Tensor[]): readonly Tensor[] {
     const { tapes, tracer } = context;
-    if (tapes.length === 0 && tracer === null) return this.#run(inputs);
+    if (tapes.length === 0 && tracer === null) {
+      const prepared = this.#preparedFor(hostBackend());
+      const results = this.#run(prepared, inputs);
+      if (prepared.places.length === results.length) return results;
+      return prepared.places.map((p) => results[p] as Tensor);
+    }
     const [tape] = tapes;
     if (tracer === null && !this.captures && tapes.length === 1 && tape?.takesCalls === true) {
       if (this.#taped === undefined)
@@ -137,7 +150,7 @@ export class ConcreteFunction {
       this.graph,
       args,
       () => this.#preparedFor(hostBackend()),
-      (inputs, times) => this.#run(inputs, times),
+      (inputs, times) => this.#run(this.#preparedFor(hostBackend()), inputs, times),
     );
   }
 
@@ -153,6 +166,7 @@ export class ConcreteFunction {
       background?.dispose();
     }
     this.#prepared.clear();
+    this.#last = null;
   }
 
   /** @throws FailedPreconditionError where it uses tensors of a function around it, so that it cannot run by itself. */
@@ -162,30 +176,30 @@ export class ConcreteFunction {
   }
 
   #preparedFor(backend: Backend): Prepared {
+    if (this.#last?.backend === backend) return this.#last;
     this.#checkOwn();
     let prepared = this.#prepared.get(backend);
     if (prepared === undefined) this.#prepared.set(backend, (prepared = this.#prepare(backend)));
+    this.#last = prepared;
     return prepared;
   }
 
-  /** @param times filled with the seconds that each call of the plan took, if given. */
-  #run(inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
-    const backend = hostBackend();
-    const prepared = this.#preparedFor(backend);
-    const { memory, written, results } = this.#memory(backend, prepared, inputs);
+  /**
+   * @param times filled with the seconds that each call of the plan took, if given.
+   * @returns a tensor for each of the plan's outputs.
+   */
+  #run(prepared: Prepared, inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
+    const { memory, written, results } = this.#memory(prepared, inputs);
     try {
       prepared.executable.run(memory, written, times);
     } catch (error) {
       throw this.#located(error);
     }
-    const { places } = prepared;
-    if (places.length === results.length) return results;
-    return places.map((p) => results[p] as Tensor);
+    return results;
   }
 
   #memory(
-    backend: Backend,
-    { outputs }: Prepared,
+    { backend, outputs }: Prepared,
     inputs: readonly Tensor[],
   ): { memory: Storage[]; written: Storage[]; results: Tensor[] } {
     const memory = new Array<Storage>(inputs.length);
@@ -196,8 +210,8 @@ export class ConcreteFunction {
     const results = new Array<Tensor>(outputs.length);
     const written = new Array<Storage>(outputs.length);
     for (let i = 0; i < outputs.length; i++) {
-      const { dtype, shape } = outputs[i] as GraphValue;
-      const tensor = emptyTensor(dtype, shape, undefined, backend);
+      const { dtype, shape, size } = outputs[i] as Output;
+      const tensor = emptyTensor(dtype, shape, size, backend);
       results[i] = tensor;
       written[i] = tensor.storage;
     }
@@ -208,11 +222,16 @@ export class ConcreteFunction {
     const { plan, places } = lower(this.graph);
     const optimized = optimizePlan(plan);
     return {
+      backend,
       plan: optimized,
       executable: backend.prepare(optimized),
       background: null,
       places,
-      outputs: plan.outputs.map((_, at) => this.graph.outputs[places.indexOf(at)] as GraphValue),
+      rebuild: rebuilder(this.#structure, places),
+      outputs: plan.outputs.map((_, at) => {
+        const { dtype, shape } = this.graph.outputs[places.indexOf(at)] as GraphValue;
+        return { dtype, shape, size: sizeOf(shape) };
+      }),
     };
   }
 

@@ -130,7 +130,7 @@ export abstract class OpLowering implements Sink {
       return tensor;
     }
     const held = lifted(() => (x.backend === this.backend ? x : transfer(x, this.backend)));
-    this.states.push({ value: this.number(tensor), source: x, memory: () => held.storage });
+    this.states.push({ value: this.number(tensor), source: x, memory: held.storage });
     return tensor;
   }
 

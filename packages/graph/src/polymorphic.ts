@@ -16,7 +16,7 @@ import {
   flattenShapes,
   holdsStringSpec,
   identity,
-  replace,
+  rebuilder,
   results,
 } from './structure.ts';
 import { type Signature, TensorSpec } from './tensor-spec.ts';
@@ -34,6 +34,13 @@ export interface FunctionOptions {
 }
 
 export type AnyFunction = (...args: never[]) => unknown;
+
+/** What the call before was: the next one is likely to be of the same kind. */
+interface Last {
+  readonly args: readonly unknown[];
+  readonly tensorsOnly: boolean;
+  readonly concrete: ConcreteFunction;
+}
 
 let eagerly = false;
 
@@ -64,7 +71,7 @@ export class Polymorphic {
   #count = 0;
   #complete = 0;
   readonly #retracing: RetracingWatch;
-  #last: { readonly args: readonly unknown[]; readonly concrete: ConcreteFunction } | undefined;
+  #last: Last | undefined;
 
   constructor(fn: AnyFunction, options: FunctionOptions) {
     this.#fn = fn;
@@ -90,7 +97,8 @@ export class Polymorphic {
     if (eagerly) return this.#run(self, given);
     const args = this.#signature === undefined ? given : conform(given, this.#signature);
     const last = this.#last;
-    if (last !== undefined && same(args, last.args)) return last.concrete.call(args.filter(isTensor));
+    if (last !== undefined && same(args, last.args))
+      return last.concrete.call(last.tensorsOnly ? (args as readonly Tensor[]) : args.filter(isTensor));
     const { concrete, tensors } = this.#traceFor(self, args);
     return concrete.call(tensors);
   }
@@ -131,7 +139,11 @@ export class Polymorphic {
     // Part of a function around this one as long as that does not know sizes.
     this.#last =
       plain && unknownSizes() === null && !concrete.captures
-        ? { args: args.map((a) => (isTensor(a) ? new Like(a) : a)), concrete }
+        ? {
+            args: args.map((a) => (isTensor(a) ? new Like(a) : a)),
+            tensorsOnly: args.every(isTensor),
+            concrete,
+          }
         : undefined;
     return { concrete, tensors };
   }
@@ -212,14 +224,10 @@ export class Polymorphic {
   ): SizedTraces {
     const { tensors } = flattenKinds(args);
     const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
-    let next = 0;
     // Without the tensors, which need not live on.
-    const template = args.map((a) =>
-      replace(a, () => {
-        const spec = specs[next++] as ArgumentSpec;
-        return new TensorSpec(spec.shape, spec.dtype);
-      }),
-    );
+    const template = rebuilder(args)(
+      specs.map(({ shape, dtype }) => new TensorSpec(shape, dtype)),
+    ) as readonly unknown[];
     const sized = new SizedTraces(this.#name, specs, (now, standIns) =>
       this.#trace(self, template, now, standIns),
     );
@@ -325,13 +333,7 @@ export class Polymorphic {
     shapes: readonly Shape[],
   ): unknown {
     const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
-    let next = 0;
-    const result = results(
-      this.#run(
-        self,
-        args.map((a) => replace(a, () => places[next++])),
-      ),
-    );
+    const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
     tracer.finish(result.tensors);
     return result.structure;
   }

@@ -151,13 +151,49 @@ function mapItems(value: unknown, change: (item: unknown) => unknown): unknown {
   return value;
 }
 
-/** The same structure with the next of `leaves` in the place of each tensor (spec, typed array). */
-export function replace(value: unknown, next: () => unknown): unknown {
-  if (isStrings(value)) return aliasTensor(value, value.shape);
-  if (value instanceof TensorSpec && value.dtype === 'string') return value;
-  if (value instanceof Tensor || value instanceof TensorSpec || isTypedArray(value)) return next();
-  if (value instanceof ReturnedArray) return value.array.withRows(next() as Tensor);
-  return mapItems(value, (v) => replace(v, next));
+/** Makes a structure anew, with these in the places of its tensors. */
+export type Rebuild = (leaves: readonly unknown[]) => unknown;
+
+/**
+ * What makes the same structure with other leaves in the place of each tensor (spec, typed array), in their order.
+ * @param at where the leaf for each place stands among those given; in the same order unless said.
+ */
+export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
+  let next = 0;
+  const place = (): number => {
+    const i = next++;
+    return at === undefined ? i : (at[i] as number);
+  };
+  const visit = (v: unknown): Rebuild => {
+    if (isStrings(v)) return () => aliasTensor(v, v.shape);
+    if (v instanceof TensorSpec && v.dtype === 'string') return () => v;
+    if (v instanceof Tensor || v instanceof TensorSpec || isTypedArray(v)) {
+      const i = place();
+      return (leaves) => leaves[i];
+    }
+    if (v instanceof ReturnedArray) {
+      const i = place();
+      return (leaves) => v.array.withRows(leaves[i] as Tensor);
+    }
+    if (Array.isArray(v)) {
+      const items = Array.from(v, visit);
+      return (leaves) => {
+        const made = new Array<unknown>(items.length);
+        for (let i = 0; i < items.length; i++) made[i] = (items[i] as Rebuild)(leaves);
+        return made;
+      };
+    }
+    if (v instanceof Map) {
+      const items = [...v].map(([key, item]) => [key, visit(item)] as const);
+      return (leaves) => new Map(items.map(([key, item]) => [key, item(leaves)]));
+    }
+    if (typeof v === 'object' && v !== null && isPlain(v)) {
+      const items = Object.entries(v).map(([key, item]) => [key, visit(item)] as const);
+      return (leaves) => Object.fromEntries(items.map(([key, item]) => [key, item(leaves)]));
+    }
+    return () => v;
+  };
+  return visit(value);
 }
 
 /** What `results` has found, with a spec in the place of each tensor. */

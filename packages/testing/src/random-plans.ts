@@ -527,7 +527,7 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
     const sourceOf = new Map(body.states.map(({ value, source }) => [value, source]));
     for (const { value, source, memory: now } of body.states) {
       if (now === null) continue;
-      const storage = states.get(source) ?? now();
+      const storage = states.get(source) ?? (typeof now === 'function' ? now() : now);
       states.set(source, storage);
       memory[value] = storage;
     }

@@ -1,6 +1,6 @@
 import type { Tensor, Variable } from '@eagre/core';
 import { conform } from '../signature.ts';
-import { replace, results } from '../structure.ts';
+import { rebuilder, results } from '../structure.ts';
 import type { TensorSpec } from '../tensor-spec.ts';
 import { placeholder } from './default-graph.ts';
 import { Graph } from './graph.ts';
@@ -39,11 +39,10 @@ export function graphCallable(
       nodes: graph.body.nodes.filter(hasEffect),
       fed: args.map((t) => graph.valueOf(t)),
     });
+    const rebuild = rebuilder(structure);
     const call: (...args: never[]) => unknown = (...given: unknown[]) => {
       const inputs = conform(given, signature) as Tensor[];
-      const outputs = part.concrete(inputs.map((t) => t.shape)).run(inputs);
-      let next = 0;
-      return replace(structure, () => outputs[next++]);
+      return rebuild(part.concrete(inputs.map((t) => t.shape)).run(inputs));
     };
     return Object.assign(call as F, {
       graph,
