@@ -6,6 +6,7 @@ import {
   decodeSafetensors,
   encodeNpz,
   encodeSafetensors,
+  makeFolders,
   type NDArray,
   nodeBuiltin,
   type tensorflow,
@@ -37,16 +38,14 @@ export function arrayFormatOf(path: string, shards = 1): ArrayFormat | undefined
  */
 export function writeArrayFile(path: string, format: ArrayFormat, values: Values): void {
   const bytes = encode(path, format, values);
-  const { dirname } = nodeBuiltin('node:path');
-  nodeBuiltin('node:fs').mkdirSync(dirname(path), { recursive: true });
+  makeFolders(nodeBuiltin('node:path').dirname(path));
   writeFileAtomicSync(path, bytes);
 }
 
 /** The same while the program goes on. */
 export async function writeArrayFileAsync(path: string, format: ArrayFormat, values: Values): Promise<void> {
   const bytes = encode(path, format, values);
-  const { dirname } = nodeBuiltin('node:path');
-  await nodeBuiltin('node:fs').promises.mkdir(dirname(path), { recursive: true });
+  makeFolders(nodeBuiltin('node:path').dirname(path));
   await writeFileAtomic(path, bytes);
 }
 

@@ -1,4 +1,4 @@
-import { nodeBuiltin, writeFileAtomic } from '@eagre/formats';
+import { makeFolders, nodeBuiltin, writeFileAtomic } from '@eagre/formats';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
 import type { LoadOptions } from './options.ts';
@@ -45,9 +45,7 @@ class AttemptError extends Error {
  */
 export async function download(request: DownloadRequest, options: LoadOptions): Promise<Uint8Array> {
   const { path } = request;
-  await keeping(request, () =>
-    nodeBuiltin('node:fs').promises.mkdir(nodeBuiltin('node:path').dirname(path), { recursive: true }),
-  );
+  await keeping(request, async () => makeFolders(nodeBuiltin('node:path').dirname(path)));
   const part = partFile(`${path}.part`);
   const failures: string[] = [];
   for (const url of request.urls) {
@@ -69,7 +67,10 @@ export async function download(request: DownloadRequest, options: LoadOptions): 
     code: 'download',
     dataset: request.dataset,
     file: path,
-    what: failures.length > 0 ? `cannot be downloaded (${failures.join('; ')})` : 'there is no mirror',
+    what:
+      failures.length > 0
+        ? `cannot be downloaded (${[...new Set(failures)].join('; ')})`
+        : 'there is no mirror',
     hint: request.hint,
   });
 }

@@ -4,6 +4,7 @@ import { encodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
 import { dataTypeInfo, dataTypeNumber } from './data-types.ts';
 import { type ErrorMaker, errorsFor, quote } from './errors.ts';
+import { makeFolders } from './make-folders.ts';
 import { nativeFiles } from './native-files.ts';
 import { elementCount } from './ndarray.ts';
 import { nodeBuiltin } from './node.ts';
@@ -64,7 +65,7 @@ export class BundleWriter {
       throw this.#error('shards', `1 to ${MOST_SHARDS}`, String(count));
     const fs = nodeBuiltin('node:fs');
     // Of the file: a prefix may end in a slash.
-    fs.mkdirSync(nodeBuiltin('node:path').dirname(indexPath(prefix)), { recursive: true });
+    makeFolders(nodeBuiltin('node:path').dirname(indexPath(prefix)));
     const shards: Shard[] = [];
     this.#shards = shards;
     try {

@@ -46,6 +46,7 @@ export {
 export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
 export { Inflater } from './inflater.ts';
+export { makeFolders } from './make-folders.ts';
 export * as tensorflow from './messages.ts';
 export { type NativeFiles, useNativeFiles } from './native-files.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';

@@ -11,6 +11,7 @@ import {
 import { sameShape, showShape } from '@eagre/core/internal';
 import {
   FormatError,
+  makeFolders,
   type NDArray,
   nodeBuiltin,
   readNpzFile,
@@ -50,7 +51,7 @@ export async function saveWeights(model: Model, path: string): Promise<void> {
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
-  await nodeBuiltin('node:fs').promises.mkdir(nodeBuiltin('node:path').dirname(path), { recursive: true });
+  makeFolders(nodeBuiltin('node:path').dirname(path));
   if (format === 'npz') await writeNpzFile(path, arrays);
   else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
 }

@@ -1,6 +1,6 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { checkOptionNames } from '@eagre/core/internal';
-import { encodeRecord, nodeBuiltin, tensorflow } from '@eagre/formats';
+import { encodeRecord, makeFolders, nodeBuiltin, tensorflow } from '@eagre/formats';
 
 /** How a writer keeps events back, and how it names its file. */
 export interface EventFileOptions {
@@ -173,7 +173,7 @@ function create(logdir: string, suffix: string): [string, number] {
   const fs = nodeBuiltin('node:fs');
   const seconds = String(Math.floor(Date.now() / 1000)).padStart(10, '0');
   const host = nodeBuiltin('node:os').hostname();
-  fs.mkdirSync(logdir, { recursive: true });
+  makeFolders(logdir);
   for (;;) {
     const name = `events.out.tfevents.${seconds}.${host}.${process.pid}.${nextNumber++}${suffix}`;
     const path = nodeBuiltin('node:path').join(logdir, name);

@@ -1,6 +1,6 @@
 // A saved dataset: a folder of `elements.tfrecord`, one record per element, and `dataset.json`, which is written last.
 import { DataLossError, FailedPreconditionError, NotFoundError } from '@eagre/backend';
-import { nodeBuiltin, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
+import { makeFolders, nodeBuiltin, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';
@@ -67,7 +67,7 @@ export class SavedWriter {
 
   /** @throws FailedPreconditionError when something else is at `path`. */
   constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
-    const { mkdirSync, mkdtempSync, readdirSync, statSync } = nodeBuiltin('node:fs');
+    const { mkdtempSync, readdirSync, statSync } = nodeBuiltin('node:fs');
     const { dirname, resolve } = nodeBuiltin('node:path');
     this.#path = resolve(path);
     const there = statSync(this.#path, { throwIfNoEntry: false });
@@ -77,7 +77,7 @@ export class SavedWriter {
         `${path} exists and is no saved dataset; choose another folder`,
         what,
       );
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeFolders(dirname(this.#path));
     this.#temporary = mkdtempSync(`${this.#path}.partial-`);
     this.#spec = spec;
     this.#compression = compression;

@@ -1,5 +1,5 @@
 import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats';
+import { makeFolders, nodeBuiltin } from '@eagre/formats';
 import { Callback, type Logs } from './callback.ts';
 
 export interface CSVLoggerOptions {
@@ -27,8 +27,8 @@ export class CSVLogger extends Callback {
   }
 
   override async onTrainBegin(): Promise<void> {
-    const { mkdir, writeFile } = nodeBuiltin('node:fs').promises;
-    await mkdir(nodeBuiltin('node:path').dirname(this.#path), { recursive: true });
+    const { writeFile } = nodeBuiltin('node:fs').promises;
+    makeFolders(nodeBuiltin('node:path').dirname(this.#path));
     this.#columns = this.#append ? await this.#header() : undefined;
     if (this.#columns === undefined) await writeFile(this.#path, '');
   }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { nodeBuiltin, writeFileAtomicSync } from '@eagre/formats';
+import { makeFolders, nodeBuiltin, writeFileAtomicSync } from '@eagre/formats';
 import type { Layer } from '../layer.ts';
 import { Embedding } from '../layers/embedding.ts';
 import type { Model } from '../model.ts';
@@ -31,7 +31,7 @@ export class Projector {
   /** Writes the rows that embeddings have now, and a configuration that shows these. */
   write(model: Model, epoch: number): void {
     const { join } = nodeBuiltin('node:path');
-    nodeBuiltin('node:fs').mkdirSync(join(this.#folder, 'train'), { recursive: true });
+    makeFolders(join(this.#folder, 'train'));
     const entries = embeddingsOf(model).map((layer) => {
       const file = `train/${layer.name.replace(/[^\w.-]/g, '_')}-${epoch}.tsv`;
       const { data, shape } = layer.embeddings.ndarray();
