@@ -1,9 +1,10 @@
 import '@eagre/backend-js';
+import { GradientTape } from '@eagre/autodiff';
 import { LateNumber } from '@eagre/backend';
 import { constant, random, relu, type Tensor, topK, Variable } from '@eagre/core';
 import { context, defineOp, execute1, lateScalar } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
-import { cond, tfFunction } from './index.ts';
+import { cond, TensorSpec, tfFunction } from './index.ts';
 
 const spied = defineOp({
   name: 'TextTest',
@@ -131,6 +132,18 @@ describe('the text of a graph', () => {
         return
       }"
     `);
+  });
+
+  test('shows what stands for an unknown size as ?, in constants as well', () => {
+    const f = tfFunction({ inputSignature: [new TensorSpec([null])] })((x: Tensor) => {
+      using tape = new GradientTape();
+      tape.watch(x);
+      return tape.gradient(x.mean(), x);
+    });
+    const text = f.getConcreteFunction().graph.toString();
+    expect(text).toContain('{value: ?}');
+    expect(text).toContain('{shape: [?]}');
+    expect(text).not.toMatch(/\d{7}/);
   });
 
   test('of a function without arguments, results or nodes', () => {

@@ -39,7 +39,7 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
   const result = outputs.length === 0 ? '' : `${outputs.map(definition).join(', ')} = `;
   const read = what.kind === 'variable' ? [labels.of(what.variable)] : inputs.map(reference);
   const attrs: string[] = [];
-  if (what.kind === 'constant') attrs.push(`value: ${showConstant(what.tensor)}`);
+  if (what.kind === 'constant') attrs.push(`value: ${showConstant(what.tensor, labels)}`);
   if (what.kind === 'update')
     attrs.push(`writes: [${what.written.map((variable) => labels.of(variable)).join(', ')}]`);
   // Those of arguments, constants and variables are the type that stands before them.
@@ -138,10 +138,11 @@ function showNumber(value: number): string {
 }
 
 /** The first elements of a constant, flat. */
-function showConstant(tensor: Tensor): string {
+function showConstant(tensor: Tensor, labels: VariableLabels): string {
   const show = (value: number | bigint | string): string => {
     if (typeof value === 'string') return JSON.stringify(value);
     if (tensor.dtype === 'bool') return String(value !== 0);
+    if (labels.sized && looksUnknown(Number(value))) return '?';
     if (typeof value === 'bigint') return String(value);
     return tensor.dtype === 'float32' ? showFloat32(value) : showNumber(value);
   };
