@@ -494,7 +494,7 @@ void lstm_grad(const Sizes& s, const T* x, const T* h0, const T* c0, const T* ke
             T *dz = dgates + at * width, *local = z + r * ldz, *dcell = cell + r * ldh;
             const V i = lanes.get(gates), f = lanes.get(gates + u), g = lanes.get(gates + 2 * u), o = lanes.get(gates + 3 * u);
             const V squashed = lanes.get(gates + 5 * u);
-            const V d = lanes.get(dh + at * u) + lanes.get(carry + r * ldh);
+            const V d = (dh ? lanes.get(dh + at * u) : V{}) + lanes.get(carry + r * ldh);
             const V dc = lanes.get(dcell) + d * o * (1 - squashed * squashed);
             lanes.put(dcell, dc * f);
             const V sum[4] = {dc * g * i * (1 - i), dc * lanes.get(before) * f * (1 - f), dc * i * (1 - g * g), d * squashed * o * (1 - o)};
@@ -595,12 +595,12 @@ void gru_grad(const Sizes& s, const T* x, const T* h0, const T* kernel, const T*
       for (int64_t t = s.time - 1; t >= 0; t--) {
         for (int64_t b = 0; b < rows; b++) {
           const int64_t at = (b0 + b) * s.time + t;
-          const T *gates = reserve + at * row, *up = dh + at * u, *back = carry + b * ldh;
+          const T *gates = reserve + at * row, *up = dh ? dh + at * u : nullptr, *back = carry + b * ldh;
           const T* before = t > 0 ? h + (at - 1) * u : h0 + (b0 + b) * u;
           T *dz = dgates + at * row, *local = inner + b * ldz, *through = kept + b * ldh;
           each<T>(u, [=](auto lanes) __attribute__((always_inline)) {
             auto z = lanes.get(gates), r = lanes.get(gates + u), g = lanes.get(gates + 2 * u), q = lanes.get(gates + 3 * u);
-            auto d = lanes.get(up) + lanes.get(back);
+            auto d = (up ? lanes.get(up) : decltype(z){}) + lanes.get(back);
             auto ez = d * (lanes.get(before) - g) * z * (1 - z);
             auto eg = d * (1 - z) * (1 - g * g);
             auto er = eg * q * r * (1 - r);
@@ -679,7 +679,8 @@ void lstm_kernel(Args& a) {
 
 void lstm_grad_kernel(Args& a) {
   Tensor x = a.tensor(), h0 = a.tensor(), c0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), h = a.tensor();
-  Tensor reserve = a.tensor(), dh = a.tensor(), dh_last = a.tensor(), dc_last = a.tensor();
+  const bool with_h = a.inputs() > 9;
+  Tensor reserve = a.tensor(), dh = with_h ? a.tensor() : Tensor{}, dh_last = a.tensor(), dc_last = a.tensor();
   Tensor dgates = a.tensor(), dh0 = a.tensor(), dc0 = a.tensor(), dkernel = a.tensor(), drecurrent = a.tensor(), dbias = a.tensor();
   const bool with_x = a.outputs() > 6;
   Tensor dx = with_x ? a.tensor() : Tensor{};
@@ -688,14 +689,15 @@ void lstm_grad_kernel(Args& a) {
   for (const Tensor* t : {&h0, &c0, &dh_last, &dc_last, &dh0, &dc0}) expect(*t, x, state, "LSTMGrad");
   for (const Tensor* t : {&kernel, &dkernel}) expect(*t, x, s.features * 4 * u, "LSTMGrad");
   for (const Tensor* t : {&recurrent, &drecurrent}) expect(*t, x, u * 4 * u, "LSTMGrad");
-  for (const Tensor* t : {&h, &dh}) expect(*t, x, steps * u, "LSTMGrad");
+  expect(h, x, steps * u, "LSTMGrad");
+  if (with_h) expect(dh, x, steps * u, "LSTMGrad");
   expect(dbias, x, 4 * u, "LSTMGrad");
   expect(dgates, x, steps * 4 * u, "LSTMGrad");
   expect(reserve, x, steps * 6 * u, "LSTMGrad");
   if (with_x) expect(dx, x, x.size, "LSTMGrad");
   floating(x, [&](auto tag) {
     using T = decltype(tag);
-    lstm_grad<T>(s, x.as<T>(), h0.as<T>(), c0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), dh.as<T>(),
+    lstm_grad<T>(s, x.as<T>(), h0.as<T>(), c0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), with_h ? dh.as<T>() : nullptr,
                  dh_last.as<T>(), dc_last.as<T>(), dgates.as<T>(), dh0.as<T>(), dc0.as<T>(), dkernel.as<T>(), drecurrent.as<T>(),
                  dbias.as<T>(), with_x ? dx.as<T>() : nullptr);
   });
@@ -720,7 +722,8 @@ void gru_kernel(Args& a) {
 
 void gru_grad_kernel(Args& a) {
   Tensor x = a.tensor(), h0 = a.tensor(), kernel = a.tensor(), recurrent = a.tensor(), h = a.tensor(), reserve = a.tensor();
-  Tensor dh = a.tensor(), dh_last = a.tensor();
+  const bool with_h = a.inputs() > 7;
+  Tensor dh = with_h ? a.tensor() : Tensor{}, dh_last = a.tensor();
   Tensor dgates = a.tensor(), dh0 = a.tensor(), dkernel = a.tensor(), drecurrent = a.tensor(), dbias = a.tensor();
   const bool with_x = a.outputs() > 5;
   Tensor dx = with_x ? a.tensor() : Tensor{};
@@ -729,13 +732,14 @@ void gru_grad_kernel(Args& a) {
   for (const Tensor* t : {&h0, &dh_last, &dh0}) expect(*t, x, state, "GRUGrad");
   for (const Tensor* t : {&kernel, &dkernel}) expect(*t, x, s.features * 3 * u, "GRUGrad");
   for (const Tensor* t : {&recurrent, &drecurrent}) expect(*t, x, u * 3 * u, "GRUGrad");
-  for (const Tensor* t : {&h, &dh}) expect(*t, x, steps * u, "GRUGrad");
+  expect(h, x, steps * u, "GRUGrad");
+  if (with_h) expect(dh, x, steps * u, "GRUGrad");
   for (const Tensor* t : {&reserve, &dgates}) expect(*t, x, steps * 4 * u, "GRUGrad");
   expect(dbias, x, 6 * u, "GRUGrad");
   if (with_x) expect(dx, x, x.size, "GRUGrad");
   floating(x, [&](auto tag) {
     using T = decltype(tag);
-    gru_grad<T>(s, x.as<T>(), h0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), dh.as<T>(), dh_last.as<T>(),
+    gru_grad<T>(s, x.as<T>(), h0.as<T>(), kernel.as<T>(), recurrent.as<T>(), h.as<T>(), reserve.as<T>(), with_h ? dh.as<T>() : nullptr, dh_last.as<T>(),
                 dgates.as<T>(), dh0.as<T>(), dkernel.as<T>(), drecurrent.as<T>(), dbias.as<T>(), with_x ? dx.as<T>() : nullptr);
   });
 }

@@ -61,11 +61,12 @@ template <class T> Arrays<T> forward(const Problem& p, const Arrays<T>& in, bool
 }
 
 // dgates, then the gradients of h0, [c0], kernel, recurrent kernel, bias, x.
-template <class T> Arrays<T> backward(const Problem& p, const Arrays<T>& in, const Arrays<T>& out, const Arrays<T>& up, bool with_x) {
+template <class T>
+Arrays<T> backward(const Problem& p, const Arrays<T>& in, const Arrays<T>& out, const Arrays<T>& up, bool with_x, bool with_h = true) {
   Arrays<T> args(in.begin(), in.end() - 1);
   args.push_back(out[0]);
   args.push_back(out.back());
-  for (auto& a : up) args.push_back(a);
+  for (size_t k = with_h ? 0 : 1; k < up.size(); k++) args.push_back(up[k]);
   Arrays<T> grads;
   grads.emplace_back(Dims{p.b, p.t, 4 * p.u}, T(77));
   for (size_t i = 1; i < in.size(); i++) grads.emplace_back(in[i].dims, T(77));
@@ -128,11 +129,19 @@ template <class T> void leave_reserve_out(const Problem& p, const Arrays<T>& in)
   for (size_t k = 0; k < some.size(); k++) CHECK(same(some[k], all[k]) && some[k].intact());
 }
 
+// Nobody has to write zeros where no gradient of all states arrives.
+template <class T> void leave_gradient_out(const Problem& p, const Arrays<T>& in, const Arrays<T>& out, Arrays<T> up) {
+  up[0] = Array<T>(up[0].dims, T(0));
+  const Arrays<T> zeros = backward(p, in, out, up, true), none = backward(p, in, out, up, true, false);
+  for (size_t k = 0; k < none.size(); k++) CHECK(same(none[k], zeros[k]) && none[k].intact());
+}
+
 void check(Random& random, bool gru, int64_t b, int64_t t, int64_t f, int64_t u) {
   Problem p(random, gru, b, t, f, u);
   Arrays<double> out = forward(p, p.in);
   CHECK(close(out[0], plain(p), 1e-12, 1e-14));
   leave_reserve_out(p, p.in);
+  leave_gradient_out(p, p.in, out, p.up);
   Arrays<double> grads = backward(p, p.in, out, p.up, true);
 
   // Along a random direction of all inputs.
@@ -162,6 +171,7 @@ void check(Random& random, bool gru, int64_t b, int64_t t, int64_t f, int64_t u)
     for (size_t k = 0; k < y.size(); k++) CHECK(close(cast<double>(y[k]), out[k], 1e-5, 1e-5));
     for (size_t k = 0; k < g.size(); k++) CHECK(close(cast<double>(g[k]), grads[k], 1e-4, 1e-4));
     leave_reserve_out(p, in);
+    leave_gradient_out(p, in, y, up);
     for (auto& a : y) CHECK(a.intact());
     for (auto& a : g) CHECK(a.intact());
     if (threads == 1) {

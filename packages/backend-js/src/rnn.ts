@@ -99,7 +99,9 @@ function lstm(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): void
 
 function lstmGrad(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): void {
   const { batch, time, features, units } = sizesOf(inputs[0], inputs[1]);
-  const [x, h0, c0, kernel, recurrent, sequence, reserve, dSequence, dLastH, dLastC] = inputs.map(numbers);
+  const [x, h0, c0, kernel, recurrent, sequence, reserve] = inputs.map(numbers);
+  const [dLastH, dLastC] = inputs.slice(-2).map(numbers);
+  const dSequence = inputs.length > 9 ? numbers(inputs[7]) : null;
   const [dGates, dH0, dC0, dKernel, dRecurrent, dBias, dX] = outputs.map(numbers);
   const ofKernel = new Float64Array(dKernel.length);
   const ofRecurrent = new Float64Array(dRecurrent.length);
@@ -116,7 +118,7 @@ function lstmGrad(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): 
           (_, part) => reserve[(step * 6 + part) * units + j],
         );
         const before = t > 0 ? reserve[((step - 1) * 6 + 4) * units + j] : c0[b * units + j];
-        const up = dh[j] + dSequence[step * units + j];
+        const up = dh[j] + (dSequence?.[step * units + j] ?? 0);
         const ofC = dc[j] + up * o * (1 - squashed * squashed);
         d[j] = ofC * g * i * (1 - i);
         d[units + j] = ofC * before * f * (1 - f);
@@ -172,7 +174,9 @@ function gru(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): void 
 
 function gruGrad(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): void {
   const { batch, time, features, units } = sizesOf(inputs[0], inputs[1]);
-  const [x, h0, kernel, recurrent, sequence, reserve, dSequence, dLastH] = inputs.map(numbers);
+  const [x, h0, kernel, recurrent, sequence, reserve] = inputs.map(numbers);
+  const dLastH = numbers(inputs[inputs.length - 1]);
+  const dSequence = inputs.length > 7 ? numbers(inputs[6]) : null;
   const [dGates, dH0, dKernel, dRecurrent, dBias, dX] = outputs.map(numbers);
   const ofKernel = new Float64Array(dKernel.length);
   const ofRecurrent = new Float64Array(dRecurrent.length);
@@ -188,7 +192,7 @@ function gruGrad(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): v
       for (let j = 0; j < units; j++) {
         const [z, r, g, q] = Array.from({ length: 4 }, (_, part) => reserve[(step * 4 + part) * units + j]);
         const before = t > 0 ? sequence[(step - 1) * units + j] : h0[b * units + j];
-        const up = dh[j] + dSequence[step * units + j];
+        const up = dh[j] + (dSequence?.[step * units + j] ?? 0);
         const candidate = up * (1 - z) * (1 - g * g);
         ofX[j] = ofH[j] = up * (before - g) * z * (1 - z);
         ofX[units + j] = ofH[units + j] = candidate * q * r * (1 - r);

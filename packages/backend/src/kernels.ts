@@ -169,7 +169,7 @@ export const kernelAttrs = {
   /**
    * x, h0, c0, kernel, recurrentKernel, h, reserve, dh [batch, time, units], gradients of last h and last c → dgates, dh0, dc0,
    * dkernel, drecurrentKernel, dbias and, if there is a seventh output, dx. Parts of dgates: those of i, f, g, o before their
-   * activation.
+   * activation. With nine inputs there is no dh, which counts as zeros.
    */
   LSTMGrad: [],
   /**
@@ -180,7 +180,8 @@ export const kernelAttrs = {
   GRU: [],
   /**
    * x, h0, kernel, recurrentKernel, h, reserve, dh, gradient of last h → dgates, dh0, dkernel, drecurrentKernel, dbias and, if
-   * there is a sixth output, dx. Parts of dgates: those of z, r, g before their activation, and of g's part of s.
+   * there is a sixth output, dx. Parts of dgates: those of z, r, g before their activation, and of g's part of s. With seven inputs
+   * there is no dh, which counts as zeros.
    */
   GRUGrad: [],
 

@@ -167,7 +167,36 @@ describe('kernelRules', () => {
     expect(folded(written)[2]).toBe('%1 + %2');
   });
 
+  it('leaves out a gradient of all states that is zeros', () => {
+    const [batch, time, features, units] = [1, 2, 1, 2];
+    const inputsLeft = (kernel: 'LSTMGrad' | 'GRUGrad', value: number): number => {
+      const lstm = kernel === 'LSTMGrad';
+      const states = new Array<number[]>(lstm ? 2 : 1).fill([batch, units]);
+      const width = (lstm ? 4 : 3) * units;
+      const weights = [
+        [features, width],
+        [units, width],
+      ];
+      const text = folded((b, x) => {
+        const given = [[batch, time, features], ...states, ...weights, [batch, time, units]];
+        const reserve = [batch, time, (lstm ? 6 : 4) * units];
+        const inputs = [...given, reserve].map((shape) => x(shape));
+        const dh = fill(b, [batch, time, units], value);
+        const of = (shape: readonly number[]): PlanTensor => b.tensor('float32', shape);
+        const dGates = of([batch, time, 4 * units]);
+        const outputs = [...states, ...weights, [lstm ? width : 2 * width]].map(of);
+        b.call(kernel, [...inputs, dh, ...states.map((shape) => x(shape))], [dGates, ...outputs]);
+        return dGates;
+      });
+      return (text[1].match(/%/g) ?? []).length;
+    };
+    expect([inputsLeft('LSTMGrad', 0), inputsLeft('LSTMGrad', -0), inputsLeft('LSTMGrad', 1)]).toEqual([
+      9, 10, 10,
+    ]);
+    expect([inputsLeft('GRUGrad', 0), inputsLeft('GRUGrad', -0)]).toEqual([7, 8]);
+  });
+
   it('has a test here for each', () => {
-    expect(kernelRules.map(([kernels, says]) => `${kernels} ${says}`)).toHaveLength(18);
+    expect(kernelRules.map(([kernels, says]) => `${kernels} ${says}`)).toHaveLength(20);
   });
 });

@@ -44,6 +44,8 @@ export const kernelRules: readonly Rule[] = [
   [['Sum', 'Mean', 'CumSum'], 'of one', (call) => (isSingle(call) ? added(call) : undefined)],
   [['Max', 'Min', 'All', 'Any'], 'of a constant', (call, known) => sameFill(call, known)],
   [['Sum', 'Mean'], 'of a constant', sumOfConstant],
+  [['LSTMGrad'], 'without a gradient of all states', (call, known) => withoutZeros(call, known, 7, 10)],
+  [['GRUGrad'], 'without a gradient of all states', (call, known) => withoutZeros(call, known, 6, 8)],
   [['ArgMax', 'ArgMin'], 'of one', (call) => (isSingle(call) ? fill(call, 0) : undefined)],
 ];
 
@@ -120,6 +122,13 @@ function sameFill(call: PlanCall, known: Known, only?: number): PlanCall | undef
   const value = known.constant(call.inputs[0])?.value;
   if (value === undefined || (only !== undefined && !Object.is(value, only))) return undefined;
   return fill(call, value);
+}
+
+/** Leaves an input out, where there are `count` of them, that is zeros. */
+function withoutZeros(call: PlanCall, known: Known, at: number, count: number): PlanCall | undefined {
+  const { inputs } = call;
+  if (inputs.length !== count || !Object.is(known.constant(inputs[at])?.value, 0)) return undefined;
+  return { ...call, inputs: inputs.filter((_, i) => i !== at) };
 }
 
 function padConstant(call: PlanCall, known: Known): PlanCall | undefined {
