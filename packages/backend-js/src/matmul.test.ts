@@ -59,6 +59,13 @@ describe('MatMul', () => {
     ]);
   });
 
+  it('rounds before it adds the bias, as two calls do', () => {
+    const row = tensor('float32', [1, 2], [1, 2 ** -25]);
+    const column = tensor('float32', [2, 1], [1, 1]);
+    const bias = tensor('float32', [1], [-1]);
+    expect(values(run(kernels, 'MatMul', [row, column, bias], 'float32', [1, 1], plain))).toEqual([0]);
+  });
+
   it('takes empty matrices', () => {
     const a = tensor('float32', [2, 0]);
     const b = tensor('float32', [0, 2]);

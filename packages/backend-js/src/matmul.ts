@@ -33,7 +33,7 @@ export function addRowTimesMatrix(
   }
 }
 
-/** Stores a row of sums, with the bias and activation of the contract. */
+/** Stores a row of sums, with the bias and activation of the contract, rounded to the dtype of `y` before the bias and after it. */
 export function storeRow(
   y: NumberArray,
   at: number,
@@ -43,8 +43,9 @@ export function storeRow(
   activation: number,
 ): void {
   for (let j = 0; j < n; j++) {
-    const sum = bias === undefined ? sums[j] : sums[j] + bias[j];
-    y[at + j] = activation === 1 ? Math.max(sum, 0) : sum;
+    y[at + j] = sums[j];
+    if (bias !== undefined) y[at + j] += bias[j];
+    if (activation === 1) y[at + j] = Math.max(y[at + j], 0);
   }
 }
 

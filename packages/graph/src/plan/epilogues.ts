@@ -6,8 +6,8 @@ import { Uses } from './uses.ts';
  * Lets MatMul and Conv2D add a bias along the last axis and apply relu, where scalar programs that did so are the only readers
  * of the results. The product moves to the place of what it takes in, over no call that writes one of its inputs.
  *
- * Native kernels round as the separate calls do: to the dtype after the product and after the bias. Two things differ: backend-js
- * adds a float32 bias in float64 and rounds once; and relu of a native product leaves −0, which only underflow makes.
+ * Kernels round as the separate calls do: to the dtype after the product and after the bias. One thing differs: relu of a native
+ * product leaves −0, which only underflow makes.
  */
 export function fuseEpilogues(plan: Plan): Plan {
   const uses = new Uses(plan);
