@@ -1,4 +1,4 @@
-// Plain JavaScript on tensors, converted while Node loads it: `node --import eagre/register hook/newton.js` in this folder, after a build.
+// Plain JavaScript on tensors, converted while Node loads it: `node --import eagre/register hook/newton.js` in apps/examples, after a build.
 // Operators and `while` work, eagerly and in one native call of `tf.function`.
 import * as tf from 'eagre';
 

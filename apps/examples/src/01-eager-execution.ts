@@ -2,7 +2,7 @@
 import * as tf from 'eagre';
 
 export const eager = tf.executingEagerly();
-console.log(eager);
+console.log('executing eagerly:', eager);
 
 const x = [[2]];
 export const m = tf.matmul(x, x);

@@ -29,7 +29,7 @@ export function collatz(start: number): number[] {
   }
   return seen;
 }
-console.log(collatz(12).join(' '));
+console.log('Collatz:', collatz(12).join(' '));
 
 /** A backtracking line search: the step is halved until the value falls enough. */
 export function lineSearchStep(
@@ -56,7 +56,7 @@ export function lineSearchStep(
 }
 const bowl = (x: tf.Tensor): tf.Tensor => x.square().sum();
 export const search = lineSearchStep(bowl, tf.constant([3, -4]));
-console.log(search);
+console.log('line search:', search);
 
 /** And a gradient through such a loop. */
 export function gradientThroughLoop(start: number): number {
@@ -68,9 +68,11 @@ export function gradientThroughLoop(start: number): number {
   return tape.gradient(y, x)?.item() ?? Number.NaN;
 }
 // 3 → 9 → 81 → 6561 = x⁸, so the derivative is 8x⁷.
-console.log(gradientThroughLoop(3));
+console.log('gradient through a loop:', gradientThroughLoop(3));
 
 // ---- The same in tf.function: tf.cond and tf.whileLoop become branches and loops of the graph.
+
+console.log('\nIn tf.function:');
 
 /** fizzbuzz: the branches print at each run. */
 export const fizzbuzzFunction = tf.function((maxNum: tf.Tensor) => {
@@ -111,7 +113,7 @@ export const collatzFunction = tf.function((start: tf.Tensor) => {
   return { length, seen: seen.stack() };
 });
 const { length, seen } = collatzFunction(tf.constant(12, 'int32'));
-console.log(seen.slice([0], [length.item()]));
+console.log('Collatz:', seen.slice([0], [length.item()]));
 
 /** The line search: how often the step is halved depends on values, in one call of the graph. */
 export const lineSearchFunction = tf.function((initX: tf.Tensor, rate: tf.Tensor) => {
@@ -129,7 +131,7 @@ export const lineSearchFunction = tf.function((initX: tf.Tensor, rate: tf.Tensor
     { x: initX, value: initValue, step: rate, tries: tf.constant(0, 'int32') },
   );
 });
-console.log(lineSearchFunction(tf.constant([3, -4]), tf.constant(1)));
+console.log('line search:', lineSearchFunction(tf.constant([3, -4]), tf.constant(1)));
 
 /** The gradient through a loop, with a tape inside of the function. */
 export const gradientThroughLoopFunction = tf.function((x: tf.Tensor) => {
@@ -142,4 +144,4 @@ export const gradientThroughLoopFunction = tf.function((x: tf.Tensor) => {
   );
   return tape.gradient(y, x, { unconnectedGradients: 'zero' });
 });
-console.log(gradientThroughLoopFunction(tf.constant(3)));
+console.log('gradient through a loop:', gradientThroughLoopFunction(tf.constant(3)));

@@ -17,6 +17,7 @@ const log1pexp = tf.customGradient((x: tf.Tensor) => {
 
 export const gradPlain = tf.grad(plain);
 export const gradStable = tf.grad(log1pexp);
+console.log('gradient of log(1 + eˣ) at 0 and 100');
 console.log('plain: ', gradPlain(0).item(), gradPlain(100).item());
 console.log('stable:', gradStable(0).item(), gradStable(100).item());
 
@@ -34,6 +35,7 @@ export function descend(fn: (x: tf.Tensor) => tf.Tensor, steps: number): number 
   return Math.abs(x.item());
 }
 console.log(
+  'distance to the minimum, without and with noise:',
   descend((x) => x.mul(x), 60),
   descend(noisySquare, 60),
 );
@@ -63,4 +65,4 @@ const weights = tf.constant([
 const tape = new tf.GradientTape();
 tape.watch(weights);
 export const whitened = tape.gradient(kfacMatmul(activations, weights).square().sum(), weights);
-console.log(whitened);
+console.log('whitened gradient:', whitened);

@@ -22,7 +22,7 @@ const other = makeModel();
 other.build([null, 8, 8, 1]);
 await other.loadWeights(join(folder, 'weights.safetensors'));
 export const sameLogits = other(images);
-console.log(logits.at('0'), sameLogits.at('0'));
+console.log('logits:', logits.at(0), 'of the other model:', sameLogits.at(0));
 
 // ---- A checkpoint of a variable: saved as 2, changed to 11, restored.
 
@@ -105,5 +105,5 @@ export const kept = manager.checkpoints.map(nameOf);
 root.step.assign(0);
 export const latest = nameOf(manager.restoreOrInitialize() ?? '');
 export const lastStep = root.step.item();
-console.log(kept, latest, lastStep);
+console.log('kept:', kept, 'restored:', latest, 'of step', lastStep);
 rmSync(folder, { recursive: true });

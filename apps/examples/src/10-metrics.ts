@@ -7,7 +7,7 @@ m(5);
 export const mean = m.result().item();
 m([8, 9]);
 export const meanOfAll = m.result().item();
-console.log(mean, meanOfAll);
+console.log('mean of 0 and 5:', mean, 'and of 8 and 9 too:', meanOfAll);
 
 const accuracy = new tf.metrics.Accuracy();
 export const accuracies: number[] = [];
@@ -18,7 +18,7 @@ accuracies.push(accuracy.result().item());
 accuracy.resetState();
 accuracy.updateState([0, 2, 3], [1, 2, 3]);
 accuracies.push(accuracy.result().item());
-console.log(accuracies);
+console.log('accuracies, the last one after a reset:', accuracies);
 
 /** Counts the examples whose largest output is the right one. */
 class CategoricalTruePositives extends tf.metrics.Metric {
@@ -56,4 +56,4 @@ export const positives = counted.result().item();
 counted.resetState();
 counted.updateState([1, 0, 0], outputs, { sampleWeight: [0.5, 2, 1] });
 export const weighted = counted.result().item();
-console.log(positives, weighted);
+console.log('true positives:', positives, 'weighted:', weighted);

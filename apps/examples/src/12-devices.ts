@@ -30,4 +30,4 @@ if (gpus.length > 0) {
 }
 
 export const placed = tf.device('/cpu:0', () => tf.zeros([2])).device;
-console.log(placed);
+console.log('a tensor of this device:', placed);

@@ -38,7 +38,7 @@ console.log(refusals());
 // ---- One trace serves all sizes that are null; a trace can be called by itself.
 
 for (const n of [1, 2, 5]) nextCollatz(tf.range(n, { dtype: 'int32' }));
-console.log(nextCollatz.experimentalGetTracingCount());
+console.log('traces:', nextCollatz.experimentalGetTracingCount());
 
 export const power = tf.function((a: tf.Tensor, b: tf.Tensor | number) => a.pow(b));
 export const square = power.getConcreteFunction(new tf.TensorSpec([null]), 2);
@@ -50,7 +50,7 @@ export const mean = tf.function((x: tf.Tensor) => x.sum().div(tf.shape(x).prod()
   reduceRetracing: true,
 });
 export const means = [2, 3, 4, 5].map((n) => mean(tf.range(n).cast('float32')).item());
-console.log(means, mean.experimentalGetTracingCount());
+console.log('means:', means, 'traces:', mean.experimentalGetTracingCount());
 
 // ---- Variables of their own for each object, made in its first call.
 
@@ -69,7 +69,7 @@ export class Dense extends tf.Module {
   });
 }
 export const [narrow, wide] = [new Dense(2), new Dense(5)];
-console.log(narrow.call(tf.ones([1, 3])).shape, wide.call(tf.ones([1, 3])).shape);
+console.log('shapes:', narrow.call(tf.ones([1, 3])).shape, wide.call(tf.ones([1, 3])).shape);
 
 // ---- A variable that is made anew at each trace is a mistake.
 
@@ -109,11 +109,11 @@ export const dynamicRnn = tf.function((sequence: tf.Tensor, initial: tf.Tensor) 
   return { outputs: outputs.stack(), state };
 });
 export const rnn = dynamicRnn(tf.ones([3, 2]), tf.zeros([2]));
-console.log(rnn);
+console.log('recurrent cell:', rnn);
 
 export const running = tf.function((x: tf.Tensor) => ({
   sums: tf.scan((total, v) => total.add(v), x),
   squares: tf.mapFn((v) => v.square(), x),
   product: tf.foldl((product, v) => product.mul(v), x),
 }))(tf.constant([1, 2, 3, 4]));
-console.log(running);
+console.log('running:', running);

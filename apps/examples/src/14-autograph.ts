@@ -54,7 +54,7 @@ export function refusal(fn: () => unknown): string {
   }
 }
 export const off: string = refusal(() => sumEvenOff(items));
-console.log(off);
+console.log('not converted:', off);
 
 // ---- while, ?:, !, &&: how many steps of Collatz, at most `limit`. One trace serves all numbers.
 
@@ -102,7 +102,7 @@ export const found = [
     ]),
   ),
 ].map((row) => row.array());
-console.log(found);
+console.log('found:', found);
 
 // ---- Functions that are called are converted too: the inner one decides for each element.
 
@@ -153,7 +153,7 @@ export const lineSearchStep = tf.function(
     { scope: { GradientTape } },
   ),
 );
-console.log(lineSearchStep(tf.constant([3, -4]), tf.constant(1)));
+console.log('line search:', lineSearchStep(tf.constant([3, -4]), tf.constant(1)));
 
 // ---- Prints belong to the graph: fizzbuzz at each run, traced once.
 
@@ -184,4 +184,4 @@ export const refused: string = refusal(() =>
     }),
   )(tf.constant(1)),
 );
-console.log(refused);
+console.log('refused:', refused);

@@ -27,12 +27,13 @@ using session = new v1.Session({ graph });
 export const unfed = refusal(() => session.run(y));
 const random = Float64Array.from({ length: 1024 * 1024 }, () => Math.random());
 export const product = session.run(y, { feed: new Map([[x, { data: random, shape: [1024, 1024] }]]) });
-console.log(unfed, product);
+console.log('without a value:', unfed);
+console.log(product);
 
 // ---- They have no place in eager mode.
 
 export const eager = refusal(() => v1.placeholder('float32', [2]));
-console.log(eager);
+console.log('in eager mode:', eager);
 
 // ---- Any tensor can be fed: then it is not computed.
 
@@ -44,7 +45,7 @@ export const [z0, z1] = new v1.Graph().asDefault(() => {
   const feed = (...pairs: [tf.Tensor, number][]) => ({ feed: new Map(pairs) });
   return [session.run(z, feed([x, 2])), session.run(z, feed([x, 2], [y, 2]))] as const;
 });
-console.log(z0, z1);
+console.log('x + x² at 2:', z0, 'with 2 in the place of x²:', z1);
 
 // ---- Control flow is part of the graph, as are its gradients.
 
@@ -57,7 +58,7 @@ const squareIfPositive = (x: tf.Tensor): tf.Tensor =>
 export const graphResults = new v1.Graph().asDefault(() =>
   new v1.Session().run([squareIfPositive(tf.constant(9)), squareIfPositive(tf.constant(-9))]),
 );
-console.log(graphResults);
+console.log('9 and -9, squared if positive:', graphResults);
 
 // ---- Training: 3x + 2 from noisy points. Variables have values in sessions only, once they are initialised.
 
@@ -90,13 +91,14 @@ for (let i = 0; i < 300; i++) trainingSession.run(model.train, { feed });
 export const [lossAfter, w, b] = trainingSession
   .run([model.loss, model.w, model.b], { feed })
   .map((t) => t.item());
-console.log(lossBefore, lossAfter, w, b);
+console.log('before:', uninitialized);
+console.log(`loss ${lossBefore} → ${lossAfter}, w ${w}, b ${b}`);
 
 // ---- The graph's definition, as TensorFlow reads it, and as text.
 
 export const definition = training.asGraphDef();
 export const text = String(training);
-console.log(definition.length, text);
+console.log(`${definition.length} bytes of GraphDef\n${text}`);
 
 // ---- Code for graphs as a function for eager mode.
 
@@ -106,7 +108,7 @@ export const linear = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Te
 });
 export const called = linear(tf.ones([3, 2]));
 export const slopes = tf.implicitGradients((x: tf.Tensor) => linear(x).sum())(tf.ones([3, 2]));
-console.log(called, slopes);
+console.log('graphCallable:', called, 'gradients:', slopes);
 
 // ---- Checkpoints: what a session trained goes on in eager mode, and back.
 
@@ -123,5 +125,5 @@ eagerModel.w.assign(3);
 eagerModel.b.assign(2);
 saver.restore(trainingSession, eagerModel.save(join(folder, 'eager')));
 export const inSession = trainingSession.run([model.w, model.b]).map((t) => t.item());
-console.log(inEagerMode, inSession);
+console.log('from the session:', inEagerMode, 'into the session:', inSession);
 rmSync(folder, { recursive: true });

@@ -24,8 +24,15 @@ export class DemoModule extends tf.Module {
 
 export const demo = new DemoModule(1);
 export const result = demo.addPrint(5);
-console.log(result);
-console.log(demo.variables, demo.trainableVariables, demo.submodules);
+console.log('result:', result);
+console.log(
+  'variables:',
+  demo.variables,
+  'trainable:',
+  demo.trainableVariables,
+  'submodules:',
+  demo.submodules,
+);
 
 // ---- The graph shows the module's name, for TensorBoard or as text.
 
@@ -97,5 +104,5 @@ export const model = new tf.Sequential([
 ]);
 model.summary();
 (model.layers[0] as tf.Layer).trainable = false;
-console.log(model.variables.length, model.trainableVariables.length);
+console.log(`${model.variables.length} variables, ${model.trainableVariables.length} of them trainable`);
 console.log(model.submodules.map((m) => m.name));

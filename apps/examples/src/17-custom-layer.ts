@@ -28,12 +28,12 @@ class Linear extends tf.layers.Layer {
 
 const layer = new Linear(32);
 export const before = layer.weights.length;
-console.log(layer.weights);
+console.log('weights before the first call:', layer.weights);
 
 export const y = layer(tf.ones([8, 16]));
 export const after = layer.weights.map((w) => w.shape);
-console.log(y.shape, after);
+console.log('shape of the result:', y.shape, 'and of the weights:', after);
 
 export const losses = layer.losses.map((l) => l.item());
 export const penalty = layer.w.square().sum().mul(0.01).item();
-console.log(losses, penalty);
+console.log('losses of the regularizer:', losses, 'by hand:', penalty);

@@ -64,7 +64,10 @@ class SimpleCNN extends tf.Model {
 }
 export const cnn = new SimpleCNN(10);
 export const logits = cnn(tf.ones([4, 32, 32, 3]));
-console.log(cnn.layers.map((l) => l.name));
+console.log(
+  'layers of the class:',
+  cnn.layers.map((l) => l.name),
+);
 
 // Compiled, trained, evaluated, asked.
 tf.random.setSeed(5);
@@ -90,4 +93,4 @@ export const history = await circle.fit(x, labels, {
 });
 export const evaluated = await circle.evaluate(x, labels, { verbose: 0 });
 export const predicted = await circle.predict(x.at('0:3'));
-console.log(evaluated, predicted);
+console.log('evaluated:', evaluated, 'predicted:', predicted);

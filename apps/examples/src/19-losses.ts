@@ -8,4 +8,4 @@ console.log(`Loss: ${loss}`);
 // Weights of examples, and no reduction.
 const none = new tf.losses.BinaryCrossentropy({ reduction: 'none', fromLogits: true });
 export const each = none([[0], [1]], [[-2], [3]]);
-console.log(each);
+console.log('for each:', each);

@@ -85,6 +85,6 @@ await parsed.save(file('parsed'));
 const kept = Dataset.load<{ x: tf.Tensor; label: tf.Tensor; name: tf.Tensor }>(file('parsed'));
 export const keptCount = kept.cardinality();
 export const keptFirst = [...kept.take(1)][0]?.name.item();
-console.log(keptCount, keptFirst);
+console.log(keptCount, 'elements kept; the first is', keptFirst);
 
 rmSync(folder, { recursive: true });

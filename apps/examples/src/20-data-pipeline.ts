@@ -65,6 +65,7 @@ const costly = numbers
   .cache();
 for (let epoch = 0; epoch < 3; epoch++) for (const _ of costly.shuffle(10).batch(4)) _;
 export const callsOfThreeEpochs = calls;
+console.log('calls in three epochs:', callsOfThreeEpochs);
 
 // ---- Generators, also asynchronous: for await
 
@@ -95,6 +96,7 @@ const state = pass.saveState();
 export const rest = [...pass].map((x) => x.array());
 pass.restoreState(state);
 export const again = [...pass].map((x) => x.array());
+console.log({ rest, again });
 
 // ---- Training
 

@@ -126,6 +126,8 @@ describe('with MNIST', () => {
     expect(lossHistory).toHaveLength(3 * 312);
     const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
     expect(mean(lossHistory.slice(-30))).toBeLessThan(mean(lossHistory.slice(0, 30)) * 0.95);
+    const lines = vi.mocked(console.log).mock.lastCall?.[0].split('\n') as string[];
+    expect(lines.find((line) => /^ +0 /.test(line))?.trim()).toMatch(/^0 +200 +400 +600 +800$/);
   });
 
   it('24: L-BFGS on an autoencoder', async () => {

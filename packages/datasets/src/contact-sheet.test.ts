@@ -39,6 +39,6 @@ describe('contactSheetText', () => {
     const text = contactSheetText({ ...grey, shape: [1, 3, 2] });
     expect(text.split('\n').length).toBe(3);
     expect(text).toContain('\x1b[38;2;0;0;0m\x1b[48;2;10;10;10m▀');
-    expect(text.endsWith('\x1b[38;2;40;40;40m\x1b[48;2;0;0;0m▀\x1b[0m\n')).toBe(true);
+    expect(text.endsWith('\x1b[38;2;40;40;40m\x1b[49m▀\x1b[0m\n')).toBe(true);
   });
 });

@@ -42,11 +42,12 @@ export async function contactSheet(images: NDArray, options: ContactSheetOptions
  */
 export function contactSheetText(images: NDArray, options: ContactSheetOptions = {}): string {
   const { width, height, data } = layOut(images, options);
-  const colour = (x: number, y: number): string =>
-    y < height ? data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).join(';') : '0;0;0';
+  // Below the last row is the terminal's own background.
+  const colour = (layer: 38 | 48, x: number, y: number): string =>
+    y < height ? `${layer};2;${data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).join(';')}` : '49';
   let text = '';
   for (let y = 0; y < height; y += 2) {
-    for (let x = 0; x < width; x++) text += `\x1b[38;2;${colour(x, y)}m\x1b[48;2;${colour(x, y + 1)}m▀`;
+    for (let x = 0; x < width; x++) text += `\x1b[${colour(38, x, y)}m\x1b[${colour(48, x, y + 1)}m▀`;
     text += '\x1b[0m\n';
   }
   return text;
