@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "../runtime/crc32c.h"
-#include "../runtime/files.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
 #include "environment.h"
+#include "files.h"
 #include "plans.h"
 #include "runs.h"
 
@@ -100,50 +100,6 @@ napi_value crc(napi_env env, napi_callback_info info) {
   return result;
 }
 
-// readRange(file, offset, length, Uint8Array or undefined): reads a part of an open file into the array, of just that length, or nowhere, and
-// gives its CRC-32C; -1 where not all could be read.
-napi_value read_part(napi_env env, napi_callback_info info) {
-  size_t argc = 4, room = 0;
-  napi_value argv[4], result;
-  void* target = nullptr;
-  int32_t file = -1;
-  double offset = -1, length = -1;
-  napi_valuetype given = napi_undefined;
-  napi_typedarray_type type = napi_uint8_array;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
-  napi_typeof(env, argv[3], &given);
-  const bool numbers = napi_get_value_int32(env, argv[0], &file) == napi_ok && napi_get_value_double(env, argv[1], &offset) == napi_ok &&
-                       napi_get_value_double(env, argv[2], &length) == napi_ok;
-  const bool array = given == napi_undefined || (napi_get_typedarray_info(env, argv[3], &type, &room, &target, nullptr, nullptr) == napi_ok &&
-                                                 type == napi_uint8_array && static_cast<double>(room) == length);
-  constexpr double kMost = 9007199254740992;  // beyond, doubles leave integers out
-  if (!numbers || !array || !(file >= 0 && offset >= 0 && offset <= kMost && length >= 0 && length <= kMost)) {
-    napi_throw_type_error(env, nullptr, "readRange takes a file, an offset, a length, and a Uint8Array of that length or nothing");
-    return nullptr;
-  }
-  uint32_t crc = 0;
-  char message[256];
-  bool whole = false;
-  guarded(message, [&] {
-    whole = read_range(file, static_cast<int64_t>(offset), static_cast<int64_t>(length), static_cast<unsigned char*>(target), crc);
-  });
-  napi_create_double(env, whole ? static_cast<double>(crc) : -1, &result);
-  return result;
-}
-
-// beginSync(file, offset, length): has the system begin to bring a part of an open file to the disk.
-napi_value begin_part(napi_env env, napi_callback_info info) {
-  size_t argc = 3;
-  napi_value argv[3];
-  int32_t file = -1;
-  int64_t offset = -1, length = -1;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
-  if (napi_get_value_int32(env, argv[0], &file) == napi_ok && napi_get_value_int64(env, argv[1], &offset) == napi_ok &&
-      napi_get_value_int64(env, argv[2], &length) == napi_ok)
-    begin_sync(file, offset, length);
-  return nullptr;
-}
-
 // watch(object, slot): watches an object under a number, instead of the one that had it.
 napi_value watch(napi_env env, napi_callback_info info) {
   napi_value argv[2];
@@ -226,7 +182,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   plain("startPlan", start_plan);
   plain("cancelPlan", cancel_plan);
   plain("crc32c", crc);
-  plain("readRange", read_part);
+  plain("readRanges", read_parts);
   plain("beginSync", begin_part);
   plain("watch", watch);
   plain("collected", collected);

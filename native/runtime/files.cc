@@ -1,8 +1,8 @@
 #include "files.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <vector>
 
 #include "crc32c.h"
 #include "pool.h"
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #endif
 
@@ -18,7 +19,7 @@ namespace eagre {
 
 #if defined(_WIN32)
 
-bool read_range(int, int64_t, int64_t, unsigned char*, uint32_t&) { return false; }
+void read_ranges(int, const FileRange*, size_t count, int64_t* crcs) { std::fill(crcs, crcs + count, -1); }
 
 #else
 
@@ -29,48 +30,147 @@ static_assert(sizeof(off_t) == 8, "files are larger than 2 GB");
 // Stays in a core's cache between reading and summing up. What is read nowhere takes as much of each thread's scratch memory.
 constexpr int64_t kPiece = 256 << 10;
 // So many are shared among the threads at once.
-constexpr int64_t kPieces = 1024;
+constexpr size_t kPieces = 1024;
+// Of so many ranges at most: the system takes 1024 pieces of memory in one call, POSIX grants 16.
+constexpr int kParts = 16;
 
-bool read_all(int file, off_t offset, unsigned char* target, size_t length) {
-  while (length > 0) {
-    const ssize_t count = ::pread(file, target, length, offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    target += count;
-    offset += count;
-    length -= static_cast<size_t>(count);
+// The bytes of ranges that adjoin, from within one on.
+struct Piece {
+  int64_t offset, length;
+  // The first range, by its place in the order of offsets, and how much of it stands before the piece.
+  size_t first;
+  int64_t skipped;
+  // The CRC of what it has of the first range, if that begins before.
+  uint32_t crc;
+  bool whole;
+};
+
+class Reader {
+ public:
+  Reader(int file, const FileRange* ranges, size_t count, int64_t* crcs) : file_(file), ranges_(ranges), crcs_(crcs) {
+    std::fill(crcs, crcs + count, -1);
+    struct stat status;
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    const int64_t size = status.st_size;
+    order_.reserve(count);
+    for (size_t i = 0; i < count; i++) {
+      const auto [offset, length, target] = ranges[i];
+      if (offset < 0 || length < 0 || length > size || offset > size - length) continue;
+      if (length > 0) order_.push_back(i);
+      else crcs[i] = 0;
+    }
+    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
+      return ranges[a].offset != ranges[b].offset ? ranges[a].offset < ranges[b].offset : a < b;
+    });
   }
-  return true;
-}
+
+  void run() {
+    if (order_.empty()) return;
+#if defined(POSIX_FADV_SEQUENTIAL)
+    // The system then reads further ahead.
+    if (at(order_.size() - 1).offset + at(order_.size() - 1).length - at(0).offset > kPiece) (void)::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+    std::vector<Piece> pieces;
+    pieces.reserve(kPieces);
+    while (next_ < order_.size()) {
+      pieces.clear();
+      while (pieces.size() < kPieces && next_ < order_.size()) pieces.push_back(cut());
+      parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i++) read(pieces[static_cast<size_t>(i)]);
+      });
+      for (const Piece& piece : pieces) join(piece);
+    }
+  }
+
+ private:
+  const FileRange& at(size_t place) const { return ranges_[order_[place]]; }
+
+  // The next piece: as long as may be, up to a gap or something that was in it already.
+  Piece cut() {
+    Piece piece{at(next_).offset + skipped_, 0, next_, skipped_, 0, false};
+    for (int parts = 0; parts < kParts && next_ < order_.size() && piece.length < kPiece; parts++) {
+      const FileRange& range = at(next_);
+      if (range.offset + skipped_ != piece.offset + piece.length) break;
+      const int64_t length = std::min(range.length - skipped_, kPiece - piece.length);
+      piece.length += length;
+      skipped_ += length;
+      if (skipped_ < range.length) break;
+      next_++;
+      skipped_ = 0;
+    }
+    return piece;
+  }
+
+  // Calls fn(place of the range, bytes of it before the piece, bytes of the piece before it, its bytes in the piece) for each.
+  template <class F> void each(const Piece& piece, F&& fn) const {
+    int64_t skipped = piece.skipped, done = 0;
+    for (size_t place = piece.first; done < piece.length; place++, skipped = 0) {
+      const int64_t length = std::min(at(place).length - skipped, piece.length - done);
+      fn(place, skipped, done, length);
+      done += length;
+    }
+  }
+
+  // Threads share nothing here: a range begins in one piece only, which gives it its first CRC.
+  void read(Piece& piece) const {
+    iovec parts[kParts];
+    int count = 0;
+    each(piece, [&](size_t place, int64_t skipped, int64_t done, int64_t length) {
+      unsigned char* target = at(place).target;
+      target = target ? target + skipped : static_cast<unsigned char*>(scratch(0, kPiece)) + done;
+      parts[count++] = {target, static_cast<size_t>(length)};
+    });
+    iovec rest[kParts];
+    std::copy(parts, parts + count, rest);
+    piece.whole = fill(piece.offset, rest, count);
+    if (!piece.whole) return;
+    const iovec* part = parts;
+    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t) {
+      const uint32_t crc = crc32c(part->iov_base, part->iov_len, 0);
+      part++;
+      if (skipped == 0) crcs_[order_[place]] = crc;
+      else piece.crc = crc;
+    });
+  }
+
+  bool fill(off_t offset, iovec* parts, int count) const {
+    for (;;) {
+      ssize_t got = ::preadv(file_, parts, count, offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      offset += got;
+      while (count > 0 && static_cast<size_t>(got) >= parts->iov_len) {
+        got -= static_cast<ssize_t>(parts->iov_len);
+        parts++;
+        count--;
+      }
+      if (count == 0) return true;
+      parts->iov_base = static_cast<unsigned char*>(parts->iov_base) + got;
+      parts->iov_len -= static_cast<size_t>(got);
+    }
+  }
+
+  // In the order of the file.
+  void join(const Piece& piece) const {
+    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t length) {
+      int64_t& crc = crcs_[order_[place]];
+      if (!piece.whole) crc = -1;
+      else if (skipped > 0 && crc >= 0) crc = crc32c_joined(static_cast<uint32_t>(crc), piece.crc, static_cast<size_t>(length));
+    });
+  }
+
+  const int file_;
+  const FileRange* const ranges_;
+  int64_t* const crcs_;
+  // Of the ranges that are in the file and not empty, by their offsets.
+  std::vector<size_t> order_;
+  size_t next_ = 0;
+  int64_t skipped_ = 0;
+};
 
 }  // namespace
 
-bool read_range(int file, int64_t offset, int64_t length, unsigned char* target, uint32_t& crc) {
-  struct stat status;
-  if (offset < 0 || length < 0 || ::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  if (length > status.st_size || offset > status.st_size - length) return false;
-#if defined(POSIX_FADV_SEQUENTIAL)
-  // The system then reads further ahead.
-  if (length > kPiece) (void)::posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
-#endif
-  crc = 0;
-  uint32_t sums[kPieces];
-  for (int64_t from = 0; from < length; from += kPieces * kPiece) {
-    const int64_t size = std::min(length - from, kPieces * kPiece);
-    std::atomic<bool> whole{true};
-    parallel_for(size, kPiece, [&](int64_t begin, int64_t end) {
-      if (!whole.load(std::memory_order_relaxed)) return;
-      unsigned char* piece = target ? target + from + begin : static_cast<unsigned char*>(scratch(0, kPiece));
-      const size_t count = static_cast<size_t>(end - begin);
-      if (read_all(file, offset + from + begin, piece, count)) sums[begin / kPiece] = crc32c(piece, count, 0);
-      else whole.store(false, std::memory_order_relaxed);
-    });
-    if (!whole.load(std::memory_order_relaxed)) return false;
-    for (int64_t at = 0; at < size; at += kPiece)
-      crc = crc32c_joined(crc, sums[at / kPiece], static_cast<size_t>(std::min(size - at, kPiece)));
-  }
-  return true;
-}
+void read_ranges(int file, const FileRange* ranges, size_t count, int64_t* crcs) { Reader(file, ranges, count, crcs).run(); }
 
 #endif
 

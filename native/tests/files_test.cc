@@ -18,7 +18,7 @@ using namespace eagre;
 
 namespace {
 
-constexpr size_t kBytes = 3'000'001;
+constexpr int64_t kBytes = 3'000'001;
 
 // A file without a name.
 int file_of(const std::vector<unsigned char>& bytes) {
@@ -30,20 +30,86 @@ int file_of(const std::vector<unsigned char>& bytes) {
   return file;
 }
 
-void reads(int file, const std::vector<unsigned char>& bytes, size_t offset, size_t length) {
-  const uint32_t expected = crc32c(bytes.data() + offset, length, 0);
-  uint32_t crc = 1;
-  CHECK(read_range(file, static_cast<int64_t>(offset), static_cast<int64_t>(length), nullptr, crc) && crc == expected);
-  // One byte more on either side, which must stay.
-  std::vector<unsigned char> target(length + 2, 0xA5);
-  crc = 1;
-  CHECK(read_range(file, static_cast<int64_t>(offset), static_cast<int64_t>(length), target.data() + 1, crc) && crc == expected);
-  CHECK(std::memcmp(target.data() + 1, bytes.data() + offset, length) == 0 && target.front() == 0xA5 && target.back() == 0xA5);
+using Ranges = std::vector<FileRange>;
+
+// One more byte on either side of each target, which must stay.
+struct Room {
+  std::vector<std::vector<unsigned char>> bytes;
+  explicit Room(Ranges& ranges) {
+    for (FileRange& range : ranges) {
+      bytes.emplace_back(static_cast<size_t>(range.length) + 2, 0xA5);
+      range.target = bytes.back().data() + 1;
+    }
+  }
+};
+
+std::vector<int64_t> crcs_of(int file, const Ranges& ranges) {
+  std::vector<int64_t> crcs(ranges.size(), 7);
+  read_ranges(file, ranges.data(), ranges.size(), crcs.data());
+  return crcs;
 }
 
-bool refuses(int file, int64_t offset, int64_t length) {
-  uint32_t crc = 0;
-  return !read_range(file, offset, length, nullptr, crc);
+// Ranges of a file with these bytes, those beyond its end too: nowhere, into memory, and every other one into memory.
+void reads(int file, const std::vector<unsigned char>& bytes, Ranges ranges) {
+  std::vector<int64_t> expected;
+  for (const FileRange& r : ranges) {
+    const bool inside = r.offset + r.length <= static_cast<int64_t>(bytes.size());
+    expected.push_back(inside ? int64_t{crc32c(bytes.data() + r.offset, static_cast<size_t>(r.length), 0)} : -1);
+  }
+  CHECK(crcs_of(file, ranges) == expected);
+  const Room room(ranges);
+  CHECK(crcs_of(file, ranges) == expected);
+  for (size_t i = 0; i < ranges.size(); i++) {
+    const auto& there = room.bytes[i];
+    CHECK(there.front() == 0xA5 && there.back() == 0xA5);
+    if (expected[i] >= 0) CHECK(std::memcmp(there.data() + 1, bytes.data() + ranges[i].offset, there.size() - 2) == 0);
+  }
+  for (size_t i = 0; i < ranges.size(); i += 2) ranges[i].target = nullptr;
+  CHECK(crcs_of(file, ranges) == expected);
+}
+
+Ranges one(int64_t offset, int64_t length) { return {{offset, length, nullptr}}; }
+bool refuses(int file, int64_t offset, int64_t length) { return crcs_of(file, one(offset, length)) == std::vector<int64_t>{-1}; }
+
+// Ranges that adjoin from `offset` on, of these lengths in turn.
+Ranges adjoining(int64_t offset, const std::vector<int64_t>& lengths, int count) {
+  Ranges ranges;
+  for (int i = 0; i < count; i++) {
+    ranges.push_back({offset, lengths[static_cast<size_t>(i) % lengths.size()], nullptr});
+    offset += ranges.back().length;
+  }
+  return ranges;
+}
+
+Ranges shuffled(Ranges ranges, Random& random) {
+  for (size_t i = ranges.size(); i > 1; i--) std::swap(ranges[i - 1], ranges[static_cast<size_t>(random.below(static_cast<int64_t>(i)))]);
+  return ranges;
+}
+
+void many(int file, const std::vector<unsigned char>& bytes, Random& random) {
+  reads(file, bytes, {});
+  // Every kind of border: within a piece, at its ends, over several.
+  for (int64_t step : {-1, 0, 1}) reads(file, bytes, adjoining(3, {(256 << 10) + step, 1, 10'000, 700'000, 0, 128 << 10}, 12));
+  const Ranges small = adjoining(1, {10'000}, 290), tiny = adjoining(5, {1, 0, 3, 200, 1}, 20'000);
+  for (const Ranges& ranges : {small, tiny}) {
+    reads(file, bytes, ranges);
+    reads(file, bytes, {ranges.rbegin(), ranges.rend()});
+    reads(file, bytes, shuffled(ranges, random));
+    Ranges gaps;
+    for (size_t i = 0; i < ranges.size(); i += 3) gaps.push_back(ranges[i]);
+    reads(file, bytes, gaps);
+  }
+  // They cover one another, some twice the same, some beyond the end.
+  for (int round = 0; round < 20; round++) {
+    Ranges any;
+    for (int i = 0; i < 60; i++) {
+      const int64_t offset = random.below(kBytes);
+      any.push_back({offset, random.below(i % 3 ? 50'000 : 400'000), nullptr});
+    }
+    any.push_back(any[3]);
+    any.push_back({any[5].offset, any[5].length / 2, nullptr});
+    reads(file, bytes, any);
+  }
 }
 
 // Signals without SA_RESTART interrupt system calls.
@@ -59,7 +125,7 @@ void interrupted(int file, const std::vector<unsigned char>& bytes) {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   });
-  for (int i = 0; i < 20; i++) reads(file, bytes, 0, bytes.size());
+  for (int i = 0; i < 20; i++) reads(file, bytes, adjoining(1, {10, 999'990}, 6));
   ended.store(true);
   nuisance.join();
 }
@@ -74,9 +140,12 @@ void changing(const std::vector<unsigned char>& bytes) {
     }
   });
   for (int i = 0; i < 50; i++) {
-    uint32_t crc = 0;
-    std::vector<unsigned char> target(kBytes);
-    if (read_range(file, 0, kBytes, target.data(), crc)) CHECK(crc == crc32c(target.data(), kBytes, 0));
+    Ranges ranges = adjoining(0, {600'000, 10'000, 1}, 12);
+    const Room room(ranges);
+    const std::vector<int64_t> crcs = crcs_of(file, ranges);
+    for (size_t k = 0; k < ranges.size(); k++)
+      CHECK(crcs[k] < 0 || crcs[k] == crc32c(ranges[k].target, static_cast<size_t>(ranges[k].length), 0));
+    for (const auto& there : room.bytes) CHECK(there.front() == 0xA5 && there.back() == 0xA5);
   }
   ended.store(true);
   cutter.join();
@@ -92,8 +161,9 @@ int main() {
   const int file = file_of(bytes);
   for (int threads : {1, 4}) {
     set_thread_count(threads);
-    for (size_t length : {0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, 1 << 20, 2'999'990})
-      for (size_t offset : {0, 1, 11}) reads(file, bytes, offset, length);
+    for (int64_t length : {0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, 1 << 20, 2'999'990})
+      for (int64_t offset : {0, 1, 11}) reads(file, bytes, one(offset, length));
+    many(file, bytes, random);
     CHECK(refuses(file, 0, kBytes + 1));
     CHECK(refuses(file, kBytes, 1));
     CHECK(refuses(file, int64_t{1} << 52, 1));
@@ -109,18 +179,19 @@ int main() {
   begin_sync(file, 0, kBytes);
   for (int64_t bad : {int64_t{-1}, int64_t{0}, std::numeric_limits<int64_t>::max()}) begin_sync(file, bad, bad);
   begin_sync(-1, 0, 10);
-  reads(file, bytes, 0, bytes.size());
+  reads(file, bytes, one(0, kBytes));
   // Far out in a file with a hole.
   const int64_t far = int64_t{1} << 42;
   const int sparse = file_of({});
   if (pwrite(sparse, bytes.data(), 1000, far) == 1000) {
-    uint32_t crc = 0;
-    CHECK(read_range(sparse, far, 1000, nullptr, crc) && crc == crc32c(bytes.data(), 1000, 0));
-    // More than the threads share at once.
+    // More than the threads share at once; the ends of the ranges do not tell where the pieces end.
     const std::vector<unsigned char> zeros(1 << 20);
     uint32_t expected = 0;
     for (int i = 0; i < 300; i++) expected = crc32c(zeros.data(), zeros.size(), expected);
-    CHECK(read_range(sparse, far - (300 << 20), 300 << 20, nullptr, crc) && crc == expected);
+    const int64_t before = far - (300 << 20);
+    const Ranges ranges = {{far, 1000, nullptr}, {before, 300 << 20, nullptr}, {before - 7, 7, nullptr}, {0, 1, nullptr}, {far, 1001, nullptr}};
+    const std::vector<int64_t> crcs = {crc32c(bytes.data(), 1000, 0), expected, crc32c(zeros.data(), 7, 0), crc32c(zeros.data(), 1, 0), -1};
+    CHECK(crcs_of(sparse, ranges) == crcs);
   }
   close(sparse);
   int pipes[2];

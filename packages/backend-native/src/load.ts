@@ -45,10 +45,10 @@ export interface Addon extends Watcher {
   /** The CRC-32C of the bytes behind those whose CRC is `previous`. */
   crc32c(bytes: Uint8Array, previous: number): number;
   /**
-   * Reads a part of an open file into `target`, of just that length, or nowhere, several pieces at a time, and gives its CRC-32C; -1 where not
-   * all could be read, or the system cannot.
+   * Reads parts of an open file, whose offsets and lengths `places` has by turns, into `targets` of just these lengths, or nowhere, several pieces
+   * at a time, and gives their CRC-32Cs; -1 where not all of one could be read, or the system cannot.
    */
-  readRange(file: number, offset: number, length: number, target: Uint8Array | undefined): number;
+  readRanges(file: number, places: Float64Array, targets: readonly Uint8Array[] | undefined): Float64Array;
   /** Has the system begin to bring a part of a file to the disk; does nothing except on Linux. */
   beginSync(file: number, offset: number, length: number): void;
   /** How many jobs threads have shared since the start, modulo 2³². */

@@ -85,10 +85,12 @@ export function openArrayFile(path: string, format: ArrayFormat): Bundle {
       const { data, shape, dtype } = arrayAt(key);
       return constant({ data: data as TypedArray, shape, dtype: dtype as DType });
     },
-    verify: (key) => void arrayAt(key),
-    readInto: (key, target) => {
-      const { buffer, byteOffset, byteLength } = arrayAt(key).data;
-      target.set(new Uint8Array(buffer, byteOffset, byteLength));
+    verify: (keys) => keys.forEach(arrayAt),
+    readInto: (values) => {
+      for (const [key, target] of values) {
+        const { buffer, byteOffset, byteLength } = arrayAt(key).data;
+        target.set(new Uint8Array(buffer, byteOffset, byteLength));
+      }
     },
   };
 }

@@ -63,14 +63,14 @@ export function openBundle(prefix: string): Bundle {
         { shape: value.shape },
       );
     },
-    verify: (key) => {
-      entryOf(key);
-      translated(prefix, () => reader.verify(key));
+    verify: (keys) => {
+      keys.forEach(entryOf);
+      translated(prefix, () => reader.verify(keys));
     },
-    readInto: (key, target) => {
-      const { dtype } = entryOf(key);
-      translated(prefix, () => reader.readInto(key, target));
-      if (dtype === 'bool') for (let i = 0; i < target.length; i++) if (target[i] !== 0) target[i] = 1;
+    readInto: (values) => {
+      const flags = values.filter(([key]) => entryOf(key).dtype === 'bool');
+      translated(prefix, () => reader.readAllInto(values));
+      for (const [, bytes] of flags) for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) bytes[i] = 1;
     },
   };
 }

@@ -18,9 +18,9 @@ export interface Outcome {
 }
 
 /** A value of the file with the object that takes it. */
-interface Transfer {
+interface Transfer<T extends object = object> {
   readonly id: number;
-  readonly object: object;
+  readonly object: T;
   readonly key: string;
   restore(value: Tensor): void;
 }
@@ -46,20 +46,21 @@ export abstract class Restoration {
         const transfers = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
         for (const t of transfers) check(this.source, t);
         // All is read before anything changes. What variables take is only looked at then, and read once more into their memory.
-        const values = transfers.map(({ object, key }) => {
-          if (!intoMemory(object)) return this.source.read(key);
-          this.source.verify(key);
-          return null;
+        const plain = transfers.filter(intoMemory);
+        const others = transfers.filter((t) => !intoMemory(t));
+        this.source.verify(plain.map(({ key }) => key));
+        const values = others.map(({ key }) => this.source.read(key));
+        for (const { object } of transfers) restoredBy.set(object, this.number);
+        others.forEach(({ restore }, i) => {
+          const value = values[i] as Tensor;
+          restore(value);
+          value.dispose();
         });
-        transfers.forEach(({ object, key, restore }, i) => {
-          const value = values[i] as Tensor | null;
-          restoredBy.set(object, this.number);
-          if (value === null) (object as Variable).refill((bytes) => this.source.readInto(key, bytes));
-          else {
-            restore(value);
-            value.dispose();
-          }
-        });
+        // Where a file has several values for one variable, the last is the one.
+        const keys = new Map(plain.map(({ object, key }) => [object, key]));
+        Variable.refill([...keys.keys()], (targets) =>
+          this.source.readInto([...keys.values()].map((key, i) => [key, targets[i] as Uint8Array])),
+        );
       }),
     );
   }
@@ -261,9 +262,9 @@ export class NameRestoration extends Restoration {
   }
 }
 
-/** Whether bytes of a file are the object's value as they are. */
-function intoMemory(object: object): object is Variable {
-  return object instanceof Variable && object.dtype !== 'string';
+/** Whether bytes of the file are the object's value as they are. */
+function intoMemory(transfer: Transfer): transfer is Transfer<Variable> {
+  return transfer.object instanceof Variable && transfer.object.dtype !== 'string';
 }
 
 function unbound(

@@ -9,8 +9,8 @@ export interface Source {
   spec(key: string): { readonly dtype: string; readonly shape: readonly number[] };
   /** @throws DataLossError for damaged bytes. */
   read(key: string): Tensor;
-  /** Reads a value of one of Eagre's dtypes but string only to see that it is whole. @throws DataLossError */
-  verify(key: string): void;
-  /** Reads the bytes of such a value into `target`. @throws DataLossError */
-  readInto(key: string, target: Uint8Array): void;
+  /** Reads values of Eagre's dtypes but string only to see that they are whole. @throws DataLossError that names one that is not. */
+  verify(keys: readonly string[]): void;
+  /** Reads the bytes of such values into memory of their sizes. @throws DataLossError */
+  readInto(values: readonly (readonly [key: string, target: Uint8Array])[]): void;
 }

@@ -166,23 +166,26 @@ export class Variable {
   }
 
   /**
-   * @internal Has `fill` write all bytes of a new value: into the memory there is, unless someone still needs the old values. Not for
-   * strings. When `fill` throws, the value is the old one or, where it was written over, unknown.
+   * @internal Has `fill` write all bytes of new values of variables, each there once: into the memory there is, unless someone still needs the
+   * old values. Not for strings. When `fill` throws, each value is the old one or, where it was written over, unknown.
    */
-  refill(fill: (bytes: Uint8Array) => void): void {
-    const { storage, backend, dtype, shape, size } = this.#alive();
-    if (storage.refs === 1) {
-      fill(bytesOf(this.#value));
-      return;
-    }
-    const value = new Tensor(backend.allocator.allocateAlone(storage.capacity), dtype, shape, size, backend);
+  static refill(variables: readonly Variable[], fill: (bytes: Uint8Array[]) => void): void {
+    // A first use may restore others.
+    for (const variable of variables) variable.#alive();
+    const fresh = new Map<Variable, Tensor>();
     try {
-      fill(bytesOf(value));
+      for (const variable of variables) {
+        const { storage, backend, dtype, shape, size } = variable.#value;
+        if (storage.refs === 1) continue;
+        const alone = backend.allocator.allocateAlone(storage.capacity);
+        fresh.set(variable, new Tensor(alone, dtype, shape, size, backend));
+      }
+      fill(variables.map((variable) => bytesOf(fresh.get(variable) ?? variable.#value)));
     } catch (error) {
-      value.dispose();
+      for (const value of fresh.values()) value.dispose();
       throw error;
     }
-    this.#replace(value);
+    for (const [variable, value] of fresh) variable.#replace(value);
   }
 
   /**

@@ -80,6 +80,61 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('read by %s', (n
     checkpoint.read(path).assertConsumed();
   });
 
+  it('a small value amid others is named where a byte of it has changed, and nothing changes', () => {
+    const count = 300;
+    const fill = (value: number) =>
+      Array.from(
+        { length: count },
+        (_, i) => new tf.Variable(tf.fill([i % 7 === 0 ? 5000 : 20 + i], value + i)),
+      );
+    const path = join(folder, `${name}-small`);
+    new tf.train.Checkpoint({ variables: fill(1) }).write(path);
+    const file = `${path}.data-00000-of-00001`;
+    const entries = BundleReader.openSync(path).entries();
+    const variables = fill(-1000);
+    // The old value that somebody holds stays as well.
+    const held = variables[40]?.read();
+    const checkpoint = new tf.train.Checkpoint({ variables });
+    const flip = (at: number) => {
+      const open = openSync(file, 'r+');
+      writeSync(open, Uint8Array.of((readFileSync(file)[at] as number) ^ 128), 0, 1, at);
+      closeSync(open);
+    };
+    for (const which of [0, 1, 7, 150, 299]) {
+      const key = `variables/${which}/.ATTRIBUTES/VARIABLE_VALUE`;
+      const { offset = 0, bytes = 0 } = entries.get(key) ?? {};
+      for (const at of [offset, offset + bytes - 1]) {
+        flip(at);
+        expect(() => checkpoint.read(path)).toThrow(`tensor "${key}": checksum`);
+        flip(at);
+      }
+    }
+    // Of two, the one that comes first in the file.
+    const places = [200, 20].map(
+      (i) => entries.get(`variables/${i}/.ATTRIBUTES/VARIABLE_VALUE`)?.offset ?? 0,
+    );
+    for (const at of places) flip(at);
+    const first = (places[0] as number) < (places[1] as number) ? 200 : 20;
+    expect(() => checkpoint.read(path)).toThrow(`tensor "variables/${first}/`);
+    for (const at of places) flip(at);
+    expect(variables.every((v, i) => v.data().every((x) => x === i - 1000))).toBe(true);
+    checkpoint.read(path).assertConsumed();
+    expect(variables.every((v, i) => v.data().every((x) => x === i + 1))).toBe(true);
+    expect(held?.data()[0]).toBe(40 - 1000);
+  });
+
+  it('values of two objects for one: the later one', () => {
+    const path = join(folder, `${name}-two`);
+    const size = [100_000];
+    new tf.train.Checkpoint({
+      a: new tf.Variable(tf.fill(size, 1)),
+      b: new tf.Variable(tf.fill(size, 2)),
+    }).write(path);
+    const one = new tf.Variable(tf.zeros(size));
+    new tf.train.Checkpoint({ a: one, b: one }).read(path);
+    expect(one.data().every((x) => x === 2)).toBe(true);
+  });
+
   it('a file that changes after it was checked gives an error', () => {
     const { path, files } = saved(1);
     const [file = ''] = files;

@@ -86,15 +86,31 @@ export class BundleReader {
 
   /** Reads the bytes of the tensor under a key, of any dtype but string, into `target`, which has just that size. */
   readInto(key: string, target: Uint8Array): void {
-    const entry = this.#checkTarget(key, target);
-    this.#files.use(this.#pathOf(entry), (file) => this.#pass(key, entry, target, file));
+    this.readAllInto([[key, target]]);
   }
 
-  /** Reads the bytes of the tensor under a key, of any dtype but string, only to see that they are there and unchanged. */
-  verify(key: string): void {
-    const entry = this.#find(key);
-    this.#refuseStrings(key, entry);
-    this.#files.use(this.#pathOf(entry), (file) => this.#pass(key, entry, undefined, file));
+  /**
+   * The same for many tensors, which takes less time than one by one; no two targets may have memory in common. After an error all of them may
+   * have any bytes.
+   */
+  readAllInto(values: Iterable<readonly [key: string, target: Uint8Array]>): void {
+    this.#passAll(
+      Array.from(values, ([key, target]) => ({ key, target, entry: this.#checkTarget(key, target) })),
+    );
+  }
+
+  /**
+   * Reads the bytes of the tensors under these keys, of any dtype but string, only to see that they are there and unchanged. Of several that are
+   * not, the error names the first in its data file.
+   */
+  verify(keys: Iterable<string>): void {
+    this.#passAll(
+      Array.from(keys, (key) => {
+        const entry = this.#find(key);
+        this.#refuseStrings(key, entry);
+        return { key, target: undefined, entry };
+      }),
+    );
   }
   #scratch: Uint8Array | undefined;
 
@@ -139,9 +155,9 @@ export class BundleReader {
 
   #readAll(key: string, entry: BundleEntry): Uint8Array {
     return this.#files.use(this.#pathOf(entry), (file) => {
-      const bytes = this.#roomFor(key, entry, file);
-      this.#pass(key, entry, bytes, file);
-      return bytes;
+      const target = this.#roomFor(key, entry, file);
+      this.#pass([{ key, entry, target }], file);
+      return target;
     });
   }
 
@@ -156,14 +172,31 @@ export class BundleReader {
       throw this.#error(`tensor ${quote(key)}: truncated data`, `${offset + bytes} bytes`, size);
   }
 
-  /** Reads all bytes, into `target` or nowhere, and checks them. */
-  #pass(key: string, entry: BundleEntry, target: Uint8Array | undefined, file: number): void {
-    const crc = nativeFiles()?.readRange(file, entry.offset, entry.bytes, target) ?? -1;
-    // What native code cannot read is read again here, which tells why.
-    this.#checkCrc(key, entry, crc >= 0 ? crc : this.#passPortable(key, entry, target, file));
+  /** Reads all bytes of each tensor and checks them, one data file after the other. */
+  #passAll(parts: readonly Part[]): void {
+    const byShard = new Map<number, Part[]>();
+    for (const part of parts) {
+      const others = byShard.get(part.entry.shard);
+      if (others === undefined) byShard.set(part.entry.shard, [part]);
+      else others.push(part);
+    }
+    for (const [shard, inFile] of [...byShard].sort(([a], [b]) => a - b)) {
+      inFile.sort((a, b) => a.entry.offset - b.entry.offset);
+      this.#files.use(shardPath(this.prefix, shard, this.#shards), (file) => this.#pass(inFile, file));
+    }
   }
 
-  #passPortable(key: string, entry: BundleEntry, target: Uint8Array | undefined, file: number): number {
+  /** The same in one file, all of them into their targets, or all nowhere. */
+  #pass(parts: readonly Part[], file: number): void {
+    const crcs = nativeFiles()?.readRanges(file, placesOf(parts), targetsOf(parts));
+    for (const [i, part] of parts.entries()) {
+      const crc = crcs?.[i] ?? -1;
+      // What native code cannot read is read again here, which tells why.
+      this.#checkCrc(part.key, part.entry, crc >= 0 ? crc : this.#passPortable(part, file));
+    }
+  }
+
+  #passPortable({ key, entry, target }: Part, file: number): number {
     const fs = nodeBuiltin('node:fs');
     let crc = 0;
     for (let at = 0; at < entry.bytes; ) {
@@ -208,4 +241,25 @@ export class BundleReader {
   #pathOf(entry: BundleEntry): string {
     return shardPath(this.prefix, entry.shard, this.#shards);
   }
+}
+
+/** A tensor, with the memory that its bytes are read into; undefined: they are wanted nowhere. */
+interface Part {
+  readonly key: string;
+  readonly entry: BundleEntry;
+  readonly target: Uint8Array | undefined;
+}
+
+function placesOf(parts: readonly Part[]): Float64Array {
+  const places = new Float64Array(2 * parts.length);
+  for (const [i, { entry }] of parts.entries()) {
+    places[2 * i] = entry.offset;
+    places[2 * i + 1] = entry.bytes;
+  }
+  return places;
+}
+
+function targetsOf(parts: readonly Part[]): Uint8Array[] | undefined {
+  const targets = parts.flatMap(({ target }) => target ?? []);
+  return targets.length === parts.length ? targets : undefined;
 }

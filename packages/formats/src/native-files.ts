@@ -1,10 +1,14 @@
 /** What native code does with open files where Node can do only one thing after the other. */
 export interface NativeFiles {
   /**
-   * Reads `length` bytes at `offset` of a file into `target`, of just that length, or nowhere, and gives their CRC-32C; -1 where not all of them
-   * can be read.
+   * Reads parts of a file, whose offsets and lengths `places` has by turns, into `targets` of just these lengths, or nowhere, and gives their
+   * CRC-32Cs; -1 where not all of one can be read.
    */
-  readRange(file: number, offset: number, length: number, target: Uint8Array | undefined): number;
+  readRanges(
+    file: number,
+    places: Float64Array,
+    targets: readonly Uint8Array[] | undefined,
+  ): ArrayLike<number>;
   /** Has the system begin to bring `length` bytes at `offset`, which were written, to the disk; does nothing where that cannot be asked. */
   beginSync(file: number, offset: number, length: number): void;
 }

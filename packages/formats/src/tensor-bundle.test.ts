@@ -182,7 +182,7 @@ it('has the disk begin while a large checkpoint is written', async () => {
   const prefix = fresh();
   const bytes = new Uint8Array(2 ** 20);
   const beginSync = vi.fn();
-  useNativeFiles({ readRange: () => -1, beginSync });
+  useNativeFiles({ readRanges: (_, places) => new Float64Array(places.length / 2).fill(-1), beginSync });
   try {
     using writer = new BundleWriter(prefix);
     for (let i = 0; i < 40; i++) {
@@ -283,15 +283,16 @@ describe('a reader', () => {
     writer.add('a', 'uint8', [bytes.length], bytes);
     writer.add('b', 'string', [], ['x']);
     writer.finish();
-    BundleReader.openSync(prefix).verify('a');
-    expect(() => BundleReader.openSync(prefix).verify('b')).toThrow(UnsupportedFormatError);
+    BundleReader.openSync(prefix).verify(['a']);
+    expect(() => BundleReader.openSync(prefix).verify(['a', 'b'])).toThrow(UnsupportedFormatError);
+    expect(() => BundleReader.openSync(prefix).verify(['a', 'c'])).toThrow('no tensor "c"');
     const file = `${prefix}.data-00000-of-00001`;
     const data = readFileSync(file);
     data[1_400_000] = 255;
     writeFileSync(file, data);
-    expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/tensor "a": checksum/);
+    expect(() => BundleReader.openSync(prefix).verify(['a'])).toThrow(/tensor "a": checksum/);
     writeFileSync(file, data.subarray(0, 1_000_000));
-    expect(() => BundleReader.openSync(prefix).verify('a')).toThrow(/truncated data/);
+    expect(() => BundleReader.openSync(prefix).verify(['a'])).toThrow(/truncated data/);
   });
 
   it('has native code read where it was given some, and finds out itself what that cannot read', () => {
@@ -300,26 +301,32 @@ describe('a reader', () => {
     const reader = BundleReader.openSync(prefix);
     const { offset } = reader.entries().get('complex') ?? {};
     const target = new Uint8Array(8);
-    const native = vi.fn((_file: number, at: number, length: number, to?: Uint8Array) => {
-      const part = readFileSync(path).subarray(at, at + length);
-      to?.set(part);
-      return part.length === length ? crc32c(part) : -1;
-    });
+    const native = vi.fn((_file: number, places: Float64Array, targets?: readonly Uint8Array[]) =>
+      Array.from({ length: places.length / 2 }, (_, i) => {
+        const [at = 0, length = 0] = places.subarray(2 * i);
+        const part = readFileSync(path).subarray(at, at + length);
+        targets?.[i]?.set(part);
+        return part.length === length ? crc32c(part) : -1;
+      }),
+    );
     try {
-      useNativeFiles({ readRange: native, beginSync: () => undefined });
-      reader.verify('complex');
-      expect(native).toHaveBeenLastCalledWith(expect.any(Number), offset, 8, undefined);
+      useNativeFiles({ readRanges: native, beginSync: () => undefined });
+      const place = Float64Array.of(offset as number, 8);
+      reader.verify(['complex']);
+      expect(native).toHaveBeenLastCalledWith(expect.any(Number), place, undefined);
       reader.readInto('complex', target);
-      expect(native).toHaveBeenLastCalledWith(expect.any(Number), offset, 8, target);
+      expect(native).toHaveBeenLastCalledWith(expect.any(Number), place, [target]);
       expect(target).toEqual(floats(1, -1));
       expect(reader.read('names').data).toEqual([text('ab'), text(''), Uint8Array.of(0, 255)]);
-      native.mockImplementation(() => 7);
-      expect(() => reader.verify('complex')).toThrow(/tensor "complex": checksum/);
-      native.mockImplementation(() => -1);
+      native.mockImplementation(() => [7]);
+      expect(() => reader.verify(['complex'])).toThrow(/tensor "complex": checksum/);
+      native.mockImplementation(() => [-1]);
       reader.readInto('complex', target.fill(0));
       expect(target).toEqual(floats(1, -1));
       writeFileSync(path, readFileSync(path).subarray(0, 4));
-      expect(() => reader.verify('complex')).toThrow(/tensor "complex": truncated data: expected \d+ bytes/);
+      expect(() => reader.verify(['complex'])).toThrow(
+        /tensor "complex": truncated data: expected \d+ bytes/,
+      );
     } finally {
       useNativeFiles(undefined);
     }
@@ -331,7 +338,7 @@ describe('a reader', () => {
     rmSync(path);
     expect(spawnSync('mkfifo', [path]).status).toBe(0);
     const reader = BundleReader.openSync(prefix);
-    expect(() => reader.verify('step')).toThrow('expected a regular one');
+    expect(() => reader.verify(['step'])).toThrow('expected a regular one');
     expect(() => reader.readBytes('step')).toThrow(FormatError);
     await expect(reader.readAsync('step')).rejects.toThrow(FormatError);
     rmSync(`${prefix}.index`);
