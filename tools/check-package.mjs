@@ -1,7 +1,7 @@
 // Packs the package in the working directory as for publishing, and asks publint and attw about the tarball. Looks at the built classes'
-// names, too.
+// names, too, and at those of types.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,6 +18,15 @@ async function renamed() {
   for (const file of ['dist/index.js', 'dist/internal.js'].filter((name) => existsSync(name)))
     visit(await import(pathToFileURL(resolve(file)).href), 3);
   return [...found];
+}
+
+/** What one file of declarations exports to another under a shorter name, as in `Tensor as wt`: errors of TypeScript would show it. */
+function shortened() {
+  const files = readdirSync('dist').filter((name) => name.endsWith('.d.ts'));
+  const exported = files.flatMap(
+    (name) => readFileSync(join('dist', name), 'utf8').match(/^export \{.*\};$/gm) ?? [],
+  );
+  return exported.flatMap((line) => line.match(/\b[A-Z]\w{2,} as \w{1,2}\b/g) ?? []);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-pack-'));
@@ -38,6 +47,11 @@ try {
 const names = await renamed();
 if (names.length > 0) {
   console.error(`the bundler has renamed ${names.join(', ')}`);
+  failed = true;
+}
+const short = shortened();
+if (short.length > 0) {
+  console.error(`the bundler has shortened ${short.join(', ')}`);
   failed = true;
 }
 process.exitCode = failed ? 1 : 0;
