@@ -1,7 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { context } from '@eagre/core/internal';
+import { afterEach, describe, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
 const numbers = (x: tf.Tensor | null): number[] => Array.from(x?.data() as Float32Array);
+
+// A tape that is still there has the next function run op by op.
+afterEach(() => {
+  expect(context.tapes).toHaveLength(0);
+});
 
 describe('a tape outside of a traced function', () => {
   test('gets the gradients of arguments and variables from one graph, as of eager code', () => {
@@ -40,6 +46,41 @@ describe('a tape outside of a traced function', () => {
     expect(tape.gradient(z, x)?.item()).toBeCloseTo(30 * Math.cos(6), 4);
     expect(tape.gradient(z, y)?.item()).toBeCloseTo(20 * Math.cos(6), 4);
     expect(tape.gradient(z, new tf.Variable(1))).toBe(null);
+    tape.dispose();
+  });
+
+  test('leaves results that the gradient needs to the caller, also after the gradient', () => {
+    const f = tf.function((x: tf.Tensor) => [x.exp(), x.exp().square(), x]);
+    const x = tf.constant([0, 1]);
+    const tape = new tf.GradientTape();
+    tape.watch(x);
+    const results = f(x) as tf.Tensor[];
+    const dx = tape.gradient(tf.addN(results), x);
+    [0, 1].forEach((v, i) => {
+      expect(numbers(dx)[i]).toBeCloseTo(Math.exp(v) + 2 * Math.exp(2 * v) + 1, 4);
+      [Math.exp(v), Math.exp(2 * v), v].forEach((expected, k) => {
+        expect((results[k] as tf.Tensor).array()).toHaveProperty([i], expect.closeTo(expected, 4));
+      });
+    });
+  });
+
+  test('counts what is returned several times once for each use', () => {
+    const v = new tf.Variable(3);
+    const f = tf.function((x: tf.Tensor) => {
+      const y = x.mul(v);
+      return { a: y, b: [y, x], c: v.read(), d: v };
+    });
+    const x = tf.constant(2);
+    const tape = new tf.GradientTape();
+    tape.watch(x);
+    const { a, b, c, d } = f(x) as unknown as { a: tf.Tensor; b: tf.Tensor[]; c: tf.Tensor; d: tf.Tensor };
+    const [again, same] = b as [tf.Tensor, tf.Tensor];
+    const [dx, dv] = tape.gradient(tf.addN([a, again.mul(10), same.mul(100), c.mul(1000), d.mul(10000)]), [
+      x,
+      v,
+    ]);
+    expect([dx?.item(), dv?.item()]).toEqual([3 * 11 + 100, 2 * 11 + 11000]);
+    expect([a, again, same, c, d].map((t) => t.item())).toEqual([6, 6, 2, 3, 3]);
   });
 
   test('gradients are those of the values at the call, though variables change in it and after it', () => {

@@ -16,12 +16,14 @@ type Run = (inputs: readonly Tensor[]) => readonly Tensor[];
  */
 export class TapedGraph {
   readonly #variables: readonly Variable[];
+  readonly #places: readonly number[];
   readonly #results: number;
   readonly #run: Run;
   readonly #op: Op;
 
   private constructor(split: Split, prepare: (graph: Graph) => Run) {
     this.#variables = split.variables;
+    this.#places = split.places;
     this.#results = split.results;
     this.#run = prepare(split.forward);
     const backwards = new Map<string, Run>();
@@ -31,7 +33,7 @@ export class TapedGraph {
       let run = backwards.get(key);
       if (run === undefined) backwards.set(key, (run = prepare(split.backward(wanted))));
       const seeds = split.seeded.map((i) => dys[i] ?? zerosLike(g.outputs[i] as Tensor));
-      const found = run([...g.inputs, ...g.outputs.slice(split.results), ...seeds]);
+      const found = run([...g.inputs, ...split.kept.map((i) => g.outputs[i] as Tensor), ...seeds]);
       let next = 0;
       return wanted.map((w) => (w ? (found[next++] as Tensor) : null));
     };
@@ -66,7 +68,7 @@ export class TapedGraph {
       const outputs = withoutTapes(() => this.#run(args));
       tell(this.#op, inputs, {}, outputs);
       for (const kept of outputs.slice(this.#results)) kept.dispose();
-      return outputs.slice(0, this.#results);
+      return this.#places.map((place) => outputs[place] as Tensor);
     } finally {
       for (const { storage } of inputs) storage.release();
     }
@@ -74,11 +76,15 @@ export class TapedGraph {
 }
 
 interface Split {
-  /** Its outputs are the results, and what the gradient needs beside. */
+  /** Its outputs are the results, each once, and what the gradient needs beside. */
   readonly forward: Graph;
   readonly results: number;
+  /** By result of the function: which of these outputs it is. */
+  readonly places: readonly number[];
+  /** The outputs that the gradient needs; it may need results. */
+  readonly kept: readonly number[];
   readonly variables: readonly Variable[];
-  /** The results that have gradients. */
+  /** The outputs that have gradients. */
   readonly seeded: readonly number[];
   /** By argument and variable: its gradient, if there is one. */
   readonly gradients: readonly (GraphValue | null)[];
@@ -102,14 +108,17 @@ function splitGraph(graph: Graph): Split | null {
     const outputs = interpretFunction(graph, args);
     tracer.finish(outputs);
     const whole = tracer.graph;
+    // A tape adds up what comes to a tensor by itself: each stands among the outputs once, however often it is returned.
+    const results = [...new Set(whole.outputs)];
+    const first = results.map((v) => outputs[whole.outputs.indexOf(v)] as Tensor);
     const count = whole.nodes.length;
-    const seeded = outputs.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
+    const seeded = first.flatMap((t, i) => (isFloating(t.dtype) ? [i] : []));
     const seeds = seeded.map((i) => {
-      const { dtype, shape } = outputs[i] as Tensor;
+      const { dtype, shape } = first[i] as Tensor;
       return tracer.argument(dtype, shape, `grad_${i}`);
     });
     const found = tape.gradient(
-      seeded.map((i) => outputs[i] as Tensor),
+      seeded.map((i) => first[i] as Tensor),
       sources,
       { outputGradients: seeds },
     ) as readonly (Tensor | null)[];
@@ -130,12 +139,14 @@ function splitGraph(graph: Graph): Split | null {
     const forward = new Graph(graph.name);
     forward.nodes.push(...before);
     forward.arguments.push(...given.slice(0, args.length));
-    forward.outputs = [...whole.outputs, ...kept];
+    forward.outputs = [...new Set([...results, ...kept])];
     forward.assignments = whole.assignments;
     const taken = [...given, ...kept, ...seeds.map((t) => tracer.valueOf(t))];
     return {
       forward,
-      results: outputs.length,
+      results: results.length,
+      places: whole.outputs.map((v) => results.indexOf(v)),
+      kept: kept.map((v) => forward.outputs.indexOf(v)),
       variables,
       seeded,
       gradients,
