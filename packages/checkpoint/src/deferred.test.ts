@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Module, Variable, zeros } from '@eagre/core';
 import { context } from '@eagre/core/internal';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { Checkpoint } from './index.ts';
 import { applyPending } from './pending.ts';
 
@@ -147,6 +147,17 @@ test('saving includes what was made and not used yet', () => {
   three.build();
   new Checkpoint({ one: three }).read(write({ one: two })).assertConsumed();
   expect(three.kernel.array()).toEqual([5, 6]);
+});
+
+test('nothing of a checkpoint is kept once all its values are taken', () => {
+  const register = vi.spyOn(FinalizationRegistry.prototype, 'register');
+  const checkpoint = new Checkpoint({ v: new Variable(0) });
+  const path = write({ v: new Variable(1) });
+  checkpoint.read(path).assertConsumed();
+  expect(register.mock.calls.some(([object]) => object === checkpoint)).toBe(false);
+  checkpoint.read(write({ v: new Variable(1), more: new Variable(2) })).expectPartial();
+  expect(register.mock.calls.some(([object]) => object === checkpoint)).toBe(true);
+  register.mockRestore();
 });
 
 test('nothing waits for objects that are gone, and a warning tells what was not restored', async () => {

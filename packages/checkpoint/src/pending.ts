@@ -21,8 +21,10 @@ export function begin(restoration: Restoration, root: object): void {
   const before = byRoot.get(root) ?? [];
   const waiting = before.filter((r) => !r.supersededBy(restoration));
   for (const r of before) if (!waiting.includes(r)) r.outcome.partial = true;
-  if (!restoration.complete) waiting.push(restoration);
-  forgotten.register(root, restoration.outcome);
+  if (!restoration.complete) {
+    waiting.push(restoration);
+    forgotten.register(root, restoration.outcome);
+  }
   keep(root, waiting);
 }
 

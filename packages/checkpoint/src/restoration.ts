@@ -158,7 +158,6 @@ export class ObjectRestoration extends Restoration {
   protected find(root: object): Transfer[] {
     const transfers: Transfer[] = [];
     const visited = new Set<number>();
-    const views = new Map<object, View>();
     const queue: [id: number, object: object][] = [[0, root]];
     const optimizers: [id: number, view: View][] = [];
     const first = this.#bound.size === 0;
@@ -171,13 +170,14 @@ export class ObjectRestoration extends Restoration {
       if (!this.#isOrBecomes(id, object)) continue;
       visited.add(id);
       const view = this.look(object);
-      views.set(object, view);
       this.#transfer(id, object, view, transfers);
-      const children = new Map(view.children);
-      for (const { node_id: child = 0, local_name: name = '' } of node.children ?? []) {
-        const there = children.get(name);
-        if (there !== undefined) queue.push([child, there]);
-        else watch(object, name, this.#attached);
+      if (node.children !== undefined) {
+        const children = new Map(view.children);
+        for (const { node_id: child = 0, local_name: name = '' } of node.children) {
+          const there = children.get(name);
+          if (there !== undefined) queue.push([child, there]);
+          else watch(object, name, this.#attached);
+        }
       }
       if ((node.slot_variables ?? []).length > 0) optimizers.push([id, view]);
     }

@@ -41,6 +41,7 @@ export class CheckpointLoadStatus implements LoadStatus {
   assertConsumed(): this {
     this.assertExistingObjectsMatched();
     const { unbound, unused, graph } = this.#restoration;
+    if (unbound.length === 0 && unused.size === 0) return this;
     const names = nodeNames(graph);
     if (unbound.length > 0) {
       const shown = unbound.slice(0, 10).map((id) => {
@@ -49,13 +50,10 @@ export class CheckpointLoadStatus implements LoadStatus {
       });
       fail(shown.join('\n') + (unbound.length > 10 ? `\n… and ${unbound.length - 10} more` : ''));
     }
-    if (unused.size > 0) {
-      const lines = [...unused].map(([id, attributes]) => `${names[id]}: ${attributes.join(', ')}`);
-      fail(
-        `Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n${lines.join('\n')}`,
-      );
-    }
-    return this;
+    const lines = [...unused].map(([id, attributes]) => `${names[id]}: ${attributes.join(', ')}`);
+    return fail(
+      `Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n${lines.join('\n')}`,
+    );
   }
 
   assertExistingObjectsMatched(): this {

@@ -20,13 +20,7 @@ export interface View {
 
 /** How the object looks now. */
 export function viewOf(object: object): View {
-  if (object instanceof Variable) {
-    return {
-      children: [],
-      attributes: new Map([[VARIABLE_VALUE, valueOf(object)]]),
-      slots: [],
-    };
-  }
+  if (object instanceof Variable) return viewOfVariable(object);
   const own = isOwnView(object) ? object.trackableView() : {};
   const entries = own.children ?? entriesOf(object);
   const children = [...entries].filter((entry): entry is [string, object] => isTrackable(entry[1]));
@@ -95,18 +89,20 @@ function entriesOf(object: object): [string, unknown][] {
     });
 }
 
-const values = new WeakMap<Variable, TrackableAttribute>();
+// A variable always looks the same, and there are many.
+const views = new WeakMap<Variable, View>();
 
-function valueOf(variable: Variable): TrackableAttribute {
-  let value = values.get(variable);
-  if (value === undefined) {
-    value = {
+function viewOfVariable(variable: Variable): View {
+  let view = views.get(variable);
+  if (view === undefined) {
+    const value: TrackableAttribute = {
       save: () => variable.read(),
       restore: (stored) => {
         variable.assign(stored);
       },
     };
-    values.set(variable, value);
+    view = { children: [], attributes: new Map([[VARIABLE_VALUE, value]]), slots: [] };
+    views.set(variable, view);
   }
-  return value;
+  return view;
 }

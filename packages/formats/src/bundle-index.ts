@@ -113,10 +113,10 @@ function shardsIn(header: BundleHeaderProto, error: ErrorMaker): number {
 }
 
 function entryOf(name: string, proto: BundleEntryProto, shards: number, error: ErrorMaker): BundleEntry {
-  const where = `tensor ${quote(name)}`;
+  const where = (): string => `tensor ${quote(name)}`;
   const number = proto.dtype ?? 0;
   const info = dataTypeInfo(number);
-  if (info === undefined) throw error(`${where}: dtype`, 'a number of types.proto', number);
+  if (info === undefined) throw error(`${where()}: dtype`, 'a number of types.proto', number);
   const shape = decodeShape(proto.shape, where, error);
   const entry: BundleEntry = {
     dtype: info.name,
@@ -129,11 +129,11 @@ function entryOf(name: string, proto: BundleEntryProto, shards: number, error: E
   };
   const { bytes, shard, offset } = entry;
   if (!Number.isSafeInteger(bytes) || bytes < 0 || !Number.isSafeInteger(offset) || offset < 0)
-    throw error(`${where}: place`, 'an offset and a size', `${offset} and ${bytes}`);
-  if (shard < 0 || shard >= shards) throw error(`${where}: data file`, `0 to ${shards - 1}`, shard);
+    throw error(`${where()}: place`, 'an offset and a size', `${offset} and ${bytes}`);
+  if (shard < 0 || shard >= shards) throw error(`${where()}: data file`, `0 to ${shards - 1}`, shard);
   const wanted = (elementCount(shape) as number) * info.bytes;
   if (!entry.sliced && info.bytes > 0 && bytes !== wanted)
-    throw error(`${where}: size`, `${wanted} bytes for ${info.name} of shape [${shape.join(', ')}]`, bytes);
+    throw error(`${where()}: size`, `${wanted} bytes for ${info.name} of shape [${shape.join(', ')}]`, bytes);
   return entry;
 }
 

@@ -69,10 +69,10 @@ export function message<T extends object>(name: string, fields: () => Fields<T>)
       return encoded;
     },
     decode(bytes, options = {}) {
-      const error = errorsFor(name, options.file);
       try {
         return type.read(new PbfReader(bytes), bytes.length, 0);
       } catch (cause) {
+        const error = errorsFor(name, options.file);
         if (cause instanceof FormatError) throw error(cause.what, cause.expected, cause.got);
         throw error('broken message', undefined, (cause as Error).message, cause);
       }

@@ -31,11 +31,15 @@ export function encodeShape(shape: readonly number[]): TensorShapeProto {
  *
  * @throws FormatError where rank or sizes are unknown, negative, or too large for any file.
  */
-export function decodeShape(shape: TensorShapeProto | undefined, where: string, error: ErrorMaker): number[] {
-  if (shape?.unknown_rank) throw error(`${where}: shape`, 'a known rank', 'an unknown one');
+export function decodeShape(
+  shape: TensorShapeProto | undefined,
+  where: () => string,
+  error: ErrorMaker,
+): number[] {
+  if (shape?.unknown_rank) throw error(`${where()}: shape`, 'a known rank', 'an unknown one');
   const sizes = (shape?.dim ?? []).map((dim) => Number(dim.size ?? 0));
   if (sizes.length > 254 || elementCount(sizes) === undefined)
-    throw error(`${where}: shape`, 'sizes of a tensor', `[${sizes.join(', ')}]`);
+    throw error(`${where()}: shape`, 'sizes of a tensor', `[${sizes.join(', ')}]`);
   return sizes;
 }
 
@@ -51,7 +55,7 @@ export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptio
   const dtype = proto.dtype ?? 0;
   const info = dataTypeInfo(dtype);
   if (info === undefined) throw error('dtype', 'a number of types.proto', dtype);
-  const shape = decodeShape(proto.tensor_shape, where, error);
+  const shape = decodeShape(proto.tensor_shape, () => where, error);
   const count = elementCount(shape) as number;
   const content = proto.tensor_content;
   if (content !== undefined && content.length > 0 && info.bytes > 0) {
