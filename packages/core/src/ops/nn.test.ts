@@ -439,16 +439,16 @@ describe('losses', () => {
 describe('dropout', () => {
   test('keeps the expected sum', () => {
     everywhere(() => {
-      const y = nn.dropout(tf.ones([100, 100]), { rate: 0.25, seed: 3 });
+      const y = nn.dropout(tf.ones([100, 100]), 0.25, { seed: 3 });
       const list = numbers(y);
       expect(new Set(list)).toEqual(new Set([0, Math.fround(1 / 0.75)]));
       expect(list.filter((v) => v === 0).length / list.length).toBeCloseTo(0.25, 1);
-      const rows = nn.dropout(tf.ones([50, 4]), { rate: 0.5, noiseShape: [50, 1] });
+      const rows = nn.dropout(tf.ones([50, 4]), 0.5, { noiseShape: [50, 1] });
       expect(numbers(rows.sum(1)).every((v) => v === 0 || v === 8)).toBe(true);
-      expect(nn.dropout([1, 2], { rate: 0 }).array()).toEqual([1, 2]);
-      expect(nn.dropout(tf.fill([10], Infinity), { rate: 0.5, seed: 1 }).array()).not.toContain(NaN);
+      expect(nn.dropout([1, 2], 0).array()).toEqual([1, 2]);
+      expect(nn.dropout(tf.fill([10], Infinity), 0.5, { seed: 1 }).array()).not.toContain(NaN);
     });
-    expect(() => nn.dropout([1], { rate: 1 })).toThrow('0 ≤ rate < 1');
-    expect(() => nn.dropout([1, 2], { rate: 0.5, noiseShape: [3] })).toThrow('noiseShape [3]');
+    expect(() => nn.dropout([1], 1)).toThrow('0 ≤ rate < 1');
+    expect(() => nn.dropout([1, 2], 0.5, { noiseShape: [3] })).toThrow('noiseShape [3]');
   });
 });

@@ -74,15 +74,16 @@ const dropoutOp: Op = defineElementwise({
 
 /**
  * Puts a share `rate` of the elements to 0, at random, and scales the others by 1 / (1 − rate), so that the expected sum stays.
+ * @param rate from 0, and less than 1.
  * @param options.noiseShape dimensions of 1 there are dropped or kept as a whole, such as `[batch, 1, 1, channels]`.
  */
 export function dropout(
   x: TensorLike,
-  options: { rate: number; seed?: number; noiseShape?: Shape | null },
+  rate: number,
+  options: { seed?: number; noiseShape?: Shape | null } = {},
 ): Tensor {
   const t = toTensor(x);
   checkDType(t.dtype, 'floating', 'x', 'dropout');
-  const { rate } = options;
   if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
     throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
   if (rate === 0) return identity(t);

@@ -35,7 +35,7 @@ abstract class Noise extends Layer {
   protected drop(x: Tensor, rate: number, noiseShape: Shape): Tensor {
     if (rate === 0) return x;
     if (rate === 1) return zerosLike(x);
-    if (this.#generator === null) return nn.dropout(x, { rate, noiseShape });
+    if (this.#generator === null) return nn.dropout(x, rate, { noiseShape });
     const noise = this.#generator.uniform(noiseShape, { dtype: x.dtype });
     return noise.greaterEqual(rate).where(x.mul(1 / (1 - rate)), 0);
   }
