@@ -42,14 +42,19 @@ export {
 } from '@eagre/graph';
 export {
   activations,
+  type CompileOptions,
   callbacks,
   constraints,
+  type EvaluateOptions,
+  type FitOptions,
   Input,
   initializers,
   KerasTensor,
   Layer,
   layers,
   Model,
+  type ModelOptions,
+  type PredictOptions,
   regularizers,
   Sequential,
 } from '@eagre/layers';

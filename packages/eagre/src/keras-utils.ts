@@ -1,3 +1,9 @@
-/** `tf.keras.utils`: data in folders, downloads, sequences, series. */
+import { random } from '@eagre/core';
+
+/** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
+export { toCategorical } from '@eagre/layers';
+
+/** `tf.random.setSeed` under Keras's name: what is drawn from here on depends on the seed alone. */
+export const setRandomSeed: typeof random.setSeed = random.setSeed;

@@ -16,4 +16,5 @@ export type { TestOnBatchOptions, TrainOnBatchOptions } from './on-batch.ts';
 export * as regularizers from './regularizers.ts';
 export { Sequential } from './sequential.ts';
 export type { SummaryOptions } from './summary.ts';
+export { toCategorical } from './to-categorical.ts';
 export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';

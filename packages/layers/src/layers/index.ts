@@ -1,5 +1,5 @@
 /** `tf.layers`. */
-export { Layer } from '../layer.ts';
+export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer.ts';
 export * from './activation.ts';
 export {
   type AttentionCallOptions,
@@ -22,6 +22,7 @@ export type { ConvBaseOptions } from './conv-base.ts';
 export * from './core.ts';
 export { Dense, type DenseOptions } from './dense.ts';
 export { Embedding, type EmbeddingOptions } from './embedding.ts';
+export * from './merged.ts';
 export * from './merging.ts';
 export * from './normalization.ts';
 export * from './pooling.ts';

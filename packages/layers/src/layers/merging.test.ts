@@ -2,7 +2,10 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { constant, InvalidArgumentError, ones } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
+import { Input } from '../functional.ts';
+import { Model } from '../model.ts';
 import { runLayerTest } from '../testing/run-layer-test.ts';
+import * as layers from './index.ts';
 import { Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract } from './index.ts';
 
 describe.each([Add, Multiply, Average, Maximum, Minimum, Subtract])('%o', (Class) => {
@@ -101,4 +104,20 @@ describe('Concatenate', () => {
       ]),
     ).toEqual([5, 3, null]);
   });
+});
+
+test('functions make the layer and call it', () => {
+  const [a, b] = [constant([[1, 6]]), constant([[3, 2]])];
+  const { add, subtract, multiply, average, maximum, minimum, concatenate } = layers;
+  const results = [add, subtract, multiply, average, maximum, minimum].map((f) => f([a, b]).array());
+  expect(results).toEqual([[[4, 8]], [[-2, 4]], [[3, 12]], [[2, 4]], [[3, 6]], [[1, 2]]]);
+  expect(concatenate([a, b], { axis: 0 }).array()).toEqual([
+    [1, 6],
+    [3, 2],
+  ]);
+  const [x, y] = [Input({ shape: [2] }), Input({ shape: [2] })];
+  const model = new Model([x, y], add([x, y], { name: 'both' }));
+  expect(model([a, b]).array()).toEqual([[4, 8]]);
+  expect(model.getLayer('both')).toBeInstanceOf(Add);
+  expect(() => concatenate([a, ones([2, 2])])).toThrow(InvalidArgumentError);
 });

@@ -8,8 +8,11 @@ export interface SerializedLoss {
   readonly class_name: string;
   readonly config: Record<string, unknown>;
 }
-/** What stands for a loss: a name such as `'mse'`, a function of (yTrue, yPred), a serialised one, or a loss itself. */
-export type LossLike = string | classes.UserLoss | SerializedLoss | Loss;
+/**
+ * What stands for a loss: a name such as `'mse'`, a function of (yTrue, yPred), a serialised one, or a loss itself, which is such a
+ * function. (Not written apart, so that the arguments of a function written in place get their types.)
+ */
+export type LossLike = string | classes.UserLoss | SerializedLoss;
 
 const { LossFunctionWrapper, ...builtIn } = classes;
 type LossClass = new (options?: never) => Loss;

@@ -13,8 +13,11 @@ export interface SerializedMetric {
   readonly class_name: string;
   readonly config: Record<string, unknown>;
 }
-/** What stands for a metric: a name such as `'accuracy'`, a function whose mean is taken, a serialised one, or a metric. */
-export type MetricLike = string | MetricFunction | SerializedMetric | Metric;
+/**
+ * What stands for a metric: a name such as `'accuracy'`, a function whose mean is taken, a serialised one, or a metric, which can be
+ * called like one. (Not written apart, so that the arguments of a function written in place get their types.)
+ */
+export type MetricLike = string | MetricFunction | SerializedMetric;
 
 /** The shapes that decide what `'accuracy'` and `'crossentropy'` mean. */
 export interface MetricContext {

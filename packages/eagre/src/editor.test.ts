@@ -1,0 +1,51 @@
+// What is written in place without types gets them from the library: this file has to compile as it stands.
+import { expect, test } from 'vitest';
+import * as tf from './index.ts';
+
+const { keras } = tf;
+
+test('functions given to compile know their arguments', async () => {
+  const model = new keras.Sequential([keras.Input({ shape: [1] }), new keras.layers.Dense(1)]);
+  model.compile({
+    loss: (yTrue, yPred) => yTrue.sub(yPred).square().mean(-1),
+    metrics: [
+      (yTrue, yPred) => yTrue.sub(yPred).abs().mean(-1),
+      'mse',
+      new keras.metrics.MeanAbsoluteError(),
+    ],
+  });
+  const logs = await model.evaluate(tf.ones([2, 1]), tf.ones([2, 1]), { verbose: 0 });
+  expect(Object.keys(logs)).toHaveLength(4);
+  model.compile({ loss: { dense: (yTrue, yPred) => yTrue.sub(yPred).abs() } });
+  model.compile({ loss: new keras.losses.MeanSquaredError(), metrics: [] as tf.metrics.Metric[] });
+  const loss: tf.losses.LossLike = new keras.losses.Huber();
+  expect(keras.losses.get(loss)).toBe(loss);
+});
+
+test('layers of one’s own can name the types of their options', () => {
+  class Scale extends keras.layers.Layer {
+    readonly factor: number;
+    constructor(factor: number, options: tf.layers.LayerOptions = {}) {
+      super(options);
+      this.factor = factor;
+    }
+    override call(x: tf.Tensor, { training }: tf.layers.CallOptions): tf.Tensor {
+      return training === true ? x : x.mul(this.factor);
+    }
+  }
+  expect(new Scale(3, { name: 'three' })([1, 2]).array()).toEqual([3, 6]);
+});
+
+test('layers that merge are functions too', () => {
+  const [a, b] = [keras.Input({ shape: [2] }), keras.Input({ shape: [3] })];
+  const model = new keras.Model([a, b], keras.layers.concatenate([a, b]));
+  expect(model([tf.ones([1, 2]), tf.zeros([1, 3])]).array()).toEqual([[1, 1, 0, 0, 0]]);
+});
+
+test('seeds and classes', () => {
+  keras.utils.setRandomSeed(3);
+  const first = tf.random.normal([2]).array();
+  keras.utils.setRandomSeed(3);
+  expect(tf.random.normal([2]).array()).toEqual(first);
+  expect(keras.utils.toCategorical([1], 2).array()).toEqual([[0, 1]]);
+});
