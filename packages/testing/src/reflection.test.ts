@@ -1,4 +1,5 @@
 import '@eagre/core';
+import { readdirSync, readFileSync } from 'node:fs';
 import { listOps } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 
@@ -18,4 +19,18 @@ describe('the op catalogue', () => {
       expect(op.grad !== undefined && op.notDifferentiable !== undefined).toBe(false);
     },
   );
+
+  // Editors show comments, not the field `doc`.
+  it('elementwise functions, and so methods, have a comment', () => {
+    const folder = new URL('../../core/src/ops/', import.meta.url);
+    const bare = readdirSync(folder)
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .flatMap((file) => [
+        ...readFileSync(new URL(file, folder), 'utf8').matchAll(
+          /(?<!\*\/\n)^export const (\w+): (?:Unary|Binary)Function = define(?:Unary|Binary)\(/gm,
+        ),
+      ])
+      .map(([, name]) => name);
+    expect(bare).toEqual([]);
+  });
 });

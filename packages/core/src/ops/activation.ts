@@ -100,6 +100,7 @@ export function elu(x: TensorLike, options: { readonly alpha?: number } = {}): T
   if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
   return execute1(eluOp, [toTensor(x)], { alpha });
 }
+/** The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1. */
 export const selu: UnaryFunction = defineUnary({
   name: 'Selu',
   doc: 'The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1.',
@@ -109,18 +110,21 @@ export const selu: UnaryFunction = defineUnary({
 
 // ---- smooth and piecewise linear ones
 
+/** 1 / (1 + exp(−x)), element-wise. */
 export const sigmoid: UnaryFunction = defineUnary({
   name: 'Sigmoid',
   doc: '1 / (1 + exp(−x)), element-wise.',
   scalar: (s, x) => s.sigmoid(x),
   grad: ({ y }, dy) => sigmoidGrad(y, dy),
 });
+/** log(sigmoid(x)), element-wise, without loss where that is near 0 or far below. */
 export const logSigmoid: UnaryFunction = defineUnary({
   name: 'LogSigmoid',
   doc: 'log(sigmoid(x)), element-wise, without loss where that is near 0 or far below.',
   scalar: (s, x) => s.neg(s.softplus(s.neg(x))),
   grad: ({ x }, dy) => softplusGrad(dy, x.neg()),
 });
+/** relu6(x + 3) / 6, element-wise: a sigmoid of three straight lines. */
 export const hardSigmoid: UnaryFunction = defineUnary({
   name: 'HardSigmoid',
   doc: 'relu6(x + 3) / 6, element-wise: a sigmoid of three straight lines.',
@@ -128,18 +132,21 @@ export const hardSigmoid: UnaryFunction = defineUnary({
   scalar: (s, x) => s.mul(s.min(s.max(s.add(x, 3), 0), 6), 1 / 6),
   grad: ({ x }, dy) => hardSigmoidGrad(dy, x),
 });
+/** log(1 + exp(x)), element-wise, without overflow. */
 export const softplus: UnaryFunction = defineUnary({
   name: 'Softplus',
   doc: 'log(1 + exp(x)), element-wise, without overflow.',
   scalar: (s, x) => s.softplus(x),
   grad: ({ x }, dy) => softplusGrad(dy, x),
 });
+/** x / (1 + |x|), element-wise. */
 export const softsign: UnaryFunction = defineUnary({
   name: 'Softsign',
   doc: 'x / (1 + |x|), element-wise.',
   scalar: (s, x) => s.div(x, s.add(s.abs(x), 1)),
   grad: ({ x }, dy) => softsignGrad(dy, x),
 });
+/** x · sigmoid(x), element-wise; also called swish. */
 export const silu: UnaryFunction = defineUnary({
   name: 'Silu',
   doc: 'x · sigmoid(x), element-wise; also called swish.',
@@ -150,6 +157,7 @@ export const silu: UnaryFunction = defineUnary({
 export function swish(x: TensorLike): Tensor {
   return silu(x);
 }
+/** x · hardSigmoid(x), element-wise; also called hard swish. */
 export const hardSilu: UnaryFunction = defineUnary({
   name: 'HardSilu',
   doc: 'x · hardSigmoid(x), element-wise; also called hard swish.',
@@ -157,6 +165,7 @@ export const hardSilu: UnaryFunction = defineUnary({
   scalar: (s, x) => s.mul(x, s.mul(s.min(s.max(s.add(x, 3), 0), 6), 1 / 6)),
   grad: ({ x }, dy) => hardSiluGrad(dy, x),
 });
+/** x · tanh(softplus(x)), element-wise. */
 export const mish: UnaryFunction = defineUnary({
   name: 'Mish',
   doc: 'x · tanh(softplus(x)), element-wise.',

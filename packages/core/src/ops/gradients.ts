@@ -15,6 +15,7 @@ import type { Tensor } from '../tensor.ts';
 
 // ---- in terms of the function's result y: (y, dy) → dx
 
+/** The gradient of sigmoid from its result y: dy · y · (1 − y). */
 export const sigmoidGrad: BinaryFunction = defineBinary({
   name: 'SigmoidGrad',
   ulp: 16,
@@ -25,6 +26,7 @@ export const sigmoidGrad: BinaryFunction = defineBinary({
     g.needs(1) ? sigmoidGrad(g.a, d) : null,
   ],
 });
+/** The gradient of tanh from its result y: dy · (1 − y²). */
 export const tanhGrad: BinaryFunction = defineBinary({
   name: 'TanhGrad',
   ulp: 16,
@@ -32,6 +34,7 @@ export const tanhGrad: BinaryFunction = defineBinary({
   scalar: (s, y, dy) => s.mul(dy, s.sub(1, s.mul(y, y))),
   grad: (g, d) => [g.needs(0) ? d.mul(g.b).mul(g.a).mul(-2) : null, g.needs(1) ? tanhGrad(g.a, d) : null],
 });
+/** The gradient of sqrt from its result y: dy / 2y. */
 export const sqrtGrad: BinaryFunction = defineBinary({
   name: 'SqrtGrad',
   doc: 'The gradient of sqrt from its result y: dy / 2y.',
@@ -39,6 +42,7 @@ export const sqrtGrad: BinaryFunction = defineBinary({
   scalar: (s, y, dy) => s.div(s.mul(dy, 0.5), y),
   grad: (g, d) => [g.needs(0) ? d.mul(g.y).div(g.a).neg() : null, g.needs(1) ? sqrtGrad(g.a, d) : null],
 });
+/** The gradient of rsqrt from its result y: −dy · y³ / 2. */
 export const rsqrtGrad: BinaryFunction = defineBinary({
   name: 'RsqrtGrad',
   doc: 'The gradient of rsqrt from its result y: −dy · y³ / 2.',
@@ -48,6 +52,7 @@ export const rsqrtGrad: BinaryFunction = defineBinary({
     g.needs(1) ? rsqrtGrad(g.a, d) : null,
   ],
 });
+/** The gradient of reciprocal from its result y: −dy · y². */
 export const reciprocalGrad: BinaryFunction = defineBinary({
   name: 'ReciprocalGrad',
   doc: 'The gradient of reciprocal from its result y: −dy · y².',
@@ -60,6 +65,7 @@ export const reciprocalGrad: BinaryFunction = defineBinary({
 
 // ---- (dy, x) → dx, where x may also be the result if that has the same sign
 
+/** The gradient of relu from its argument or result: dy where that is above 0, else 0. */
 export const reluGrad: BinaryFunction = defineBinary({
   name: 'ReluGrad',
   doc: 'The gradient of relu from its argument or result: dy where that is above 0, else 0.',
@@ -67,6 +73,7 @@ export const reluGrad: BinaryFunction = defineBinary({
   scalar: (s, dy, x) => s.select(s.gt(x, 0), dy, 0),
   grad: (g, d) => [reluGrad(d, g.b), null],
 });
+/** The gradient of relu6 from its argument or result: dy where that is between 0 and 6, else 0. */
 export const relu6Grad: BinaryFunction = defineBinary({
   name: 'Relu6Grad',
   doc: 'The gradient of relu6 from its argument or result: dy where that is between 0 and 6, else 0.',
@@ -75,6 +82,7 @@ export const relu6Grad: BinaryFunction = defineBinary({
   scalar: (s, dy, x) => s.select(s.and(s.gt(x, 0), s.lt(x, 6)), dy, 0),
   grad: (g, d) => [relu6Grad(d, g.b), null],
 });
+/** The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0. */
 export const hardSigmoidGrad: BinaryFunction = defineBinary({
   name: 'HardSigmoidGrad',
   doc: 'The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0.',
@@ -239,6 +247,7 @@ export function eluGrad(dy: Tensor, y: Tensor, alpha: number): Tensor {
 
 export const seluScale = 1.0507009873554805;
 export const seluAlpha = 1.6732632423543772;
+/** The gradient of selu from its result y: scale · dy where y is not below 0, else dy · (y + scale · alpha). */
 export const seluGrad: BinaryFunction = defineBinary({
   name: 'SeluGrad',
   doc: 'The gradient of selu from its result y: scale · dy where y is not below 0, else dy · (y + scale · alpha).',

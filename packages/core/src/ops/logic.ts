@@ -13,6 +13,7 @@ const comparable = (): readonly Sample[] => [
 
 // ---- comparisons
 
+/** Whether a = b, element-wise. NaN equals nothing. */
 export const equal: BinaryFunction = defineBinary({
   name: 'Equal',
   doc: 'Whether a = b, element-wise. NaN equals nothing.',
@@ -21,6 +22,7 @@ export const equal: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.eq(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a ≠ b, element-wise. NaN differs from everything, itself included. */
 export const notEqual: BinaryFunction = defineBinary({
   name: 'NotEqual',
   doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
@@ -29,6 +31,7 @@ export const notEqual: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.ne(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a < b, element-wise. */
 export const less: BinaryFunction = defineBinary({
   name: 'Less',
   doc: 'Whether a < b, element-wise.',
@@ -37,6 +40,7 @@ export const less: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.lt(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a ≤ b, element-wise. */
 export const lessEqual: BinaryFunction = defineBinary({
   name: 'LessEqual',
   doc: 'Whether a ≤ b, element-wise.',
@@ -45,6 +49,7 @@ export const lessEqual: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.le(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a > b, element-wise. */
 export const greater: BinaryFunction = defineBinary({
   name: 'Greater',
   doc: 'Whether a > b, element-wise.',
@@ -53,6 +58,7 @@ export const greater: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.gt(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a ≥ b, element-wise. */
 export const greaterEqual: BinaryFunction = defineBinary({
   name: 'GreaterEqual',
   doc: 'Whether a ≥ b, element-wise.',
@@ -68,6 +74,7 @@ const unusual = (): readonly Sample[] => [
   { inputs: [{ kind: 'values', shape: [2, 3], values: [1, -2, NaN, Infinity, -Infinity, 0] }] },
 ];
 
+/** Whether x is NaN, element-wise. */
 export const isNan: UnaryFunction = defineUnary({
   name: 'IsNan',
   doc: 'Whether x is NaN, element-wise.',
@@ -75,6 +82,7 @@ export const isNan: UnaryFunction = defineUnary({
   scalar: (s, x) => s.isNaN(x),
   notDifferentiable: isBool,
 });
+/** Whether x is infinite, element-wise. */
 export const isInf: UnaryFunction = defineUnary({
   name: 'IsInf',
   doc: 'Whether x is infinite, element-wise.',
@@ -82,6 +90,7 @@ export const isInf: UnaryFunction = defineUnary({
   scalar: (s, x) => s.isInf(x),
   notDifferentiable: isBool,
 });
+/** Whether x is neither infinite nor NaN, element-wise. */
 export const isFinite: UnaryFunction = defineUnary({
   name: 'IsFinite',
   doc: 'Whether x is neither infinite nor NaN, element-wise.',
@@ -92,6 +101,7 @@ export const isFinite: UnaryFunction = defineUnary({
 
 // ---- truth values
 
+/** Whether a and b, element-wise, of bools. */
 export const logicalAnd: BinaryFunction = defineBinary({
   name: 'LogicalAnd',
   doc: 'Whether a and b, element-wise, of bools.',
@@ -99,6 +109,7 @@ export const logicalAnd: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.and(a, b),
   notDifferentiable: isBool,
 });
+/** Whether a or b or both, element-wise, of bools. */
 export const logicalOr: BinaryFunction = defineBinary({
   name: 'LogicalOr',
   doc: 'Whether a or b or both, element-wise, of bools.',
@@ -106,6 +117,7 @@ export const logicalOr: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.or(a, b),
   notDifferentiable: isBool,
 });
+/** Whether either a or b, element-wise, of bools. */
 export const logicalXor: BinaryFunction = defineBinary({
   name: 'LogicalXor',
   doc: 'Whether either a or b, element-wise, of bools.',
@@ -113,6 +125,7 @@ export const logicalXor: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.xor(a, b),
   notDifferentiable: isBool,
 });
+/** Whether not x, element-wise, of bools. */
 export const logicalNot: UnaryFunction = defineUnary({
   name: 'LogicalNot',
   doc: 'Whether not x, element-wise, of bools.',
@@ -123,6 +136,7 @@ export const logicalNot: UnaryFunction = defineUnary({
 
 // ---- bits
 
+/** The bits that both integers have, element-wise. */
 export const bitwiseAnd: BinaryFunction = defineBinary({
   name: 'BitwiseAnd',
   doc: 'The bits that both integers have, element-wise.',
@@ -130,6 +144,7 @@ export const bitwiseAnd: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.bitAnd(a, b),
   notDifferentiable: isInteger,
 });
+/** The bits that one or both integers have, element-wise. */
 export const bitwiseOr: BinaryFunction = defineBinary({
   name: 'BitwiseOr',
   doc: 'The bits that one or both integers have, element-wise.',
@@ -137,6 +152,7 @@ export const bitwiseOr: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.bitOr(a, b),
   notDifferentiable: isInteger,
 });
+/** The bits that exactly one of the integers has, element-wise. */
 export const bitwiseXor: BinaryFunction = defineBinary({
   name: 'BitwiseXor',
   doc: 'The bits that exactly one of the integers has, element-wise.',
@@ -144,6 +160,7 @@ export const bitwiseXor: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.bitXor(a, b),
   notDifferentiable: isInteger,
 });
+/** All bits of the integer flipped, element-wise. */
 export const bitwiseNot: UnaryFunction = defineUnary({
   name: 'Invert',
   doc: 'All bits of the integer flipped, element-wise.',
@@ -151,6 +168,7 @@ export const bitwiseNot: UnaryFunction = defineUnary({
   scalar: (s, x) => s.bitNot(x),
   notDifferentiable: isInteger,
 });
+/** The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1. */
 export const bitwiseLeftShift: BinaryFunction = defineBinary({
   name: 'LeftShift',
   doc: 'The integer a shifted left by b bits, element-wise; b is taken into 0 … width − 1.',
@@ -158,6 +176,7 @@ export const bitwiseLeftShift: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.shiftLeft(a, b),
   notDifferentiable: isInteger,
 });
+/** The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1. */
 export const bitwiseRightShift: BinaryFunction = defineBinary({
   name: 'RightShift',
   doc: 'The integer a shifted right by b bits, element-wise, keeping its sign; b is taken into 0 … width − 1.',

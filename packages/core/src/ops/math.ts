@@ -26,6 +26,7 @@ const divisor = (shape: Shape): SampleInput =>
 
 // ---- arithmetic
 
+/** a + b, element-wise. Integers wrap around. */
 export const add: BinaryFunction = defineBinary({
   name: 'AddV2',
   doc: 'a + b, element-wise. Integers wrap around.',
@@ -33,6 +34,7 @@ export const add: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.add(a, b),
   grad: (_, dy) => [dy, dy],
 });
+/** a − b, element-wise. Integers wrap around. */
 export const sub: BinaryFunction = defineBinary({
   name: 'Sub',
   doc: 'a − b, element-wise. Integers wrap around.',
@@ -40,6 +42,7 @@ export const sub: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.sub(a, b),
   grad: (g, dy) => [dy, g.needs(1) ? dy.neg() : null],
 });
+/** a · b, element-wise. Integers wrap around. */
 export const mul: BinaryFunction = defineBinary({
   name: 'Mul',
   doc: 'a · b, element-wise. Integers wrap around.',
@@ -67,6 +70,7 @@ export const div: BinaryFunction = defineBinary({
     return [da, g.needs(1) ? da.mul(g.y).neg() : null];
   },
 });
+/** a / b rounded down, element-wise. An integer division by zero is an error. */
 export const floorDiv: BinaryFunction = defineBinary({
   name: 'FloorDiv',
   doc: 'a / b rounded down, element-wise. An integer division by zero is an error.',
@@ -75,6 +79,7 @@ export const floorDiv: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.floorDiv(a, b),
   notDifferentiable: 'piecewise constant',
 });
+/** a − b · floorDiv(a, b), element-wise: the remainder with the sign of b, as in Python. */
 export const mod: BinaryFunction = defineBinary({
   name: 'FloorMod',
   doc: 'a − b · floorDiv(a, b), element-wise: the remainder with the sign of b, as in Python.',
@@ -83,6 +88,7 @@ export const mod: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.mod(a, b),
   grad: (g, dy) => [dy, g.needs(1) ? dy.mul(g.a.floorDiv(g.b)).neg() : null],
 });
+/** a / b, element-wise, but 0 where b is 0. */
 export const divNoNan: BinaryFunction = defineBinary({
   name: 'DivNoNan',
   doc: 'a / b, element-wise, but 0 where b is 0.',
@@ -93,6 +99,7 @@ export const divNoNan: BinaryFunction = defineBinary({
     return [da, g.needs(1) ? da.mul(g.y).neg() : null];
   },
 });
+/** a · b, element-wise, but 0 where b is 0, even if a is infinite or NaN. */
 export const mulNoNan: BinaryFunction = defineBinary({
   name: 'MulNoNan',
   doc: 'a · b, element-wise, but 0 where b is 0, even if a is infinite or NaN.',
@@ -141,6 +148,7 @@ export const minimum: BinaryFunction = defineBinary({
     return [g.needs(0) ? first.where(dy, 0) : null, g.needs(1) ? first.where(0, dy) : null];
   },
 });
+/** (a − b)², element-wise. */
 export const squaredDifference: BinaryFunction = defineBinary({
   name: 'SquaredDifference',
   doc: '(a − b)², element-wise.',
@@ -154,6 +162,7 @@ export const squaredDifference: BinaryFunction = defineBinary({
     return [da, g.needs(1) ? da.neg() : null];
   },
 });
+/** a · log(b), element-wise, but 0 where a is 0, whatever b is: the terms of an entropy. */
 export const xlogy: BinaryFunction = defineBinary({
   name: 'Xlogy',
   doc: 'a · log(b), element-wise, but 0 where a is 0, whatever b is: the terms of an entropy.',
@@ -164,6 +173,7 @@ export const xlogy: BinaryFunction = defineBinary({
     g.needs(1) ? dy.mul(g.a.xdivy(g.b)) : null,
   ],
 });
+/** a · log(1 + b), element-wise, but 0 where a is 0, whatever b is. */
 export const xlog1py: BinaryFunction = defineBinary({
   name: 'Xlog1py',
   doc: 'a · log(1 + b), element-wise, but 0 where a is 0, whatever b is.',
@@ -174,6 +184,7 @@ export const xlog1py: BinaryFunction = defineBinary({
     g.needs(1) ? dy.mul(g.a.xdivy(g.b.add(1))) : null,
   ],
 });
+/** a / b, element-wise, but 0 where a is 0, whatever b is. */
 export const xdivy: BinaryFunction = defineBinary({
   name: 'Xdivy',
   doc: 'a / b, element-wise, but 0 where a is 0, whatever b is.',
@@ -184,6 +195,7 @@ export const xdivy: BinaryFunction = defineBinary({
     g.needs(1) ? dy.mul(g.a.neg().xdivy(g.b.square())) : null,
   ],
 });
+/** The angle of the point (b, a) in (−π, π], element-wise: the arc tangent of a / b in the right quadrant. */
 export const atan2: BinaryFunction = defineBinary({
   name: 'Atan2',
   doc: 'The angle of the point (b, a) in (−π, π], element-wise: the arc tangent of a / b in the right quadrant.',
@@ -197,6 +209,7 @@ export const atan2: BinaryFunction = defineBinary({
 
 // ---- signs and rounding
 
+/** −x, element-wise. */
 export const neg: UnaryFunction = defineUnary({
   name: 'Neg',
   doc: '−x, element-wise.',
@@ -212,6 +225,7 @@ export const abs: UnaryFunction = defineUnary({
   scalar: (s, x) => s.abs(x),
   grad: ({ x }, dy) => dy.mul(x.sign()),
 });
+/** −1, 0 or 1 by the sign of x, element-wise; NaN for NaN. */
 export const sign: UnaryFunction = defineUnary({
   name: 'Sign',
   doc: '−1, 0 or 1 by the sign of x, element-wise; NaN for NaN.',
@@ -219,18 +233,21 @@ export const sign: UnaryFunction = defineUnary({
   scalar: (s, x) => s.sign(x),
   grad: (_, dy) => zerosLike(dy),
 });
+/** The largest integer that is not above x, element-wise, as a float. */
 export const floor: UnaryFunction = defineUnary({
   name: 'Floor',
   doc: 'The largest integer that is not above x, element-wise, as a float.',
   scalar: (s, x) => s.floor(x),
   notDifferentiable: 'piecewise constant',
 });
+/** The smallest integer that is not below x, element-wise, as a float. */
 export const ceil: UnaryFunction = defineUnary({
   name: 'Ceil',
   doc: 'The smallest integer that is not below x, element-wise, as a float.',
   scalar: (s, x) => s.ceil(x),
   notDifferentiable: 'piecewise constant',
 });
+/** The nearest integer, element-wise, as a float; halves go to the even one (2.5 becomes 2). */
 export const round: UnaryFunction = defineUnary({
   name: 'Round',
   doc: 'The nearest integer, element-wise, as a float; halves go to the even one (2.5 becomes 2).',
@@ -240,6 +257,7 @@ export const round: UnaryFunction = defineUnary({
 
 // ---- powers and roots
 
+/** x², element-wise. */
 export const square: UnaryFunction = defineUnary({
   name: 'Square',
   doc: 'x², element-wise.',
@@ -247,6 +265,7 @@ export const square: UnaryFunction = defineUnary({
   scalar: (s, x) => s.mul(x, x),
   grad: ({ x }, dy) => dy.mul(x).mul(2),
 });
+/** The square root, element-wise; NaN below 0. */
 export const sqrt: UnaryFunction = defineUnary({
   name: 'Sqrt',
   doc: 'The square root, element-wise; NaN below 0.',
@@ -254,6 +273,7 @@ export const sqrt: UnaryFunction = defineUnary({
   scalar: (s, x) => s.sqrt(x),
   grad: ({ y }, dy) => sqrtGrad(y, dy),
 });
+/** 1 / √x, element-wise. */
 export const rsqrt: UnaryFunction = defineUnary({
   name: 'Rsqrt',
   doc: '1 / √x, element-wise.',
@@ -261,6 +281,7 @@ export const rsqrt: UnaryFunction = defineUnary({
   scalar: (s, x) => s.rsqrt(x),
   grad: ({ y }, dy) => rsqrtGrad(y, dy),
 });
+/** 1 / x, element-wise. */
 export const reciprocal: UnaryFunction = defineUnary({
   name: 'Reciprocal',
   doc: '1 / x, element-wise.',
@@ -271,18 +292,21 @@ export const reciprocal: UnaryFunction = defineUnary({
 
 // ---- exponentials and logarithms
 
+/** e to the power x, element-wise. */
 export const exp: UnaryFunction = defineUnary({
   name: 'Exp',
   doc: 'e to the power x, element-wise.',
   scalar: (s, x) => s.exp(x),
   grad: ({ y }, dy) => dy.mul(y),
 });
+/** exp(x) − 1, element-wise, exact for x near 0. */
 export const expm1: UnaryFunction = defineUnary({
   name: 'Expm1',
   doc: 'exp(x) − 1, element-wise, exact for x near 0.',
   scalar: (s, x) => s.expm1(x),
   grad: ({ y }, dy) => dy.mul(y.add(1)),
 });
+/** The natural logarithm, element-wise; −∞ at 0, NaN below. */
 export const log: UnaryFunction = defineUnary({
   name: 'Log',
   doc: 'The natural logarithm, element-wise; −∞ at 0, NaN below.',
@@ -290,6 +314,7 @@ export const log: UnaryFunction = defineUnary({
   scalar: (s, x) => s.log(x),
   grad: ({ x }, dy) => dy.div(x),
 });
+/** log(1 + x), element-wise, exact for x near 0. */
 export const log1p: UnaryFunction = defineUnary({
   name: 'Log1p',
   doc: 'log(1 + x), element-wise, exact for x near 0.',
@@ -297,6 +322,7 @@ export const log1p: UnaryFunction = defineUnary({
   scalar: (s, x) => s.log1p(x),
   grad: ({ x }, dy) => dy.div(x.add(1)),
 });
+/** The logarithm to base 2, element-wise. */
 export const log2: UnaryFunction = defineUnary({
   name: 'Log2',
   doc: 'The logarithm to base 2, element-wise.',
@@ -307,18 +333,21 @@ export const log2: UnaryFunction = defineUnary({
 
 // ---- circular and hyperbolic functions, in radians
 
+/** Sine, element-wise. */
 export const sin: UnaryFunction = defineUnary({
   name: 'Sin',
   doc: 'Sine, element-wise.',
   scalar: (s, x) => s.sin(x),
   grad: ({ x }, dy) => dy.mul(x.cos()),
 });
+/** Cosine, element-wise. */
 export const cos: UnaryFunction = defineUnary({
   name: 'Cos',
   doc: 'Cosine, element-wise.',
   scalar: (s, x) => s.cos(x),
   grad: ({ x }, dy) => dy.mul(x.sin()).neg(),
 });
+/** Tangent, element-wise. */
 export const tan: UnaryFunction = defineUnary({
   name: 'Tan',
   doc: 'Tangent, element-wise.',
@@ -326,6 +355,7 @@ export const tan: UnaryFunction = defineUnary({
   scalar: (s, x) => s.tan(x),
   grad: ({ y }, dy) => dy.mul(y.square().add(1)),
 });
+/** Arc sine in [−π/2, π/2], element-wise; NaN outside of [−1, 1]. */
 export const asin: UnaryFunction = defineUnary({
   name: 'Asin',
   doc: 'Arc sine in [−π/2, π/2], element-wise; NaN outside of [−1, 1].',
@@ -333,6 +363,7 @@ export const asin: UnaryFunction = defineUnary({
   scalar: (s, x) => s.asin(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()),
 });
+/** Arc cosine in [0, π], element-wise; NaN outside of [−1, 1]. */
 export const acos: UnaryFunction = defineUnary({
   name: 'Acos',
   doc: 'Arc cosine in [0, π], element-wise; NaN outside of [−1, 1].',
@@ -340,36 +371,42 @@ export const acos: UnaryFunction = defineUnary({
   scalar: (s, x) => s.acos(x),
   grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()).neg(),
 });
+/** Arc tangent in (−π/2, π/2), element-wise. */
 export const atan: UnaryFunction = defineUnary({
   name: 'Atan',
   doc: 'Arc tangent in (−π/2, π/2), element-wise.',
   scalar: (s, x) => s.atan(x),
   grad: ({ x }, dy) => dy.div(x.square().add(1)),
 });
+/** Hyperbolic sine, element-wise. */
 export const sinh: UnaryFunction = defineUnary({
   name: 'Sinh',
   doc: 'Hyperbolic sine, element-wise.',
   scalar: (s, x) => s.sinh(x),
   grad: ({ x }, dy) => dy.mul(x.cosh()),
 });
+/** Hyperbolic cosine, element-wise. */
 export const cosh: UnaryFunction = defineUnary({
   name: 'Cosh',
   doc: 'Hyperbolic cosine, element-wise.',
   scalar: (s, x) => s.cosh(x),
   grad: ({ x }, dy) => dy.mul(x.sinh()),
 });
+/** Hyperbolic tangent, element-wise. */
 export const tanh: UnaryFunction = defineUnary({
   name: 'Tanh',
   doc: 'Hyperbolic tangent, element-wise.',
   scalar: (s, x) => s.tanh(x),
   grad: ({ y }, dy) => tanhGrad(y, dy),
 });
+/** Inverse of the hyperbolic sine, element-wise. */
 export const asinh: UnaryFunction = defineUnary({
   name: 'Asinh',
   doc: 'Inverse of the hyperbolic sine, element-wise.',
   scalar: (s, x) => s.asinh(x),
   grad: ({ x }, dy) => dy.mul(x.square().add(1).rsqrt()),
 });
+/** Inverse of the hyperbolic cosine, element-wise; NaN below 1. */
 export const acosh: UnaryFunction = defineUnary({
   name: 'Acosh',
   doc: 'Inverse of the hyperbolic cosine, element-wise; NaN below 1.',
@@ -377,6 +414,7 @@ export const acosh: UnaryFunction = defineUnary({
   scalar: (s, x) => s.acosh(x),
   grad: ({ x }, dy) => dy.mul(x.square().sub(1).rsqrt()),
 });
+/** Inverse of the hyperbolic tangent, element-wise; infinite at −1 and 1, NaN beyond. */
 export const atanh: UnaryFunction = defineUnary({
   name: 'Atanh',
   doc: 'Inverse of the hyperbolic tangent, element-wise; infinite at −1 and 1, NaN beyond.',
