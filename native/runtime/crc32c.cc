@@ -47,13 +47,21 @@ uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
+struct Squares {
+  // [k]: x^(8 * 2^k).
+  uint32_t of[64];
+  Squares() {
+    of[0] = 1u << 23;
+    for (int k = 1; k < 64; k++) of[k] = multiply(of[k - 1], of[k - 1]);
+  }
+};
+
 // x^(8 bytes): a product with it moves a CRC over so many zero bytes.
 uint32_t power_of(size_t bytes) {
-  uint32_t power = 1u << 31, square = 1u << 30;
-  for (uint64_t n = uint64_t(bytes) * 8; n; n >>= 1) {
-    if (n & 1) power = multiply(power, square);
-    square = multiply(square, square);
-  }
+  static const Squares squares;
+  uint32_t power = 1u << 31;
+  for (const uint32_t* square = squares.of; bytes; bytes >>= 1, square++)
+    if (bytes & 1) power = multiply(power, *square);
   return power;
 }
 

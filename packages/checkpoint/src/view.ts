@@ -33,17 +33,18 @@ export function viewOf(object: object): View {
 
 /** Whether a checkpoint takes something of a value: it is a variable or an object that holds one, or might. */
 export function isTrackable(value: unknown): value is object {
-  return holds(value, new Set());
+  return holds(value, undefined);
 }
 
-function holds(value: unknown, seen: Set<object>): value is object {
+/** @param seen what this question has come across before. */
+function holds(value: unknown, seen: Set<object> | undefined): value is object {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   if (value instanceof Variable || value instanceof Module || isOwnView(value)) return true;
   if (!Array.isArray(value) && !isCollection(value) && !isPlain(value)) return false;
-  if (seen.has(value)) return false;
-  seen.add(value);
+  if (seen?.has(value)) return false;
+  const all = (seen ?? new Set()).add(value);
   const inside = Array.isArray(value) || value instanceof Set ? value : entriesOf(value).map(([, v]) => v);
-  for (const item of inside) if (holds(item, seen)) return true;
+  for (const item of inside) if (holds(item, all)) return true;
   return false;
 }
 

@@ -189,11 +189,11 @@ export class BundleReader {
   /** The same in one file, all of them into their targets, or all nowhere. */
   #pass(parts: readonly Part[], file: number): void {
     const crcs = nativeFiles()?.readRanges(file, placesOf(parts), targetsOf(parts));
-    for (const [i, part] of parts.entries()) {
+    parts.forEach((part, i) => {
       const crc = crcs?.[i] ?? -1;
       // What native code cannot read is read again here, which tells why.
       this.#checkCrc(part.key, part.entry, crc >= 0 ? crc : this.#passPortable(part, file));
-    }
+    });
   }
 
   #passPortable({ key, entry, target }: Part, file: number): number {
@@ -252,10 +252,10 @@ interface Part {
 
 function placesOf(parts: readonly Part[]): Float64Array {
   const places = new Float64Array(2 * parts.length);
-  for (const [i, { entry }] of parts.entries()) {
+  parts.forEach(({ entry }, i) => {
     places[2 * i] = entry.offset;
     places[2 * i + 1] = entry.bytes;
-  }
+  });
   return places;
 }
 
