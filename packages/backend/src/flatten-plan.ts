@@ -40,12 +40,15 @@ class Flattening {
   readonly #stacks = new Map<object, number>();
   readonly #uses = new Map<Plan, Uses>();
   readonly #lateSteps: boolean;
+  /** Those that are asked for before the run, though there are steps for others. */
+  readonly #before = new Set<LateNumbers>();
   #owner = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#bytes = [...plan.bytes];
-    this.#lateSteps = bodiesOf(plan).some(hasLateNumbers);
+    this.#lateSteps =
+      bodiesOf(plan).some(hasLateNumbers) || lateNumbersOf(plan).some(({ asked }) => asked === 'during');
   }
 
   run(): FlatPlan {
@@ -65,7 +68,7 @@ class Flattening {
       stacks: this.#stacks.size,
       outputs,
       steps: this.#steps,
-      late: this.#lateSteps ? [] : lateNumbersOf(this.#plan),
+      late: this.#lateSteps ? [...this.#before] : lateNumbersOf(this.#plan),
     };
   }
 
@@ -128,7 +131,8 @@ class Flattening {
       default:
     }
     for (const numbers of this.#lateSteps ? lateNumbersIn(call) : []) {
-      if (asked.has(numbers)) continue;
+      if (numbers.asked === 'before') this.#before.add(numbers);
+      if (numbers.asked === 'before' || asked.has(numbers)) continue;
       asked.add(numbers);
       this.#steps.push({ kind: 'late', numbers, owner });
     }

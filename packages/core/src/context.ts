@@ -33,6 +33,8 @@ export interface Tracer {
   read(variable: Variable): Tensor;
   /** What the variable will be from here on. @returns what the caller gets: the variable, or what stands for it after this assignment. */
   assign(variable: Variable, value: Tensor): Variable;
+  /** By how much an integer variable is larger at this place than at the start of each run; null where runs differ. */
+  ahead(variable: Variable): number | null;
   /** A kernel that changes variables in place; `written[i]` is the variable whose value is `inputs[at[i]]`. */
   update(
     kernel: KernelName,

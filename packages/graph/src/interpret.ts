@@ -1,7 +1,15 @@
 // Graphs run node by node: where a tape or another trace has to see the ops.
 import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
-import { atRunTime, context, execute, hostBackend, inGraphScope, kernelFor } from '@eagre/core/internal';
+import {
+  type Attrs,
+  atRunTime,
+  context,
+  execute,
+  hostBackend,
+  inGraphScope,
+  kernelFor,
+} from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
@@ -58,7 +66,7 @@ export class GraphInterpreter implements Interpreter {
       case 'op': {
         const inputs = node.inputs.map(get);
         if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this, known);
-        const outputs = execute(what.op, inputs, node.attrs);
+        const outputs = execute(what.op, inputs, currentAttrs(node.attrs));
         if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0] as Tensor);
         return outputs;
       }
@@ -91,7 +99,7 @@ export function tellRead(variable: Variable, value: Tensor): void {
 function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {
   const { what } = node;
   if (what.kind !== 'update') throw new InternalError(`${node.name} is no update`);
-  const attrs = node.attrs as Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
+  const attrs = currentAttrs(node.attrs) as Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
   if (context.tracer !== null) {
     context.tracer.update(what.kernel, inputs, written, what.at, attrs);
     return;
@@ -102,11 +110,18 @@ function update(node: GraphNode, written: readonly Variable[], inputs: readonly 
     all[what.at[i] as number] = target;
     return target;
   });
-  const now = Object.fromEntries(
-    Object.entries(attrs).map(([k, v]) => [
-      k,
-      v instanceof LateNumber ? (v.numbers.next()[v.index] as number) : v,
-    ]),
-  );
-  kernelFor(hostBackend(), what.kernel, all)(all, targets, now);
+  kernelFor(hostBackend(), what.kernel, all)(all, targets, attrs as KernelAttrs);
+}
+
+/** Attributes with their late numbers: those of now or, while a function is traced, of each of its runs. */
+function currentAttrs(attrs: Attrs): Attrs {
+  const values = Object.values(attrs);
+  if (!values.some((v) => v instanceof LateNumber)) return attrs;
+  const tracing = context.tracer !== null;
+  const now = (v: unknown): unknown => {
+    if (!(v instanceof LateNumber)) return v;
+    if (!tracing) return v.numbers.next()[v.index];
+    return v.numbers.again === undefined ? v : new LateNumber(v.numbers.again(), v.index);
+  };
+  return Object.fromEntries(Object.entries(attrs).map(([k, v]) => [k, now(v)]));
 }

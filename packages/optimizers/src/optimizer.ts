@@ -460,7 +460,6 @@ export abstract class Optimizer extends Module implements Trackable {
       if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
     }
     this.iterations.assignAdd(1);
-    this.#now.advance();
   }
 
   #average(learningRate: number | Tensor): void {

@@ -1,4 +1,4 @@
-import { FailedPreconditionError, InvalidArgumentError, type Variable } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
 
 /** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
 export type LearningRate = number | ((step: number) => number);
@@ -19,10 +19,13 @@ export class Rate {
     this.set(value);
   }
 
-  /** The rate of a step, counted from 0. */
-  at(step: number | Variable): number {
+  /**
+   * The rate of a step, counted from 0.
+   * @param held what holds a fixed rate: its variable unless given.
+   */
+  at(step: number | Variable, held: Variable | Tensor | null = this.variable): number {
     if (this.schedule !== null) return this.schedule(typeof step === 'number' ? step : Number(step.item()));
-    const stored = (this.variable as Variable).item();
+    const stored = (held as Variable | Tensor).item();
     // Restored from a file: take the shortest number that is this float32.
     if (stored !== Math.fround(this.#given)) this.#given = shortest(stored);
     return this.#given;

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import * as tf from './index.ts';
+
+const { optimizers } = tf;
+const makers: readonly (() => tf.optimizers.Optimizer)[] = [
+  () => new optimizers.SGD(0.1, { momentum: 0.9, nesterov: true }),
+  () => new optimizers.SGD({ learningRate: (step) => 0.2 / (1 + step) }),
+  () => new optimizers.Adam(0.1),
+  () => new optimizers.Adam({ learningRate: 0.1, useEma: true, emaMomentum: 0.7, emaOverwriteFrequency: 2 }),
+  () => new optimizers.AdamW(0.1, { weightDecay: 0.05 }),
+  () => new optimizers.Adamax(0.1),
+  () => new optimizers.Nadam(0.1),
+  () => new optimizers.RMSprop({ learningRate: (step) => 0.1 * 0.5 ** step }),
+  () => new optimizers.Adagrad(0.1),
+  () => new optimizers.Adadelta(1),
+  () => new optimizers.Adafactor(0.1),
+  () => new optimizers.Ftrl(0.1),
+  () => new optimizers.Lion(0.1),
+];
+
+type Code = (n: tf.Tensor) => tf.Tensor;
+type Program = (update: () => void, optimizer: tf.optimizers.Optimizer, w: tf.Variable) => Code;
+
+function times(n: tf.Tensor, update: () => void): void {
+  tf.whileLoop(
+    (i) => i.less(n),
+    (i) => {
+      update();
+      return [i.add(1)] as const;
+    },
+    [tf.constant(0, 'int32')] as const,
+  );
+}
+
+const programs: Readonly<Record<string, Program>> = {
+  'several in a row': (update, _, w) => () => {
+    update();
+    update();
+    return w.read();
+  },
+  'in a loop, ahead of it and behind it': (update, _, w) => (n) => {
+    update();
+    times(n, update);
+    update();
+    return w.read();
+  },
+  'in a branch and behind it': (update, _, w) => (n) => {
+    tf.cond(
+      n.greater(1),
+      () => {
+        update();
+        return [];
+      },
+      () => [],
+    );
+    update();
+    return w.read();
+  },
+  'behind an assignment to the iterations': (update, optimizer, w) => () => {
+    update();
+    optimizer.iterations.assign(5n);
+    update();
+    return w.read();
+  },
+  'in a function that is called twice': (update, _, w) => {
+    const inner = tf.function(() => {
+      update();
+      update();
+      return w.read();
+    });
+    return () => {
+      inner();
+      return inner();
+    };
+  },
+  'in a function that is called in a loop': (update, _, w) => {
+    const inner = tf.function(() => {
+      update();
+      update();
+      return w.read();
+    });
+    return (n) => {
+      times(n, () => inner());
+      return w.read();
+    };
+  },
+};
+
+type Run = (code: Code, n: tf.Tensor) => tf.Tensor | Promise<tf.Tensor>;
+
+/** What the variable is after some runs. */
+async function after(make: () => tf.optimizers.Optimizer, program: Program, run: Run): Promise<number[]> {
+  const optimizer = make();
+  const w = new tf.Variable([1, -0.5]);
+  optimizer.build([w]);
+  const update = (): void => {
+    const tape = new tf.GradientTape();
+    const loss = w.square().sum();
+    optimizer.applyGradients(tape.gradient(loss, [w]), [w]);
+  };
+  const code = program(update, optimizer, w);
+  const found: number[] = [];
+  for (const n of [3, 1, 2])
+    found.push(...((await run(code, tf.constant(n, 'int32'))).data() as Float32Array));
+  return [...found, Number(optimizer.iterations.item())];
+}
+
+function runs(): Readonly<Record<string, () => Run>> {
+  const traced = (use: (f: tf.TracedFunction<Code>, n: tf.Tensor) => ReturnType<Run>) => (): Run => {
+    let f: tf.TracedFunction<Code> | undefined;
+    return (code, n) => use((f ??= tf.function(code)), n);
+  };
+  return {
+    traced: traced((f, n) => f(n)),
+    'on another thread': traced((f, n) => f.runAsync(n)),
+    'under a tape': traced((f, n) => {
+      using _ = new tf.GradientTape();
+      return f(n);
+    }),
+    'under two tapes': traced((f, n) => {
+      using _ = new tf.GradientTape();
+      using __ = new tf.GradientTape();
+      return f(n);
+    }),
+  };
+}
+
+describe.each(Object.keys(programs))('updates %s', (name) => {
+  test.each(Object.keys(runs()))('are of their steps: %s', async (how) => {
+    const program = programs[name] as Program;
+    for (const make of makers) {
+      tf.config.runFunctionsEagerly(true);
+      const expected = await after(make, program, (code, n) => code(n)).finally(() =>
+        tf.config.runFunctionsEagerly(false),
+      );
+      const found = await after(make, program, (runs()[how] as () => Run)());
+      expect(found).toHaveLength(expected.length);
+      found.forEach((v, i) => {
+        expect(v, `${make().name}, value ${i}`).toBeCloseTo(expected[i] as number, 4);
+      });
+    }
+  });
+});
+
+test('a learning rate that a function changes counts from there on', () => {
+  const optimizer = new optimizers.SGD(1);
+  const w = new tf.Variable(0);
+  const f = tf.function(() => {
+    optimizer.applyGradients([tf.constant(1)], [w]);
+    optimizer.learningRate = 10;
+    optimizer.applyGradients([tf.constant(1)], [w]);
+  });
+  optimizer.build([w]);
+  f();
+  expect(w.item()).toBe(-11);
+  optimizer.learningRate = 100;
+  f();
+  expect(w.item()).toBe(-121);
+});
