@@ -8,6 +8,7 @@ import {
 } from '@eagre/core';
 import {
   aliasTensor,
+  checkFunction,
   context,
   Op,
   outsideScopes,
@@ -38,6 +39,7 @@ export type CustomResult = readonly [
 export function customGradient<A extends readonly TensorLike[]>(
   fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
 ): (...args: A) => Tensor {
+  checkFunction(fn, 'what has a gradient of its own', 'customGradient');
   return (...args) => {
     const inputs = args.map((a) => toOwnTensor(a));
     const tapes = context.tapes;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { toOwnTensor } from '@eagre/core/internal';
+import { checkFunction, toOwnTensor } from '@eagre/core/internal';
 import { GradientTape } from './tape.ts';
 
 type Fn<A extends readonly TensorLike[]> = (...args: A) => Tensor | readonly Tensor[];
@@ -10,6 +10,7 @@ function differentiate<A extends readonly TensorLike[]>(
   fn: Fn<A>,
   args: A,
 ): [Tensor | readonly Tensor[], Tensor[]] {
+  checkFunction(fn, 'what is differentiated', 'gradientsFunction');
   const inputs = args.map((a) => toOwnTensor(a));
   using tape = new GradientTape();
   tape.watch(inputs);
@@ -53,6 +54,7 @@ export function implicitValueAndGradients<A extends readonly unknown[]>(
   fn: (...args: A) => Tensor,
 ): (...args: A) => [value: Tensor, gradients: GradientPair[]] {
   return (...args) => {
+    checkFunction(fn, 'what is differentiated', 'implicitGradients');
     using tape = new GradientTape();
     const value = tape.record(() => fn(...args));
     const variables = tape.watchedVariables();

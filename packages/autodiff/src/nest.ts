@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import { isPlain, shown } from '@eagre/core/internal';
 
 /** What a gradient can be taken with respect to. */
 export type Source = Tensor | Variable;
@@ -22,10 +23,11 @@ export function flatten(value: unknown, what: string): Source[] {
   const visit = (v: unknown): void => {
     if (isSource(v)) out.push(v);
     else if (Array.isArray(v)) for (const item of v) visit(item);
-    else if (typeof v === 'object' && v !== null) for (const item of Object.values(v)) visit(item);
+    else if (typeof v === 'object' && v !== null && isPlain(v))
+      for (const item of Object.values(v)) visit(item);
     else {
       throw new InvalidArgumentError(
-        `${what} must be tensors and variables in arrays and objects, got ${String(v)}`,
+        `${what} must be tensors and variables in arrays and plain objects, got ${shown(v)}`,
         'GradientTape',
       );
     }

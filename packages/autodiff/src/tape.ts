@@ -8,7 +8,18 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { context, isFloating, knownSize, sameShape, scoped, showShape, sizeOf } from '@eagre/core/internal';
+import {
+  checkFlag,
+  checkOneOf,
+  checkOptionNames,
+  context,
+  isFloating,
+  knownSize,
+  sameShape,
+  scoped,
+  showShape,
+  sizeOf,
+} from '@eagre/core/internal';
 import { backward } from './backward.ts';
 import { flatten, type GradientsOf, isSource, type Nested, rebuild, type Source } from './nest.ts';
 import { Recorder } from './recorder.ts';
@@ -49,8 +60,11 @@ export class GradientTape {
   #state: 'recording' | 'stopped' | 'used' = 'recording';
 
   constructor(options: GradientTapeOptions = {}) {
-    this.#persistent = options.persistent ?? false;
-    this.#recorder = new Recorder(options.watchAccessedVariables ?? true);
+    const op = 'GradientTape';
+    checkOptionNames(options, { persistent: true, watchAccessedVariables: true }, op);
+    this.#persistent = checkFlag(options.persistent, 'persistent', op);
+    const watch = checkFlag(options.watchAccessedVariables ?? true, 'watchAccessedVariables', op);
+    this.#recorder = new Recorder(watch);
     context.tapes = [...context.tapes, this.#recorder];
     abandoned.register(this, this.#recorder);
   }
@@ -117,11 +131,14 @@ export class GradientTape {
   ): GradientsOf<S, Tensor | null>;
   gradient(target: Nested<Source>, sources: Nested<Source>, options: GradientOptions = {}): unknown {
     this.#open();
+    const op = 'GradientTape.gradient';
+    checkOptionNames(options, { outputGradients: true, unconnectedGradients: true }, op);
+    const unconnected = unconnectedOf(options, op);
     const targets = this.#targets(target);
     const list = flatten(sources, 'sources');
     const seeds = outputGradients(targets, options.outputGradients);
     const grads = this.#ask(() => backward(this.#recorder, targets, seeds, list, !this.#persistent));
-    return rebuild(sources, options.unconnectedGradients === 'zero' ? withZeros(grads, list) : grads);
+    return rebuild(sources, unconnected === 'zero' ? withZeros(grads, list) : grads);
   }
 
   /**
@@ -131,9 +148,12 @@ export class GradientTape {
   jacobian<const S extends Nested<Source>>(
     target: Source,
     sources: S,
-    options: GradientOptions = {},
+    options: Pick<GradientOptions, 'unconnectedGradients'> = {},
   ): GradientsOf<S, Tensor | null> {
     this.#open();
+    const op = 'GradientTape.jacobian';
+    checkOptionNames(options, { unconnectedGradients: true }, op);
+    const unconnected = unconnectedOf(options, op);
     const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
     const n = knownSize(y.size, 'jacobian');
@@ -146,9 +166,7 @@ export class GradientTape {
     const grads = list.map((source, s): Tensor | null => {
       const parts = rows.map((row) => row[s] ?? null);
       if (n === 0 || parts.every((p) => p === null)) {
-        return options.unconnectedGradients === 'zero'
-          ? zeros([...y.shape, ...source.shape], { dtype: source.dtype })
-          : null;
+        return unconnected === 'zero' ? zeros([...y.shape, ...source.shape], { dtype: source.dtype }) : null;
       }
       const filled = parts.map((p) => p ?? zeros(source.shape, { dtype: source.dtype }));
       return stack(filled).reshape([...y.shape, ...source.shape]);
@@ -246,6 +264,11 @@ export class GradientTape {
       return t instanceof Variable ? t.taken() : t;
     });
   }
+}
+
+function unconnectedOf({ unconnectedGradients = 'none' }: GradientOptions, op: string): 'none' | 'zero' {
+  checkOneOf(unconnectedGradients, ['none', 'zero'], 'unconnectedGradients', op);
+  return unconnectedGradients;
 }
 
 function outputGradients(targets: readonly Tensor[], given: Nested<Tensor> | undefined): (Tensor | null)[] {

@@ -7,6 +7,7 @@ import {
   type TypedArray,
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
+import { checkDTypeName } from './dtypes.ts';
 import { checkListSize } from './list-size.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
@@ -219,7 +220,7 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
 }
 
 function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
-  checkKnown(dtype);
+  checkDTypeName(dtype);
   return dtype === 'string' ? stringTensor([], shape) : emptyTensor(dtype, shape, 0);
 }
 
@@ -244,18 +245,9 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
   for (const v of value) flatten(v, shape, axis + 1, out);
 }
 
-/** @throws InvalidArgumentError for a name that is no dtype. */
-function checkKnown(dtype: DType): void {
-  if (!Object.hasOwn(dtypeTraits, dtype)) {
-    throw new InvalidArgumentError(
-      `'${String(dtype)}' is no dtype; expected one of ${Object.keys(dtypeTraits).join(', ')}`,
-    );
-  }
-}
-
 /** Values into a dtype that holds them exactly (floats round). */
 function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural: DType): Tensor {
-  checkKnown(dtype);
+  checkDTypeName(dtype);
   if ((dtype === 'string') !== (natural === 'string')) {
     throw new InvalidArgumentError(`${natural} values do not make a ${dtype} tensor`);
   }

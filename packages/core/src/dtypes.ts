@@ -35,6 +35,16 @@ export function isInteger(dtype: DType): boolean {
   return dtypeTraits[dtype]?.integer ?? false;
 }
 
+/** @throws InvalidArgumentError for what is no name of a dtype. */
+export function checkDTypeName(dtype: DType, op?: string): void {
+  if (typeof dtype === 'string' && Object.hasOwn(dtypeTraits, dtype)) return;
+  const got = typeof dtype === 'string' ? `'${dtype as string}'` : typeof dtype;
+  throw new InvalidArgumentError(
+    `${got} is no dtype; expected one of ${Object.keys(dtypeTraits).join(', ')}`,
+    op,
+  );
+}
+
 /** Groups of dtypes that an op accepts for an argument. */
 export const dtypeGroups: Readonly<Record<DTypeGroup, readonly DType[]>> = {
   floating: ['float32', 'float64'],

@@ -1,6 +1,15 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
 export { Callable, callable, showFields } from './callable.ts';
 export {
+  checkCount,
+  checkFunction,
+  checkNumber,
+  checkOneOf,
+  checkPath,
+  checkText,
+  shown,
+} from './checks.ts';
+export {
   type Context,
   context,
   currentBackend,
@@ -16,11 +25,11 @@ export {
 } from './context.ts';
 export { advice, toOwnTensor, toTensor } from './convert.ts';
 export { threads, useBackend } from './device.ts';
-export { checkDType, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
+export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
 export { checkListSize } from './list-size.ts';
-export { camelCaseKeys, snakeCase } from './module.ts';
+export { camelCaseKeys, isPlain, snakeCase } from './module.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';
 export {
   type Attrs,
@@ -63,6 +72,8 @@ export { checkInstance, classOf, optionsFrom, type Serialized } from './serializ
 export {
   broadcastShapes,
   checkFlag,
+  checkList,
+  checkPartialShape,
   checkShape,
   isCompatible,
   normalizeAxes,

@@ -165,7 +165,7 @@ function sorted(entries: [unknown, unknown][]): [unknown, unknown][] {
   return entries.sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1));
 }
 
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as unknown;
   return prototype === Object.prototype || prototype === null;
 }

@@ -262,15 +262,14 @@ export function defineOp(spec: OpSpec): Op {
   );
 }
 
-/** @internal The kernel of the backend. @throws UnimplementedError when it has none. */
+/** @internal The kernel of the backend. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
 export function kernelFor(backend: Backend, name: KernelName, inputs: readonly Tensor[]): Kernel {
-  const kernel = backend.kernel(
-    name,
-    inputs.map((x) => x.dtype as NumericDType),
-  );
+  const dtypes = inputs.map((x) => x.dtype);
+  const kernel = dtypes.includes('string') ? undefined : backend.kernel(name, dtypes as NumericDType[]);
   if (kernel === undefined) {
-    const dtypes = inputs.map((x) => x.dtype).join(', ');
-    throw new UnimplementedError(`the backend '${backend.name}' has no kernel ${name} for (${dtypes})`);
+    throw new UnimplementedError(
+      `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})`,
+    );
   }
   return kernel;
 }

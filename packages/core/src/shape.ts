@@ -122,6 +122,14 @@ export function checkShape(shape: Shape, op?: string): Shape {
   return shape;
 }
 
+/** @throws InvalidArgumentError unless it is a list as of `checkShape`, in which null may stand for a size. */
+export function checkPartialShape(shape: PartialShape, op?: string): void {
+  checkShape(
+    checkList(shape, 'a shape', op).map((d) => (d === null ? 0 : d)),
+    op,
+  );
+}
+
 /** True when `shape` fits a partially known one; `null` as a whole fits all. */
 export function isCompatible(shape: Shape, partial: PartialShape | null): boolean {
   return (

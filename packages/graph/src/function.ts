@@ -62,7 +62,7 @@ export function tfFunction(
   }
   if (typeof first !== 'function')
     return (fn: AnyFunction, context?: ClassMethodDecoratorContext) => trace(fn, first, context);
-  if (second !== undefined && 'kind' in second) return trace(first, {}, second);
+  if (typeof second === 'object' && second !== null && 'kind' in second) return trace(first, {}, second);
   return trace(first, second ?? {}, undefined);
 }
 
@@ -71,8 +71,6 @@ function trace(
   options: FunctionOptions,
   decorated: ClassMethodDecoratorContext | undefined,
 ): unknown {
-  if (typeof fn !== 'function')
-    throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, 'tf.function');
   if (decorated === undefined) return new Polymorphic(fn, options).callable(undefined);
   if (decorated.kind !== 'method') {
     throw new InvalidArgumentError(

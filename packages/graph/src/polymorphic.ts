@@ -1,12 +1,23 @@
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, type Shape, Tensor } from '@eagre/core';
-import { context, sameShape, unknownSizes, withUnknownSizes } from '@eagre/core/internal';
+import {
+  checkFlag,
+  checkFunction,
+  checkList,
+  checkOptionNames,
+  checkText,
+  context,
+  type OptionNames,
+  sameShape,
+  unknownSizes,
+  withUnknownSizes,
+} from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
 import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';
-import { conform } from './signature.ts';
+import { checkSignature, conform } from './signature.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
 import type { StandIns } from './stand-ins.ts';
 import { isStrings } from './strings.ts';
@@ -32,6 +43,13 @@ export interface FunctionOptions {
   /** Whether code that `tf.autograph` can convert runs converted in the function; true unless said. */
   readonly autograph?: boolean;
 }
+
+const optionNames: OptionNames<FunctionOptions> = {
+  inputSignature: true,
+  reduceRetracing: true,
+  name: true,
+  autograph: true,
+};
 
 export type AnyFunction = (...args: never[]) => unknown;
 
@@ -73,12 +91,21 @@ export class Polymorphic {
   readonly #retracing: RetracingWatch;
   #last: Last | undefined;
 
+  /** @throws InvalidArgumentError for what is no function, or no option of one. */
   constructor(fn: AnyFunction, options: FunctionOptions) {
+    const op = 'tf.function';
+    checkFunction(fn, 'what is traced', op);
+    checkOptionNames(options, optionNames, op);
+    const { name, inputSignature, reduceRetracing, autograph = true } = options;
+    if (name !== undefined) checkText(name, 'name', op);
+    if (inputSignature !== undefined)
+      for (const [i, spec] of checkList(inputSignature, 'inputSignature', op).entries())
+        checkSignature(spec, `inputSignature[${i}]`, op);
     this.#fn = fn;
-    this.#name = options.name ?? (fn.name === '' ? 'function' : fn.name);
-    this.#signature = options.inputSignature;
-    this.#reduce = options.reduceRetracing ?? false;
-    this.#autograph = options.autograph ?? true;
+    this.#name = name ?? (fn.name === '' ? 'function' : fn.name);
+    this.#signature = inputSignature;
+    this.#reduce = checkFlag(reduceRetracing, 'reduceRetracing', op);
+    this.#autograph = checkFlag(autograph, 'autograph', op);
     this.#retracing = new RetracingWatch(this.#name);
   }
 

@@ -8,7 +8,7 @@ import {
   type ScalarProgram,
 } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { context, sameShape, showShape, withoutTapes } from '@eagre/core/internal';
+import { checkOptionNames, context, sameShape, showShape, withoutTapes } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';
 
 /** How `ConcreteFunction.profile` measures. */
@@ -148,7 +148,9 @@ function bytesOf(tensors: readonly PlanTensor[]): number {
   return tensors.reduce((sum, { dtype, size }) => sum + size * dtypeTraits[dtype].bytes, 0);
 }
 
-function checkRuns({ runs = 10 }: ProfileOptions): number {
+function checkRuns(options: ProfileOptions): number {
+  checkOptionNames(options, { runs: true }, 'profile');
+  const { runs = 10 } = options;
   if (!Number.isInteger(runs) || runs < 1)
     throw new InvalidArgumentError(`runs is ${runs}, expected a whole number from 1 on`, 'profile');
   return runs;

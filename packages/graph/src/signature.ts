@@ -1,7 +1,7 @@
 // Arguments against what a function has promised to take.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, showShape, toTensor } from '@eagre/core/internal';
+import { isCompatible, shown, showShape, toTensor } from '@eagre/core/internal';
 import { isPlain } from './structure.ts';
 import { type Signature, TensorSpec } from './tensor-spec.ts';
 
@@ -37,7 +37,8 @@ export function conform(args: readonly unknown[], signature: readonly Signature[
         fail(`${where} must be an array of ${list.length}`);
       return list.map((s, i) => visit((value as unknown[])[i], s, `${where}[${i}]`));
     }
-    if (typeof value !== 'object' || value === null || !isPlain(value)) fail(`${where} must be an object`);
+    if (typeof value !== 'object' || value === null || !isPlain(value))
+      return fail(`${where} must be an object`);
     const fields = spec as { readonly [key: string]: Signature };
     const given = value as Record<string, unknown>;
     const unknown = Object.keys(given).find((k) => !Object.hasOwn(fields, k));
@@ -72,4 +73,27 @@ export function showArguments(value: unknown): string {
     return value.constructor.name;
   }
   return typeof value === 'function' ? 'function' : typeof value === 'string' ? `'${value}'` : String(value);
+}
+
+const MOST_LEVELS = 64;
+
+/** What a structure of specs may hold beside them: `tf.mapFn` takes dtypes too. */
+type IsLeaf = (value: unknown) => boolean;
+
+/** @throws InvalidArgumentError for what is no structure of specs, with the place where something else stands. */
+export function checkSignature(value: unknown, what: string, op: string, isLeaf: IsLeaf = () => false): void {
+  const visit = (v: unknown, where: string, level: number): void => {
+    if (v instanceof TensorSpec || isLeaf(v)) return;
+    if (level < MOST_LEVELS && Array.isArray(v)) {
+      for (const [i, item] of v.entries()) visit(item, `${where}[${i}]`, level + 1);
+    } else if (level < MOST_LEVELS && typeof v === 'object' && v !== null && isPlain(v)) {
+      for (const [k, item] of Object.entries(v)) visit(item, `${where}.${k}`, level + 1);
+    } else {
+      throw new InvalidArgumentError(
+        `${where} is ${shown(v)}, expected tf.TensorSpec in arrays and plain objects`,
+        op,
+      );
+    }
+  };
+  visit(value, what, 0);
 }

@@ -1,6 +1,15 @@
-import type { DType } from '@eagre/backend';
-import type { PartialShape, Tensor } from '@eagre/core';
-import { showInConsole, showShape } from '@eagre/core/internal';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type PartialShape, Tensor, Variable } from '@eagre/core';
+import {
+  checkDTypeName,
+  checkPartialShape,
+  checkText,
+  showInConsole,
+  shown,
+  showShape,
+} from '@eagre/core/internal';
+
+const OP = 'TensorSpec';
 
 /** What an argument of a traced function may be: `new tf.TensorSpec([null, 3], 'float32')`; null stands for any size. */
 export class TensorSpec {
@@ -9,14 +18,20 @@ export class TensorSpec {
   readonly dtype: DType;
   readonly name: string | undefined;
 
+  /** @throws InvalidArgumentError for what is no shape, dtype or name. */
   constructor(shape: PartialShape | null, dtype: DType = 'float32', name?: string) {
+    if (shape !== null) checkPartialShape(shape, OP);
+    checkDTypeName(dtype, OP);
+    if (name !== undefined && name !== null) checkText(name, 'name', OP);
     this.shape = shape;
     this.dtype = dtype;
-    this.name = name;
+    this.name = name ?? undefined;
   }
 
   /** The spec of a tensor's own shape and dtype. */
-  static fromTensor(tensor: Tensor, name?: string): TensorSpec {
+  static fromTensor(tensor: Tensor | Variable, name?: string): TensorSpec {
+    if (!(tensor instanceof Tensor || tensor instanceof Variable))
+      throw new InvalidArgumentError(`expected a tensor, got ${shown(tensor)}`, 'TensorSpec.fromTensor');
     return new TensorSpec(tensor.shape, tensor.dtype, name);
   }
 

@@ -1,5 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { checkFlag, checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
@@ -50,7 +50,8 @@ const optionNames: OptionNames<CompileOptions> = {
 
 export function compile(model: Model, options: CompileOptions): void {
   checkOptionNames(options, optionNames, 'compile');
-  const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics, runEagerly = false } = options;
+  const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
+  const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
   const noLoss = loss === undefined || loss === null;
   if (noLoss && lossWeights !== undefined && lossWeights !== null)
     throw new InvalidArgumentError('lossWeights are of no use without a loss', 'compile');

@@ -11,7 +11,7 @@ import { alone, onePass, resetMetrics, run } from './passes.ts';
 import type { Tensors } from './steps.ts';
 import {
   batchOptionNames,
-  checkCount,
+  checkCounts,
   type EvaluateOptions,
   evaluateOptionNames,
   namesOf,
@@ -52,7 +52,7 @@ export async function evaluate(
   checkOptionNames(options, evaluateOptionNames, 'evaluate');
   trainingOf(model);
   const { batchSize = 32, steps } = options;
-  checkCount('steps', steps);
+  checkCounts({ batchSize, steps }, 'evaluate');
   const batches = adapt(x, y, options.sampleWeight, { batchSize, shuffle: false, names }, 'evaluate');
   return alone('Evaluate', model, batches, options, (callbacks, bar) =>
     test(model, batches, steps, callbacks, bar),
@@ -62,7 +62,7 @@ export async function evaluate(
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
   checkOptionNames(options, batchOptionNames, 'predict');
   const { batchSize = 32, steps } = options;
-  checkCount('steps', steps);
+  checkCounts({ batchSize, steps }, 'predict');
   const batches = adapt(
     x,
     undefined,

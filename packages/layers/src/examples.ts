@@ -1,5 +1,5 @@
 import { InvalidArgumentError, scope, Tensor } from '@eagre/core';
-import { toTensor } from '@eagre/core/internal';
+import { isPlain, shown, toTensor } from '@eagre/core/internal';
 import {
   type Batch,
   type FitData,
@@ -61,12 +61,25 @@ export function holdBack(examples: Examples, share: number, names: Names): [Exam
   return [{ x: headX, y: headY, weight: headWeight }, part(at, n)];
 }
 
+/** @throws InvalidArgumentError for what is no object of numbers by label. */
+export function checkClassWeight(weights: unknown, op: string): void {
+  if (weights === undefined || weights === null) return;
+  const fail = (why: string): never => {
+    throw new InvalidArgumentError(`classWeight holds a number for each label, { 0: 1, 1: 5 }; ${why}`, op);
+  };
+  if (typeof weights !== 'object' || !isPlain(weights)) fail(`got ${shown(weights)}`);
+  for (const [label, weight] of Object.entries(weights as object)) {
+    if (!/^\d+$/.test(label)) fail(`'${label}' is no label`);
+    if (typeof weight !== 'number' || Number.isNaN(weight)) fail(`that of ${label} is ${shown(weight)}`);
+  }
+}
+
 /** The batch's weights times those of its classes. */
 export function classWeights(
   batch: Batch,
   weights: Readonly<Record<number, number>> | undefined,
 ): Tensors | undefined {
-  if (weights === undefined) return batch.sampleWeight;
+  if (weights === undefined || weights === null) return batch.sampleWeight;
   const { y, sampleWeight } = batch;
   if (y === undefined) throw new InvalidArgumentError('classWeight needs targets', 'fit');
   if (!(y instanceof Tensor) || (sampleWeight !== undefined && !(sampleWeight instanceof Tensor))) {

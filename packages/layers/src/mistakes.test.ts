@@ -193,6 +193,18 @@ const mistakes: Readonly<
       () => model(dense(1, { name: 'd' })).getLayer('hidden'),
       `no layer "hidden"; there are 'd'`,
     ],
+    'a shape that is a number': [
+      () => new Sequential([new Dense(3)]).buildFor(bad(3)),
+      'a shape is a list of sizes, batch first, got 3',
+    ],
+    'a shape with a hole': [
+      () => new Sequential([new Dense(3)]).build(bad([null, undefined])),
+      'dimensions are integers of at least 0',
+    ],
+    'a summary on endless lines': [
+      () => model().summary({ lineLength: 2 ** 40 }),
+      'lines have at most 10000',
+    ],
     'a summary of what is not there yet': [
       () => new Sequential([new Dense(3)]).summary(),
       'call it on an example or model.build([null, …]) first',
@@ -223,6 +235,10 @@ const mistakes: Readonly<
     'an unknown metric': [
       () => model().compile({ loss: 'mse', metrics: ['acuracy'] }),
       "no metric 'acuracy' is known",
+    ],
+    'eagerly as text': [
+      () => model().compile({ loss: 'mse', runEagerly: bad('no') }),
+      "runEagerly is 'no', expected true or false",
     ],
     'metrics that are no list': [
       () => model().compile({ loss: 'mse', metrics: bad('accuracy') }),
@@ -277,7 +293,7 @@ const mistakes: Readonly<
     ],
     'in batches of 0': [
       () => compiled().fit(x, y, { ...quiet, batchSize: 0 }),
-      'batchSize must be a positive integer, got 0',
+      'batchSize must be an integer of at least 1, got 0',
     ],
     'with a split in percent': [
       () => compiled().fit(x, y, { ...quiet, validationSplit: 20 }),
@@ -286,6 +302,34 @@ const mistakes: Readonly<
     'with validation data in an object': [
       () => compiled().fit(x, y, { ...quiet, validationData: bad({ x, y }) }),
       'validationData is [x, y]',
+    ],
+    'with validation data of four parts': [
+      () => compiled().fit(x, y, { ...quiet, validationData: bad([x, y, y, y]) }),
+      'validationData is [x, y] or [x, y, sampleWeight]',
+    ],
+    'with half a step of validation': [
+      () => compiled().fit(x, y, { ...quiet, validationData: [x, y], validationSteps: 0.5 }),
+      'validationSteps must be an integer of at least 1, got 0.5',
+    ],
+    'with shuffle as text': [
+      () => compiled().fit(x, y, { ...quiet, shuffle: bad('batch') }),
+      "shuffle is 'batch', expected true or false",
+    ],
+    'with weights of classes in a list': [
+      () => compiled().fit(x, y, { ...quiet, classWeight: bad([1, 2]) }),
+      'classWeight holds a number for each label, { 0: 1, 1: 5 }; got [1, 2]',
+    ],
+    'with weights of classes by name': [
+      () => compiled().trainOnBatch(x, y, { classWeight: bad({ cat: 1 }) }),
+      "'cat' is no label",
+    ],
+    'with a weight of a class that is none': [
+      () => compiled().fit(x, y, { ...quiet, classWeight: { 1: Number.NaN } }),
+      'that of 1 is NaN',
+    ],
+    'with a loss that returns nothing': [
+      () => compiled(bad(() => undefined)).fit(x, y, quiet),
+      'a loss gives a tensor with a number for each example, got undefined',
     ],
     'verbose: true': [
       () => compiled().fit(x, y, { verbose: bad(true) }),
@@ -310,6 +354,62 @@ const mistakes: Readonly<
     'predicting other features': [
       () => compiled().predict(ones([4, 3])),
       'was built for a last axis of 2, got 3',
+    ],
+  },
+  callbacks: {
+    'a wrong thing to watch': [
+      () => new callbacks.EarlyStopping({ monitor: bad(3) }),
+      'monitor must be a string, got 3',
+    ],
+    'a mode that is none': [
+      () => new callbacks.ModelCheckpoint('w', { mode: bad('least') }),
+      "mode must be one of 'auto', 'min', 'max', got 'least'",
+    ],
+    'patience as a list': [
+      () => new callbacks.EarlyStopping({ patience: bad([3]) }),
+      'patience must be a number of at least 0, got [3]',
+    ],
+    'patience that is no number': [
+      () => new callbacks.ReduceLROnPlateau({ patience: Number.NaN }),
+      'patience must be a number of at least 0, got NaN',
+    ],
+    'a factor as a tensor': [
+      () => new callbacks.ReduceLROnPlateau({ factor: bad(ones([])) }),
+      'factor must be at least 0 and less than 1, got a tensor of float32 []',
+    ],
+    'a threshold as text': [
+      () => new callbacks.ModelCheckpoint('w', { initialValueThreshold: bad('1') }),
+      "initialValueThreshold must be a number, got '1'",
+    ],
+    'no path': [
+      () => new callbacks.ModelCheckpoint(bad(undefined)),
+      'the path must be a path, got undefined',
+    ],
+    'an empty path': [() => new callbacks.TensorBoard(''), "the folder must be a path, got ''"],
+    'a path with a zero byte': [() => new callbacks.CSVLogger('a\0b'), 'CSVLogger: the path must be a path'],
+    'a folder that is none': [
+      () => new callbacks.BackupAndRestore(bad(3)),
+      'the folder must be a path, got 3',
+    ],
+    'a separator that is none': [
+      () => new callbacks.CSVLogger(file('log'), { separator: '' }),
+      "separator must be text, got ''",
+    ],
+    'a switch as text': [
+      () => new callbacks.TensorBoard(file('logs'), { writeGraph: bad('no') }),
+      "writeGraph is 'no', expected true or false",
+    ],
+    'functions in a list': [
+      () => new callbacks.LambdaCallback(bad([])),
+      'expected functions by name, such as { onEpochEnd }, got []',
+    ],
+    'a progress bar on a tensor': [
+      () => new callbacks.ProgressBar('Epoch', bad(x)),
+      'expected a stream to write to, got a tensor of float32 [4, 2]',
+    ],
+    'hyperparameters in a list': [
+      () => new callbacks.HParams(file('hparams'), bad([1, 2])),
+      'expected hyperparameters by name, got [1, 2]',
     ],
   },
   'losses and optimizers': {
@@ -352,6 +452,7 @@ const mistakes: Readonly<
       /cannot assign float32 \[3, 1\] to the variable '.*kernel' of float32 \[2, 1\]/,
     ],
     'that are no list': [() => model().setWeights(bad(7)), 'setWeights: no list of values for 2 weights'],
+    'of no path': [() => model().loadWeights(''), "the path of the weights must be a path, got ''"],
     'of a file that is not there': [() => model().loadWeights(file('none.npz')), 'there is no file'],
     'of a file that is something else': [
       () => {

@@ -4,7 +4,7 @@ import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
-import { classWeights } from './examples.ts';
+import { checkClassWeight, classWeights } from './examples.ts';
 import type { Model } from './model.ts';
 import { resetMetrics, run } from './passes.ts';
 import type { Tensors } from './steps.ts';
@@ -51,6 +51,7 @@ export function trainOnBatch(
   options: TrainOnBatchOptions,
 ): Logs {
   checkOptionNames(options, trainOptionNames, 'trainOnBatch');
+  checkClassWeight(options.classWeight, 'trainOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
     run(model, 'trainStep', batch, classWeights(batch, options.classWeight)),
   );

@@ -8,7 +8,7 @@ import {
   NotFoundError,
   type TypedArray,
 } from '@eagre/core';
-import { sameShape, showShape } from '@eagre/core/internal';
+import { checkPath, sameShape, showShape } from '@eagre/core/internal';
 import {
   FormatError,
   makeFolders,
@@ -30,6 +30,7 @@ type Format = 'safetensors' | 'npz' | 'checkpoint';
  * @throws InvalidArgumentError for an ending that stands for none.
  */
 export function formatOf(path: string): Format {
+  checkPath(path, 'the path of the weights');
   const ending = /\.([a-z]\w*)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === undefined) return 'checkpoint';
   if (ending === 'safetensors' || ending === 'npz') return ending;

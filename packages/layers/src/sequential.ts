@@ -20,6 +20,7 @@ import type { LayerOptions } from './layer-types.ts';
 import { layerOptions } from './layers/weights.ts';
 import { Model, type ModelOptions } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
+import { isShapes } from './specs.ts';
 
 /**
  * Layers one after another: `new Sequential([new Dense(64), new Dense(10)])`, or `add` them. With an `inputShape` on the
@@ -90,7 +91,7 @@ export class Sequential extends Model {
 
   /** Each layer makes its weights when the one before gives it its first input. */
   override build(inputShape: PartialShape): void {
-    if (!Array.isArray(inputShape[0])) this.#expect([null, ...inputShape.slice(1)], this.dtype);
+    if (!isShapes(inputShape)) this.#expect([null, ...inputShape.slice(1)], this.dtype);
   }
   /** @internal Layer by layer, since each one's input is the output of the one before. */
   override buildFrom(inputs: Specs): void {

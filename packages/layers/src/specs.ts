@@ -1,6 +1,6 @@
 // Tensors without values: what layers say of their outputs before there are any.
 import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { withoutTapes } from '@eagre/core/internal';
+import { checkPartialShape as checkSizes, withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { LayerOutput } from './layer-types.ts';
 import { show } from './show.ts';
@@ -31,10 +31,14 @@ export interface Specs {
 /** @internal The specs of one shape, or of several. */
 export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DType): Specs {
   const many = isShapes(shape);
+  for (const one of many ? shape : [shape]) checkSizes(one);
   return { list: (many ? shape : [shape]).map((s) => ({ shape: s, dtype })), many };
 }
 
+/** Whether it is a list of shapes. @throws InvalidArgumentError for what is no list. */
 export function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
+  if (!Array.isArray(shape))
+    throw new InvalidArgumentError(`a shape is a list of sizes, batch first, got ${show(shape)}`);
   return Array.isArray(shape[0]);
 }
 

@@ -1,5 +1,5 @@
-import { FailedPreconditionError, type PartialShape } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError, type PartialShape } from '@eagre/core';
+import { checkCount, checkFunction, checkOptionNames, showShape } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { Model } from './model.ts';
 
@@ -10,9 +10,19 @@ export interface SummaryOptions {
   readonly lineLength?: number;
 }
 
+const LONGEST_LINE = 10_000;
+
 /** Prints a table of the layers: name and class, output shape, parameters; then the totals. */
 export function summary(model: Model, options: SummaryOptions = {}): void {
+  checkOptionNames(options, { print: true, lineLength: true }, 'summary');
   const { print = (line: string) => console.log(line), lineLength = 72 } = options;
+  checkFunction(print, 'print', 'summary');
+  checkCount(lineLength, 'lineLength', 'summary', 1);
+  if (lineLength > LONGEST_LINE)
+    throw new InvalidArgumentError(
+      `lineLength is ${lineLength}; lines have at most ${LONGEST_LINE}`,
+      'summary',
+    );
   if (!model.built) {
     throw new FailedPreconditionError(
       'the model has no weights yet; call it on an example or model.build([null, …]) first',

@@ -1,6 +1,6 @@
 // What fit, evaluate and predict take.
 import { InvalidArgumentError } from '@eagre/core';
-import type { OptionNames } from '@eagre/core/internal';
+import { checkCount, type OptionNames } from '@eagre/core/internal';
 import { Callback } from './callbacks/callback.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
 import type { Model } from './model.ts';
@@ -96,11 +96,10 @@ export function namesOf(model: Model): Names {
   return { inputs: model.inputNames, outputs: model.outputNames };
 }
 
-/** @throws InvalidArgumentError unless it is an integer of at least `least`, or not given */
-export function checkCount(what: string, value: number | undefined, least = 1): void {
-  if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
-    throw new InvalidArgumentError(`${what} must be an integer of at least ${least}, got ${value}`, 'fit');
-  }
+/** @throws InvalidArgumentError where one that is given is no integer of at least `least`. */
+export function checkCounts(counts: Readonly<Record<string, unknown>>, op: string, least = 1): void {
+  for (const [name, value] of Object.entries(counts))
+    if (value !== undefined) checkCount(value, name, op, least);
 }
 
 /** @throws InvalidArgumentError for what is no verbosity */

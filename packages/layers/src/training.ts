@@ -1,6 +1,6 @@
 // fit: passes that train, and validation between them.
 import { InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames } from '@eagre/core/internal';
+import { checkFlag, checkOptionNames } from '@eagre/core/internal';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
 import { CallbackList } from './callbacks/list.ts';
@@ -8,12 +8,12 @@ import { ProgressBar } from './callbacks/progress.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
-import { classWeights, type Examples, holdBack } from './examples.ts';
+import { checkClassWeight, classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
 import { NO_BATCH, pass, resetMetrics, run } from './passes.ts';
 import {
   checkCallbacks,
-  checkCount,
+  checkCounts,
   type FitOptions,
   fitOptionNames,
   namesOf,
@@ -35,10 +35,11 @@ export async function fit(
   const { optimizer } = trainingOf(model);
   const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
-  checkCount('epochs', epochs, 0);
-  checkCount('initialEpoch', initialEpoch, 0);
-  checkCount('stepsPerEpoch', stepsPerEpoch);
-  checkCount('validationFreq', validationFreq);
+  const { validationSteps, validationBatchSize = batchSize } = options;
+  checkCounts({ epochs, initialEpoch }, 'fit', 0);
+  checkCounts({ batchSize, stepsPerEpoch, validationFreq, validationSteps, validationBatchSize }, 'fit');
+  checkFlag(shuffle, 'shuffle', 'fit');
+  checkClassWeight(options.classWeight, 'fit');
 
   let examples: Examples = { x, y, weight: options.sampleWeight };
   let { validationData } = options;
@@ -49,7 +50,7 @@ export async function fit(
   const validate =
     validationData === undefined
       ? undefined
-      : validation(model, validationData, options.validationBatchSize ?? batchSize, options.validationSteps);
+      : validation(model, validationData, validationBatchSize, validationSteps);
 
   const history = new History();
   const params: FitParams = {
@@ -120,8 +121,11 @@ function validation(
   steps: number | undefined,
 ): (callbacks: CallbackList) => Promise<Logs> {
   const options = { batchSize, shuffle: false, names: namesOf(model) };
-  if (!isBatchSource(data) && !Array.isArray(data)) {
-    throw new InvalidArgumentError('validationData is [x, y] or an iterable of batches', 'fit');
+  if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
+    throw new InvalidArgumentError(
+      'validationData is [x, y] or [x, y, sampleWeight], or an iterable of batches',
+      'fit',
+    );
   }
   const batches = isBatchSource(data)
     ? adapt(data, undefined, undefined, options, 'fit')

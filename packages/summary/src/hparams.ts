@@ -1,6 +1,6 @@
 // Hyperparameters for TensorBoard's dashboard of the same name.
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkOptionNames } from '@eagre/core/internal';
+import { checkOptionNames, isPlain, shown } from '@eagre/core/internal';
 import { encodeTensorProto, nodeBuiltin, tensorflow } from '@eagre/formats';
 import { Discrete, HParam, type HParamValue, type Metric } from './hparam.ts';
 import { metadataOf } from './record.ts';
@@ -112,8 +112,8 @@ function write(tag: string, content: tensorflow.HParamsPluginData): boolean {
 
 /** Sorted by name, as Python sorts: by code points. */
 export function byName(values: HParamValues, what: string): ReadonlyMap<string, HParamValue> {
-  if (typeof values !== 'object' || values === null)
-    throw new InvalidArgumentError(`expected hyperparameters by name, got ${String(values)}`, what);
+  if (!(values instanceof Map) && !(typeof values === 'object' && values !== null && isPlain(values)))
+    throw new InvalidArgumentError(`expected hyperparameters by name, got ${shown(values)}`, what);
   const found = new Map<string, HParamValue>();
   const entries: Iterable<[string | HParam, HParamValue]> =
     values instanceof Map ? values : Object.entries(values);

@@ -4,7 +4,7 @@ import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { EagreError, listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, Tensor, Variable, withBackend } from '@eagre/core';
-import { threads } from '@eagre/core/internal';
+import { getRow, setRow, threads } from '@eagre/core/internal';
 import { describe, expect, it } from 'vitest';
 import { type AnyFunction, Arguments, broken, bytesOf, LARGE, parameters, show } from './bad-arguments.ts';
 import { fuzz } from './fuzz.ts';
@@ -114,6 +114,12 @@ describe.each(listBackends().map((b) => [b.name] as const))('what only the value
       });
     },
   );
+
+  it('gives strings to no kernel', () => {
+    const words = constant(['a', 'b']);
+    expect(on(() => getRow(words, constant(0, 'int32')))).toThrow(core.UnimplementedError);
+    expect(on(() => setRow(words, constant(0, 'int32'), constant('c')))).toThrow(core.UnimplementedError);
+  });
 
   it('refuses what no memory holds, and goes on', () => {
     for (const size of [2 ** 40, 2 ** 52, Number.MAX_SAFE_INTEGER]) {

@@ -19,7 +19,10 @@ export class Findings {
   /** Keeps an error that is none of Eagre's own, by the line that threw it. @returns whether it was one of those. */
   isOwn(error: unknown, name: string, where: () => string): error is EagreError {
     if (error instanceof EagreError && error.code !== 'INTERNAL') return true;
+    // What the file system says, and what functions of the test itself do with what they get.
+    if (error instanceof Error && 'syscall' in error) return false;
     const text = error instanceof Error ? error.stack : String(error);
+    if (/^\s*at .*\.test\.ts/.test(/^\s*at .*/m.exec(text ?? '')?.[0] ?? '')) return false;
     const at = /at .*(?:packages|native).*/.exec(text ?? '')?.[0] ?? '';
     this.add(`${name} ${at}`, `${where()}: ${String(error)}`);
     return false;
@@ -29,31 +32,44 @@ export class Findings {
   list(about: string): string[] {
     const list = [...this.#problems].map(([key, text]) => `${key}\n      ${text}`);
     if (process.env.EAGRE_FUZZ_LOG)
-      console.log(
+      console.info(
         `${about}: ${this.calls} calls, ${this.values} values, ${list.length} problems\n${list.join('\n')}`,
       );
     return list;
   }
 }
 
-/**
- * Calls `attempt` for each item, round after round until `seconds` are over, each time in a scope and with random numbers of its own,
- * that EAGRE_FUZZ_SEED tells (1 unless set).
- */
-export function fuzz<Item>(
+type Attempt<Item, R> = (item: Item, random: () => number, findings: Findings) => R;
+
+/** Each item with random numbers of its own, that EAGRE_FUZZ_SEED tells (1 unless set), round after round until `seconds` are over. */
+function* rounds<Item>(
   items: readonly Item[],
   seconds: number,
-  attempt: (item: Item, random: () => number, findings: Findings) => void,
-): Findings {
-  const findings = new Findings();
+  findings: Findings,
+): Generator<[Item, () => number]> {
   const end = performance.now() + seconds * 1000;
   for (let round = 0; performance.now() < end; round++) {
-    items.forEach((item, i) => {
-      scope(() => {
-        attempt(item, generator(SEED * 1_000_003 + round * 1009 + i), findings);
-        findings.calls++;
-      });
-    });
+    for (const [i, item] of items.entries()) {
+      yield [item, generator(SEED * 1_000_003 + round * 1009 + i)];
+      findings.calls++;
+    }
   }
+}
+
+/** Calls `attempt` for each item, each time in a scope, round after round. */
+export function fuzz<Item>(items: readonly Item[], seconds: number, attempt: Attempt<Item, void>): Findings {
+  const findings = new Findings();
+  for (const [item, random] of rounds(items, seconds, findings)) scope(() => attempt(item, random, findings));
+  return findings;
+}
+
+/** The same for what takes time; without scopes, which end at once. */
+export async function fuzzAsync<Item>(
+  items: readonly Item[],
+  seconds: number,
+  attempt: Attempt<Item, Promise<void>>,
+): Promise<Findings> {
+  const findings = new Findings();
+  for (const [item, random] of rounds(items, seconds, findings)) await attempt(item, random, findings);
   return findings;
 }

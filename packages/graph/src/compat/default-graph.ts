@@ -1,5 +1,6 @@
-import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { type DType, FailedPreconditionError } from '@eagre/backend';
 import type { Shape, Tensor } from '@eagre/core';
+import { checkDTypeName, checkList, checkPartialShape } from '@eagre/core/internal';
 import { currentGraph, entered, enterGraph } from './entering.ts';
 import { Graph } from './graph.ts';
 
@@ -55,11 +56,13 @@ export function placeholder(
   options: { readonly name?: string } = {},
 ): Tensor {
   const { body, tracer } = currentGraph('tf.placeholder()');
+  checkDTypeName(dtype, 'placeholder');
   const name = body.nameScope + (options.name ?? 'Placeholder');
   if (shape === null) return tracer.ranklessArgument(dtype, name);
-  for (const size of shape)
-    if (typeof size === 'number' && (!Number.isInteger(size) || size < 0))
-      throw new InvalidArgumentError(`${size} is no size`, 'placeholder');
+  checkPartialShape(
+    checkList(shape, 'the shape', 'placeholder').map((size) => (typeof size === 'string' ? null : size)),
+    'placeholder',
+  );
   const traced: Shape = body.traced(shape);
   return tracer.argument(dtype, traced, name);
 }

@@ -1,7 +1,8 @@
-import type { Tensor, Variable } from '@eagre/core';
+import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { checkFunction, checkList, shown } from '@eagre/core/internal';
 import { conform } from '../signature.ts';
 import { rebuilder, results } from '../structure.ts';
-import type { TensorSpec } from '../tensor-spec.ts';
+import { TensorSpec } from '../tensor-spec.ts';
 import { placeholder } from './default-graph.ts';
 import { Graph } from './graph.ts';
 import { hasEffect } from './session-tracer.ts';
@@ -26,7 +27,12 @@ export type GraphCallable<F extends (...args: never[]) => unknown> = F & {
 export function graphCallable(
   signature: readonly TensorSpec[],
 ): <F extends (...args: never[]) => unknown>(fn: F) => GraphCallable<F> {
+  const op = 'tf.graphCallable';
+  for (const [i, spec] of checkList(signature, 'the list of specs', op).entries())
+    if (!(spec instanceof TensorSpec))
+      throw new InvalidArgumentError(`spec ${i} is ${shown(spec)}, expected a tf.TensorSpec`, op);
   return <F extends (...args: never[]) => unknown>(fn: F) => {
+    checkFunction(fn, 'what writes the graph', op);
     const graph = new Graph();
     const [args, { tensors, structure }] = graph.asDefault(() => {
       const given = signature.map(({ dtype, shape, name }, i) =>

@@ -1,7 +1,7 @@
 // What a TensorArray holds, and how many elements that are.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { context, isUnknownSize, viewOf } from '@eagre/core/internal';
+import { checkListSize, context, isUnknownSize, viewOf } from '@eagre/core/internal';
 import { FunctionTracer } from '../tracer.ts';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
@@ -19,8 +19,14 @@ export class Unwritten {
 /** The elements, null where nothing was written; in a graph, maybe all of them in one tensor. */
 export type Contents = Versions<Tensor | null> | Unwritten | Tensor;
 
+/** @throws ResourceExhaustedError for more elements than lists of tensors hold. */
+export function checkLength(size: number): void {
+  checkListSize(size, 'elements', 'collect them in fewer, larger ones', OP);
+}
+
 /** Contents of which nothing is written. */
 export function nothingOf(size: number): Contents {
+  if (!isUnknownSize(size)) checkLength(size);
   return isUnknownSize(size)
     ? new Unwritten(size)
     : new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));

@@ -1,6 +1,7 @@
 // One of several branches, by a value.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { debugging, logicalAnd, logicalNot, logicalOr, Tensor, type TensorLike } from '@eagre/core';
+import { checkFlag, checkFunction, checkOptionNames, shown } from '@eagre/core/internal';
 import { tracedCase } from './case.ts';
 import { branchIndex, predicate } from './known.ts';
 import {
@@ -19,11 +20,6 @@ import {
 
 /** Something that a branch does: it takes nothing, and gives tensors in arrays, maps and plain objects, or nothing. */
 export type Branch<R> = () => R;
-
-function checkFunction(fn: unknown, what: string, op: string): void {
-  if (typeof fn !== 'function')
-    throw new InvalidArgumentError(`${what} must be a function, got ${typeof fn}`, op);
-}
 
 /**
  * What `trueFn` returns where `pred` (one bool) is true, and what `falseFn` returns where it is false:
@@ -60,6 +56,7 @@ export function switchCase<R, D = never>(
   options: { readonly default?: Branch<D> } = {},
 ): Tensors<R | D> {
   const op = 'tf.switchCase';
+  checkOptionNames(options, { default: true }, op);
   const keys = typeof branches === 'object' && branches !== null ? Object.keys(branches) : [];
   if (keys.length === 0) throw new InvalidArgumentError('expected a list of at least one function', op);
   if (keys.some((key, i) => key !== String(i)))
@@ -91,13 +88,18 @@ export function caseOf<R, D = never>(
   options: { readonly default?: Branch<D>; readonly exclusive?: boolean } = {},
 ): Tensors<R | D> {
   const op = 'tf.case';
+  checkOptionNames(options, { default: true, exclusive: true }, op);
   if (!Array.isArray(pairs) || pairs.length === 0)
     throw new InvalidArgumentError('expected a list of at least one [predicate, function]', op);
   const list = pairs as readonly (readonly [pred: TensorLike, fn: Branch<R>])[];
-  list.forEach((pair, i) => checkFunction(pair[1], `the second part of pair ${i}`, op));
+  list.forEach((pair, i) => {
+    if (!Array.isArray(pair) || pair.length !== 2)
+      throw new InvalidArgumentError(`pair ${i} is ${shown(pair)}, expected [predicate, function]`, op);
+    checkFunction(pair[1], `the second part of pair ${i}`, op);
+  });
   if (options.default !== undefined) checkFunction(options.default, 'default', op);
   const predicates = list.map(([pred]) => predicate(pred, op));
-  if (options.exclusive === true) checkExclusive(predicates);
+  if (checkFlag(options.exclusive, 'exclusive', op)) checkExclusive(predicates);
   const names = list.map((_, i) => `the function of pair ${i}`);
   const functions: Branch<unknown>[] = list.map(([, fn]) => fn);
   if (options.default !== undefined) {

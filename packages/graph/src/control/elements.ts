@@ -1,7 +1,19 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, shapeOf, type Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
-import { context, getRow, isCompatible, isUnknownSize, showShape, toOwnTensor } from '@eagre/core/internal';
+import {
+  checkDTypeName,
+  checkFlag,
+  checkFunction,
+  checkOptionNames,
+  context,
+  getRow,
+  isCompatible,
+  isUnknownSize,
+  showShape,
+  toOwnTensor,
+} from '@eagre/core/internal';
+import { checkSignature } from '../signature.ts';
 import { isPlain } from '../structure.ts';
 import { TensorSpec } from '../tensor-spec.ts';
 import { FunctionTracer } from '../tracer.ts';
@@ -30,8 +42,7 @@ class Elements {
   readonly #slices: readonly (readonly Tensor[])[] | null;
 
   constructor(fn: unknown, elems: unknown, op: string) {
-    if (typeof fn !== 'function')
-      throw new InvalidArgumentError(`fn must be a function, got ${typeof fn}`, op);
+    checkFunction(fn, 'fn', op);
     this.#nest = flatten(elems, op);
     this.#tensors = this.#nest.leaves.map((leaf) => {
       if (leaf instanceof TensorArray)
@@ -97,8 +108,14 @@ class Elements {
  */
 export function mapFn<E, R>(fn: (elem: Tensors<E>) => R, elems: E, options: MapOptions = {}): Tensors<R> {
   const op = 'tf.mapFn';
-  const elements = new Elements(fn, elems, op);
+  checkOptionNames(options, { fnOutputSignature: true }, op);
   const { fnOutputSignature: signature } = options;
+  if (signature !== undefined)
+    checkSignature(signature, 'fnOutputSignature', op, (leaf) => {
+      if (typeof leaf === 'string') checkDTypeName(leaf as DType, op);
+      return typeof leaf === 'string';
+    });
+  const elements = new Elements(fn, elems, op);
   const call = (elem: unknown): Nest => {
     const result: unknown = fn(elem as Tensors<E>);
     return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
@@ -197,15 +214,19 @@ function conform(value: unknown, signature: OutputSignature, where: string): unk
   return Object.fromEntries(fields.map(([k, s]) => [k, conform(given[k], s, `${where}.${k}`)]));
 }
 
-/** Goes through the elements with a state. @returns the last state, and all of them in the places of the elements if `keep` is set. */
+type Step = (state: unknown, elem: unknown) => unknown;
+
+/** Goes through the elements with a state. @returns the last state, or all of them in the places of the elements if `keep` is set. */
 function fold(
-  fn: (state: unknown, elem: unknown) => unknown,
+  fn: Step,
   elems: unknown,
-  initializer: unknown,
-  reverse: boolean,
-  keep: boolean,
-  op: string,
+  options: { readonly initializer?: unknown; readonly reverse?: boolean },
+  { op, keep, backward }: { readonly op: string; readonly keep: boolean; readonly backward?: boolean },
 ): unknown {
+  if (keep) checkOptionNames(options, { initializer: true, reverse: true }, op);
+  else checkOptionNames<{ readonly initializer?: unknown }>(options, { initializer: true }, op);
+  const { initializer } = options;
+  const reverse = backward ?? checkFlag(options.reverse, 'reverse', op);
   const elements = new Elements(fn, elems, op);
   const { count, limit } = elements;
   const last = typeof limit === 'number' ? constant(limit - 1, 'int32') : limit.sub(1);
@@ -259,8 +280,7 @@ export function foldl(
   elems: unknown,
   options: { readonly initializer?: unknown } = {},
 ): unknown {
-  const { initializer } = options;
-  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, false, false, 'tf.foldl');
+  return fold(fn as Step, elems, options, { op: 'tf.foldl', keep: false });
 }
 
 /** As `tf.foldl`, from the last element to the first. */
@@ -278,8 +298,7 @@ export function foldr(
   elems: unknown,
   options: { readonly initializer?: unknown } = {},
 ): unknown {
-  const { initializer } = options;
-  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, true, false, 'tf.foldr');
+  return fold(fn as Step, elems, options, { op: 'tf.foldr', keep: false, backward: true });
 }
 
 /**
@@ -303,6 +322,5 @@ export function scan(
   elems: unknown,
   options: { readonly initializer?: unknown; readonly reverse?: boolean } = {},
 ): unknown {
-  const { initializer, reverse = false } = options;
-  return fold(fn as (s: unknown, e: unknown) => unknown, elems, initializer, reverse, true, 'tf.scan');
+  return fold(fn as Step, elems, options, { op: 'tf.scan', keep: true });
 }

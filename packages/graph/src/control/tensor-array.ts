@@ -1,10 +1,4 @@
-import {
-  type DType,
-  dtypeTraits,
-  InvalidArgumentError,
-  OutOfRangeError,
-  UnimplementedError,
-} from '@eagre/backend';
+import { type DType, InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import {
   concat,
   constant,
@@ -21,19 +15,23 @@ import {
   zeros,
 } from '@eagre/core';
 import {
-  checkShape,
+  checkDTypeName,
+  checkFlag,
+  checkOptionNames,
+  checkPartialShape,
   context,
   getRow,
   isCompatible,
   isUnknownSize,
   knownSize,
+  type OptionNames,
   sameShape,
   setRow,
   showShape,
   toOwnTensor,
   toTensor,
 } from '@eagre/core/internal';
-import { type Contents, nothingOf, runsOf, sizeOption, Unwritten } from './array-contents.ts';
+import { type Contents, checkLength, nothingOf, runsOf, sizeOption, Unwritten } from './array-contents.ts';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
@@ -57,6 +55,12 @@ interface Traits {
 }
 
 const OP = 'TensorArray';
+const optionNames: OptionNames<TensorArrayOptions> = {
+  size: true,
+  dynamicSize: true,
+  elementShape: true,
+  inferShape: true,
+};
 const NO_ELEMENTS: TensorArrayOptions = { size: 0 };
 
 const isKnown = (shape: PartialShape | null): shape is Shape => shape !== null && !shape.includes(null);
@@ -88,17 +92,12 @@ export class TensorArray {
    * known while tracing.
    */
   constructor(dtype: DType, options: TensorArrayOptions = {}) {
-    if (!Object.hasOwn(dtypeTraits, dtype))
-      throw new InvalidArgumentError(
-        `'${String(dtype)}' is no dtype; new tf.TensorArray('float32', { size })`,
-        OP,
-      );
-    const { dynamicSize = false, elementShape = null, inferShape = true } = options;
-    if (elementShape !== null)
-      checkShape(
-        elementShape.map((d) => d ?? 0),
-        OP,
-      );
+    checkDTypeName(dtype, OP);
+    checkOptionNames(options, optionNames, OP);
+    const { elementShape = null } = options;
+    const dynamicSize = checkFlag(options.dynamicSize, 'dynamicSize', OP);
+    const inferShape = checkFlag(options.inferShape ?? true, 'inferShape', OP);
+    if (elementShape !== null) checkPartialShape(elementShape, OP);
     const size = sizeOption(options.size, dynamicSize);
     this.#traits = { dtype, dynamicSize, inferShape, elementShape };
     this.contents = nothingOf(size);
@@ -127,7 +126,7 @@ export class TensorArray {
    */
   write(index: TensorLike, value: TensorLike): TensorArray {
     const row = this.#element(value);
-    const at = knownNumbers(index, OP)?.[0];
+    const at = knownIndex(index);
     if (at === undefined && this.dynamicSize) {
       throw new UnimplementedError(
         'an array of dynamic size is written at an index that is not known while tracing: give it { size }, the most elements that there will be, and no dynamicSize',
@@ -136,6 +135,7 @@ export class TensorArray {
     }
     if (at !== undefined) {
       this.#checkIndex(at, 'write', this.dynamicSize);
+      if (at >= this.#size) checkLength(at + 1);
       if (this.contents instanceof Versions) return this.#version(this.contents.with(at, row, null));
       if (at >= this.#size) return this.#version(this.#versions()).write(index, row);
     }
@@ -148,7 +148,7 @@ export class TensorArray {
    * known.
    */
   read(index: TensorLike): Tensor {
-    const at = knownNumbers(index, OP)?.[0];
+    const at = knownIndex(index);
     if (at !== undefined) {
       this.#checkIndex(at, 'read', false);
       if (this.contents instanceof Versions) return this.contents.get(at) ?? this.#unwritten(at);
@@ -170,7 +170,7 @@ export class TensorArray {
 
   /** The elements at `indices` (rank 1): [n, ...elementShape]. @throws OutOfRangeError for an index outside of the array. */
   gather(indices: TensorLike): Tensor {
-    const known = knownNumbers(indices, OP);
+    const known = knownList(indices, 'indices');
     if (known === null || this.contents instanceof Tensor)
       return gather(this.#rows('gather from'), indexTensor(indices));
     if (known.length === 0) return zeros([0, ...this.#shape('gather')], { dtype: this.dtype });
@@ -220,7 +220,7 @@ export class TensorArray {
    */
   scatter(indices: TensorLike, value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'scatter');
-    const known = knownNumbers(indices, OP);
+    const known = knownList(indices, 'indices');
     const n = known?.length ?? toTensor(indices).size;
     if (rows.shape[0] !== n) throw new InvalidArgumentError(`${n} indices for ${rows.shape[0]} tensors`, OP);
     if (known !== null) {
@@ -238,7 +238,7 @@ export class TensorArray {
    */
   split(value: TensorLike, lengths: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'split');
-    const sizes = knownNumbers(lengths, OP);
+    const sizes = knownList(lengths, 'lengths');
     if (sizes === null)
       throw new InvalidArgumentError('the lengths of split must be known while tracing', OP);
     if (sizes.length !== this.#size && !this.dynamicSize) {
@@ -437,4 +437,19 @@ export class TensorArray {
 function indexTensor(index: TensorLike): Tensor {
   const t = toTensor(index instanceof Variable ? index.read() : index, 'int32');
   return t.dtype === 'uint8' ? t.cast('int32') : t;
+}
+
+/** One index; undefined where it differs from run to run. @throws InvalidArgumentError for none or several. */
+function knownIndex(index: TensorLike): number | undefined {
+  const known = knownNumbers(index, OP);
+  const count = known?.length ?? toTensor(index).size;
+  if (count !== 1) throw new InvalidArgumentError(`expected one index, got ${count}`, OP);
+  return known?.[0];
+}
+
+/** A list of integers; null where they differ from run to run. @throws InvalidArgumentError unless it has one axis. */
+function knownList(list: TensorLike, what: string): readonly number[] | null {
+  const { rank } = toTensor(list, 'int32');
+  if (rank !== 1) throw new InvalidArgumentError(`${what} must have one axis, got rank ${rank}`, OP);
+  return knownNumbers(list, OP);
 }

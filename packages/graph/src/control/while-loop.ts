@@ -1,7 +1,7 @@
 // A body that runs as long as a condition holds.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { constant, logicalAnd, Tensor, type TensorLike } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { checkFunction, checkOptionNames, context } from '@eagre/core/internal';
 import { knownNumbers, predicate } from './known.ts';
 import {
   describe,
@@ -68,9 +68,9 @@ export function whileLoop(
   loopVars: unknown,
   options: WhileLoopOptions = {},
 ): unknown {
-  for (const [what, fn] of [['cond', cond] as const, ['body', body] as const])
-    if (typeof fn !== 'function')
-      throw new InvalidArgumentError(`${what} must be a function, got ${typeof fn}`, OP);
+  checkFunction(cond, 'cond', OP);
+  checkFunction(body, 'body', OP);
+  checkOptionNames(options, { maximumIterations: true }, OP);
   const initial = flatten(loopVars, OP);
   if (initial.leaves.length === 0) throw new InvalidArgumentError('at least one loop variable is needed', OP);
   const loop = new Loop(cond, body, initial, Array.isArray(loopVars), iterations(options.maximumIterations));

@@ -1,6 +1,6 @@
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { checkFlag, checkOptionNames, checkPath, type OptionNames } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { unbuilt } from '../saving.ts';
 import { Callback } from './callback.ts';
@@ -37,7 +37,11 @@ export class BackupAndRestore extends Callback {
   /** @param backupDir a folder for this purpose alone. */
   constructor(backupDir: string, options: BackupAndRestoreOptions = {}) {
     super();
-    checkOptionNames(options, names, 'BackupAndRestore');
+    const owner = 'BackupAndRestore';
+    checkPath(backupDir, 'the folder', owner);
+    checkOptionNames(options, names, owner);
+    checkFlag(options.doubleCheckpoint, 'doubleCheckpoint', owner);
+    checkFlag(options.deleteCheckpoint, 'deleteCheckpoint', owner);
     this.#folder = backupDir;
     this.#options = options;
     this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'BackupAndRestore'));

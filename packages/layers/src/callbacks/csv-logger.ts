@@ -1,4 +1,5 @@
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { InvalidArgumentError } from '@eagre/core';
+import { checkFlag, checkOptionNames, checkPath, type OptionNames, shown } from '@eagre/core/internal';
 import { makeFolders, nodeBuiltin } from '@eagre/formats';
 import { Callback, type Logs } from './callback.ts';
 
@@ -20,10 +21,15 @@ export class CSVLogger extends Callback {
   /** @throws InvalidArgumentError for what is no option. */
   constructor(path: string, options: CSVLoggerOptions = {}) {
     super();
-    checkOptionNames(options, names, 'CSVLogger');
+    const owner = 'CSVLogger';
+    checkPath(path, 'the path', owner);
+    checkOptionNames(options, names, owner);
+    const { separator = ',', append } = options;
+    if (typeof separator !== 'string' || separator === '')
+      throw new InvalidArgumentError(`separator must be text, got ${shown(separator)}`, owner);
     this.#path = path;
-    this.#separator = options.separator ?? ',';
-    this.#append = options.append ?? false;
+    this.#separator = separator;
+    this.#append = checkFlag(append, 'append', owner);
   }
 
   override async onTrainBegin(): Promise<void> {

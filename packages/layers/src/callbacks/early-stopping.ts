@@ -1,6 +1,6 @@
 import type { Tensor } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
-import { Callback, type Logs } from './callback.ts';
+import { checkFlag, checkNumber, checkOneOf, checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { Callback, type Logs, VERBOSITY } from './callback.ts';
 import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 
 export interface EarlyStoppingOptions extends MonitorOptions {
@@ -35,10 +35,17 @@ export class EarlyStopping extends Callback {
   #wait = 0;
   #weights: Tensor[] | undefined;
 
-  /** @throws InvalidArgumentError for what is no option. */
+  /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
   constructor(options: EarlyStoppingOptions = {}) {
     super();
-    checkOptionNames(options, names, 'EarlyStopping');
+    const owner = 'EarlyStopping';
+    checkOptionNames(options, names, owner);
+    const { patience = 0, startFromEpoch = 0, baseline = 0, restoreBestWeights, verbose = 0 } = options;
+    checkNumber(patience, 'patience', owner, 0);
+    checkNumber(startFromEpoch, 'startFromEpoch', owner, 0);
+    checkNumber(baseline, 'baseline', owner);
+    checkFlag(restoreBestWeights, 'restoreBestWeights', owner);
+    checkOneOf(verbose, VERBOSITY, 'verbose', owner);
     this.#options = options;
     this.#monitor = new Monitor(options, 'EarlyStopping');
   }

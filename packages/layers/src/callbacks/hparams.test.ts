@@ -66,8 +66,8 @@ it('writes to a writer that goes on, and that training has failed', async () => 
 
 it('refuses what are no hyperparameters', () => {
   expect(() => new HParams(root, { x: [1] as never })).toThrow(InvalidArgumentError);
-  expect(() => new HParams(null as never, {})).toThrow('expected a writer or a folder');
-  expect(() => new HParams(root, {}, { trialId: 3 as never })).toThrow('trialId is 3');
+  expect(() => new HParams(null as never, {})).toThrow('the writer or the folder must be a path');
+  expect(() => new HParams(root, {}, { trialId: 3 as never })).toThrow('trialId must be a string, got 3');
   expect(() => summary.hparamsEnd('done' as never)).toThrow('success, failure, running');
   expect(summary.hparamsEnd()).toBe(false);
 });

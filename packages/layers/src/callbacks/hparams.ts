@@ -1,5 +1,5 @@
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames } from '@eagre/core/internal';
+import { FailedPreconditionError } from '@eagre/core';
+import { checkOptionNames, checkPath, checkText } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { hparamsByName } from '@eagre/summary/internal';
 import { Callback } from './callback.ts';
@@ -34,11 +34,9 @@ export class HParams extends Callback {
     options: HParamsCallbackOptions = {},
   ) {
     super();
-    if (typeof writer !== 'string' && !(writer instanceof summary.SummaryWriter))
-      throw new InvalidArgumentError(`expected a writer or a folder, got ${String(writer)}`, 'HParams');
+    if (!(writer instanceof summary.SummaryWriter)) checkPath(writer, 'the writer or the folder', 'HParams');
     checkOptionNames(options, { trialId: true }, 'HParams');
-    if (options.trialId !== undefined && typeof options.trialId !== 'string')
-      throw new InvalidArgumentError(`trialId is ${String(options.trialId)}, expected a string`, 'HParams');
+    if (options.trialId !== undefined) checkText(options.trialId, 'trialId', 'HParams');
     this.#writer = writer;
     this.#hparams = new Map(hparamsByName(hparams, 'HParams'));
     this.#options = options;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { isPlain, shown } from '@eagre/core/internal';
 import { Callback } from './callback.ts';
 
 type Name = Extract<keyof Callback, `on${string}`>;
@@ -11,6 +12,11 @@ export class LambdaCallback extends Callback {
   /** @throws InvalidArgumentError for a name that is no method of `Callback`. */
   constructor(functions: LambdaCallbackFunctions) {
     super();
+    if (typeof functions !== 'object' || functions === null || !isPlain(functions))
+      throw new InvalidArgumentError(
+        `expected functions by name, such as { onEpochEnd }, got ${shown(functions)}`,
+        'LambdaCallback',
+      );
     for (const [name, fn] of Object.entries(functions)) {
       if (fn === undefined) continue;
       if (!/^on[A-Z]/.test(name) || !(name in Callback.prototype) || typeof fn !== 'function') {

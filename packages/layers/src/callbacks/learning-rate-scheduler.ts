@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames } from '@eagre/core/internal';
-import { Callback } from './callback.ts';
+import { checkFunction, checkOneOf, checkOptionNames } from '@eagre/core/internal';
+import { Callback, VERBOSITY } from './callback.ts';
 
 export interface LearningRateSchedulerOptions {
   /** 1: say what the rate is. */
@@ -18,13 +18,10 @@ export class LearningRateScheduler extends Callback {
     options: LearningRateSchedulerOptions = {},
   ) {
     super();
-    if (typeof schedule !== 'function') {
-      throw new InvalidArgumentError(
-        `expected a function of the epoch and the learning rate, got ${typeof schedule}`,
-        'LearningRateScheduler',
-      );
-    }
-    checkOptionNames(options, { verbose: true }, 'LearningRateScheduler');
+    const owner = 'LearningRateScheduler';
+    checkFunction(schedule, 'the schedule', owner);
+    checkOptionNames(options, { verbose: true }, owner);
+    checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
     this.#schedule = schedule;
     this.#verbose = options.verbose ?? 0;
   }

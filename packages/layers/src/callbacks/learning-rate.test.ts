@@ -73,7 +73,7 @@ test('LearningRateScheduler', async () => {
     [2, 0.5],
   ]);
   expect(history.learning_rate).toEqual([1, 0.5, 0.25]);
-  expect(() => new LearningRateScheduler(0.1 as never)).toThrow('expected a function');
+  expect(() => new LearningRateScheduler(0.1 as never)).toThrow('the schedule must be a function, got 0.1');
   await expect(run([{ loss: 1 }], new LearningRateScheduler(() => Number.NaN))).rejects.toThrow(
     'must return a number of at least 0, got NaN',
   );

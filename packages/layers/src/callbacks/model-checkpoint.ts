@@ -1,7 +1,14 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import {
+  checkFlag,
+  checkNumber,
+  checkOneOf,
+  checkOptionNames,
+  checkPath,
+  type OptionNames,
+} from '@eagre/core/internal';
 import { formatOf } from '../saving.ts';
-import { Callback, type Logs } from './callback.ts';
+import { Callback, type Logs, VERBOSITY } from './callback.ts';
 import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
 
@@ -38,7 +45,12 @@ export class ModelCheckpoint extends Callback {
   /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for what is no option. */
   constructor(path: string, options: ModelCheckpointOptions = {}) {
     super();
-    checkOptionNames(options, names, 'ModelCheckpoint');
+    const owner = 'ModelCheckpoint';
+    checkPath(path, 'the path', owner);
+    checkOptionNames(options, names, owner);
+    checkNumber(options.initialValueThreshold ?? 0, 'initialValueThreshold', owner);
+    checkFlag(options.saveBestOnly, 'saveBestOnly', owner);
+    checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
     formatOf(path.replace(PLACE, '0'));
     for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {

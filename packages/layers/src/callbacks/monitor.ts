@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from '@eagre/core';
-import type { OptionNames } from '@eagre/core/internal';
+import { checkNumber, checkOneOf, checkText, type OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callback.ts';
 
 export interface MonitorOptions {
@@ -29,9 +28,9 @@ export class Monitor {
   /** @param owner the callback, for messages. */
   constructor(options: MonitorOptions, owner: string) {
     const { monitor = 'val_loss', mode = 'auto', minDelta = 0 } = options;
-    if (!['auto', 'min', 'max'].includes(mode)) {
-      throw new InvalidArgumentError(`unknown mode '${mode}'; expected auto, min or max`, owner);
-    }
+    checkText(monitor, 'monitor', owner);
+    checkOneOf(mode, ['auto', 'min', 'max'], 'mode', owner);
+    checkNumber(minDelta, 'minDelta', owner);
     this.name = monitor;
     this.#owner = owner;
     this.#sign = mode === 'max' || (mode === 'auto' && GROWING.test(monitor)) ? 1 : -1;

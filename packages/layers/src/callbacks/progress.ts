@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '@eagre/core';
+import { checkText, shown } from '@eagre/core/internal';
 import type { SingleBar } from 'cli-progress';
 import { Callback, type Logs } from './callback.ts';
 
@@ -22,6 +24,9 @@ export class ProgressBar extends Callback {
    */
   constructor(label = 'Epoch', out: NodeJS.WriteStream | undefined = globalThis.process?.stdout) {
     super();
+    checkText(label, 'the label', 'ProgressBar');
+    if (out !== undefined && typeof (out as Partial<NodeJS.WriteStream> | null)?.write !== 'function')
+      throw new InvalidArgumentError(`expected a stream to write to, got ${shown(out)}`, 'ProgressBar');
     this.#label = label;
     this.#out = out;
   }

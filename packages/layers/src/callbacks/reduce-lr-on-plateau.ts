@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
-import { Callback, type Logs } from './callback.ts';
+import { checkNumber, checkOneOf, checkOptionNames, type OptionNames, shown } from '@eagre/core/internal';
+import { Callback, type Logs, VERBOSITY } from './callback.ts';
 import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
 
 export interface ReduceLROnPlateauOptions extends MonitorOptions {
@@ -36,14 +36,20 @@ export class ReduceLROnPlateau extends Callback {
   /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for what is no option. */
   constructor(options: ReduceLROnPlateauOptions = {}) {
     super();
-    checkOptionNames(options, names, 'ReduceLROnPlateau');
+    const owner = 'ReduceLROnPlateau';
+    checkOptionNames(options, names, owner);
     this.#factor = options.factor ?? 0.1;
-    if (!(this.#factor >= 0 && this.#factor < 1)) {
+    if (typeof this.#factor !== 'number' || !(this.#factor >= 0 && this.#factor < 1)) {
       throw new InvalidArgumentError(
-        `factor must be at least 0 and less than 1, got ${this.#factor}`,
-        'ReduceLROnPlateau',
+        `factor must be at least 0 and less than 1, got ${shown(this.#factor)}`,
+        owner,
       );
     }
+    const { patience = 10, cooldown = 0, minLr = 0, verbose = 0 } = options;
+    checkNumber(patience, 'patience', owner, 0);
+    checkNumber(cooldown, 'cooldown', owner, 0);
+    checkNumber(minLr, 'minLr', owner, 0);
+    checkOneOf(verbose, VERBOSITY, 'verbose', owner);
     this.#options = { minDelta: 1e-4, ...options };
     this.#monitor = new Monitor(this.#options, 'ReduceLROnPlateau');
   }

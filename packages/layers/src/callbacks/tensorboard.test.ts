@@ -261,8 +261,12 @@ it('evaluate by itself writes too, and an error leaves no writer behind', async 
 
 it('says at once what cannot be', () => {
   expect(() => new TensorBoard('logs', { profileBatch: 2 as never })).toThrow(UnimplementedError);
-  expect(() => new TensorBoard('logs', { updateFreq: 0 })).toThrow('updateFreq is 0');
+  expect(() => new TensorBoard('logs', { updateFreq: 0 })).toThrow(
+    'updateFreq must be an integer of at least 1, got 0',
+  );
   expect(() => new TensorBoard('logs', { histogramFreq: -1 })).toThrow(InvalidArgumentError);
-  expect(() => new TensorBoard({ logDir: 'logs' } as never)).toThrow('path of a folder');
+  expect(() => new TensorBoard({ logDir: 'logs' } as never)).toThrow(
+    'the folder must be a path, got an object',
+  );
   expect(() => new TensorBoard('logs', { embeddingsMetadata: 'x.tsv' })).toThrow('without embeddingsFreq');
 });

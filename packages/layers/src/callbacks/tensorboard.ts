@@ -1,5 +1,5 @@
 import { InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { checkCount, checkFlag, checkOptionNames, checkPath, type OptionNames } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { trainingOf } from '../compile.ts';
 import type { Model } from '../model.ts';
@@ -31,6 +31,8 @@ export interface TensorBoardOptions {
   /** The path of a file with a line for each row of all embeddings, or one for each layer by name; relative to the folder. */
   readonly embeddingsMetadata?: string | Readonly<Record<string, string>>;
 }
+
+const OWNER = 'TensorBoard';
 
 const names: OptionNames<TensorBoardOptions> = {
   histogramFreq: true,
@@ -73,9 +75,8 @@ export class TensorBoard extends Callback {
    */
   constructor(logDir = 'logs', options: TensorBoardOptions = {}) {
     super();
-    if (typeof logDir !== 'string')
-      throw new InvalidArgumentError(`expected the path of a folder, got ${String(logDir)}`, 'TensorBoard');
-    checkOptionNames(options, names, 'TensorBoard');
+    checkPath(logDir, 'the folder', OWNER);
+    checkOptionNames(options, names, OWNER);
     const { histogramFreq = 0, embeddingsFreq = 0, updateFreq = 'epoch', embeddingsMetadata } = options;
     if (options.profileBatch !== undefined && options.profileBatch !== 0) {
       throw new UnimplementedError(
@@ -83,12 +84,14 @@ export class TensorBoard extends Callback {
         'TensorBoard',
       );
     }
-    checkCount('histogramFreq', histogramFreq);
-    checkCount('embeddingsFreq', embeddingsFreq);
+    checkCount(histogramFreq, 'histogramFreq', OWNER);
+    checkCount(embeddingsFreq, 'embeddingsFreq', OWNER);
     this.#updateFreq = updateFreq === 'epoch' ? 0 : updateFreq === 'batch' ? 1 : updateFreq;
-    if (updateFreq !== 'epoch') checkCount('updateFreq', this.#updateFreq, 1);
+    if (updateFreq !== 'epoch') checkCount(this.#updateFreq, 'updateFreq', OWNER, 1);
     this.logDir = logDir;
-    const { writeGraph = true, writeImages = false, writeStepsPerSecond = false } = options;
+    const writeGraph = checkFlag(options.writeGraph ?? true, 'writeGraph', OWNER);
+    const writeImages = checkFlag(options.writeImages, 'writeImages', OWNER);
+    const writeStepsPerSecond = checkFlag(options.writeStepsPerSecond, 'writeStepsPerSecond', OWNER);
     this.#options = { histogramFreq, embeddingsFreq, writeGraph, writeImages, writeStepsPerSecond };
     this.#projector = embeddingsFreq > 0 ? new Projector(logDir, embeddingsMetadata) : null;
     if (embeddingsMetadata !== undefined && this.#projector === null)
@@ -241,12 +244,4 @@ export class TensorBoard extends Callback {
     const image = weightImage(weight);
     if (image !== null) summary.image(tag, image, { step });
   }
-}
-
-function checkCount(name: string, value: number, least = 0): void {
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new InvalidArgumentError(
-      `${name} is ${value}, expected an integer of at least ${least}`,
-      'TensorBoard',
-    );
 }

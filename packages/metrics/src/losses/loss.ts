@@ -1,10 +1,11 @@
-import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { type DType, InvalidArgumentError, scope, Tensor, type TensorLike } from '@eagre/core';
 import {
   Callable,
   checkOptionsOf,
   differs,
   inGraphScope,
   sameShape,
+  shown,
   showShape,
   snakeCase,
   toTensor,
@@ -95,7 +96,12 @@ export abstract class Loss extends Callable {
     return inGraphScope(this.name, () => {
       const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
       const t = this.targets(yTrue, p.dtype);
-      const losses = this.call(t, p);
+      const losses: unknown = this.call(t, p);
+      if (!(losses instanceof Tensor))
+        throw new InvalidArgumentError(
+          `a loss gives a tensor with a number for each example, got ${shown(losses)}`,
+          this.name,
+        );
       return scope(() =>
         reduceWeighted(losses, options.sampleWeight ?? null, this.mask(t, p), this.reduction),
       );

@@ -1,0 +1,66 @@
+// What many functions ask of their arguments. `what` names the argument in messages, `op` the function.
+import { InvalidArgumentError } from '@eagre/backend';
+import { show, showShape } from './shape.ts';
+import { Tensor } from './tensor.ts';
+import { Variable } from './variable.ts';
+
+// The text of a function is looked at only where it may be that of a class.
+const isClass = (fn: object): boolean =>
+  Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false && /^class\b/.test(String(fn));
+
+/** A value in a message: short, whatever it is. */
+export function shown(value: unknown): string {
+  if (value instanceof Tensor || value instanceof Variable)
+    return `a tensor of ${value.dtype} ${showShape(value.shape)}`;
+  if (typeof value === 'function') return isClass(value) ? `the class ${value.name}` : 'a function';
+  if (Array.isArray(value))
+    return value.length > 8 ? `an array of ${value.length}` : `[${value.map(shown).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    return prototype === null || prototype === Object.prototype
+      ? 'an object'
+      : `an object of class ${value.constructor.name}`;
+  }
+  return show(value);
+}
+
+function fail(what: string, expected: string, value: unknown, op: string | undefined): never {
+  throw new InvalidArgumentError(`${what} must be ${expected}, got ${shown(value)}`, op);
+}
+
+/** @throws InvalidArgumentError for what cannot be called. */
+export function checkFunction(value: unknown, what: string, op?: string): void {
+  if (typeof value !== 'function' || isClass(value)) fail(what, 'a function', value, op);
+}
+
+/** @throws InvalidArgumentError for what is no string. */
+export function checkText(value: unknown, what: string, op?: string): void {
+  if (typeof value !== 'string') fail(what, 'a string', value, op);
+}
+
+/** @throws InvalidArgumentError for what cannot be the path of a file or a folder: no text, none at all, or with a zero byte. */
+export function checkPath(value: unknown, what: string, op?: string): void {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) fail(what, 'a path', value, op);
+}
+
+/** @throws InvalidArgumentError unless it is an integer of at least `least`. */
+export function checkCount(value: unknown, what: string, op?: string, least = 0): void {
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    fail(what, `an integer of at least ${least}`, value, op);
+}
+
+/** @throws InvalidArgumentError unless it is a number of at least `least`; NaN is none. */
+export function checkNumber(
+  value: unknown,
+  what: string,
+  op?: string,
+  least: number = Number.NEGATIVE_INFINITY,
+): void {
+  if (typeof value !== 'number' || !(value >= least))
+    fail(what, least === Number.NEGATIVE_INFINITY ? 'a number' : `a number of at least ${least}`, value, op);
+}
+
+/** @throws InvalidArgumentError for what is none of these. */
+export function checkOneOf(value: unknown, choices: readonly unknown[], what: string, op?: string): void {
+  if (!choices.includes(value)) fail(what, `one of ${choices.map(show).join(', ')}`, value, op);
+}
