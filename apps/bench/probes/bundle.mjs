@@ -31,8 +31,7 @@ async function writeAsync() {
 }
 
 function read() {
-  const reader = BundleReader.openSync(join(folder, 'ckpt'));
-  for (const { key, bytes } of tensors) reader.readInto(key, bytes);
+  BundleReader.openSync(join(folder, 'ckpt')).readAllInto(tensors.map(({ key, bytes }) => [key, bytes]));
 }
 
 async function readAsync() {
