@@ -89,6 +89,20 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     if (process.env.EAGRE_SCREENSHOT) await page.screenshot({ path: process.env.EAGRE_SCREENSHOT });
   }, 90_000);
 
+  test('fits a telephone', async () => {
+    const phone = await browser.newPage({ viewport: { width: 390, height: 844 }, isMobile: true });
+    try {
+      await phone.goto(server.resolvedUrls?.local[0] as string);
+      const [width, columns] = (await phone.evaluate(`[
+        document.documentElement.scrollWidth,
+        new Set([...document.querySelectorAll('canvas')].map((c) => c.getBoundingClientRect().left)).size,
+      ]`)) as [number, number];
+      expect([width, columns]).toEqual([390, 1]);
+    } finally {
+      await phone.close();
+    }
+  }, 60_000);
+
   test.each([
     'while (n.notEqual(1))',
     'n = n.mod(2)',
