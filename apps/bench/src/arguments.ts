@@ -21,7 +21,7 @@ export const usage = `pnpm bench [names…] [options]
   --seconds 1        how long a turn is
   --quick            --rounds 1 --seconds 0.2, for a first look
   --peers torch,…    which peers: torch, tensorflow, tfjs-wasm, tfjs-cpu; none; all that are found unless given
-  --profile NAME     counts and times the ops of one workload instead
+  --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads`;
 
 /** @throws Error with a message for the user. */

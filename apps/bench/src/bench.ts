@@ -53,7 +53,7 @@ async function main(): Promise<number> {
     }
     // Imported here alone: the driver itself does without Eagre.
     const { profile } = await import('./profile.ts');
-    console.log(profile(workload, options.seconds));
+    console.log(profile(workload, options.seconds, Math.max(...options.threads)));
     return 0;
   }
   const result = await run(options);

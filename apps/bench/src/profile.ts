@@ -10,7 +10,8 @@ import type { TimedWorkload } from './workload.ts';
  * the time since the op before it, so also with the JavaScript around it. What framework code hides from tapes (optimizers,
  * the parts of composite ops) is charged to the op that follows, or to `between the ops` at the end of an iteration.
  */
-export function profile(workload: TimedWorkload, seconds: number): string {
+export function profile(workload: TimedWorkload, seconds: number, threads: number): string {
+  tf.config.threading.setIntraOpParallelismThreads(threads);
   const ops = new Map<string, { count: number; ms: number }>();
   let last = 0;
   const charge = (name: string): void => {
@@ -49,5 +50,5 @@ export function profile(workload: TimedWorkload, seconds: number): string {
       `${((100 * ms) / total).toFixed(1)} %`,
     ]);
   const head = ['Op', 'Calls per iteration', 'µs per iteration', 'µs per call', 'Share'];
-  return `${workload.name}: ${digits((1000 * total) / iterations)} µs per iteration, ${tf.config.threading.getIntraOpParallelismThreads()} threads\n\n${table(head, body)}\n`;
+  return `${workload.name}: ${digits((1000 * total) / iterations)} µs per iteration, ${threads} thread${threads === 1 ? '' : 's'}\n\n${table(head, body)}\n`;
 }
