@@ -2,7 +2,16 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import { InvalidArgumentError, ones, random, Tensor, type Variable, withBackend } from '@eagre/core';
+import {
+  constant,
+  InvalidArgumentError,
+  ones,
+  random,
+  Tensor,
+  type Variable,
+  withBackend,
+} from '@eagre/core';
+import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { Input } from '../functional.ts';
 import type { Layer } from '../layer.ts';
@@ -175,6 +184,101 @@ test('a stateful layer goes on where it stopped', () => {
     expect(layer.weights).toHaveLength(3);
   }
 });
+
+test('a stateful layer goes on in traced functions, with its last states', async () => {
+  const x = sequence(2, 3, 4);
+  for (const Class of [LSTM, GRU, SimpleRNN] as const) {
+    const layer = new Class(3, { stateful: true, returnSequences: true });
+    const expected = [layer(x), layer(x), layer(x), layer(x)].map((y) => y.array());
+    layer.resetStates();
+    const f = tfFunction((x: Tensor): Tensor => layer(x));
+    expect(f(x).array()).toEqual(expected[0]);
+    expect((await f.runAsync(x)).array()).toEqual(expected[1]);
+    expect(layer(x).array()).toEqual(expected[2]);
+    const taped = tfFunction((x: Tensor) => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      const y = layer(x);
+      return [y, tape.gradient(y, x)] as const;
+    });
+    expect(taped(x)[0].array()).toEqual(expected[3]);
+    layer.resetStates();
+    expect(f(x).array()).toEqual(expected[0]);
+    const [h, c] = [ones([2, 3]), ones([2, 3]).mul(2)];
+    const states = layer instanceof LSTM ? [h, c] : [h];
+    layer.resetStates(states);
+    const plain = new Class(3, { returnSequences: true });
+    plain(x);
+    plain.setWeights(layer.getWeights());
+    expect(f(x).array()).toEqual(plain(x, { initialState: states }).array());
+    layer.resetStates();
+    const more = sequence(5, 2, 4);
+    const again = [layer(more), layer(more)].map((y) => y.array());
+    layer.resetStates();
+    expect([f(more), f(more)].map((y) => y.array())).toEqual(again);
+    expect(layer.weights).toHaveLength(3);
+  }
+});
+
+test('a stateful layer is traced for each batch where sizes may be any', () => {
+  const layer = new GRU(3, { stateful: true });
+  layer(sequence(2, 3, 4));
+  layer.resetStates();
+  const f = tfFunction({ inputSignature: [new TensorSpec([null, null, 4])] })(
+    (x: Tensor): Tensor => layer(x),
+  );
+  const [first, second] = sequence(2, 6, 4).split(2, 1) as [Tensor, Tensor];
+  f(first);
+  const y = f(second);
+  layer.resetStates();
+  expect(
+    layer(sequence(2, 6, 4))
+      .sub(y)
+      .abs()
+      .max()
+      .item(),
+  ).toBeLessThan(1e-6);
+});
+
+test('steps that are masked are passed over', () => {
+  const x = sequence(3, 4, 2);
+  const mask = constant([
+    [true, true, false, false],
+    [true, true, true, true],
+    [false, true, true, false],
+  ]);
+  for (const Class of [LSTM, GRU, SimpleRNN] as const) {
+    for (const goBackwards of [false, true]) {
+      const layer = new Class(5, { returnSequences: true, returnState: true, goBackwards });
+      const [all, ...after] = layer(x, { mask }) as unknown as [Tensor, ...Tensor[]];
+      const some = x.slice([2, 1, 0], [1, 2, 2]);
+      const [plain, ...plainAfter] = layer(some) as unknown as [Tensor, ...Tensor[]];
+      const [before, one, two, last] = (all.array() as number[][][])[2] as number[][];
+      expect(before).toEqual([0, 0, 0, 0, 0]);
+      assertClose([one, two], (plain.array() as number[][][])[0]);
+      expect(last).toEqual(two);
+      after.forEach((state, i) => {
+        assertClose((state.array() as number[][])[2], ((plainAfter[i] as Tensor).array() as number[][])[0]);
+      });
+    }
+    const both = new Bidirectional(new Class(5));
+    const part = both(x.slice([0, 0, 0], [1, 2, 2])).array() as number[][];
+    assertClose((both(x, { mask }).array() as number[][])[0], part[0]);
+  }
+  const layer = new LSTM(2, { name: 'masked' });
+  expect(() => layer(x, { mask: ones([3, 4]) })).toThrow('expects a mask of bool [3, 4], got float32 [3, 4]');
+  expect(() => layer(x, { mask: constant([true]) })).toThrow('expects a mask of bool [3, 4], got bool [1]');
+});
+
+function assertClose(found: unknown, expected: unknown): void {
+  expect(
+    constant(found as number[])
+      .sub(constant(expected as number[]))
+      .abs()
+      .max()
+      .item(),
+  ).toBeLessThan(1e-5);
+}
 
 test('a model of them learns', () => {
   random.setSeed(3);

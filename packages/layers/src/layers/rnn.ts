@@ -1,6 +1,24 @@
 // Runs cells over sequences [batch, time, features].
-import { keep, type PartialShape, stack, type Tensor, zeros } from '@eagre/core';
-import { type OptionNames, showShape, takesOptions } from '@eagre/core/internal';
+import {
+  type PartialShape,
+  stack,
+  type Tensor,
+  type TensorLike,
+  Variable,
+  where,
+  zeros,
+  zerosLike,
+} from '@eagre/core';
+import {
+  knownSize,
+  lifted,
+  type OptionNames,
+  outsideScopes,
+  sameShape,
+  showShape,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -32,7 +50,8 @@ export interface RNNOptions extends LayerOptions {
 
 /**
  * Runs a cell, or several stacked, over a sequence [batch, time, features]. The states before the first step are zeros, or come
- * as `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`.
+ * as `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
+ * the steps where the mask is false: states stay, and the output is that of the step before, or zeros.
  */
 export class RNN extends Layer {
   readonly cell: RecurrentCell;
@@ -42,7 +61,9 @@ export class RNN extends Layer {
   readonly stateful: boolean;
   readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
-  #states: readonly Tensor[] | null = null;
+  #states: readonly Variable[] | null = null;
+  // Whether the next call may be of another batch size.
+  #forgotten = false;
 
   constructor(cell: RecurrentCell | readonly RecurrentCell[], options: RNNOptions = {}) {
     super(options);
@@ -71,7 +92,12 @@ export class RNN extends Layer {
       fail(this, `expects a sequence of at least one step, got ${showShape(x.shape)}`);
     const states = this.#initial(x.shape[0] as number, list.slice(1), options);
     const training = options.training ?? false;
-    const { output, last, after } = this.run(this.goBackwards ? x.reverse(1) : x, states, training);
+    const mask = this.#mask(x, options);
+    const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
+    const { output, last, after } =
+      mask === null
+        ? this.run(back(x), states, training)
+        : this.steps(back(x), states, training, back(mask).unstack(1));
     const y = penalize(this, this.#penalty, this.returnSequences ? output() : last);
     if (this.stateful) this.#remember(after);
     return this.returnState ? [y, ...after] : y;
@@ -79,18 +105,34 @@ export class RNN extends Layer {
 
   /** @internal The steps in order: all outputs (made when asked for), the last one, and the states after it. */
   protected run(x: Tensor, initial: readonly Tensor[], training: boolean): Sequence {
+    return this.steps(x, initial, training, null);
+  }
+
+  /** @internal The same, step by step. @param mask for each step, bool [batch]. */
+  protected steps(
+    x: Tensor,
+    initial: readonly Tensor[],
+    training: boolean,
+    mask: readonly Tensor[] | null,
+  ): Sequence {
     const { cell } = this;
     const masks = training ? cell.masks?.(x.shape[0] as number, x.shape[2] as number) : undefined;
     const outputs: Tensor[] = [];
     let states = initial;
-    for (const step of x.unstack(1)) {
+    for (const [i, step] of x.unstack(1).entries()) {
       const [y, ...after] = cell.invoke(step, {
         training,
         states,
         ...(masks === undefined ? {} : { masks }),
       }) as unknown as Tensor[];
-      outputs.push(y as Tensor);
-      states = after;
+      const here = mask?.[i]?.expandDims(1);
+      if (here === undefined) {
+        outputs.push(y as Tensor);
+        states = after;
+        continue;
+      }
+      outputs.push(where(here, y as Tensor, outputs.at(-1) ?? zerosLike(y as Tensor)));
+      states = after.map((s, k) => where(here, s, states[k] as Tensor));
     }
     return { output: () => stack(outputs, 1), last: outputs.at(-1) as Tensor, after: states };
   }
@@ -108,10 +150,17 @@ export class RNN extends Layer {
     return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: this.returnState };
   }
 
-  /** Forgets the states of a stateful layer, or sets them. */
+  /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */
   resetStates(states: readonly Tensor[] | null = null): void {
-    if (states !== null) checkStates(this, states, states[0]?.shape[0] ?? 0, stateSizes(this.cell));
-    this.#states = states === null ? null : states.map((s) => keep(s.stopGradient()));
+    if (states !== null) {
+      const batch = states[0]?.shape[0] ?? 0;
+      checkStates(this, states, batch, stateSizes(this.cell));
+      this.#forgotten = true;
+      this.#held(batch).forEach((held, i) => {
+        held.assign(states[i] as Tensor);
+      });
+    } else for (const held of this.#states ?? []) held.assign(zeros(held.shape, { dtype: held.dtype }));
+    this.#forgotten = states === null;
   }
 
   /** @internal What the layer's options are without those of the cell. */
@@ -149,16 +198,46 @@ export class RNN extends Layer {
         : option !== undefined && option !== null
           ? ((Array.isArray(option) ? option : [option]) as readonly Tensor[])
           : this.stateful
-            ? this.#states
+            ? this.#held(batch).map((held) => held.read())
             : null;
     if (given === null) return sizes.map((n) => zeros([batch, n], { dtype: this.dtype }));
     checkStates(this, given, batch, sizes);
     return given.map((s) => floats(this, s));
   }
 
+  #mask(x: Tensor, { mask }: CallOptions): Tensor | null {
+    if (mask === undefined || mask === null) return null;
+    const { dtype, shape } = toTensor(mask as TensorLike);
+    if (dtype !== 'bool' || !sameShape(shape, x.shape.slice(0, 2)))
+      fail(
+        this,
+        `expects a mask of bool ${showShape(x.shape.slice(0, 2))}, got ${dtype} ${showShape(shape)}`,
+      );
+    return toTensor(mask as TensorLike);
+  }
+
+  /** What holds the states of a stateful layer from call to call. Variables, so that traced functions read and write them at each run. */
+  #held(size: number): readonly Variable[] {
+    const batch = knownSize(size, this.name);
+    const known = this.#states?.[0]?.shape[0];
+    if (this.#states === null || (this.#forgotten && known !== batch)) {
+      this.#states = lifted(() =>
+        outsideScopes(() =>
+          stateSizes(this.cell).map(
+            (n) =>
+              new Variable(zeros([batch, n], { dtype: this.dtype }), { trainable: false, name: 'rnn_state' }),
+          ),
+        ),
+      );
+    }
+    this.#forgotten = false;
+    return this.#states;
+  }
+
   #remember(states: readonly Tensor[]): void {
-    // Not part of the next call's gradient.
-    this.#states = states.map((s) => keep(s.stopGradient()));
+    this.#held(states[0]?.shape[0] ?? 0).forEach((held, i) => {
+      held.assign(states[i] as Tensor);
+    });
   }
 }
 

@@ -59,7 +59,7 @@ export class Bidirectional extends Layer {
     this.backwardLayer.ensureBuilt(inputShape);
   }
 
-  override call(inputs: LayerInput, { training, initialState }: CallOptions): LayerOutput {
+  override call(inputs: LayerInput, { training, initialState, mask }: CallOptions): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = list[0] as Tensor;
     const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
@@ -68,6 +68,7 @@ export class Bidirectional extends Layer {
       const y: Tensor | readonly Tensor[] = layer.invoke(x, {
         training: training ?? false,
         ...(states === undefined ? {} : { initialState: states }),
+        ...(mask === undefined ? {} : { mask }),
       });
       return Array.isArray(y) ? [...(y as readonly Tensor[])] : [y as Tensor];
     };
