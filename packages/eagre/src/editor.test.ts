@@ -49,3 +49,21 @@ test('seeds and classes', () => {
   expect(tf.random.normal([2]).array()).toEqual(first);
   expect(keras.utils.toCategorical([1], 2).array()).toEqual([[0, 1]]);
 });
+
+test('arguments of a traced function are tensors where they have no type', () => {
+  const double = tf.function((x) => x.mul(2));
+  const sum = tf.function({ inputSignature: [new tf.TensorSpec([null]), new tf.TensorSpec([null])] })(
+    (a, b) => a.add(b),
+  );
+  expect(double(tf.constant([1, 2])).array()).toEqual([2, 4]);
+  expect(sum(tf.constant([1, 2]), tf.constant([3, 4])).array()).toEqual([4, 6]);
+  const times = tf.function((x: tf.Tensor, n: number, { more = 0 }: { more?: number } = {}) =>
+    x.mul(n).add(more),
+  );
+  const y: tf.Tensor = times(tf.constant([1, 2]), 3, { more: 1 });
+  expect(y.array()).toEqual([4, 7]);
+  // @ts-expect-error
+  expect(() => times(tf.constant(1), 'a')).toThrow();
+  // @ts-expect-error
+  expect(() => double('a')).toThrow();
+});

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import type { Tensor } from '@eagre/core';
 import type { ConcreteCall } from './concrete-call.ts';
 import { type AnyFunction, type FunctionOptions, Polymorphic } from './polymorphic.ts';
 import type { Profile } from './profile.ts';
@@ -35,6 +36,12 @@ export type TracedFunction<F extends AnyFunction> = F & {
   readonly hostFunction: F;
 };
 
+/** What makes a function run as a graph, with options that are given already. Arguments that have no type are tensors. */
+export interface Tracing {
+  <F extends (...args: Tensor[]) => unknown>(fn: F): TracedFunction<F>;
+  <F extends AnyFunction>(fn: F): TracedFunction<F>;
+}
+
 /**
  * Makes a function run as a graph: it is traced when it is first called with arguments of some dtypes, shapes and host values, and
  * later calls with such arguments run the trace, in one call of native code. Code that is not made of ops, such as
@@ -44,12 +51,19 @@ export type TracedFunction<F extends AnyFunction> = F & {
  *     const strict = tf.function({ inputSignature: [new tf.TensorSpec([3])] })((x: tf.Tensor) => x.sum());
  *     class Model { @tf.function call(x: tf.Tensor) { … } }     // traces of their own for each object; static methods too
  *
- * Variables may be made in the first call only. A gradient tape outside sees a call as one op, with a graph for its gradient.
+ * Arguments that have no type are tensors. Variables may be made in the first call only. A gradient tape outside sees a call as one op, with a graph for its gradient.
  * @throws InvalidArgumentError for arguments that do not fit the signature, and for variables made later.
  */
+export function tfFunction<F extends (...args: Tensor[]) => unknown>(
+  fn: F,
+  options?: FunctionOptions,
+): TracedFunction<F>;
+/** Makes a function of tensors and other values run as a graph; numbers, strings and objects count by value or identity. */
 export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions): TracedFunction<F>;
+/** As a decorator of a method: traces of their own for each object. */
 export function tfFunction<F extends AnyFunction>(fn: F, decorated: ClassMethodDecoratorContext): F;
-export function tfFunction(options: FunctionOptions): <F extends AnyFunction>(fn: F) => TracedFunction<F>;
+/** With options first: `tf.function({ inputSignature })(fn)`, or a decorator. */
+export function tfFunction(options: FunctionOptions): Tracing;
 export function tfFunction(
   first: AnyFunction | FunctionOptions,
   second?: FunctionOptions | ClassMethodDecoratorContext | PropertyKey,
