@@ -24,6 +24,7 @@ import {
   type Storage,
   type TensorRef,
   UnimplementedError,
+  writtenAroundHost,
 } from '@eagre/backend';
 import { type Addon, CANCELLED, control, errorCodes, STOPPED } from './load.ts';
 
@@ -70,6 +71,8 @@ export class NativeExecutable implements Executable {
   readonly #memory: Storage[] | undefined;
   /** What is another memory at each run. */
   readonly #given: readonly number[];
+  /** What the steps write; undefined where there is no code of the host. */
+  readonly #written: ReadonlySet<number> | undefined;
   readonly #stacks: boolean;
   #block: Float64Array;
   /** The addon's. */
@@ -78,6 +81,7 @@ export class NativeExecutable implements Executable {
   /** @param plan one that `checkPlan` accepts. */
   constructor(host: PlanHost, plan: Plan) {
     const flat = flattenPlan(plan);
+    this.#written = writtenAroundHost(flat);
     const packer = new Packer(host, flat);
     for (const step of flat.steps) packer.add(step);
     const { offsets, bytes } = planMemory(flat);
@@ -113,6 +117,7 @@ export class NativeExecutable implements Executable {
     try {
       times?.fill(0, 0, this.#plan.calls.length);
       this.#begin();
+      if (this.#written !== undefined) this.#run.hold(this.#written);
       for (;;) {
         at = this.#runNative(at, times);
         if (at >= end) break;

@@ -31,3 +31,14 @@ export interface FlatPlan {
   /** Late numbers that are asked for before each run, in this order; all others have steps. */
   readonly late: readonly LateNumbers[];
 }
+
+/** The values that some step writes, if there is code of the host among the steps; else undefined. */
+export function writtenAroundHost({ steps }: FlatPlan): ReadonlySet<number> | undefined {
+  if (!steps.some((step) => step.kind === 'call' && step.call.kernel === 'Host')) return undefined;
+  const written = new Set<number>();
+  for (const step of steps) {
+    if (step.kind === 'call') for (const { value } of step.call.outputs) written.add(value);
+    else if (step.kind === 'pop') written.add(step.tensor.value);
+  }
+  return written;
+}

@@ -1,7 +1,7 @@
 import type { Backend, Kernel, TensorRef } from './backend.ts';
 import { type DType, dtypeTraits, type NumericDType, typedView } from './dtype.ts';
 import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
-import type { FlatStep } from './flat-plan.ts';
+import { type FlatStep, writtenAroundHost } from './flat-plan.ts';
 import { flattenPlan } from './flatten-plan.ts';
 import { type AttrValue, kernelAttrs } from './kernels.ts';
 import { nextTurn } from './next-turn.ts';
@@ -77,9 +77,12 @@ class Interpreter implements Executable {
   readonly #slots: readonly Slot[][];
   /** What is another memory at each run. */
   readonly #given: readonly number[];
+  /** What the steps write; undefined where there is no code of the host. */
+  readonly #written: ReadonlySet<number> | undefined;
 
   constructor(backend: Backend, plan: Plan) {
     const flat = flattenPlan(plan);
+    this.#written = writtenAroundHost(flat);
     const { offsets, bytes } = planMemory(flat);
     const arena = backend.allocator.allocateAlone(bytes);
     const memory = flat.bytes.map((size, value) =>
@@ -116,6 +119,7 @@ class Interpreter implements Executable {
     this.#run.start(inputs, outputs, times);
     try {
       this.#begin();
+      if (this.#written !== undefined) this.#run.hold(this.#written);
       if (times === undefined) this.#advance(0, undefined, Number.POSITIVE_INFINITY);
       else this.#advanceTimed(times);
     } finally {

@@ -77,9 +77,16 @@ export class PlanRun {
     for (let i = 0; i < outputs.length; i++) place(outputs[i], this.#outputs[i]);
   }
 
-  /** Holds the memory until `end`, for a run that lets other code have its turn, which might give it back. Call it after `bind`. */
-  hold(): void {
-    this.#held = [...this.#inputs, ...this.#outputs, ...this.#states.filter((storage) => storage !== null)];
+  /**
+   * Holds the memory until `end`, for a run that lets other code have its turn, which might give it back, or assign to a variable, which
+   * then does so elsewhere. Call it after `bind`.
+   * @param written values that the run changes in place: what others assign to these meanwhile stays in the same memory.
+   */
+  hold(written?: ReadonlySet<number>): void {
+    const states = this.#states.filter(
+      (storage, i) => storage !== null && written?.has(this.#asked[i].value) !== true,
+    );
+    this.#held = [...this.#inputs, ...this.#outputs, ...(states as Storage[])];
     for (const storage of this.#held) storage.refs++;
   }
 

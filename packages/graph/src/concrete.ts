@@ -11,7 +11,7 @@ import {
 import type { Shape, Tensor } from '@eagre/core';
 import { context, emptyTensor, hostBackend, outOfScope, sizeOf, transfer } from '@eagre/core/internal';
 import { BackgroundPlan } from './background.ts';
-import type { Graph, GraphValue } from './graph.ts';
+import type { Assignment, Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
 import { interpretFunction } from './interpret.ts';
 import { lower } from './lower.ts';
@@ -28,6 +28,10 @@ interface Prepared {
   /** What the executable runs. */
   readonly plan: Plan;
   readonly executable: Executable;
+  /** Whether the executable runs: code of the host may call the function in the middle. */
+  running: boolean;
+  /** Others, for runs inside of runs. */
+  readonly spare: Executable[];
   readonly places: readonly number[];
   /** Makes what the function returns of a tensor for each of the plan's outputs. */
   readonly rebuild: Rebuild;
@@ -126,7 +130,13 @@ export class ConcreteFunction {
           const concrete = new ConcreteFunction(graph, null);
           return (given) => concrete.run(given);
         });
-      if (this.#taped !== null) return this.#taped.call(inputs);
+      if (this.#taped !== null) {
+        // The tape would hold what it is given.
+        inputs.forEach((input, i) => {
+          if (input.storage.refs <= 0) throw this.#disposed(input, i);
+        });
+        return this.#taped.call(inputs);
+      }
     }
     // Other observers, several tapes, or another function that is being traced: they have to see the ops.
     const call = (): readonly Tensor[] => interpretFunction(this.graph, [...inputs, ...this.#captured]);
@@ -161,8 +171,9 @@ export class ConcreteFunction {
 
   /** Gives back what is kept for runs; another run makes it anew. */
   dispose(): void {
-    for (const { executable, background } of this.#prepared.values()) {
+    for (const { executable, spare, background } of this.#prepared.values()) {
       executable.dispose();
+      for (const other of spare) other.dispose();
       background?.dispose();
     }
     this.#prepared.clear();
@@ -190,10 +201,46 @@ export class ConcreteFunction {
    */
   #run(prepared: Prepared, inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
     const { memory, written, results } = this.#memory(prepared, inputs);
+    if (prepared.running) return this.#runInside(prepared, memory, written, results);
+    prepared.running = true;
     try {
       prepared.executable.run(memory, written, times);
     } catch (error) {
       throw this.#located(error);
+    } finally {
+      prepared.running = false;
+    }
+    return results;
+  }
+
+  #disposed({ dtype, shape }: Tensor, at: number): FailedPreconditionError {
+    return new FailedPreconditionError(
+      `argument ${at} (${dtype} [${shape}]) was disposed, its values are gone`,
+      this.graph.name,
+    );
+  }
+
+  /** A run in the middle of another one, with memory of its own. */
+  #runInside(
+    { backend, plan, spare }: Prepared,
+    memory: readonly Storage[],
+    written: readonly Storage[],
+    results: readonly Tensor[],
+  ): readonly Tensor[] {
+    if (this.graph.assignments.length > 0) {
+      const [{ variable }] = this.graph.assignments as [Assignment];
+      throw new FailedPreconditionError(
+        `code of the host called the function in the middle of a run of it that changes variables ('${variable.name}'): do that before or behind the run, or with tensors that are passed on`,
+        this.graph.name,
+      );
+    }
+    const executable = spare.pop() ?? backend.prepare(plan);
+    try {
+      executable.run(memory, written);
+    } catch (error) {
+      throw this.#located(error);
+    } finally {
+      spare.push(executable);
     }
     return results;
   }
@@ -205,6 +252,7 @@ export class ConcreteFunction {
     const memory = new Array<Storage>(inputs.length);
     for (let i = 0; i < inputs.length; i++) {
       const input = inputs[i] as Tensor;
+      if (input.storage.refs <= 0) throw this.#disposed(input, i);
       memory[i] = (input.backend === backend ? input : transfer(input, backend)).storage;
     }
     const results = new Array<Tensor>(outputs.length);
@@ -225,6 +273,8 @@ export class ConcreteFunction {
       backend,
       plan: optimized,
       executable: backend.prepare(optimized),
+      running: false,
+      spare: [],
       background: null,
       places,
       rebuild: rebuilder(this.#structure, places),

@@ -23,6 +23,23 @@ export function identity(object: object): number {
   return id;
 }
 
+/** What tells keys of maps apart: objects by identity, all else by value. */
+function keyOf(key: unknown): string {
+  if ((typeof key === 'object' && key !== null) || typeof key === 'function') return `#${identity(key)}`;
+  return typeof key === 'string' ? JSON.stringify(key) : hostKey(key);
+}
+
+const symbols = new Map<symbol, number>();
+
+/** What tells values apart that are neither strings nor objects. */
+function hostKey(v: unknown): string {
+  if (Object.is(v, -0)) return '-0';
+  if (typeof v !== 'symbol') return `${typeof v === 'bigint' ? 'n' : ''}${String(v)}`;
+  let id = symbols.get(v);
+  if (id === undefined) symbols.set(v, (id = symbols.size));
+  return `@${id}`;
+}
+
 const isTypedArray = (v: unknown): v is TypedArray => ArrayBuffer.isView(v) && !(v instanceof DataView);
 
 /** Whether a value is looked into: an array, a map or an object without a class. */
@@ -63,7 +80,7 @@ function takeApart(
   let key = '';
   const fields = (entries: Iterable<readonly [unknown, unknown]>): void => {
     for (const [k, item] of entries) {
-      key += `${JSON.stringify(String(k))}:`;
+      key += `${keyOf(k)}:`;
       visit(item);
     }
     key += '}';
@@ -90,7 +107,7 @@ function takeApart(
       } else key += `#${identity(v)}`;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
     else if (typeof v === 'string') key += JSON.stringify(v);
-    else key += Object.is(v, -0) ? '-0' : `${typeof v === 'bigint' ? 'n' : ''}${String(v)}`;
+    else key += hostKey(v);
     key += ',';
   };
   for (const v of values) visit(v);
