@@ -4,7 +4,7 @@ import { showInConsole } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { DatasetIterator } from './dataset-iterator.ts';
 import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
-import { type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
+import { type ElementOfSpec, type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
 import { toHost } from './elements/host.ts';
 import { type Element, type ElementOf, markDataset } from './elements/structure.ts';
 import type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
@@ -77,12 +77,13 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   /**
    * What a generator yields, sync or async: `fromGenerator(function* () { yield [x, y]; })`. It is called for each pass; anything that can be
-   * iterated several times, such as an array or a stream's reader, may stand for it.
+   * iterated several times, such as an array or a stream's reader, may stand for it. Arrays of numbers are one tensor each, unless an
+   * `outputSignature` says that they are tuples.
    */
-  static fromGenerator<const S>(
+  static fromGenerator<const S, const E extends ElementSpec = ElementSpec>(
     source: ElementSource<S>,
-    options: GeneratorOptions = {},
-  ): Dataset<ElementOf<S>> {
+    options: GeneratorOptions<E> = {},
+  ): Dataset<[ElementSpec] extends [E] ? ElementOf<S> : ElementOfSpec<E>> {
     return new Dataset(new GeneratorNode(source, options.outputSignature ?? null));
   }
 

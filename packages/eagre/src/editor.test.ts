@@ -50,6 +50,16 @@ test('seeds and classes', () => {
   expect(keras.utils.toCategorical([1], 2).array()).toEqual([[0, 1]]);
 });
 
+test('the elements of a generator are what its signature says', () => {
+  const scalar = new tf.TensorSpec([]);
+  const sums = tf.data.Dataset.fromGenerator(() => [[1, 2]], { outputSignature: [scalar, scalar] }).map(
+    (a, b) => a.add(b),
+  );
+  expect([...sums].map((x) => x.item())).toEqual([3]);
+  const plain = tf.data.Dataset.fromGenerator(() => [[1, 2]]);
+  expect([...plain].map((x) => x.shape)).toEqual([[2]]);
+});
+
 test('arguments of a traced function are tensors where they have no type', () => {
   const double = tf.function((x) => x.mul(2));
   const sum = tf.function({ inputSignature: [new tf.TensorSpec([null]), new tf.TensorSpec([null])] })(

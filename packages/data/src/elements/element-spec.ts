@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isCompatible, showShape, toOwnTensor } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
+import type { Dataset } from '../dataset.ts';
 import { type Element, isDataset, isPlainObject, type Leaf } from './structure.ts';
 
 /** The spec of a dataset inside of an element, such as a window. */
@@ -22,6 +23,13 @@ export class DatasetSpec {
 export type LeafSpec = TensorSpec | DatasetSpec;
 /** Specs in the structure of elements. A dimension that differs between elements is null. */
 export type ElementSpec = LeafSpec | readonly ElementSpec[] | { readonly [key: string]: ElementSpec };
+
+/** The elements that specs describe. */
+export type ElementOfSpec<E> = E extends TensorSpec
+  ? Tensor
+  : E extends DatasetSpec
+    ? Dataset<unknown>
+    : { -readonly [K in keyof E]: ElementOfSpec<E[K]> };
 
 const isLeafSpec = (spec: ElementSpec): spec is LeafSpec =>
   spec instanceof TensorSpec || spec instanceof DatasetSpec;

@@ -19,9 +19,9 @@ import { UNKNOWN_CARDINALITY } from '../options.ts';
 /** What yields elements: a function that begins anew at each call, or something that can be iterated several times. */
 export type ElementSource<S> = (() => Iterable<S> | AsyncIterable<S>) | Iterable<S> | AsyncIterable<S>;
 
-export interface GeneratorOptions {
+export interface GeneratorOptions<E extends ElementSpec = ElementSpec> {
   /** Dtypes and shapes of the elements; what is yielded is converted and checked. Without it elements are what they are. */
-  readonly outputSignature?: ElementSpec;
+  readonly outputSignature?: E;
 }
 const what = 'Dataset.fromGenerator';
 
