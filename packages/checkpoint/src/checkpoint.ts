@@ -8,12 +8,12 @@ import {
   type TrackableView,
   Variable,
 } from '@eagre/core';
-import { context, inContext, lifted, withoutTapes } from '@eagre/core/internal';
+import { checkPath, context, inContext, lifted, shown, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
 import { describe, type Look } from './object-graph.ts';
-import { CheckpointOptions } from './options.ts';
+import { CheckpointOptions, checkOptions } from './options.ts';
 import { applyPending, begin } from './pending.ts';
 import { NameRestoration, ObjectRestoration } from './restoration.ts';
 import { updateCheckpointState } from './state.ts';
@@ -43,10 +43,12 @@ class CheckpointObject implements Trackable {
   declare readonly _state: State;
 
   constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}) {
+    if (typeof more !== 'object' || more === null)
+      throw new InvalidArgumentError(`expected objects by name, got ${shown(more)}`, 'Checkpoint');
     const plain = typeof first === 'object' && first !== null && isPlain(first);
     if (!plain && !isTrackable(first)) {
       throw new InvalidArgumentError(
-        `\`Checkpoint\` was expecting root to be a trackable object (a module, a layer, an array or a map of such), got ${String(first)}`,
+        `\`Checkpoint\` was expecting root to be a trackable object (a module, a layer, an array or a map of such), got ${shown(first)}`,
         'Checkpoint',
       );
     }
@@ -57,7 +59,7 @@ class CheckpointObject implements Trackable {
       const empty = Array.isArray(child) || child instanceof Map || child instanceof Set || isRecord(child);
       if (!isTrackable(child) && !empty) {
         throw new InvalidArgumentError(
-          `\`Checkpoint\` was expecting ${name} to be a trackable object (a variable, a module, an optimizer, an array, a map or an object of such), got ${String(child)}`,
+          `\`Checkpoint\` was expecting ${name} to be a trackable object (a variable, a module, an optimizer, an array, a map or an object of such), got ${shown(child)}`,
           'Checkpoint',
         );
       }
@@ -89,12 +91,14 @@ class CheckpointObject implements Trackable {
    * @returns the path to restore from
    */
   save(prefix: string, options: CheckpointOptions = new CheckpointOptions()): string {
+    checkOptions(options, 'Checkpoint.save');
     const path = this.#next(prefix);
     this._write(path, options, [updateLatest]);
     return path;
   }
   /** The same with the values of now, written while the program goes on. */
   async saveAsync(prefix: string, options: CheckpointOptions = new CheckpointOptions()): Promise<string> {
+    checkOptions(options, 'Checkpoint.save');
     const path = this.#next(prefix);
     await this.#later(path, options, [updateLatest]);
     return path;
@@ -128,7 +132,7 @@ class CheckpointObject implements Trackable {
       void this.saveCounter;
       return new InitializationOnlyStatus();
     }
-    checkPath(path, 'restore');
+    check(path, options, 'restore');
     let status: LoadStatus;
     try {
       status = this.read(inSavedModel(path), options);
@@ -147,7 +151,7 @@ class CheckpointObject implements Trackable {
   /** Reads what `write` wrote: like `restore`, but without the counter of saves. */
   read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
     notInGraphs('read');
-    checkPath(path, 'read');
+    check(path, options, 'read');
     const { root, writes } = this._state;
     writes.refuseWhileWriting('read', 'reading one');
     const bundle = openBundle(path);
@@ -179,17 +183,17 @@ class CheckpointObject implements Trackable {
 
   /** @internal Writes the values of now; then what `after` does. */
   _write(path: string, options: CheckpointOptions, after: readonly Then[]): void {
-    checkPath(path, 'write');
+    check(path, options, 'write');
     this._state.writes.write(path, options, after);
   }
 
   async #later(path: string, options: CheckpointOptions, after: readonly Then[]): Promise<void> {
-    checkPath(path, 'write');
+    check(path, options, 'write');
     return this._state.writes.writeAsync(path, options, after);
   }
 
   #next(prefix: string): string {
-    checkPath(prefix, 'save');
+    checkPath(prefix, 'the path', 'Checkpoint.save');
     if (arrayFormatOf(prefix) !== undefined) {
       throw new InvalidArgumentError(
         `${prefix}: save() numbers checkpoints of TensorFlow; write() makes a .safetensors or .npz file`,
@@ -263,9 +267,9 @@ export interface CheckpointConstructor {
 
 export const Checkpoint: CheckpointConstructor = CheckpointObject as CheckpointConstructor;
 
-function checkPath(path: unknown, what: string): void {
-  if (typeof path !== 'string')
-    throw new InvalidArgumentError(`expected a path, got ${String(path)}`, `Checkpoint.${what}`);
+function check(path: unknown, options: CheckpointOptions, what: string): void {
+  checkPath(path, 'the path', `Checkpoint.${what}`);
+  checkOptions(options, `Checkpoint.${what}`);
 }
 
 /** Files are written and read at once, not by the function that is being traced, each time it runs. */

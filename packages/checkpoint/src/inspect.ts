@@ -1,5 +1,6 @@
 // What is in a checkpoint, without any object.
 import type { DType, Tensor } from '@eagre/core';
+import { checkPath, checkText } from '@eagre/core/internal';
 import { openBundle } from './bundle.ts';
 import type { Source } from './source.ts';
 import { latestCheckpoint } from './state.ts';
@@ -26,6 +27,7 @@ export class CheckpointReader {
   }
   /** @throws NotFoundError when there is no such name, DataLossError for damaged bytes, UnimplementedError for complex numbers. */
   getTensor(name: string): Tensor {
+    checkText(name, 'the name', 'CheckpointReader.getTensor');
     return this.#source.read(name);
   }
 }
@@ -38,6 +40,7 @@ export type ListedVariable = readonly [name: string, shape: readonly number[]];
  * @throws NotFoundError when there is none.
  */
 export function loadCheckpoint(path: string): CheckpointReader {
+  checkPath(path, 'the path', 'loadCheckpoint');
   return new CheckpointReader(openBundle(latestCheckpoint(path) ?? path));
 }
 

@@ -1,7 +1,16 @@
-import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import {
+  checkFlag,
+  checkFunction,
+  checkNumber,
+  checkOptionNames,
+  checkPath,
+  type OptionNames,
+  shown,
+} from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
-import type { Checkpoint } from './checkpoint.ts';
-import { CheckpointOptions } from './options.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { CheckpointOptions, checkOptions } from './options.ts';
 import { deleteAbandoned, deleteCheckpoint, getCheckpointState, updateCheckpointState } from './state.ts';
 
 /** What decides which checkpoints a manager keeps. */
@@ -31,6 +40,30 @@ export interface ManagerSaveOptions {
   readonly options?: CheckpointOptions;
 }
 
+const optionNames: OptionNames<CheckpointManagerOptions> = {
+  maxToKeep: true,
+  keepCheckpointEveryNHours: true,
+  checkpointName: true,
+  stepCounter: true,
+  checkpointInterval: true,
+  initFn: true,
+  clock: true,
+};
+const saveNames: OptionNames<ManagerSaveOptions> = {
+  checkpointNumber: true,
+  checkInterval: true,
+  options: true,
+};
+
+/** The integer that the number of a checkpoint is. */
+function numberOf(given: number | bigint | Tensor | Variable, op: string): number {
+  const value = given instanceof Tensor || given instanceof Variable ? given.item() : given;
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  if (!Number.isSafeInteger(number))
+    throw new InvalidArgumentError(`the number of a checkpoint is an integer, got ${shown(value)}`, op);
+  return number;
+}
+
 /**
  * Saves checkpoints into a folder, deletes old ones (and what a process that died has left unfinished an hour ago), and finds the last one
  * after a restart.
@@ -54,11 +87,28 @@ export class CheckpointManager {
 
   /** @throws InvalidArgumentError for a `maxToKeep` that is no positive integer, and an interval without a counter. */
   constructor(checkpoint: Checkpoint, directory: string, options: CheckpointManagerOptions) {
-    const { maxToKeep, checkpointInterval = null, stepCounter = null, clock } = options;
+    const op = 'CheckpointManager';
+    if (!(checkpoint instanceof Checkpoint))
+      throw new InvalidArgumentError(`expected a tf.train.Checkpoint, got ${shown(checkpoint)}`, op);
+    checkPath(directory, 'the folder', op);
+    checkOptionNames(options, optionNames, op);
+    const { maxToKeep, checkpointInterval = null, stepCounter = null, clock, initFn = null } = options;
+    const { checkpointName = 'ckpt', keepCheckpointEveryNHours = null } = options;
+    checkPath(checkpointName, 'checkpointName', op);
+    if (keepCheckpointEveryNHours !== null)
+      checkNumber(keepCheckpointEveryNHours, 'keepCheckpointEveryNHours', op, 0);
+    if (checkpointInterval !== null) checkNumber(checkpointInterval, 'checkpointInterval', op, 0);
+    if (stepCounter !== null && !(stepCounter instanceof Variable && stepCounter.size === 1))
+      throw new InvalidArgumentError(
+        `stepCounter is a variable of one number, got ${shown(stepCounter)}`,
+        op,
+      );
+    if (initFn !== null) checkFunction(initFn, 'initFn', op);
+    if (clock !== undefined) checkFunction(clock, 'clock', op);
     if (maxToKeep !== null && !(Number.isInteger(maxToKeep) && maxToKeep > 0)) {
       throw new InvalidArgumentError(
-        `Expected a positive integer or \`null\` for \`maxToKeep\`, got ${maxToKeep}.`,
-        'CheckpointManager',
+        `Expected a positive integer or \`null\` for \`maxToKeep\`, got ${shown(maxToKeep)}.`,
+        op,
       );
     }
     if (checkpointInterval !== null && stepCounter === null) {
@@ -71,8 +121,12 @@ export class CheckpointManager {
     this.directory = directory;
     this.checkpointInterval = checkpointInterval;
     this.#options = options;
-    this.#clock = clock ?? (() => Date.now() / 1000);
-    this.#prefix = nodeBuiltin('node:path').join(directory, options.checkpointName ?? 'ckpt');
+    this.#clock = () => {
+      const seconds = clock?.() ?? Date.now() / 1000;
+      checkNumber(seconds, 'what clock returns', op);
+      return seconds;
+    };
+    this.#prefix = nodeBuiltin('node:path').join(directory, checkpointName);
     deleteAbandoned(this.#prefix);
     const state = getCheckpointState(directory);
     const now = this.#clock();
@@ -143,7 +197,13 @@ export class CheckpointManager {
   }
 
   /** The path to write, unless it is too early. */
-  #begin({ checkpointNumber, checkInterval = true }: ManagerSaveOptions): string | null {
+  #begin(how: ManagerSaveOptions): string | null {
+    const op = 'CheckpointManager.save';
+    checkOptionNames(how, saveNames, op);
+    const { checkpointNumber } = how;
+    const checkInterval = checkFlag(how.checkInterval ?? true, 'checkInterval', op);
+    if (how.options !== undefined) checkOptions(how.options, op);
+    const given = checkpointNumber === undefined ? undefined : numberOf(checkpointNumber, op);
     if (this.checkpointInterval !== null) {
       const step = this.#step();
       if (this.#lastStep !== null) {
@@ -153,17 +213,7 @@ export class CheckpointManager {
       this.#lastStep = step;
     }
     const count = this.checkpoint._count();
-    const number =
-      checkpointNumber === undefined
-        ? count
-        : Number(typeof checkpointNumber === 'object' ? checkpointNumber.item() : checkpointNumber);
-    if (!Number.isSafeInteger(number)) {
-      throw new InvalidArgumentError(
-        `the number of a checkpoint is an integer, got ${number}`,
-        'CheckpointManager.save',
-      );
-    }
-    return `${this.#prefix}-${number}`;
+    return `${this.#prefix}-${given ?? count}`;
   }
 
   #record(path: string): void {

@@ -1,3 +1,16 @@
+import { InvalidArgumentError } from '@eagre/core';
+import {
+  checkCount,
+  checkFlag,
+  checkFunction,
+  checkList,
+  checkOptionNames,
+  type OptionNames,
+  shown,
+} from '@eagre/core/internal';
+
+const OP = 'CheckpointOptions';
+const MOST_SHARDS = 1000;
 /** How a checkpoint is written or read: `checkpoint.save(path, new tf.train.CheckpointOptions({ enableAsync: true }))`. */
 export class CheckpointOptions {
   /**
@@ -12,10 +25,43 @@ export class CheckpointOptions {
   /** Into how many data files the values go; 1 unless said. */
   readonly shards: number;
 
+  /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
   constructor(options: Partial<CheckpointOptions> = {}) {
-    this.enableAsync = options.enableAsync ?? false;
-    this.experimentalSkipSlotVariables = options.experimentalSkipSlotVariables ?? false;
-    this.experimentalWriteCallbacks = options.experimentalWriteCallbacks ?? [];
-    this.shards = options.shards ?? 1;
+    checkOptionNames(options, names, OP);
+    const {
+      enableAsync,
+      experimentalSkipSlotVariables,
+      experimentalWriteCallbacks = [],
+      shards = 1,
+    } = options;
+    this.enableAsync = checkFlag(enableAsync, 'enableAsync', OP);
+    this.experimentalSkipSlotVariables = checkFlag(
+      experimentalSkipSlotVariables,
+      'experimentalSkipSlotVariables',
+      OP,
+    );
+    this.experimentalWriteCallbacks = checkList(experimentalWriteCallbacks, 'experimentalWriteCallbacks', OP);
+    for (const [i, fn] of experimentalWriteCallbacks.entries())
+      checkFunction(fn, `experimentalWriteCallbacks[${i}]`, OP);
+    checkCount(shards, 'shards', OP, 1);
+    if (shards > MOST_SHARDS)
+      throw new InvalidArgumentError(`${shards} shards are too many; at most ${MOST_SHARDS} are written`, OP);
+    this.shards = shards;
   }
+}
+
+const names: OptionNames<CheckpointOptions> = {
+  enableAsync: true,
+  experimentalSkipSlotVariables: true,
+  experimentalWriteCallbacks: true,
+  shards: true,
+};
+
+/** Options as they were given. @throws InvalidArgumentError for what was not made by the class. */
+export function checkOptions(options: CheckpointOptions, op: string): void {
+  if (!(options instanceof CheckpointOptions))
+    throw new InvalidArgumentError(
+      `expected new tf.train.CheckpointOptions({ … }), got ${shown(options)}`,
+      op,
+    );
 }

@@ -1,5 +1,6 @@
 // The file `checkpoint` of a folder, which names its checkpoints.
 import { DataLossError } from '@eagre/core';
+import { checkFlag, checkFunction, checkNumber, checkOptionNames, checkPath } from '@eagre/core/internal';
 import { FormatError, nodeBuiltin, readCheckpointState, writeCheckpointState } from '@eagre/formats';
 
 /** Which checkpoints a folder has. */
@@ -28,6 +29,8 @@ export interface NewState {
  * @throws DataLossError when the file is something else.
  */
 export function getCheckpointState(directory: string, latestFilename = 'checkpoint'): CheckpointState | null {
+  checkPath(directory, 'the folder', 'getCheckpointState');
+  checkPath(latestFilename, 'the name of the state file', 'getCheckpointState');
   const { isAbsolute, join } = nodeBuiltin('node:path');
   const file = join(directory, latestFilename);
   try {
@@ -127,7 +130,12 @@ export async function* checkpointsIterator(
   directory: string,
   options: CheckpointsIteratorOptions = {},
 ): AsyncGenerator<string, void, undefined> {
+  const op = 'checkpointsIterator';
+  checkOptionNames(options, { minIntervalSecs: true, timeout: true, timeoutFn: true }, op);
   const { minIntervalSecs = 0, timeout = null, timeoutFn } = options;
+  checkNumber(minIntervalSecs, 'minIntervalSecs', op, 0);
+  if (timeout !== null) checkNumber(timeout, 'timeout', op, 0);
+  if (timeoutFn !== undefined) checkFunction(timeoutFn, 'timeoutFn', op);
   const sleep = (seconds: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   const pause = Math.min(1, (timeout ?? 10) / 10);
@@ -149,6 +157,6 @@ export async function* checkpointsIterator(
     } else if (timeoutFn === undefined) {
       return;
     }
-    if (timeoutFn?.() === true) return;
+    if (checkFlag(timeoutFn?.(), 'what timeoutFn returns', op)) return;
   }
 }

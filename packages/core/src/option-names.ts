@@ -1,21 +1,23 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from './checks.ts';
+import { isPlain } from './module.ts';
 import { Tensor } from './tensor.ts';
 
 /** Every name of an options type. */
 export type OptionNames<O> = Readonly<Record<keyof Required<O>, true>>;
 
+/** Whether a value may be options: an object of a class without fields, such as a map, holds none. */
+function mayHold(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
+  if (options instanceof Tensor || ArrayBuffer.isView(options)) return false;
+  return isPlain(options) || Object.keys(options).length > 0;
+}
+
 /** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */
 export function checkOptionNames<O extends object>(options: O, known: OptionNames<O>, what: string): void {
-  if (
-    typeof options !== 'object' ||
-    options === null ||
-    Array.isArray(options) ||
-    options instanceof Tensor
-  ) {
-    const got =
-      options instanceof Tensor ? 'a tensor' : Array.isArray(options) ? 'an array' : String(options);
+  if (!mayHold(options)) {
     throw new InvalidArgumentError(
-      `expected options, such as { ${Object.keys(known).slice(0, 2).join(', ')} }, got ${got}`,
+      `expected options, such as { ${Object.keys(known).slice(0, 2).join(', ')} }, got ${shown(options)}`,
       what,
     );
   }

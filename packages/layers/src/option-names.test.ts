@@ -20,7 +20,7 @@ const [x, y] = [ones([4, 2]), ones([4, 1])];
 test('compile takes options by the names that it knows', () => {
   // @ts-expect-error
   expect(() => make().compile('adam', 'mse')).toThrow(
-    'compile: expected options, such as { optimizer, loss }, got adam',
+    "compile: expected options, such as { optimizer, loss }, got 'adam'",
   );
   // @ts-expect-error
   expect(() => make().compile({ loss: 'mse', metric: ['mae'] })).toThrow(

@@ -1,5 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { checkOptionNames } from '@eagre/core/internal';
+import { checkCount, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
 import { encodeRecord, makeFolders, nodeBuiltin, tensorflow } from '@eagre/formats';
 
 /** How a writer keeps events back, and how it names its file. */
@@ -46,15 +46,14 @@ export class EventFile {
    * @throws InvalidArgumentError for options out of range; what the file system throws.
    */
   constructor(logdir: string, options: EventFileOptions, what: string) {
-    if (typeof logdir !== 'string' || logdir === '')
-      throw new InvalidArgumentError(`expected the path of a folder, got ${JSON.stringify(logdir)}`, what);
+    checkPath(logdir, 'the folder', what);
     checkOptionNames<EventFileOptions & { readonly name?: string }>(options, names, what);
     const { maxQueue = 10, flushMillis = 120_000, filenameSuffix = '.v2' } = options;
-    checkCount('maxQueue', maxQueue, what);
-    checkCount('flushMillis', flushMillis, what);
+    checkCount(maxQueue, 'maxQueue', what);
+    checkCount(flushMillis, 'flushMillis', what);
     if (typeof filenameSuffix !== 'string' || /[/\\\0]/.test(filenameSuffix))
       throw new InvalidArgumentError(
-        `filenameSuffix is ${String(filenameSuffix)}, expected the end of a file name`,
+        `filenameSuffix is ${shown(filenameSuffix)}, expected the end of a file name`,
         what,
       );
     this.#maxQueue = maxQueue;
@@ -184,9 +183,4 @@ function create(logdir: string, suffix: string): [string, number] {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-}
-
-function checkCount(name: string, value: number, what: string): void {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw new InvalidArgumentError(`${name} is ${value}, expected an integer of at least 0`, what);
 }

@@ -1,5 +1,6 @@
 // What an experiment's hyperparameters and metrics are, for `hparamsConfig`.
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkOneOf, checkOptionNames, checkText, type OptionNames, shown } from '@eagre/core/internal';
 
 export type HParamValue = number | boolean | string;
 
@@ -8,6 +9,12 @@ interface Texts {
   readonly displayName?: string;
   /** Markdown. */
   readonly description?: string;
+}
+
+const textNames: OptionNames<Texts> = { displayName: true, description: true };
+
+function checkTexts(texts: object, owner: string): void {
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) checkText(text, name, owner);
 }
 
 /** All numbers between two, with these. */
@@ -19,7 +26,7 @@ export class RealInterval {
   constructor(minValue: number, maxValue: number) {
     if (typeof minValue !== 'number' || typeof maxValue !== 'number' || !(minValue <= maxValue))
       throw new InvalidArgumentError(
-        `expected two numbers in order, got ${minValue} and ${maxValue}`,
+        `expected two numbers in order, got ${shown(minValue)} and ${shown(maxValue)}`,
         new.target.name,
       );
     this.minValue = minValue;
@@ -44,6 +51,8 @@ export class Discrete<V extends HParamValue = HParamValue> {
 
   /** @throws InvalidArgumentError for no values, and for values of different kinds. */
   constructor(values: Iterable<V>) {
+    if (typeof values !== 'object' || values === null || !(Symbol.iterator in values))
+      throw new InvalidArgumentError(`expected a list of values, got ${shown(values)}`, 'Discrete');
     const list = [...values];
     const kind = typeof list[0];
     if (!['number', 'boolean', 'string'].includes(kind))
@@ -68,7 +77,9 @@ export class HParam<D extends RealInterval | Discrete | undefined = RealInterval
    */
   constructor(name: string, domain?: D, options: Texts = {}) {
     if (typeof name !== 'string' || name === '')
-      throw new InvalidArgumentError(`expected a name, got ${String(name)}`, 'HParam');
+      throw new InvalidArgumentError(`expected a name, got ${shown(name)}`, 'HParam');
+    checkOptionNames(options, textNames, 'HParam');
+    checkTexts(options, 'HParam');
     if (domain !== undefined && !(domain instanceof RealInterval || domain instanceof Discrete))
       throw new InvalidArgumentError('a domain is a RealInterval, an IntInterval or a Discrete', 'HParam');
     this.name = name;
@@ -85,6 +96,8 @@ export interface MetricOptions extends Texts {
   readonly datasetType?: 'training' | 'validation';
 }
 
+const metricNames: OptionNames<MetricOptions> = { ...textNames, group: true, datasetType: true };
+
 /** A metric of an experiment: the tag of a scalar summary. */
 export class Metric {
   readonly tag: string;
@@ -95,11 +108,16 @@ export class Metric {
 
   constructor(tag: string, options: MetricOptions = {}) {
     if (typeof tag !== 'string' || tag === '')
-      throw new InvalidArgumentError(`expected a tag, got ${String(tag)}`, 'Metric');
+      throw new InvalidArgumentError(`expected a tag, got ${shown(tag)}`, 'Metric');
+    checkOptionNames(options, metricNames, 'Metric');
+    const { datasetType, ...texts } = options;
+    checkTexts(texts, 'Metric');
+    if (datasetType !== undefined)
+      checkOneOf(datasetType, ['training', 'validation'], 'datasetType', 'Metric');
     this.tag = tag;
     this.group = options.group;
     this.displayName = options.displayName;
     this.description = options.description;
-    this.datasetType = options.datasetType;
+    this.datasetType = datasetType;
   }
 }

@@ -1,8 +1,8 @@
 // Hyperparameters for TensorBoard's dashboard of the same name.
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkOptionNames, isPlain, shown } from '@eagre/core/internal';
+import { checkNumber, checkOneOf, checkOptionNames, checkText, isPlain, shown } from '@eagre/core/internal';
 import { encodeTensorProto, nodeBuiltin, tensorflow } from '@eagre/formats';
-import { Discrete, HParam, type HParamValue, type Metric } from './hparam.ts';
+import { Discrete, HParam, type HParamValue, Metric } from './hparam.ts';
 import { metadataOf } from './record.ts';
 import { answerNow, eagerOnly, state } from './state.ts';
 
@@ -27,8 +27,8 @@ export function hparams(values: HParamValues, options: HParamsOptions = {}): boo
   eagerOnly(what);
   checkOptionNames(options, { trialId: true, startTimeSecs: true }, what);
   const { trialId, startTimeSecs = Date.now() / 1000 } = options;
-  if (trialId !== undefined && typeof trialId !== 'string')
-    throw new InvalidArgumentError(`trialId is ${String(trialId)}, expected a string`, what);
+  if (trialId !== undefined) checkText(trialId, 'trialId', what);
+  checkNumber(startTimeSecs, 'startTimeSecs', what);
   const named = byName(values, what);
   return write('_hparams_/session_start_info', {
     session_start_info: {
@@ -57,6 +57,9 @@ export function hparamsConfig(options: HParamsConfigOptions): boolean {
   const { hparams: infos, metrics, timeCreatedSecs = Date.now() / 1000 } = options;
   if (!Array.isArray(infos) || !Array.isArray(metrics))
     throw new InvalidArgumentError('expected { hparams: […], metrics: […] }', what);
+  checkItems(infos, HParam, 'hparams', what);
+  checkItems(metrics, Metric, 'metrics', what);
+  checkNumber(timeCreatedSecs, 'timeCreatedSecs', what);
   return write('_hparams_/experiment', {
     experiment: {
       time_created_secs: timeCreatedSecs,
@@ -90,15 +93,23 @@ export function hparamsEnd(
   const what = 'tf.summary.hparamsEnd';
   eagerOnly(what);
   checkOptionNames(options, { endTimeSecs: true }, what);
-  if (!Object.hasOwn(statuses, status))
-    throw new InvalidArgumentError(
-      `the status is ${String(status)}, expected one of ${Object.keys(statuses).join(', ')}`,
-      what,
-    );
+  checkOneOf(status, Object.keys(statuses), 'the status', what);
   const { endTimeSecs = Date.now() / 1000 } = options;
+  checkNumber(endTimeSecs, 'endTimeSecs', what);
   return write('_hparams_/session_end_info', {
     session_end_info: { status: statuses[status], end_time_secs: endTimeSecs },
   });
+}
+
+function checkItems(
+  list: readonly unknown[],
+  of: typeof HParam | typeof Metric,
+  what: string,
+  op: string,
+): void {
+  for (const [i, item] of list.entries())
+    if (!(item instanceof of))
+      throw new InvalidArgumentError(`${what}[${i}] is ${shown(item)}, expected a tf.summary.${of.name}`, op);
 }
 
 function write(tag: string, content: tensorflow.HParamsPluginData): boolean {

@@ -1,7 +1,15 @@
 // Images and sound.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike } from '@eagre/core';
-import { checkOptionNames, isFloating, type OptionNames, showShape, viewOf } from '@eagre/core/internal';
+import {
+  checkCount,
+  checkOptionNames,
+  isFloating,
+  type OptionNames,
+  shown,
+  showShape,
+  viewOf,
+} from '@eagre/core/internal';
 import { encodeTensorProto, type tensorflow } from '@eagre/formats';
 import { encodeWav } from './audio.ts';
 import { encodePng, toBytes } from './image.ts';
@@ -89,9 +97,12 @@ export function audio(
   const { step, description, maxOutputs = 3, encoding = 'wav' } = options;
   checkMaxOutputs(maxOutputs, what);
   if (encoding !== 'wav')
-    throw new InvalidArgumentError(`unknown encoding '${String(encoding)}'; there is 'wav'`, what);
+    throw new InvalidArgumentError(`unknown encoding ${shown(encoding)}; there is 'wav'`, what);
   if (!Number.isInteger(sampleRate) || sampleRate < 1 || sampleRate >= 2 ** 31)
-    throw new InvalidArgumentError(`the sample rate is ${sampleRate}, expected a positive integer`, what);
+    throw new InvalidArgumentError(
+      `the sample rate is ${shown(sampleRate)}, expected a positive integer`,
+      what,
+    );
   return record({
     what,
     tag: tagOf(name, 'audio_summary', what),
@@ -124,6 +135,5 @@ function encodeClips(x: Tensor, sampleRate: number, maxOutputs: number): tensorf
 }
 
 function checkMaxOutputs(maxOutputs: number, what: string): void {
-  if (!Number.isSafeInteger(maxOutputs) || maxOutputs < 0)
-    throw new InvalidArgumentError(`maxOutputs is ${maxOutputs}, expected an integer of at least 0`, what);
+  checkCount(maxOutputs, 'maxOutputs', what);
 }

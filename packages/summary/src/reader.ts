@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { checkOptionNames } from '@eagre/core/internal';
+import { checkFlag, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
 import { FormatError, nodeBuiltin, RecordParser, tensorflow } from '@eagre/formats';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
@@ -33,10 +33,12 @@ export function readEvents(
 ): Iterable<SummaryEvent> & AsyncIterable<SummaryEvent> {
   checkOptionNames(options, { follow: true, pollMillis: true, signal: true }, 'readEvents');
   const { follow = false, pollMillis = 1000, signal } = options;
-  if (typeof path !== 'string')
-    throw new InvalidArgumentError(`expected a path, got ${typeof path}`, 'readEvents');
-  if (!(pollMillis >= 0 && pollMillis < 2 ** 31))
-    throw new InvalidArgumentError(`pollMillis is ${pollMillis}, expected milliseconds`, 'readEvents');
+  checkPath(path, 'the path', 'readEvents');
+  checkFlag(follow, 'follow', 'readEvents');
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new InvalidArgumentError(`signal must be an AbortSignal, got ${shown(signal)}`, 'readEvents');
+  if (typeof pollMillis !== 'number' || !(pollMillis >= 0 && pollMillis < 2 ** 31))
+    throw new InvalidArgumentError(`pollMillis is ${shown(pollMillis)}, expected milliseconds`, 'readEvents');
   return {
     *[Symbol.iterator]() {
       if (follow) throw new InvalidArgumentError('to follow takes `for await`', 'readEvents');
@@ -57,6 +59,7 @@ export function readEvents(
  * The events of one file as TensorFlow's messages; TensorFlow 1's name. Iterating throws as `readEvents` does.
  */
 export function* summaryIterator(path: string): Generator<tensorflow.Event, void, undefined> {
+  checkPath(path, 'the path', 'summaryIterator');
   const tail = new EventTail(path, '.', new Map());
   for (const record of tail.records()) {
     yield inFile(path, () => tensorflow.Event.decode(record, { file: path }));

@@ -1,7 +1,15 @@
 // What all kinds of summaries have in common: when one is written, under which tag, and at which step.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
-import { atRunTime, context, type OptionNames, symbolic, toTensor, viewOf } from '@eagre/core/internal';
+import {
+  atRunTime,
+  checkText,
+  context,
+  type OptionNames,
+  symbolic,
+  toTensor,
+  viewOf,
+} from '@eagre/core/internal';
 import { encodeTensorProto, type NDArray, type tensorflow } from '@eagre/formats';
 import { answerNow, checkStep, noStep, type Step, state, stepNow, truth } from './state.ts';
 import type { SummaryWriter } from './writer.ts';
@@ -115,6 +123,7 @@ export function metadataOf(
   description?: string,
   content?: Uint8Array,
 ): tensorflow.SummaryMetadata {
+  if (description !== undefined) checkText(description, 'description', `tf.summary, ${plugin_name}`);
   return {
     plugin_data: content === undefined ? { plugin_name } : { plugin_name, content },
     ...(description === undefined ? {} : { summary_description: description }),

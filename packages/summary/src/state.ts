@@ -1,7 +1,7 @@
 // What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { context, scoped, showShape, symbolic } from '@eagre/core/internal';
+import { context, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
 import { type GraphSink, setGraphSink } from '@eagre/graph';
 import type { SummaryWriter } from './writer.ts';
 
@@ -80,7 +80,8 @@ export function setStep(step: Step | null): void {
 
 /** @throws InvalidArgumentError for what is no step. */
 export function checkStep(step: Step, what: string): void {
-  if (typeof step === 'number' ? Number.isSafeInteger(step) : typeof step === 'bigint') return;
+  if (typeof step === 'number' && Number.isSafeInteger(step)) return;
+  if (typeof step === 'bigint' && BigInt.asIntN(64, step) === step) return;
   if (step instanceof Tensor || step instanceof Variable) {
     if (step.size !== 1)
       throw new InvalidArgumentError(
@@ -93,7 +94,7 @@ export function checkStep(step: Step, what: string): void {
       what,
     );
   }
-  throw new InvalidArgumentError(`the step is ${String(step)}, expected an integer`, what);
+  throw new InvalidArgumentError(`the step is ${shown(step)}, expected an integer of 64 bits`, what);
 }
 
 /** The integer that a step is now. */

@@ -1,7 +1,14 @@
 // The kinds of summaries that are one tensor.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { checkOptionNames, type OptionNames, showShape, viewOf } from '@eagre/core/internal';
+import {
+  checkCount,
+  checkListSize,
+  checkOptionNames,
+  type OptionNames,
+  showShape,
+  viewOf,
+} from '@eagre/core/internal';
 import { encodeTensorProto, tensorflow } from '@eagre/formats';
 import { histogramRows } from './histogram.ts';
 import {
@@ -72,8 +79,8 @@ export function histogram(name: string, data: TensorLike, options: HistogramOpti
   const what = 'tf.summary.histogram';
   checkOptionNames(options, histogramNames, what);
   const { step, description, buckets = 30 } = options;
-  if (!Number.isSafeInteger(buckets) || buckets < 0)
-    throw new InvalidArgumentError(`buckets is ${buckets}, expected an integer of at least 0`, what);
+  checkCount(buckets, 'buckets', what);
+  checkListSize(buckets, 'buckets', 'take fewer', what);
   return record({
     what,
     tag: tagOf(name, 'histogram_summary', what),

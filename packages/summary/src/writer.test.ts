@@ -76,7 +76,7 @@ describe('the file', () => {
       { filenameSuffix: '/x' },
     ])
       expect(() => summary.createFileWriter(folder, options)).toThrow(InvalidArgumentError);
-    expect(() => summary.createFileWriter('')).toThrow('path of a folder');
+    expect(() => summary.createFileWriter('')).toThrow('the folder must be a path');
     expect(() => summary.createFileWriter(undefined as never)).toThrow(InvalidArgumentError);
     expect(existsSync(folder)).toBe(false);
   });
@@ -240,7 +240,10 @@ describe('arguments', () => {
         [() => summary.image('a', [[1]], { max_outputs: 1 } as never), "'max_outputs' is no option"],
         [() => summary.scalar(5 as never, 1), 'expected a name'],
         [() => summary.histogram('a', 'x'), 'got strings'],
-        [() => summary.histogram('a', [1], { buckets: -1 }), 'buckets is -1'],
+        [
+          () => summary.histogram('a', [1], { buckets: -1 }),
+          'buckets must be an integer of at least 0, got -1',
+        ],
         [() => summary.text('a', 5), 'expected strings, got float32'],
         [() => summary.image('a', [[1]]), 'got the shape [1, 1]'],
         [() => summary.image('a', constant(0, 'float32', { shape: [1, 2, 2, 5] })), '1 to 4 channels, got 5'],
@@ -251,7 +254,7 @@ describe('arguments', () => {
         ],
         [
           () => summary.image('a', constant(0, 'float32', { shape: [1, 2, 2, 1] }), { maxOutputs: -1 }),
-          'maxOutputs is -1',
+          'maxOutputs must be an integer of at least 0, got -1',
         ],
         [() => summary.audio('a', [[[0]]], 0), 'sample rate is 0'],
         [() => summary.audio('a', [[0]], 8000), 'got the shape [1, 1]'],
@@ -259,7 +262,7 @@ describe('arguments', () => {
         [() => summary.audio('a', [[[0]]], 8000, { encoding: 'mp3' as never }), "unknown encoding 'mp3'"],
         [() => summary.graph({} as never), 'expected a graph'],
         [() => summary.hparams({ a: [1] as never }), "hparams['a'] is a object"],
-        [() => summary.hparams({}, { trialId: 5 as never }), 'trialId is 5'],
+        [() => summary.hparams({}, { trialId: 5 as never }), 'trialId must be a string, got 5'],
       ] as const) {
         expect(call).toThrow(InvalidArgumentError);
         expect(call).toThrow(message);

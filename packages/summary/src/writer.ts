@@ -1,5 +1,5 @@
-import { FailedPreconditionError } from '@eagre/backend';
-import { atRunTime, context, scoped } from '@eagre/core/internal';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { atRunTime, context, scoped, shown } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { EventFile, type EventFileOptions } from './event-file.ts';
 import { enterWriter, type Step, state } from './state.ts';
@@ -110,5 +110,7 @@ export function createNoopWriter(): SummaryWriter {
 
 /** Writes what waits in the memory of a writer: the default one unless given. */
 export function flush(writer: SummaryWriter | null = state.writer): void {
+  if (writer !== null && !(writer instanceof SummaryWriter))
+    throw new InvalidArgumentError(`expected a writer, got ${shown(writer)}`, 'tf.summary.flush');
   writer?.flush();
 }

@@ -104,7 +104,6 @@ const state = (): readonly unknown[] => [
   context.tracker,
   context.nameScope,
   context.backend,
-  context.restoring,
 ];
 
 /**

@@ -68,6 +68,6 @@ it('refuses what are no hyperparameters', () => {
   expect(() => new HParams(root, { x: [1] as never })).toThrow(InvalidArgumentError);
   expect(() => new HParams(null as never, {})).toThrow('the writer or the folder must be a path');
   expect(() => new HParams(root, {}, { trialId: 3 as never })).toThrow('trialId must be a string, got 3');
-  expect(() => summary.hparamsEnd('done' as never)).toThrow('success, failure, running');
+  expect(() => summary.hparamsEnd('done' as never)).toThrow("one of 'success', 'failure', 'running'");
   expect(summary.hparamsEnd()).toBe(false);
 });
