@@ -5,9 +5,15 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const wanted = process.argv.slice(2);
-const programs = readdirSync(folder)
-  .filter((name) => name.endsWith('.py'))
-  .filter((name) => wanted.length === 0 || wanted.includes(name.replace('.py', '')));
+const all = readdirSync(folder).filter((name) => name.endsWith('.py'));
+const unknown = wanted.filter((name) => !all.includes(`${name}.py`));
+if (unknown.length > 0) {
+  console.error(
+    `there is no ${unknown.join(', ')}; there are ${all.map((name) => name.replace('.py', '')).join(', ')}`,
+  );
+  process.exit(2);
+}
+const programs = all.filter((name) => wanted.length === 0 || wanted.includes(name.replace('.py', '')));
 const failed = programs.filter((name) => {
   console.log(`\n${name}`);
   const python = process.env.EAGRE_PYTHON ?? 'python3';

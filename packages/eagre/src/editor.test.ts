@@ -60,6 +60,12 @@ test('the elements of a generator are what its signature says', () => {
   expect([...plain].map((x) => x.shape)).toEqual([[2]]);
 });
 
+test('names show no more than what is for users', () => {
+  expect(Object.keys(tf.constraints).sort()).toEqual(['get', 'maxNorm', 'nonNeg', 'unitNorm']);
+  expect(Object.keys(tf.regularizers).sort()).toEqual(['get', 'l1', 'l1l2', 'l2']);
+  expect(tf.math.topK([1, 3, 2], 2).indices.array()).toEqual([1, 2]);
+});
+
 test('arguments of a traced function are tensors where they have no type', () => {
   const double = tf.function((x) => x.mul(2));
   const sum = tf.function({ inputSignature: [new tf.TensorSpec([null]), new tf.TensorSpec([null])] })(

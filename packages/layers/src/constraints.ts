@@ -1,5 +1,6 @@
 import { type Axis, InvalidArgumentError, Tensor } from '@eagre/core';
 import { toTensor } from '@eagre/core/internal';
+import { markOurs } from './ours.ts';
 
 /** Brings a weight back into a permitted set after each update. */
 export type Constraint = (weight: Tensor) => Tensor;
@@ -7,15 +8,8 @@ export type Constraint = (weight: Tensor) => Tensor;
 // As Keras: keeps a division by a vanishing norm finite.
 const EPSILON = 1e-7;
 
-const ours = new WeakSet<Constraint>();
 function own(constraint: Constraint): Constraint {
-  const checked: Constraint = (w) => constraint(w instanceof Tensor ? w : toTensor(w));
-  ours.add(checked);
-  return checked;
-}
-/** @internal Whether it is made here, and so keeps no tensor. */
-export function isOurs(constraint: Constraint): boolean {
-  return ours.has(constraint);
+  return markOurs((w: Tensor) => constraint(w instanceof Tensor ? w : toTensor(w)));
 }
 
 /** Norms along `axis` of at most `maxValue`. */

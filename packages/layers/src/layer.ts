@@ -27,7 +27,7 @@ import {
 import { withConversionAllowed } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
 import { isSymbolic, keepAll, outputsOf, prepare } from './call.ts';
-import { type ConstraintLike, get as getConstraint, isOurs as isOurConstraint } from './constraints.ts';
+import { type ConstraintLike, get as getConstraint } from './constraints.ts';
 import { get as getInitializer } from './initializers.ts';
 import { namedWeights, walkAttributes, withInner } from './inside.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -40,7 +40,8 @@ import type {
   WeightOptions,
 } from './layer-types.ts';
 import { uniqueName } from './naming.ts';
-import { get as getRegularizer, isOurs as isOurRegularizer, type Regularizer } from './regularizers.ts';
+import { isOurs } from './ours.ts';
+import { get as getRegularizer, type Regularizer } from './regularizers.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
@@ -299,7 +300,7 @@ export class Layer extends Module implements Trackable {
       const regularizer = regularizers.get(variable);
       if (regularizer === undefined) continue;
       penalties.push(
-        isOurRegularizer(regularizer) ? regularizer(variable) : outsideScopes(() => regularizer(variable)),
+        isOurs(regularizer) ? regularizer(variable) : outsideScopes(() => regularizer(variable)),
       );
     }
     return [...added, ...penalties];
@@ -478,7 +479,7 @@ function checkLayerOptions(options: LayerOptions, className: string): void {
 function constrain(like: ConstraintLike): (variable: Variable) => Tensor {
   const constraint = getConstraint(like);
   // A function of the user may keep what it gets, so that must not be the memory which updates write into.
-  return isOurConstraint(constraint)
+  return isOurs(constraint)
     ? (variable) => constraint(variable.taken())
     : (variable) => constraint(variable.read());
 }

@@ -1,19 +1,14 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import { checkOptionNames, toTensor } from '@eagre/core/internal';
+import { markOurs } from './ours.ts';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
 export type Regularizer = (weight: Variable | Tensor) => Tensor;
 
-const ours = new WeakSet<Regularizer>();
 function own(regularizer: Regularizer): Regularizer {
-  const checked: Regularizer = (w) =>
-    regularizer(w instanceof Tensor || w instanceof Variable ? w : toTensor(w));
-  ours.add(checked);
-  return checked;
-}
-/** @internal Whether it is made here, and so keeps no tensor. */
-export function isOurs(regularizer: Regularizer): boolean {
-  return ours.has(regularizer);
+  return markOurs((w: Variable | Tensor) =>
+    regularizer(w instanceof Tensor || w instanceof Variable ? w : toTensor(w)),
+  );
 }
 
 /** `l1 · Σ|w|` */
