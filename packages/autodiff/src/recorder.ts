@@ -37,6 +37,10 @@ export class Recorder implements TapeObserver {
     this.#watchedVariables.add(variable);
   }
 
+  follows({ id }: Tensor): boolean {
+    return this.tracked.has(id);
+  }
+
   record(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void {
     const tracked = this.tracked;
     let depends = false;

@@ -9,6 +9,8 @@ import type { Variable } from './variable.ts';
 export interface TapeObserver {
   /** Whether one op may stand for a whole call of a traced function. */
   readonly takesCalls?: boolean;
+  /** Whether a tensor depends on something watched. */
+  follows?(tensor: Tensor): boolean;
   record(op: Op, inputs: readonly Tensor[], attrs: Attrs, outputs: readonly Tensor[]): void;
   /** A variable's value was taken as the input of an op or read by the user. */
   variableRead(variable: Variable, value: Tensor): void;

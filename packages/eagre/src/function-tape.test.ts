@@ -83,6 +83,28 @@ describe('a tape outside of a traced function', () => {
     expect([a, again, same, c, d].map((t) => t.item())).toEqual([6, 6, 2, 3, 3]);
   });
 
+  test('reaches tensors that the function uses from outside, and what they come from', () => {
+    const k = tf.constant(3);
+    const f = tf.function((x: tf.Tensor) => x.mul(k));
+    const x = tf.constant(2);
+    f(x);
+    const tape = new tf.GradientTape();
+    tape.watch([x, k]);
+    expect(tape.gradient(f(x), [x, k]).map((g) => g?.item())).toEqual([3, 2]);
+
+    const w = new tf.Variable(5);
+    const outer = new tf.GradientTape();
+    const squared = w.square();
+    const g = tf.function((x: tf.Tensor) =>
+      tf.cond(
+        x.greater(0),
+        () => x.mul(squared),
+        () => x,
+      ),
+    );
+    expect(outer.gradient(g(x), w)?.item()).toBe(20);
+  });
+
   test('gradients are those of the values at the call, though variables change in it and after it', () => {
     const v = new tf.Variable(3);
     const f = tf.function((x: tf.Tensor) => {

@@ -9,7 +9,15 @@ import {
   type Storage,
 } from '@eagre/backend';
 import type { Shape, Tensor } from '@eagre/core';
-import { context, emptyTensor, hostBackend, outOfScope, sizeOf, transfer } from '@eagre/core/internal';
+import {
+  context,
+  emptyTensor,
+  hostBackend,
+  isFloating,
+  outOfScope,
+  sizeOf,
+  transfer,
+} from '@eagre/core/internal';
 import { BackgroundPlan } from './background.ts';
 import type { Assignment, Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
@@ -51,6 +59,8 @@ export class ConcreteFunction {
   readonly #structure: unknown;
   readonly #rebuild: Rebuild;
   readonly #captured: readonly Tensor[];
+  /** Tensors from outside whose values are part of the graph, of which a tape may want the gradient. */
+  readonly #constants: readonly Tensor[];
   readonly #prepared = new Map<Backend, Prepared>();
   /** The one that ran last. */
   #last: Prepared | null = null;
@@ -65,6 +75,9 @@ export class ConcreteFunction {
     this.#structure = structure;
     this.#rebuild = rebuilder(structure);
     this.#captured = captured;
+    this.#constants = graph.nodes.flatMap(({ what }) =>
+      what.kind === 'constant' && isFloating(what.tensor.dtype) ? [what.tensor] : [],
+    );
   }
 
   /** Whether it uses tensors of a function around it; then it runs only while that one is traced. */
@@ -124,7 +137,13 @@ export class ConcreteFunction {
       return prepared.places.map((p) => results[p] as Tensor);
     }
     const [tape] = tapes;
-    if (tracer === null && !this.captures && tapes.length === 1 && tape?.takesCalls === true) {
+    if (
+      tracer === null &&
+      !this.captures &&
+      tapes.length === 1 &&
+      tape?.takesCalls === true &&
+      !this.#constants.some((t) => tape.follows?.(t))
+    ) {
       if (this.#taped === undefined)
         this.#taped = TapedGraph.of(this.graph, (graph) => {
           const concrete = new ConcreteFunction(graph, null);
@@ -138,7 +157,7 @@ export class ConcreteFunction {
         return this.#taped.call(inputs);
       }
     }
-    // Other observers, several tapes, or another function that is being traced: they have to see the ops.
+    // Other observers, several tapes, gradients of what the function has kept, or another function that is being traced: they have to see the ops.
     const call = (): readonly Tensor[] => interpretFunction(this.graph, [...inputs, ...this.#captured]);
     return tracer === null ? call() : tracer.called(call);
   }
