@@ -60,9 +60,11 @@ export class Module {
   get variables(): Variable[] {
     return leaves(this, 'variables', (v): v is Variable => v instanceof Variable);
   }
+  /** The variables that are trained. */
   get trainableVariables(): Variable[] {
     return this.variables.filter((v) => v.trainable);
   }
+  /** The variables that are not trained, such as moving averages. */
   get nonTrainableVariables(): Variable[] {
     return this.variables.filter((v) => !v.trainable);
   }

@@ -75,8 +75,10 @@ const NOT_ITERABLE: string =
  * Every op that takes a tensor first is a method as well: `a.add(b)`, `a.matmul(b)`, `a.sum(0)`.
  */
 export class Tensor {
+  /** Another one for each tensor of the process. */
   readonly id: number;
   readonly dtype: DType;
+  /** The sizes of the dimensions; `[]` of a scalar. */
   readonly shape: Shape;
   /** Number of elements. */
   readonly size: number;
@@ -98,6 +100,7 @@ export class Tensor {
     this.released = false;
   }
 
+  /** The number of dimensions. */
   get rank(): number {
     return this.shape.length;
   }
@@ -168,6 +171,7 @@ export class Tensor {
   [Symbol.dispose](): void {
     this.dispose();
   }
+  /** Whether the memory was given back; then the values cannot be used. */
   get isDisposed(): boolean {
     return this.released;
   }

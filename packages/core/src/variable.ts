@@ -11,7 +11,9 @@ import { aliasTensor, type HostArray, type NestedArray, type Scalar, Tensor, vie
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
   readonly trainable?: boolean;
+  /** In messages, graphs and summaries; `'Variable'` unless said. */
   readonly name?: string;
+  /** That of the first value unless said. */
   readonly dtype?: DType;
 }
 
@@ -22,10 +24,13 @@ let nextVariable = 1;
  * from it keep the value that they had.
  */
 export class Variable {
+  /** Another one for each variable of the process. */
   readonly id: number;
   readonly name: string;
   readonly dtype: DType;
+  /** It never changes. */
   readonly shape: Shape;
+  /** Watched by gradient tapes, and listed in `trainableVariables`. */
   readonly trainable: boolean;
   #value: Tensor;
   /** The first value, while it may turn out that a checkpoint holds another one: until the first use, `#value` is a released tensor. */
@@ -48,6 +53,7 @@ export class Variable {
     if (context.restoring !== null) this.#awaitUse();
   }
 
+  /** The number of elements. */
   get size(): number {
     return this.#value.size;
   }
@@ -91,15 +97,19 @@ export class Variable {
     return this.#update(this.taken().sub(toTensor(delta, this.dtype)), 'assignSub');
   }
 
+  /** A copy of the values now, flat and row-major: as {@link Tensor.data}. */
   data(): ReturnType<Tensor['data']> {
     return this.#known().data();
   }
+  /** The values now as `{ data, shape, dtype }`. */
   ndarray(): HostArray {
     return this.#known().ndarray();
   }
+  /** The values now as nested arrays. */
   array(): NestedArray<Scalar> {
     return this.#known().array();
   }
+  /** The one value now, of a variable with one element. */
   item(): number {
     return this.#known().item();
   }

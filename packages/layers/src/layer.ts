@@ -102,6 +102,7 @@ let anyLosses = false;
  *     }
  */
 export class Layer extends Module implements Trackable {
+  /** Of its weights and computation; float32 unless said. */
   readonly dtype: 'float32' | 'float64';
   /** @internal */
   declare readonly _layer: LayerState;
@@ -279,15 +280,19 @@ export class Layer extends Module implements Trackable {
   override get variables(): Variable[] {
     return this.weights;
   }
+  /** The weights that are trained: none while `trainable` is false. */
   override get trainableVariables(): Variable[] {
     return this.namedWeights.filter((w) => w.trainable).map((w) => w.variable);
   }
+  /** The weights that are not trained, such as moving averages. */
   override get nonTrainableVariables(): Variable[] {
     return this.namedWeights.filter((w) => !w.trainable).map((w) => w.variable);
   }
+  /** The same as `trainableVariables`. */
   get trainableWeights(): Variable[] {
     return this.trainableVariables;
   }
+  /** The same as `nonTrainableVariables`. */
   get nonTrainableWeights(): Variable[] {
     return this.nonTrainableVariables;
   }
