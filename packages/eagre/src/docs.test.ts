@@ -20,6 +20,7 @@ const pages = [
   'docs/data',
   'docs/data-files',
   'docs/datasets',
+  'docs/checkpoint',
   'docs/summary',
   'docs/from-tensorflow',
 ];
