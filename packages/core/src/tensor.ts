@@ -209,11 +209,7 @@ export class Tensor {
   }
 
   #checked(): TypedArray {
-    if (this.storage.refs <= 0) {
-      throw new FailedPreconditionError(
-        `this tensor (${this.dtype} [${this.shape}]) was disposed, its values are gone`,
-      );
-    }
+    checkAlive(this);
     if (this.dtype === 'string')
       throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
     if (this.backend.name === 'symbolic') throw noValue(this);
@@ -230,6 +226,14 @@ export class Tensor {
 export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
+
+/** @internal @throws FailedPreconditionError for a tensor whose memory others may have by now. */
+export function checkAlive(x: Tensor): void {
+  if (x.storage.refs > 0) return;
+  throw new FailedPreconditionError(
+    `this tensor (${x.dtype} [${x.shape}]) was disposed, its values are gone`,
+  );
+}
 
 /** @throws ResourceExhaustedError where the values, and the arrays that hold them, are too many. */
 function checkNested(shape: Shape): void {
@@ -270,6 +274,7 @@ export function emptyTensor(
 
 /** @internal A tensor of another shape (same size) or dtype name over the same memory. */
 export function aliasTensor(x: Tensor, shape: Shape, size: number = x.size): Tensor {
+  checkAlive(x);
   x.storage.refs++;
   const tensor = new Tensor(x.storage, x.dtype, shape, size, x.backend);
   if (context.tracker !== null) context.tracker.track(tensor);
@@ -289,6 +294,7 @@ export function stringTensor(
 
 /** @internal The values in place, not a copy: valid until the tensor's memory is given back. */
 export function viewOf(x: Tensor): TypedArray {
+  checkAlive(x);
   if (x.backend.name === 'symbolic') throw noValue(x);
   return typedView(x.dtype, x.storage.buffer, x.storage.byteOffset, x.size);
 }

@@ -6,7 +6,15 @@ import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
-import { aliasTensor, type HostArray, type NestedArray, type Scalar, Tensor, viewOf } from './tensor.ts';
+import {
+  aliasTensor,
+  checkAlive,
+  type HostArray,
+  type NestedArray,
+  type Scalar,
+  Tensor,
+  viewOf,
+} from './tensor.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -245,6 +253,7 @@ export class Variable {
 
   /** Takes over values: into the memory there is, unless someone still needs the old ones. */
   #store(next: Tensor): this {
+    checkAlive(next);
     const { tracer } = context;
     const { storage, backend, dtype } = this.#alive();
     if (tracer !== null) return tracer.assign(this, next) as this;
@@ -276,6 +285,7 @@ function first(value: Tensor): Tensor {
 
 /** @internal A copy in memory of its own, outside of any memory scope: variables live long and are written in place. */
 export function own(source: Tensor): Tensor {
+  checkAlive(source);
   const { allocator } = source.backend;
   if (source.dtype === 'string') {
     source.storage.refs++;

@@ -120,6 +120,37 @@ const training: readonly Subject[] = [
         verbose: 0,
       }),
   },
+  ...(['fit', 'evaluate', 'predict'] as const).map(
+    (method): Subject => ({
+      name: `${method} on a data set`,
+      args: () => [method === 'predict' ? x() : [x(), labels(), tf.ones([6])], 2, { verbose: 0 }],
+      call: (slices: never, size: number, options: never) =>
+        one({ runEagerly: true })[method](tf.data.Dataset.fromTensorSlices(slices).batch(size), options),
+    }),
+  ),
+  {
+    name: 'fit on what is generated',
+    args: () => [batches(), { stepsPerEpoch: 1, verbose: 0 }],
+    call: (list: never[], options: never) =>
+      one({ runEagerly: true }).fit(
+        (async function* () {
+          yield* list;
+        })(),
+        options,
+      ),
+  },
+  {
+    name: 'fit of several outputs on a data set',
+    args: () => [
+      [
+        { a: x(), b: x() },
+        { u: tf.ones([6, 1]), v: tf.ones([6, 2]) },
+      ],
+      { verbose: 0 },
+    ],
+    call: (slices: never, options: never) =>
+      two({ runEagerly: true }).fit(tf.data.Dataset.fromTensorSlices(slices).batch(3), options),
+  },
   {
     name: 'fit of several outputs',
     args: () => [
