@@ -136,6 +136,7 @@ afterAll(() => {
 });
 afterEach(() => {
   tf.compat.v1.enableEagerExecution();
+  tf.summary.experimental.setStep(null);
 });
 
 test.each(pages)('%s.md has examples', (page) => {
@@ -148,6 +149,19 @@ describe('examples do what they say', () => {
     const shows = fileOf(example) !== undefined || example.code.includes('contactSheet(');
     expect(await run(example)).toBeGreaterThanOrEqual(example.page === 'README' || shows ? 0 : 1);
   });
+});
+
+test('the examples of docs/summary.md have written what they say', () => {
+  const events = [...tf.summary.readEvents(join(folder, 'logs'))];
+  const steps = (tag: string): unknown[] =>
+    events.flatMap((e) => (e.kind === 'scalar' && e.tag === tag ? [Number(e.step)] : []));
+  expect(steps('loss')).toEqual([0, 100, 200, 1, 7]);
+  expect(steps('often')).toEqual([10, 20, 30]);
+  expect(steps('traced/loss')).toEqual([0, 1, 2]);
+  expect(steps('batch_loss')).toEqual([1, 2]);
+  expect(new Set(events.map((e) => e.run))).toEqual(
+    new Set(['run1', 'run2', 'search', 'search/16', 'search/32', 'keras/train']),
+  );
 });
 
 test('their types are right', () => {
