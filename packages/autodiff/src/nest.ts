@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { isPlain, shown } from '@eagre/core/internal';
+import { checkLevel, isPlain, shown } from '@eagre/core/internal';
 
 /** What a gradient can be taken with respect to. */
 export type Source = Tensor | Variable;
@@ -20,11 +20,12 @@ export function isSource(value: unknown): value is Source {
 /** The leaves of a structure, in order. */
 export function flatten(value: unknown, what: string): Source[] {
   const out: Source[] = [];
-  const visit = (v: unknown): void => {
+  const visit = (v: unknown, level: number): void => {
+    checkLevel(level, 'GradientTape');
     if (isSource(v)) out.push(v);
-    else if (Array.isArray(v)) for (const item of v) visit(item);
+    else if (Array.isArray(v)) for (const item of v) visit(item, level + 1);
     else if (typeof v === 'object' && v !== null && isPlain(v))
-      for (const item of Object.values(v)) visit(item);
+      for (const item of Object.values(v)) visit(item, level + 1);
     else {
       throw new InvalidArgumentError(
         `${what} must be tensors and variables in arrays and plain objects, got ${shown(v)}`,
@@ -32,7 +33,7 @@ export function flatten(value: unknown, what: string): Source[] {
       );
     }
   };
-  visit(value);
+  visit(value, 0);
   return out;
 }
 

@@ -64,3 +64,14 @@ export function checkNumber(
 export function checkOneOf(value: unknown, choices: readonly unknown[], what: string, op?: string): void {
   if (!choices.includes(value)) fail(what, `one of ${choices.map(show).join(', ')}`, value, op);
 }
+
+const MOST_LEVELS = 256;
+
+/** @throws InvalidArgumentError for a level that only structures have that hold themselves. */
+export function checkLevel(level: number, op: string): void {
+  if (level > MOST_LEVELS)
+    throw new InvalidArgumentError(
+      `a structure holds itself, or is nested in more than ${MOST_LEVELS} levels`,
+      op,
+    );
+}

@@ -3,6 +3,7 @@ export { Callable, callable, showFields } from './callable.ts';
 export {
   checkCount,
   checkFunction,
+  checkLevel,
   checkNumber,
   checkOneOf,
   checkPath,

@@ -21,6 +21,10 @@ const taped = (fn: (tape: GradientTape, y: Tensor) => unknown) => (): unknown =>
   return fn(tape, x.mul(2));
 };
 
+const endless: unknown[] = [x];
+endless.push(endless);
+const round = 'a structure holds itself, or is nested in more than 256 levels';
+
 const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   'cond: a value for a branch': [
     () => cond(true, bad(x), () => x),
@@ -132,6 +136,18 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     taped((tape, y) => tape.jacobian(y, x, bad({ outputGradients: y }))),
     "'outputGradients' is no option",
   ],
+  'cond: a structure that holds itself': [
+    () =>
+      cond(
+        true,
+        () => bad(endless),
+        () => x,
+      ),
+    round,
+  ],
+  'tf.function: an argument that holds itself': [() => tfFunction(same)(bad(endless)), round],
+  'tf.function: a result that holds itself': [() => tfFunction(() => endless)(), round],
+  'tape: sources that hold themselves': [taped((tape, y) => tape.gradient(y, bad(endless))), round],
   'tape: sources in a map': [
     taped((tape, y) => tape.gradient(y, bad(new Map([['x', x]])))),
     'sources must be tensors and variables in arrays and plain objects, got an object of class Map',

@@ -1,7 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor } from '@eagre/core/internal';
+import { aliasTensor, checkLevel } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
@@ -78,6 +78,7 @@ function takeApart(
 ): Flat<Tensor | TensorSpec> {
   const tensors: (Tensor | TensorSpec)[] = [];
   let key = '';
+  let level = 0;
   const fields = (entries: Iterable<readonly [unknown, unknown]>): void => {
     for (const [k, item] of entries) {
       key += `${keyOf(k)}:`;
@@ -93,6 +94,7 @@ function takeApart(
       key += tensorKey(v);
     } else if (v instanceof Variable) key += `v${v.id}`;
     else if (typeof v === 'object' && v !== null) {
+      checkLevel(++level, 'tf.function');
       if (isTypedArray(v)) visit(constant(v));
       else if (Array.isArray(v)) {
         key += '(';
@@ -105,6 +107,7 @@ function takeApart(
         key += '{';
         fields(Object.entries(v));
       } else key += `#${identity(v)}`;
+      level--;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
     else if (typeof v === 'string') key += JSON.stringify(v);
     else key += hostKey(v);
@@ -239,7 +242,8 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     );
   }
   const tensors: Tensor[] = [];
-  const visit = (v: unknown): unknown => {
+  const visit = (v: unknown, level: number): unknown => {
+    checkLevel(level, 'tf.function');
     if (isStrings(v)) return v;
     if (v instanceof Tensor || v instanceof Variable) {
       const t = v instanceof Variable ? v.read() : v;
@@ -252,7 +256,7 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
       tensors.push(rows);
       return new ReturnedArray(v);
     }
-    return mapItems(v, visit);
+    return mapItems(v, (item) => visit(item, level + 1));
   };
-  return { structure: visit(value), tensors };
+  return { structure: visit(value, 0), tensors };
 }

@@ -196,8 +196,8 @@ export class Arguments {
     if (shape.length > MAX_RANK) return { data: new Float32Array(sizeOf(shape)), shape };
     const list = this.values(dtype, sizeOf(shape));
     const t = constant(list as number[], dtype, { shape });
-    if (this.chance(0.02)) t.dispose();
     if (this.chance(0.05) && dtype !== 'string') return new Variable(t);
+    if (this.chance(0.02)) t.dispose();
     return t;
   }
   indices(): unknown {

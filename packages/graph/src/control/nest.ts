@@ -1,7 +1,7 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
+import { checkLevel, sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
 import { isPlain } from '../structure.ts';
 import { TensorArray } from './tensor-array.ts';
 
@@ -56,20 +56,25 @@ const compareKeys = ([a]: readonly [unknown, unknown], [b]: readonly [unknown, u
 export function flatten(value: unknown, op: string, like: readonly Leaf[] = []): Nest {
   const leaves: Leaf[] = [];
   const convert = (v: Value): Tensor => toOwnTensor(v as TensorLike, like[leaves.length]?.dtype);
-  const visit = (v: unknown): Tree => {
+  const visit = (v: unknown, level: number): Tree => {
+    checkLevel(level, op);
+    const inside = (item: unknown): Tree => visit(item, level + 1);
     if (v === null || v === undefined) return null;
     if (v instanceof TensorArray) leaves.push(v);
     else if (isValue(v)) leaves.push(convert(v));
-    else if (Array.isArray(v)) return { kind: 'list', items: v.map(visit) };
+    else if (Array.isArray(v)) return { kind: 'list', items: v.map(inside) };
     else if (v instanceof Map)
-      return { kind: 'map', entries: [...v].sort(compareKeys).map(([k, item]) => [k, visit(item)] as const) };
+      return {
+        kind: 'map',
+        entries: [...v].sort(compareKeys).map(([k, item]) => [k, inside(item)] as const),
+      };
     else if (typeof v === 'object' && isPlain(v)) {
       const entries = Object.entries(v).sort(compareKeys);
-      return { kind: 'object', entries: entries.map(([k, item]) => [k, visit(item)] as const) };
+      return { kind: 'object', entries: entries.map(([k, item]) => [k, inside(item)] as const) };
     } else throw new InvalidArgumentError(refusal(v), op);
     return 'leaf';
   };
-  return { tree: visit(value), leaves };
+  return { tree: visit(value, 0), leaves };
 }
 
 function isValue(v: unknown): v is Value {
