@@ -51,7 +51,10 @@ export class Discrete<V extends HParamValue = HParamValue> {
 
   /** @throws InvalidArgumentError for no values, and for values of different kinds. */
   constructor(values: Iterable<V>) {
-    if (typeof values !== 'object' || values === null || !(Symbol.iterator in values))
+    if (
+      typeof values !== 'object' ||
+      typeof (values as Partial<Iterable<V>> | null)?.[Symbol.iterator] !== 'function'
+    )
       throw new InvalidArgumentError(`expected a list of values, got ${shown(values)}`, 'Discrete');
     const list = [...values];
     const kind = typeof list[0];

@@ -58,6 +58,10 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'metrics[0] is undefined, expected a tf.summary.Metric',
   ],
   'values that are no list': [() => new Discrete(bad(undefined)), 'expected a list of values, got undefined'],
+  'one value as a tensor': [
+    () => new Discrete(bad(ones([]))),
+    'expected a list of values, got a tensor of float32 []',
+  ],
   'an unknown option of a hyperparameter': [
     () => new HParam('a', undefined, bad({ title: 'A' })),
     "'title' is no option",
