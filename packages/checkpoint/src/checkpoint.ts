@@ -8,7 +8,7 @@ import {
   type TrackableView,
   Variable,
 } from '@eagre/core';
-import { checkPath, context, inContext, lifted, shown, withoutTapes } from '@eagre/core/internal';
+import { checkPath, context, inContext, isPlain, lifted, shown, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
@@ -23,7 +23,7 @@ import {
   type LoadStatus,
   NameBasedStatus,
 } from './status.ts';
-import { isPlain, isTrackable, type View, viewOf } from './view.ts';
+import { isTrackable, type View, viewOf } from './view.ts';
 import { type Then, Writes } from './writes.ts';
 
 /**

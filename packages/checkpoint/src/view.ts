@@ -1,4 +1,5 @@
 // How an object looks to a checkpoint: what is inside by name, which values it has of its own, which slots.
+
 import {
   InvalidArgumentError,
   Module,
@@ -7,6 +8,7 @@ import {
   type TrackableSlot,
   Variable,
 } from '@eagre/core';
+import { isPlain } from '@eagre/core/internal';
 
 /** The name of a variable's value among the attributes of its node. */
 const VARIABLE_VALUE = 'VARIABLE_VALUE';
@@ -46,12 +48,6 @@ function holds(value: unknown, seen: Set<object> | undefined): value is object {
   const inside = Array.isArray(value) || value instanceof Set ? value : entriesOf(value).map(([, v]) => v);
   for (const item of inside) if (holds(item, all)) return true;
   return false;
-}
-
-/** Whether the value is a plain object, such as `{ model, optimizer }`. */
-export function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value) as unknown;
-  return prototype === Object.prototype || prototype === null;
 }
 
 function isOwnView(value: object): value is Trackable {

@@ -30,7 +30,7 @@ export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } fr
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
 export { checkListSize } from './list-size.ts';
-export { camelCaseKeys, isPlain, snakeCase } from './module.ts';
+export { camelCaseKeys, snakeCase } from './module.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';
 export {
   type Attrs,
@@ -66,6 +66,7 @@ export {
   takesOptions,
   withoutUnused,
 } from './option-names.ts';
+export { isPlain } from './plain.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';

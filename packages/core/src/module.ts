@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { showFields } from './callable.ts';
 import { context, scoped } from './context.ts';
+import { isPlain } from './plain.ts';
 import { openNameScope } from './scope.ts';
 import { Variable } from './variable.ts';
 
@@ -165,9 +166,4 @@ function getterOf(object: object, key: string): (() => unknown) | undefined {
 function sorted(entries: [unknown, unknown][]): [unknown, unknown][] {
   if (!entries.every(([key]) => typeof key === 'string')) return entries;
   return entries.sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1));
-}
-
-export function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value) as unknown;
-  return prototype === Object.prototype || prototype === null;
 }

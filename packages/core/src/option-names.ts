@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { shown } from './checks.ts';
-import { isPlain } from './module.ts';
+import { isPlain } from './plain.ts';
 import { Tensor } from './tensor.ts';
 
 /** Every name of an options type. */

@@ -1,6 +1,7 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { toTensor } from './convert.ts';
 import { atRunTime } from './host.ts';
+import { isPlain } from './plain.ts';
 import { knownNumbers } from './sizes.ts';
 import { summarizeTensor } from './summarize.ts';
 import { Tensor } from './tensor.ts';
@@ -48,12 +49,6 @@ export function print(...values: readonly unknown[]): void {
   });
   const write = writer(outputStream);
   atRunTime('PrintV2', (...now) => write(template.fill(now, summarize) + end), template.tensors, []);
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function isOptions(value: unknown): value is PrintOptions {

@@ -1,8 +1,8 @@
 // Arguments against what a function has promised to take.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, shown, showShape, toTensor } from '@eagre/core/internal';
-import { isPlain } from './structure.ts';
+import { isCompatible, isPlain, shown, showShape, toTensor } from '@eagre/core/internal';
+
 import { type Signature, TensorSpec } from './tensor-spec.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isPlain } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
@@ -41,12 +41,6 @@ function hostKey(v: unknown): string {
 }
 
 const isTypedArray = (v: unknown): v is TypedArray => ArrayBuffer.isView(v) && !(v instanceof DataView);
-
-/** Whether a value is looked into: an array, a map or an object without a class. */
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
 
 /**
  * The tensors of a call, in order, and a key of everything else: dtypes and shapes of tensors, values of numbers, strings, tensors of

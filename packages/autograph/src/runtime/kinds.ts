@@ -1,6 +1,6 @@
 // What the variables of branches and loops are in a graph, and what is the same in all of them.
 import { constant, type DType, Tensor, Variable, zeros } from '@eagre/core';
-import { sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 
@@ -27,12 +27,6 @@ type HostScalar = number | boolean | bigint;
 
 const isHostScalar = (v: unknown): v is HostScalar =>
   typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint';
-
-function isPlain(v: unknown): v is Record<string, unknown> {
-  if (typeof v !== 'object' || v === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(v);
-  return prototype === Object.prototype || prototype === null;
-}
 
 const hostDType = (v: HostScalar): DType =>
   typeof v === 'number' ? 'float32' : typeof v === 'boolean' ? 'bool' : 'int64';

@@ -1,10 +1,10 @@
 // Dtypes and shapes of elements, in their structure.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, showShape, toOwnTensor } from '@eagre/core/internal';
+import { isCompatible, isPlain, showShape, toOwnTensor } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import type { Dataset } from '../dataset.ts';
-import { type Element, isDataset, isPlainObject, type Leaf } from './structure.ts';
+import { type Element, isDataset, type Leaf } from './structure.ts';
 
 /** The spec of a dataset inside of an element, such as a window. */
 export class DatasetSpec {
@@ -157,7 +157,7 @@ export function conform(value: unknown, spec: ElementSpec, what: string): Elemen
         return fail(s, Array.isArray(v) ? `it has ${v.length} parts` : 'it is no array');
       return (s as readonly ElementSpec[]).map((item, i) => visit(v[i], item));
     }
-    if (!isPlainObject(v)) return fail(s, 'it is no plain object');
+    if (!isPlain(v)) return fail(s, 'it is no plain object');
     const entries = Object.entries(s as Readonly<Record<string, ElementSpec>>);
     for (const [k] of entries) if (!Object.hasOwn(v, k)) fail(s, `'${k}' is missing`);
     if (Object.keys(v).length !== entries.length) fail(s, `its keys are ${Object.keys(v).join(', ')}`);

@@ -8,7 +8,7 @@ import {
   type TypedArray,
   Variable,
 } from '@eagre/core';
-import { aliasTensor, toOwnTensor } from '@eagre/core/internal';
+import { aliasTensor, isPlain, toOwnTensor } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -54,12 +54,6 @@ export function isDataset(value: unknown): value is Dataset<unknown> {
 
 export function isLeaf(value: unknown): value is Leaf {
   return value instanceof Tensor || isDataset(value);
-}
-
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** The leaves of an element in order. */
@@ -142,7 +136,7 @@ export function toElement(value: unknown, what: string): Element {
     if (Array.isArray(value))
       return isValues(value) ? toOwnTensor(value as TensorLike) : value.map((v) => toElement(v, what));
     if (isNDArray(value)) return toOwnTensor(value);
-    if (isPlainObject(value))
+    if (isPlain(value))
       return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what)]));
   }
   throw new InvalidArgumentError(

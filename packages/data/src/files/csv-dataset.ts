@@ -1,9 +1,10 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
+import { isPlain } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import type { ElementSpec } from '../elements/element-spec.ts';
-import { type Element, isPlainObject } from '../elements/structure.ts';
+import type { Element } from '../elements/structure.ts';
 import type { Awaitable } from '../iterator.ts';
 import { later } from '../later.ts';
 import { checkCount } from '../options.ts';
@@ -154,7 +155,7 @@ function labelled<E extends Element | ElementSpec>(
 ): E {
   const { label } = naming ?? {};
   if (label === undefined) return row;
-  if (!isPlainObject(row) || !Object.hasOwn(row, label))
+  if (!isPlain(row) || !Object.hasOwn(row, label))
     throw new InvalidArgumentError(
       `${where()}: there is no '${label}' in what the schema made of the row`,
       what,

@@ -1,10 +1,18 @@
 // `paddedBatch`: elements of different shapes are padded to one.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
-import { checkListSize, emptyTensor, sameShape, showShape, toTensor, viewOf } from '@eagre/core/internal';
+import {
+  checkListSize,
+  emptyTensor,
+  isPlain,
+  sameShape,
+  showShape,
+  toTensor,
+  viewOf,
+} from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
-import { type Element, isPlainObject, mapLeaves } from '../elements/structure.ts';
+import { type Element, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode, ElementIterator, IterationContext } from '../iterator.ts';
 import { UnaryNode } from '../node.ts';
 import { checkCount } from '../options.ts';
@@ -50,7 +58,7 @@ function perLeaf<T>(given: unknown, spec: ElementSpec, isItem: (v: unknown) => v
     return spec.flatMap((s, i) => perLeaf((given as readonly unknown[])[i], s as ElementSpec, isItem, name));
   }
   const entries = Object.entries(spec);
-  if (!isPlainObject(given) || entries.some(([k]) => !Object.hasOwn(given, k)))
+  if (!isPlain(given) || entries.some(([k]) => !Object.hasOwn(given, k)))
     throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
   return entries.flatMap(([k, s]) => perLeaf(given[k], s as ElementSpec, isItem, name));
 }

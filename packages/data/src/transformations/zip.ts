@@ -1,8 +1,10 @@
 // `zip`, `concatenate`, `enumerate`: several datasets as one.
+
 import { InvalidArgumentError } from '@eagre/backend';
+import { isPlain } from '@eagre/core/internal';
 import { commonSpec, type ElementSpec, sameKind, showSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
-import { type Element, isDataset, isPlainObject } from '../elements/structure.ts';
+import { type Element, isDataset } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -27,8 +29,7 @@ type Nodes = DatasetNode | readonly Nodes[] | { readonly [key: string]: Nodes };
 export function nodesOf(value: unknown, what: string): Nodes {
   if (isDataset(value)) return value.node;
   if (Array.isArray(value)) return value.map((v) => nodesOf(v, what));
-  if (isPlainObject(value))
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, nodesOf(v, what)]));
+  if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, nodesOf(v, what)]));
   throw new InvalidArgumentError(
     `expected datasets, in arrays and plain objects, got ${String(value)}`,
     what,

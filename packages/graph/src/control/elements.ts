@@ -9,12 +9,13 @@ import {
   context,
   getRow,
   isCompatible,
+  isPlain,
   isUnknownSize,
   showShape,
   toOwnTensor,
 } from '@eagre/core/internal';
 import { checkSignature } from '../signature.ts';
-import { isPlain } from '../structure.ts';
+
 import { TensorSpec } from '../tensor-spec.ts';
 import { FunctionTracer } from '../tracer.ts';
 import { describe, difference, flatten, type Nest, pack, type Tensors, type Values } from './nest.ts';

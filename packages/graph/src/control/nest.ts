@@ -1,8 +1,8 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { checkLevel, sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
-import { isPlain } from '../structure.ts';
+import { checkLevel, isPlain, sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
+
 import { TensorArray } from './tensor-array.ts';
 
 /** What a structure may hold for a tensor. */
