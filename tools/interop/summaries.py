@@ -108,7 +108,7 @@ def keras(folder, history):
     train, validation = load(folder / 'train'), load(folder / 'validation')
     same([v for _, v in series(train, 'epoch_loss')], history['loss'], rtol=1e-6)
     same([v for _, v in series(validation, 'epoch_loss')], history['val_loss'], rtol=1e-6)
-    assert len(series(train, 'batch_loss')) == 2 and len(series(train, 'functional/hidden/kernel/histogram')) == 2
+    assert len(series(train, 'batch_loss')) == 2 and len(series(train, 'hidden/kernel/histogram')) == 2
     assert train.Graph() is not None
     outline = json.loads(series(train, 'keras')[0][1].item())
     drawn = {node.name: list(node.input) for node in keras_util.keras_model_to_graph_def(outline).node}
