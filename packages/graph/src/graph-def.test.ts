@@ -1,5 +1,18 @@
 import '@eagre/backend-js';
-import { cast, concat, constant, nn, pad, print, random, split, type Tensor, Variable } from '@eagre/core';
+import {
+  cast,
+  concat,
+  constant,
+  nn,
+  onesLike,
+  pad,
+  print,
+  random,
+  split,
+  type Tensor,
+  Variable,
+  zerosLike,
+} from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { describe, expect, it } from 'vitest';
 import { cond } from './control/cond.ts';
@@ -136,6 +149,18 @@ describe('toGraphDef', () => {
     expect(attrs(node('Cast'))).toEqual({ SrcT: float, DstT: int, Truncate: { b: false } });
     expect(ints(node('ExpandDims/dim'))).toEqual([1]);
     expect(attrs(node('ArgMax'))['output_type']).toEqual({ type: DataType.DT_INT64 });
+  });
+
+  it('writes ones and zeros like a tensor without a dtype, which TensorFlow’s ops have not', () => {
+    const f = tfFunction((x: Tensor) => [onesLike(x), zerosLike(x, 'int32')]);
+    const { node } = decoded(f.getConcreteFunction(constant([1, 2])).graph);
+    expect([node('OnesLike').op, node('OnesLike').input, attrs(node('OnesLike'))]).toEqual([
+      'OnesLike',
+      ['args_0'],
+      { T: float },
+    ]);
+    expect([node('ZerosLike').op, attrs(node('ZerosLike'))]).toEqual(['Fill', { T: int, index_type: int }]);
+    expect(ints(node('ZerosLike/dims'))).toEqual([2]);
   });
 
   it('tells the padding of convolutions by its name', () => {

@@ -94,6 +94,22 @@ const reshape: Translate = (node) => ({
   inputs: [0, indices('shape', output(node).shape)],
   attrs: { T: type(input(node).dtype), Tshape: int32 },
 });
+const fill = (node: GraphNode, value: number): TensorFlowOp => {
+  const { dtype, shape } = output(node);
+  return {
+    op: 'Fill',
+    inputs: [indices('dims', shape), { name: 'value', dtype, value }],
+    attrs: { T: type(dtype), index_type: int32 },
+  };
+};
+/** TensorFlow's op has no dtype of its own: another than that of its input is filled in. */
+const like =
+  (value: number): Translate =>
+  (node) => {
+    const { dtype } = input(node);
+    if (dtype !== output(node).dtype) return fill(node, value);
+    return { op: node.type, inputs: [0], attrs: { T: type(dtype) } };
+  };
 /** Random numbers of a shape, by a seed of TensorFlow's own; null where these are not those of its op. */
 const random =
   (zero: string, one: string): Translate =>
@@ -319,15 +335,11 @@ const translations: Readonly<Record<string, Translate>> = {
   },
   Fill: (node) => {
     const value = attr<unknown>(node, 'value');
-    const { dtype, shape } = output(node);
     // A number that is asked for before each run has no place in TensorFlow's op.
-    if (typeof value !== 'number') return null;
-    return {
-      op: 'Fill',
-      inputs: [indices('dims', shape), { name: 'value', dtype, value }],
-      attrs: { T: type(dtype), index_type: int32 },
-    };
+    return typeof value === 'number' ? fill(node, value) : null;
   },
+  ZerosLike: like(0),
+  OnesLike: like(1),
   RandomUniform: random('low', 'high'),
   RandomStandardNormal: random('mean', 'stddev'),
   TruncatedNormal: random('mean', 'stddev'),
