@@ -24,8 +24,7 @@ export function flatten(value: unknown, what: string): Source[] {
     checkLevel(level, 'GradientTape');
     if (isSource(v)) out.push(v);
     else if (Array.isArray(v)) for (const item of v) visit(item, level + 1);
-    else if (typeof v === 'object' && v !== null && isPlain(v))
-      for (const item of Object.values(v)) visit(item, level + 1);
+    else if (isPlain(v)) for (const item of Object.values(v)) visit(item, level + 1);
     else {
       throw new InvalidArgumentError(
         `${what} must be tensors and variables in arrays and plain objects, got ${shown(v)}`,

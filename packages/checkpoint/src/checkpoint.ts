@@ -45,7 +45,7 @@ class CheckpointObject implements Trackable {
   constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}) {
     if (typeof more !== 'object' || more === null)
       throw new InvalidArgumentError(`expected objects by name, got ${shown(more)}`, 'Checkpoint');
-    const plain = typeof first === 'object' && first !== null && isPlain(first);
+    const plain = isPlain(first);
     if (!plain && !isTrackable(first)) {
       throw new InvalidArgumentError(
         `\`Checkpoint\` was expecting root to be a trackable object (a module, a layer, an array or a map of such), got ${shown(first)}`,
@@ -282,7 +282,7 @@ function notInGraphs(what: string): void {
 }
 
 function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && isPlain(value);
+  return isPlain(value);
 }
 
 function updateLatest(path: string): void {

@@ -11,6 +11,7 @@ import {
 
 const OP = 'CheckpointOptions';
 const MOST_SHARDS = 1000;
+
 /** How a checkpoint is written or read: `checkpoint.save(path, new tf.train.CheckpointOptions({ enableAsync: true }))`. */
 export class CheckpointOptions {
   /**

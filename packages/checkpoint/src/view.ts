@@ -1,5 +1,4 @@
 // How an object looks to a checkpoint: what is inside by name, which values it has of its own, which slots.
-
 import {
   InvalidArgumentError,
   Module,

@@ -1,5 +1,6 @@
 // What many functions ask of their arguments. `what` names the argument in messages, `op` the function.
 import { InvalidArgumentError } from '@eagre/backend';
+import { isPlain } from './plain.ts';
 import { show, showShape } from './shape.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
@@ -16,10 +17,7 @@ export function shown(value: unknown): string {
   if (Array.isArray(value))
     return value.length > 8 ? `an array of ${value.length}` : `[${value.map(shown).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    return prototype === null || prototype === Object.prototype
-      ? 'an object'
-      : `an object of class ${value.constructor.name}`;
+    return isPlain(value) ? 'an object' : `an object of class ${value.constructor.name}`;
   }
   return show(value);
 }

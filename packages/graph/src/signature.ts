@@ -2,7 +2,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isCompatible, isPlain, shown, showShape, toTensor } from '@eagre/core/internal';
-
 import { type Signature, TensorSpec } from './tensor-spec.ts';
 
 /**
@@ -37,8 +36,7 @@ export function conform(args: readonly unknown[], signature: readonly Signature[
         fail(`${where} must be an array of ${list.length}`);
       return list.map((s, i) => visit((value as unknown[])[i], s, `${where}[${i}]`));
     }
-    if (typeof value !== 'object' || value === null || !isPlain(value))
-      return fail(`${where} must be an object`);
+    if (!isPlain(value)) return fail(`${where} must be an object`);
     const fields = spec as { readonly [key: string]: Signature };
     const given = value as Record<string, unknown>;
     const unknown = Object.keys(given).find((k) => !Object.hasOwn(fields, k));
@@ -86,7 +84,7 @@ export function checkSignature(value: unknown, what: string, op: string, isLeaf:
     if (v instanceof TensorSpec || isLeaf(v)) return;
     if (level < MOST_LEVELS && Array.isArray(v)) {
       for (const [i, item] of v.entries()) visit(item, `${where}[${i}]`, level + 1);
-    } else if (level < MOST_LEVELS && typeof v === 'object' && v !== null && isPlain(v)) {
+    } else if (level < MOST_LEVELS && isPlain(v)) {
       for (const [k, item] of Object.entries(v)) visit(item, `${where}.${k}`, level + 1);
     } else {
       throw new InvalidArgumentError(

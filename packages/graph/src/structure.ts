@@ -116,12 +116,7 @@ export function holdsStringSpec(value: unknown): boolean {
   if (value instanceof TensorSpec) return value.dtype === 'string';
   if (Array.isArray(value)) return value.some(holdsStringSpec);
   if (value instanceof Map) return [...value.values()].some(holdsStringSpec);
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    isPlain(value) &&
-    Object.values(value).some(holdsStringSpec)
-  );
+  return isPlain(value) && Object.values(value).some(holdsStringSpec);
 }
 
 /** What calls are told apart by, for people: `argument 1.x` → `float32 [2, 3]`. */
@@ -160,8 +155,7 @@ class ReturnedArray {
 function mapItems(value: unknown, change: (item: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((v) => change(v));
   if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, change(v)]));
-  if (typeof value === 'object' && value !== null && isPlain(value))
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, change(v)]));
+  if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, change(v)]));
   return value;
 }
 
@@ -201,7 +195,7 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
       const items = [...v].map(([key, item]) => [key, visit(item)] as const);
       return (leaves) => new Map(items.map(([key, item]) => [key, item(leaves)]));
     }
-    if (typeof v === 'object' && v !== null && isPlain(v)) {
+    if (isPlain(v)) {
       const items = Object.entries(v).map(([key, item]) => [key, visit(item)] as const);
       return (leaves) => Object.fromEntries(items.map(([key, item]) => [key, item(leaves)]));
     }

@@ -103,7 +103,7 @@ export function csvNode<Output>(
   const select = checkSelection(options, columns.length, what);
   const row = <V>(values: readonly V[]): readonly V[] | { readonly [name: string]: V } =>
     naming === null ? values : Object.fromEntries(naming.names.map((name, i) => [name, values[i] as V]));
-  const isPlain = schema === undefined && elementSpec === undefined;
+  const isPlainRow = schema === undefined && elementSpec === undefined;
   const make = recordElement(options, what);
   const open = (path: string, at: number): ElementReader => {
     const records = new CsvRecords(new FileBytes(path, files, at, what), at, format, what);
@@ -129,7 +129,8 @@ export function csvNode<Output>(
           const values = select(fields, records).map((text, i) =>
             valueOf(text, columns[i] as Column, naValue, i, records, what),
           );
-          if (isPlain) return arrived(row(values.map((v, i) => constant(v, (columns[i] as Column).dtype))));
+          if (isPlainRow)
+            return arrived(row(values.map((v, i) => constant(v, (columns[i] as Column).dtype))));
           const element = make(row(values), () => records.where());
           return element instanceof Promise ? later(element).then(arrived, failed) : arrived(element);
         } catch (error) {
@@ -139,7 +140,8 @@ export function csvNode<Output>(
       close: () => records.close(),
     };
   };
-  const known = elementSpec ?? (isPlain ? row(columns.map(({ dtype }) => new TensorSpec([], dtype))) : null);
+  const known =
+    elementSpec ?? (isPlainRow ? row(columns.map(({ dtype }) => new TensorSpec([], dtype))) : null);
   const spec = known === null ? null : labelled(known, naming, () => 'elementSpec', what);
   const names = namesNode(filenames, what);
   // What a schema returns may be held elsewhere.

@@ -1,5 +1,4 @@
 // `zip`, `concatenate`, `enumerate`: several datasets as one.
-
 import { InvalidArgumentError } from '@eagre/backend';
 import { isPlain } from '@eagre/core/internal';
 import { commonSpec, type ElementSpec, sameKind, showSpec } from '../elements/element-spec.ts';

@@ -15,7 +15,6 @@ import {
   toOwnTensor,
 } from '@eagre/core/internal';
 import { checkSignature } from '../signature.ts';
-
 import { TensorSpec } from '../tensor-spec.ts';
 import { FunctionTracer } from '../tracer.ts';
 import { describe, difference, flatten, type Nest, pack, type Tensors, type Values } from './nest.ts';

@@ -2,7 +2,6 @@
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { checkLevel, isPlain, sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
-
 import { TensorArray } from './tensor-array.ts';
 
 /** What a structure may hold for a tensor. */
@@ -68,7 +67,7 @@ export function flatten(value: unknown, op: string, like: readonly Leaf[] = []):
         kind: 'map',
         entries: [...v].sort(compareKeys).map(([k, item]) => [k, inside(item)] as const),
       };
-    else if (typeof v === 'object' && isPlain(v)) {
+    else if (isPlain(v)) {
       const entries = Object.entries(v).sort(compareKeys);
       return { kind: 'object', entries: entries.map(([k, item]) => [k, inside(item)] as const) };
     } else throw new InvalidArgumentError(refusal(v), op);

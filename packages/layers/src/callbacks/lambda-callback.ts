@@ -12,7 +12,7 @@ export class LambdaCallback extends Callback {
   /** @throws InvalidArgumentError for a name that is no method of `Callback`. */
   constructor(functions: LambdaCallbackFunctions) {
     super();
-    if (typeof functions !== 'object' || functions === null || !isPlain(functions))
+    if (!isPlain(functions))
       throw new InvalidArgumentError(
         `expected functions by name, such as { onEpochEnd }, got ${shown(functions)}`,
         'LambdaCallback',
