@@ -56,7 +56,7 @@ class CheckpointObject implements Trackable {
     for (const [name, child] of Object.entries(children)) {
       if (name in this)
         throw new InvalidArgumentError(`the name '${name}' is that of a method`, 'Checkpoint');
-      const empty = Array.isArray(child) || child instanceof Map || child instanceof Set || isRecord(child);
+      const empty = Array.isArray(child) || child instanceof Map || child instanceof Set || isPlain(child);
       if (!isTrackable(child) && !empty) {
         throw new InvalidArgumentError(
           `\`Checkpoint\` was expecting ${name} to be a trackable object (a variable, a module, an optimizer, an array, a map or an object of such), got ${shown(child)}`,
@@ -279,10 +279,6 @@ function notInGraphs(what: string): void {
     `Calling tf.train.Checkpoint.${what}() while a function is traced or a graph is built would act once, on values of now: call it outside of tf.function. Variables of a session are saved by tf.compat.v1.train.Saver`,
     `Checkpoint.${what}`,
   );
-}
-
-function isRecord(value: unknown): boolean {
-  return isPlain(value);
 }
 
 function updateLatest(path: string): void {
