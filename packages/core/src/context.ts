@@ -57,6 +57,11 @@ export interface Tracer {
    * drawn for it, instead of counting as unknown.
    */
   constant(x: Tensor, draws?: boolean): Tensor | null;
+  /**
+   * The integers of a symbolic tensor that is a constant, or made of sizes of arguments (numbers stand for sizes that are not known); null
+   * for others.
+   */
+  integers(x: Tensor): readonly number[] | null;
   /** `value` with a gradient of its own: a function of the value's gradient that gives those of the inputs. */
   withGradient(
     value: Tensor,

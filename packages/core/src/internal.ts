@@ -92,6 +92,7 @@ export {
   guardedShape,
   guardSizes,
   hasUnknownSizes,
+  hostIntegers,
   isUnknownSize,
   knownSize,
   UNKNOWN_SIZE,

@@ -1,8 +1,15 @@
 // Sizes that are not known yet: while a function is traced for arguments of any size, large numbers stand for them.
-import { FailedPreconditionError, sameShape as shapesAreEqual } from '@eagre/backend';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  sameShape as shapesAreEqual,
+  UnimplementedError,
+} from '@eagre/backend';
 import { context } from './context.ts';
+import { isInteger } from './dtypes.ts';
 import type { PartialShape, Shape } from './shape.ts';
-import type { Tensor } from './tensor.ts';
+import { knownTensor } from './symbolic.ts';
+import { type Tensor, viewOf } from './tensor.ts';
 
 /** Knows the numbers that stand for sizes in the trace that is going on. */
 export interface UnknownSizes {
@@ -79,6 +86,36 @@ const deciding = (): UnknownSizes | null => (context.tracer === null ? null : cu
  */
 export function knownNumbers(list: readonly unknown[]): void {
   if (current?.hides(list) === true) throw new FailedPreconditionError(UNKNOWN_SIZE);
+}
+
+/**
+ * The integers of a tensor as plain numbers, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes,
+ * multiples, a depth, paddings and the like. `hostIntegers(toTensor(shape), 'shape', 'Reshape')` gives the list of a shape;
+ * `hostIntegers(t, 'depth', 'OneHot')[0]` a single number, and `t.rank` tells which was given. Ranks and values are for the caller to check.
+ *
+ * Eagerly it reads the values. While a function is traced it knows constants, and what is computed from sizes: `tf.shape(x)`, its
+ * elements, sums, differences, products and exact quotients of them, lists stacked or concatenated from them. Where such a size is
+ * unknown, the number is the one that stands for it in the shapes of the trace, so that it fits beside `x.shape`.
+ * @param what the argument, for errors: `shape`.
+ * @throws InvalidArgumentError for a tensor that holds no integers; UnimplementedError, while a function is traced, for values that are
+ * known at its runs only.
+ */
+export function hostIntegers(x: Tensor, what: string, op: string): number[] {
+  if (!isInteger(x.dtype))
+    throw new InvalidArgumentError(
+      `${what} is ${x.dtype} [${x.shape}], expected integers: cast it to 'int32'`,
+      op,
+    );
+  const known = knownTensor(x);
+  if (known !== null) return Array.from(viewOf(known) as ArrayLike<number | bigint>, Number);
+  const sizes = context.tracer?.integers(x) ?? null;
+  if (sizes !== null) return [...sizes];
+  throw new UnimplementedError(
+    `${what} must be known while a function is traced: the sizes of tensors do not depend on values. Numbers, constants, tf.shape(x) and ` +
+      'sums, products and quotients of sizes are known; a remainder, a minimum or a value of a tensor is not. Compute it outside of the ' +
+      'function and pass it as a number, or call the op outside',
+    op,
+  );
 }
 
 /** Whether two sizes differ, where code that is traced goes one way or another. */

@@ -8,7 +8,7 @@ import {
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { constant, type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
+import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
   execute,
@@ -37,6 +37,7 @@ import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph
 import { dependsOnSizes } from './size-dependence.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
+import { numbersOfSizes } from './symbolic-sizes.ts';
 
 /** Looks at kernel calls for numbers that each run asks for. */
 class LateWatch implements Sink {
@@ -353,17 +354,34 @@ export class FunctionTracer implements Tracer, Sink {
   /**
    * What a tensor is at each run; null where runs differ.
    * @param draws whether random draws count as the same.
-   * @param sizes whether the sizes of tensors do, though they stand for unknown ones.
    */
-  constant(x: Tensor, draws = false, sizes = false): Tensor | null {
-    if (hasUnknownSizes(x.shape)) return null;
+  constant(x: Tensor, draws = false): Tensor | null {
+    return this.#constant(this.valueOf(x), draws);
+  }
+
+  integers(x: Tensor): readonly number[] | null {
+    return this.#integers(this.valueOf(x));
+  }
+
+  #integers(value: GraphValue): readonly number[] | null {
+    return numbersOfSizes(value, {
+      constant: (v) => this.#constant(v, false),
+      outside: (v) => {
+        const from = this.#fromOf(v);
+        if (from === null) return null;
+        return from.backend === symbolic ? (this.#around?.integers(from) ?? null) : null;
+      },
+    });
+  }
+
+  #constant(value: GraphValue, draws: boolean): Tensor | null {
+    if (hasUnknownSizes(value.shape)) return null;
     const values = new Map<GraphNode, readonly Tensor[] | null>();
     const compute = (node: GraphNode): readonly Tensor[] | null => {
       const { what, inputs, attrs, outputs } = node;
-      if (sizes && node.type === 'Shape') return [constant((inputs[0] as GraphValue).shape, 'int32')];
-      if (sizes ? outputs.some((v) => hasUnknownSizes(v.shape)) : dependsOnSizes(node)) return null;
+      if (dependsOnSizes(node)) return null;
       if (what.kind === 'constant') return [what.tensor];
-      if (what.kind === 'argument') return this.#constantOutside(outputs, draws, sizes);
+      if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
       if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
       const given = inputs.map(valueAt);
       return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
@@ -373,18 +391,20 @@ export class FunctionTracer implements Tracer, Sink {
       if (outputs === undefined) values.set(node, (outputs = compute(node)));
       return outputs?.[index] ?? null;
     };
-    return lifted(() => valueAt(this.valueOf(x)));
+    return lifted(() => valueAt(value));
   }
 
-  #constantOutside(
-    argument: readonly GraphValue[],
-    draws: boolean,
-    sizes: boolean,
-  ): readonly Tensor[] | null {
-    const from = [...this.#outside.values()].find((o) => o.argument === argument[0])?.from;
-    if (from === undefined || from instanceof Variable) return null;
-    const known = from.backend === symbolic ? (this.#around?.constant(from, draws, sizes) ?? null) : from;
+  #constantOutside([argument]: readonly GraphValue[], draws: boolean): readonly Tensor[] | null {
+    const from = this.#fromOf(argument as GraphValue);
+    if (from === null) return null;
+    const known = from.backend === symbolic ? (this.#around?.constant(from, draws) ?? null) : from;
     return known === null ? null : [known];
+  }
+
+  /** The tensor of the function around that an argument stands for. */
+  #fromOf(argument: GraphValue): Tensor | null {
+    const from = [...this.#outside.values()].find((o) => o.argument === argument)?.from;
+    return from === undefined || from instanceof Variable ? null : from;
   }
 
   created(variable: Variable): void {

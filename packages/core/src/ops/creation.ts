@@ -1,5 +1,6 @@
 // Tensors from shapes and ranges.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { context } from '../context.ts';
 import { constant, type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
 import { noValue } from '../no-value.ts';
@@ -133,8 +134,10 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   const t = toTensor(value);
   dtypes.add(t.dtype);
   const known = knownTensor(t);
-  if (known === null) throw noValue(t, UNKNOWN_BOUND);
-  return Number(known.item<number | bigint>());
+  if (known !== null) return Number(known.item<number | bigint>());
+  const [size] = t.size === 1 ? (context.tracer?.integers(t) ?? []) : [];
+  if (size === undefined) throw noValue(t, UNKNOWN_BOUND);
+  return size;
 }
 
 const UNKNOWN_BOUND =

@@ -1,7 +1,8 @@
 // Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import { toTensor } from '../convert.ts';
 import { isInteger } from '../dtypes.ts';
+import { hostIntegers } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
@@ -50,13 +51,17 @@ export function indicesOf(value: readonly Index[] | Tensor, what: string, op: st
 
 /** Numbers alone. @throws UnimplementedError where one differs from run to run. */
 export function numbersOf(value: readonly Index[] | Tensor, what: string, op: string): number[] {
-  return indicesOf(value, what, op).map((v) => {
-    if (typeof v === 'number') return v;
-    throw new UnimplementedError(
-      `${what} must be known while a function is traced: shapes do not depend on values`,
-      op,
-    );
-  });
+  if (value instanceof Tensor) {
+    if (value.rank !== 1)
+      throw new InvalidArgumentError(
+        `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
+        op,
+      );
+    return hostIntegers(value, what, op);
+  }
+  return indicesOf(value, what, op).map((v) =>
+    typeof v === 'number' ? v : (hostIntegers(v, what, op)[0] as number),
+  );
 }
 
 /** What stands at an index of an axis, which goes; from the end if the index is negative. */

@@ -1,8 +1,7 @@
 // What a TensorArray holds, and how many elements that are.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { checkListSize, context, isUnknownSize, viewOf } from '@eagre/core/internal';
-import { FunctionTracer } from '../tracer.ts';
+import { checkListSize, context, isUnknownSize } from '@eagre/core/internal';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
@@ -47,21 +46,14 @@ export function runsOf(
   return runs;
 }
 
-/** A size that a tensor gives, where that is one that is not known while a function is traced for any. */
-function unknownSizeOf(size: TensorLike): readonly number[] | null {
-  const { tracer } = context;
-  if (!(size instanceof Tensor) || !(tracer instanceof FunctionTracer)) return null;
-  const found = tracer.constant(size, false, true);
-  return found === null ? null : Array.from(viewOf(found), Number);
-}
-
 /** How many elements options ask for. @throws InvalidArgumentError for a size that is not known while tracing. */
 export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
   if (size === undefined) {
     if (dynamicSize) return 0;
     throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
   }
-  const known = knownNumbers(size, OP) ?? unknownSizeOf(size);
+  const known =
+    knownNumbers(size, OP) ?? (size instanceof Tensor ? (context.tracer?.integers(size) ?? null) : null);
   if (known === null) {
     throw new InvalidArgumentError(
       'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',
