@@ -5,6 +5,7 @@ export * from './errors.ts';
 export * from './flat-plan.ts';
 export { flattenPlan } from './flatten-plan.ts';
 export * from './kernels.ts';
+export { nextTurn } from './next-turn.ts';
 export * from './plan.ts';
 export { checkPlan, lateNumbersOf } from './plan-check.ts';
 export * from './plan-interpreter.ts';

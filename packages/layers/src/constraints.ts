@@ -31,8 +31,11 @@ export function unitNorm(axis: Axis = 0): Constraint {
 /** A name (Keras's own are understood too), or a function of a weight. */
 export type ConstraintLike = 'maxNorm' | 'nonNeg' | 'unitNorm' | Constraint | (string & {});
 
-/** The constraint of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
-export function get(constraint: ConstraintLike): Constraint {
+/** The constraint of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
+export function get(constraint: ConstraintLike): Constraint;
+export function get(constraint: ConstraintLike | null | undefined): Constraint | null;
+export function get(constraint: ConstraintLike | null | undefined): Constraint | null {
+  if (constraint === null || constraint === undefined) return null;
   if (typeof constraint === 'function') return constraint;
   switch (String(constraint).replace('_', '').toLowerCase()) {
     case 'maxnorm':

@@ -117,6 +117,9 @@ describe('names', () => {
     for (const name of ['l1l2', 'l1_l2', 'L1L2']) expect(value(name)).toBeCloseTo(0.08, 6);
     expect(value(regularizers.l1l2({ l2: 1 }))).toBeCloseTo(5, 6);
     expect(() => regularizers.get('l3')).toThrow(InvalidArgumentError);
+    expect(regularizers.get(null)).toBeNull();
+    expect(regularizers.get(undefined)).toBeNull();
+    expect(constraints.get(null)).toBeNull();
   });
   test('of constraints', () => {
     const w = constant([

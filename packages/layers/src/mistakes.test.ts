@@ -205,10 +205,6 @@ const mistakes: Readonly<
       () => model().summary({ lineLength: 2 ** 40 }),
       'lines have at most 10000',
     ],
-    'a summary of what is not there yet': [
-      () => new Sequential([new Dense(3)]).summary(),
-      'call it on an example or model.build([null, …]) first',
-    ],
   },
   compiling: {
     'too late': [() => model().fit(x, y, quiet), 'call model.compile({ optimizer, loss }) first'],

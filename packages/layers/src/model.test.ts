@@ -143,7 +143,17 @@ describe('summary', () => {
       'sum (Add)                       [null, 1000]             0',
     ]);
     const net = new Net();
-    expect(() => net.summary()).toThrow(FailedPreconditionError);
+    expect(
+      lines(net)
+        .slice(4, -4)
+        .every((line) => line.includes(' ? ')),
+    ).toBe(true);
+    expect(lines(net).at(-3)).toBe('Total params: 0');
+    const early = new Sequential([new Dense(3, { name: 'first' }), new Dropout(0.5, { name: 'half' })]);
+    expect(lines(early).slice(4, 6)).toEqual([
+      'first (Dense)                   ?                        0 (unbuilt)',
+      'half (Dropout)                  ?                        0',
+    ]);
     net(ones([1, 4, 4, 1]));
     const table = lines(net);
     expect(table[4]).toMatch(/^block(_\d+)? \(Block\) +\? +26$/);

@@ -251,7 +251,7 @@ export class Model extends Layer {
     return testStep(this, x, y, sampleWeight);
   }
 
-  /** Prints the layers, their output shapes and numbers of weights. @throws FailedPreconditionError before it is built. */
+  /** Prints the layers, their output shapes and numbers of weights; `?` and `0 (unbuilt)` where they are not known yet. */
   summary(options: SummaryOptions = {}): void {
     summary(this, options);
   }

@@ -1,4 +1,5 @@
 // Passes over batches, with steps and callbacks.
+import { nextTurn } from '@eagre/backend';
 import { InvalidArgumentError, keep } from '@eagre/core';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { CallbackList } from './callbacks/list.ts';
@@ -15,7 +16,7 @@ class Pacer {
   #last = performance.now();
   async turn(): Promise<void> {
     if (performance.now() - this.#last < TURN_MS) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#last = performance.now();
   }
 }

@@ -29,8 +29,11 @@ export function l1l2(options: { l1?: number; l2?: number } = {}): Regularizer {
 /** A name (Keras's own are understood too), or a function of a weight. */
 export type RegularizerLike = 'l1' | 'l2' | 'l1l2' | Regularizer | (string & {});
 
-/** The regularizer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
-export function get(regularizer: RegularizerLike): Regularizer {
+/** The regularizer of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
+export function get(regularizer: RegularizerLike): Regularizer;
+export function get(regularizer: RegularizerLike | null | undefined): Regularizer | null;
+export function get(regularizer: RegularizerLike | null | undefined): Regularizer | null {
+  if (regularizer === null || regularizer === undefined) return null;
   if (typeof regularizer === 'function') return regularizer;
   switch (String(regularizer).replace('_', '').toLowerCase()) {
     case 'l1':

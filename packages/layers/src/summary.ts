@@ -1,4 +1,4 @@
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape } from '@eagre/core';
+import { InvalidArgumentError, type PartialShape } from '@eagre/core';
 import { checkCount, checkFunction, checkOptionNames, showShape } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { Model } from './model.ts';
@@ -23,12 +23,6 @@ export function summary(model: Model, options: SummaryOptions = {}): void {
       `lineLength is ${lineLength}; lines have at most ${LONGEST_LINE}`,
       'summary',
     );
-  if (!model.built) {
-    throw new FailedPreconditionError(
-      'the model has no weights yet; call it on an example or model.build([null, …]) first',
-      'summary',
-    );
-  }
   const widths = [Math.floor(lineLength * 0.45), Math.floor(lineLength * 0.35), 0];
   widths[2] = lineLength - (widths[0] as number) - (widths[1] as number);
   const row = (cells: readonly string[]): string =>
