@@ -8,7 +8,14 @@ const permitted = {
   backend: [],
   formats: [],
   'backend-js': ['backend'],
-  'backend-native': ['backend'],
+  'backend-native': [
+    'backend',
+    'native-darwin-arm64',
+    'native-darwin-x64',
+    'native-linux-arm64',
+    'native-linux-x64',
+    'native-win32-x64',
+  ],
   core: ['backend'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.

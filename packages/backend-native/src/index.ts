@@ -1,6 +1,6 @@
 /** The CPU backend of native kernels. Importing it registers the backend where the addon can be loaded. */
 import { type Backend, registerBackend } from '@eagre/backend';
-import { type Addon, buildCommand, loadAddon } from './load.ts';
+import { type Addon, loadAddon } from './load.ts';
 import { NativeBackend } from './native.ts';
 
 const loaded = loadAddon();
@@ -12,8 +12,7 @@ export const nativeBackend: Backend | undefined =
 /** Why there is no native backend and what to do about it; undefined where there is one. */
 export const nativeUnavailable: string | undefined =
   loaded.addon === undefined
-    ? `Eagre's native kernels could not be loaded, so the slower JavaScript backend runs. In a checkout, build them with ` +
-      `\`${buildCommand}\`. Tried:\n${loaded.reasons.map((r) => `  ${r}`).join('\n')}`
+    ? `Eagre's native kernels could not be loaded, so the slower JavaScript backend runs. ${loaded.advice}`
     : undefined;
 
 /** The CRC-32C of the bytes behind those whose CRC is `previous`, by the processor's instruction; undefined where there is no addon. */

@@ -78,33 +78,40 @@ export const errorCodes: readonly ErrorCode[] = [
   'INTERNAL',
 ];
 
-/** The command that builds the addon in a checkout. */
-export const buildCommand = 'pnpm build:native';
+/** The platforms for which there is a package with the addon, as `process.platform` and `process.arch` name them. */
+const platforms: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'];
+
+/** The addon, or why there is none and what to do about it. */
+export type Loaded = { readonly addon: Addon } | { readonly addon: undefined; readonly advice: string };
 
 /**
- * Finds the addon: the file that `EAGRE_ADDON` names and no other, if it is set; else the checkout's own build, then the
- * package with the binary for this platform.
- * @returns the addon, or every reason why there is none.
+ * Finds the addon: the file that `EAGRE_ADDON` names and no other, if it is set; else the package with the binary for this platform,
+ * which in a checkout is the build.
  */
-export function loadAddon(): { addon: Addon } | { addon: undefined; reasons: string[] } {
+export function loadAddon(): Loaded {
   // No imports of Node's modules: this file is in bundles for browsers too.
   const builtin = globalThis.process?.getBuiltinModule;
-  if (builtin === undefined) return { addon: undefined, reasons: ['addons are for Node'] };
+  if (builtin === undefined) return { addon: undefined, advice: 'Native kernels are for Node.' };
   const require = builtin('node:module').createRequire(import.meta.url);
+  const platform = `${process.platform}-${process.arch}`;
   const given = process.env.EAGRE_ADDON;
-  const candidates =
-    given !== undefined && given !== ''
-      ? [builtin('node:path').resolve(given)]
-      : ['../../../native/build/Release/eagre.node', `@eagre/native-${process.platform}-${process.arch}`];
-  const reasons: string[] = [];
-  for (const candidate of candidates) {
-    try {
-      return { addon: (require(candidate) as { open(): Addon }).open() };
-    } catch (error) {
-      reasons.push(
-        `${candidate}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
-      );
-    }
+  const named = given !== undefined && given !== '';
+  const file = named ? builtin('node:path').resolve(given) : `@eagre/native-${platform}`;
+  if (!named && !platforms.includes(platform)) {
+    return { addon: undefined, advice: `There are none for ${platform}, only for ${platforms.join(', ')}.` };
   }
-  return { addon: undefined, reasons };
+  try {
+    return { addon: (require(file) as { open(): Addon }).open() };
+  } catch (error) {
+    const { message, code } = error as Partial<NodeJS.ErrnoException>;
+    const reason = `${file}: ${message?.split('\n')[0] ?? String(error)}`;
+    return { addon: undefined, advice: `${whatToDo(named, code, file)}\n  ${reason}` };
+  }
+}
+
+function whatToDo(named: boolean, code: string | undefined, file: string): string {
+  if (named) return 'EAGRE_ADDON names a file that cannot be loaded.';
+  if (code === 'MODULE_NOT_FOUND')
+    return `Install the package ${file}, of the same version as eagre: installs with --omit=optional leave it out, as do lockfiles made elsewhere.`;
+  return `The package ${file} is there, but this system cannot load it (on Linux it needs glibc 2.28 or newer).`;
 }
