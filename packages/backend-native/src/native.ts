@@ -6,11 +6,13 @@ import {
   type Executable,
   encodeScalarProgram,
   errorFromCode,
+  FailedPreconditionError,
   HostAllocator,
   InternalError,
   type Kernel,
   type KernelName,
   kernelAttrs,
+  MAX_RANK,
   type NumericDType,
   type Plan,
   type ScalarProgram,
@@ -76,6 +78,7 @@ export class NativeBackend implements Backend {
     const code = this.#compile(program);
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
+    const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
     return (inputs, outputs) => {
       const block = this.#block;
       const size = (outputs[0] as TensorRef).size;
@@ -93,7 +96,9 @@ export class NativeBackend implements Backend {
           this.#run(general);
           return;
         }
-        block[at++] = input.storage.address;
+        const { storage } = input;
+        if (size * (bytes[i] as number) > storage.capacity) throw changed(input);
+        block[at++] = storage.address;
       }
       for (let i = 0; i < outputs.length; i++) block[at++] = (outputs[i] as TensorRef).storage.address;
       this.#run(flat);
@@ -145,12 +150,21 @@ export class NativeBackend implements Backend {
     let at = start;
     for (let i = 0; i < tensors.length; i++) {
       const t = tensors[i] as TensorRef;
-      const shape = t.shape;
-      block[at] = t.storage.address;
-      block[at + 1] = dtypeTraits[t.dtype].code;
-      block[at + 2] = shape.length;
+      const { shape, storage } = t;
+      const traits = dtypeTraits[t.dtype];
+      const rank = shape.length;
+      block[at] = storage.address;
+      block[at + 1] = traits.code;
+      block[at + 2] = rank;
       at += 3;
-      for (let d = 0; d < shape.length; d++) block[at++] = shape[d] as number;
+      let size = traits.bytes;
+      for (let d = 0; d < rank; d++) {
+        const n = shape[d] as number;
+        block[at++] = n;
+        // With a negative one the size is never what it should be.
+        size *= n < 0 ? Number.NaN : n;
+      }
+      if (rank > MAX_RANK || size !== t.size * traits.bytes || !(size <= storage.capacity)) throw changed(t);
     }
     return at;
   }
@@ -161,6 +175,9 @@ export class NativeBackend implements Backend {
     else if (typeof value === 'boolean') block[at++] = value ? 1 : 0;
     else if (value === undefined) throw new InternalError(`the attribute ${attr} is missing`, kernel);
     else {
+      // Attributes are few numbers, or there is room for a program.
+      if (at + value.length >= block.length)
+        throw new InternalError(`the attribute ${attr} has ${value.length} numbers`, kernel);
       block[at++] = value.length;
       for (let i = 0; i < value.length; i++) block[at++] = value[i] as number;
     }
@@ -172,4 +189,12 @@ export class NativeBackend implements Backend {
     this.#block = new Float64Array(numbers * 2);
     this.#addon.setBlock(this.#block);
   }
+}
+
+/** Shapes are arrays, which JavaScript code can write to, and native code would go by what it says there. */
+function changed({ dtype, shape, size }: TensorRef): FailedPreconditionError {
+  return new FailedPreconditionError(
+    `a ${dtype} tensor of ${size} elements says that its shape is [${shape}]: code outside has changed it. What a tensor says of ` +
+      'itself is to be read only; copy a shape before changing it, [...x.shape], and use reshape or cast',
+  );
 }

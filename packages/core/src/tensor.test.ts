@@ -1,9 +1,10 @@
 import '@eagre/backend-js';
-import '@eagre/backend-native';
 import { inspect } from 'node:util';
+import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it, vi } from 'vitest';
 import {
   constant,
+  EagreError,
   FailedPreconditionError,
   gatherNd,
   InvalidArgumentError,
@@ -12,6 +13,7 @@ import {
   repeat,
   type Tensor,
   tile,
+  withBackend,
   zeros,
 } from './index.ts';
 
@@ -159,5 +161,44 @@ describe('printing', () => {
     const text = String(zeros([2000]));
     expect(text).toBe('[0. 0. 0. ... 0. 0. 0.]');
     expect(String(zeros([100, 100])).split('\n')).toHaveLength(7);
+  });
+});
+
+// In plain TypeScript what lies outside of memory is undefined; native code would read it.
+describe.runIf(nativeBackend !== undefined)('a tensor that was written to', () => {
+  type Open = Omit<Tensor, 'shape'> & { shape: number[] };
+  const calls: ((x: Tensor) => unknown)[] = [
+    (x) => x.add(1),
+    (x) => x.add(ones([3])),
+    (x) => x.relu(),
+    (x) => x.sum().item(),
+    (x) => x.at('::-1'),
+    (x) => x.reshape([-1]).mul(2),
+    (x) => x.broadcastTo([2, ...x.shape]),
+    (x) => x.sort(),
+  ];
+  const harms: [string, (x: Open) => void][] = [
+    ['a larger dimension', (x) => x.shape.splice(0, 1, 200_000)],
+    ['more dimensions', (x) => x.shape.push(...new Array<number>(40).fill(3))],
+    ['negative dimensions', (x) => x.shape.splice(0, 1, -1, -3)],
+    ['another shape', (x) => Object.assign(x, { shape: [1 << 20] })],
+    ['another size', (x) => Object.assign(x, { size: 1 << 20 })],
+    ['another shape and size', (x) => Object.assign(x, { shape: [1 << 20], size: 1 << 20 })],
+    ['a wider dtype', (x) => Object.assign(x, { dtype: 'float64', shape: [16], size: 16 })],
+  ];
+  it.each(harms)('with %s ends no process, and leaves others as they are', (_, harm) => {
+    withBackend('native', () => {
+      const other = constant([1, 2, 3]);
+      for (const call of calls) {
+        const x = constant([1, 2, 3]);
+        harm(x as unknown as Open);
+        try {
+          call(x);
+        } catch (error) {
+          expect(error).toBeInstanceOf(EagreError);
+        }
+      }
+      expect(other.add(1).array()).toEqual([2, 3, 4]);
+    });
   });
 });
