@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { ResourceExhaustedError } from './errors.ts';
-import { HostAllocator, type Watcher } from './storage.ts';
+import { HostAllocator, type Storage, type Watcher } from './storage.ts';
 
 /** Objects count as collected when a test says so. */
 class Fake implements Watcher {
@@ -24,6 +24,13 @@ class Fake implements Watcher {
 }
 
 const MB = 1024 * 1024;
+
+const numbers = new Map<ArrayBuffer, number>();
+/** Tells buffers apart. */
+function bufferNumber(buffer: ArrayBuffer): number {
+  if (!numbers.has(buffer)) numbers.set(buffer, numbers.size);
+  return numbers.get(buffer) as number;
+}
 
 test('what the machine never can hold is refused', () => {
   const total = vi.spyOn(os, 'totalmem').mockReturnValue(1.25e9);
@@ -92,4 +99,37 @@ test('without a watcher dropped memory is left to the collector', () => {
   a.release();
   expect(allocator.allocate(MB).buffer).toBe(a.buffer);
   expect(allocator.allocate(MB).buffer).not.toBe(a.buffer);
+});
+
+test('a tensor that is kept of every step holds a slab of its own only until many are kept', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const kept: Storage[] = [];
+  for (let step = 0; step < 600; step++) {
+    const all = Array.from({ length: 3000 }, () => allocator.allocate(4));
+    kept.push(all[0] as Storage);
+    const held = new Set(kept.map((storage) => storage.owner));
+    for (const { owner } of all) {
+      // The allocator itself holds the slab that it cuts from.
+      if (owner !== undefined && owner !== all.at(-1)?.owner && !held.has(owner)) fake.gone.add(owner);
+    }
+  }
+  const MOST = 64 * 128 * 1024 + 2 * 8 * MB;
+  expect(allocator.info().bytesTaken).toBeLessThan(MOST);
+  const places = new Set(kept.map((s) => `${bufferNumber(s.buffer)}:${s.byteOffset}`));
+  expect(places.size).toBe(kept.length);
+  // When they are dropped, slabs are of full size again.
+  for (const { owner } of kept) fake.gone.add(owner as object);
+  for (let i = 0; i < 300; i++) {
+    const all = Array.from({ length: 3000 }, () => allocator.allocate(4));
+    for (const { owner } of all) if (owner !== all.at(-1)?.owner) fake.gone.add(owner as object);
+  }
+  const owners = new Set(Array.from({ length: 4096 }, () => allocator.allocate(4).owner));
+  expect(owners.size).toBeLessThan(5);
+});
+
+test('without a watcher a kept tensor holds little', () => {
+  const allocator = new HostAllocator();
+  const owners = new Set(Array.from({ length: 1280 }, () => allocator.allocate(4).owner));
+  expect(owners.size).toBe(10);
 });

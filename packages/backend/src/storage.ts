@@ -45,6 +45,8 @@ export class Storage {
 /** Memory that an allocator keeps for good and lends out. */
 class Block {
   free = false;
+  /** Whether it was last lent out as a slab of full size. */
+  isSlab = false;
   readonly buffer: ArrayBuffer;
   readonly byteOffset: number;
   readonly capacity: number;
@@ -65,6 +67,10 @@ class Block {
 class Slab {
   next = 0;
   readonly block: Block;
+
+  get room(): number {
+    return this.block.capacity - this.next;
+  }
 
   constructor(block: Block) {
     this.block = block;
@@ -113,6 +119,12 @@ const ALIGN = 64;
 const SMALL = 4 * 1024;
 // A slab lives as long as any tensor in it, so larger ones, which are no faster, would let one kept tensor hold more.
 const SLAB = 128 * 1024;
+// A program that keeps a scalar of each step would hold a slab for each. Once more slabs than these outlive a collection, small tensors
+// are cut from slabs of a few of their size, which costs each about 30 ns, since every slab is watched.
+const SLABS_KEPT = 64;
+const FEW = 8;
+// Nobody tells when a slab comes back without a watcher: V8 frees it with its last tensor.
+const UNWATCHED_SLAB = 8 * 1024;
 // Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
 const COLLECT_AFTER = 8 * 1024 * 1024;
 // For blocks that no cache holds, where only the cost of a collection counts: a few of them, unless that is very much.
@@ -135,8 +147,15 @@ export class HostAllocator {
   /** By slot, as long as they are watched. */
   readonly #watched: (Block | undefined)[] = [];
   readonly #freeSlots: number[] = [];
-  readonly #found = new Uint32Array(256);
+  readonly #found = new Uint32Array(4096);
   #slab: Slab | undefined;
+  /** Slabs of a few tensors, by size. */
+  readonly #fine = new Map<number, Slab>();
+  /** What the smallest slabs are cut from. */
+  #sheet: Slab | undefined;
+  /** Slabs of full size that are lent out, and whether too many were left after the last collection. */
+  #slabs = 0;
+  #crowded = false;
   #pooled = 0;
   #taken = 0;
   #lent = 0;
@@ -196,6 +215,7 @@ export class HostAllocator {
 
   #whole(size: number): Storage {
     const block = this.#lend(size);
+    block.isSlab = false;
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);
     return storage;
@@ -203,7 +223,7 @@ export class HostAllocator {
 
   #cut(size: number): Storage {
     let slab = this.#slab;
-    if (slab === undefined || slab.next + size > SLAB) this.#slab = slab = this.#newSlab();
+    if (slab === undefined || slab.room < size) slab = this.#crowded ? this.#fineSlab(size) : this.#newSlab();
     const { block, next } = slab;
     slab.next = next + size;
     return new Storage(
@@ -217,8 +237,27 @@ export class HostAllocator {
   }
 
   #newSlab(): Slab {
-    const slab = new Slab(this.#lend(SLAB));
-    this.#watcher?.watch(slab, slab.block.slot);
+    const slab = this.#watchedSlab(this.#watcher === undefined ? UNWATCHED_SLAB : SLAB);
+    slab.block.isSlab = true;
+    this.#slabs++;
+    this.#slab = slab;
+    return slab;
+  }
+
+  #fineSlab(size: number): Slab {
+    const whole = FEW * 2 ** Math.ceil(Math.log2(size));
+    const slab = this.#fine.get(whole);
+    if (slab !== undefined && slab.room >= size) return slab;
+    const fresh = this.#watchedSlab(whole);
+    this.#fine.set(whole, fresh);
+    return fresh;
+  }
+
+  #watchedSlab(size: number): Slab {
+    const block = this.#lend(size);
+    block.isSlab = false;
+    const slab = new Slab(block);
+    this.#watcher?.watch(slab, block.slot);
     return slab;
   }
 
@@ -232,7 +271,7 @@ export class HostAllocator {
       block = list.pop();
     }
     this.#lent += size;
-    if (block === undefined) return this.#fresh(size, this.#watcher === undefined ? -1 : this.#slot());
+    if (block === undefined) return this.#freshWatched(size);
     this.#pooled -= size;
     block.free = false;
     return block;
@@ -248,9 +287,12 @@ export class HostAllocator {
       for (let i = 0; i < n; i++) {
         const block = this.#watched[found[i] as number];
         // What was given back before belongs to the pool already.
-        if (block !== undefined && !block.free) this.#keep(block);
+        if (block === undefined || block.free) continue;
+        if (block.isSlab) this.#slabs--;
+        this.#keep(block);
       }
     } while (n === found.length);
+    this.#crowded = this.#slabs > SLABS_KEPT;
   }
 
   #keep(block: Block): void {
@@ -278,7 +320,23 @@ export class HostAllocator {
     const buffer = this.#buffer(size + ALIGN);
     const address = this.#addressOf(buffer);
     const skip = (ALIGN - (address % ALIGN)) % ALIGN;
-    const block = new Block(buffer, skip, size, address === 0 ? 0 : address + skip, slot);
+    return this.#block(buffer, skip, size, address === 0 ? 0 : address + skip, slot);
+  }
+
+  /** A block that is watched as long as it is lent out: the smallest are parts of a larger buffer. */
+  #freshWatched(size: number): Block {
+    const slot = this.#watcher === undefined ? -1 : this.#slot();
+    if (size > SMALL) return this.#fresh(size, slot);
+    let sheet = this.#sheet;
+    if (sheet === undefined || sheet.room < size) this.#sheet = sheet = new Slab(this.#fresh(SLAB, -1));
+    const { block, next } = sheet;
+    sheet.next = next + size;
+    const address = block.address === 0 ? 0 : block.address + next;
+    return this.#block(block.buffer, block.byteOffset + next, size, address, slot);
+  }
+
+  #block(buffer: ArrayBuffer, byteOffset: number, size: number, address: number, slot: number): Block {
+    const block = new Block(buffer, byteOffset, size, address, slot);
     if (slot >= 0) this.#watched[slot] = block;
     return block;
   }
