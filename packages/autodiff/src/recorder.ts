@@ -37,6 +37,11 @@ export class Recorder implements TapeObserver {
     this.#watchedVariables.add(variable);
   }
 
+  /** Whether it is told of ops in vain. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   follows({ id }: Tensor): boolean {
     return this.tracked.has(id);
   }

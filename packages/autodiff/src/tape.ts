@@ -13,12 +13,14 @@ import {
   checkOneOf,
   checkOptionNames,
   context,
+  findDropped,
   isFloating,
   knownSize,
   sameShape,
   scoped,
   showShape,
   sizeOf,
+  whenDropped,
 } from '@eagre/core/internal';
 import { backward } from './backward.ts';
 import { flatten, type GradientsOf, isSource, type Nested, rebuild, type Source } from './nest.ts';
@@ -38,11 +40,31 @@ export interface GradientOptions {
   readonly unconnectedGradients?: 'none' | 'zero';
 }
 
-// A tape that was dropped without being asked or ended would record, and hold what it records, for ever.
-const abandoned = new FinalizationRegistry<Recorder>((recorder) => {
-  context.tapes = context.tapes.filter((t) => t !== recorder);
+// Open tapes beyond which dropped ones are looked for: twice as many as were found in use the last time.
+const FEW_TAPES = 8;
+let lookAt = FEW_TAPES;
+
+/** Adds a recorder to those that are told of ops. Tapes that were dropped without an end would hold for ever what they record. */
+function open(recorder: Recorder): void {
+  if (context.tapes.length >= lookAt) {
+    findDropped();
+    withoutClosed();
+    lookAt = Math.max(FEW_TAPES, 2 * context.tapes.length);
+  }
+  context.tapes = [...context.tapes, recorder];
+}
+
+/** The memory that a dropped tape holds is free at once; ops are told to it until a list of tapes is made anew. */
+function abandon(recorder: Recorder): void {
   recorder.close();
-});
+  withoutClosed();
+  // Code of the library may have set the tapes aside, and then puts them back.
+  queueMicrotask(withoutClosed);
+}
+
+function withoutClosed(): void {
+  context.tapes = context.tapes.filter((tape) => !(tape instanceof Recorder && tape.closed));
+}
 
 /**
  * Records ops for automatic differentiation, from its construction on.
@@ -57,6 +79,7 @@ const abandoned = new FinalizationRegistry<Recorder>((recorder) => {
 export class GradientTape {
   readonly #recorder: Recorder;
   readonly #persistent: boolean;
+  readonly #unwatch: () => void;
   #state: 'recording' | 'stopped' | 'used' = 'recording';
 
   constructor(options: GradientTapeOptions = {}) {
@@ -64,9 +87,10 @@ export class GradientTape {
     checkOptionNames(options, { persistent: true, watchAccessedVariables: true }, op);
     this.#persistent = checkFlag(options.persistent, 'persistent', op);
     const watch = checkFlag(options.watchAccessedVariables ?? true, 'watchAccessedVariables', op);
-    this.#recorder = new Recorder(watch);
-    context.tapes = [...context.tapes, this.#recorder];
-    abandoned.register(this, this.#recorder);
+    const recorder = new Recorder(watch);
+    this.#recorder = recorder;
+    open(recorder);
+    this.#unwatch = whenDropped(this, () => abandon(recorder));
   }
 
   /** Runs `fn`, then stops recording: the form for those without `using`. @returns what `fn` returns. */
@@ -244,7 +268,9 @@ export class GradientTape {
   }
   #end(): void {
     this.#stop();
+    if (this.#state === 'used') return;
     this.#state = 'used';
+    this.#unwatch();
     this.#recorder.close();
   }
 

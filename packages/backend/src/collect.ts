@@ -1,4 +1,4 @@
-type Collect = (options?: { readonly type: 'minor' }) => void;
+type Collect = (options?: { readonly type: 'minor' | 'major' }) => void;
 
 let known: Collect | undefined | null;
 
@@ -7,8 +7,17 @@ let known: Collect | undefined | null;
  * nearly always, and V8 by itself waits for its own heap to fill, which a few small objects over large buffers never do.
  */
 export function collectYoung(): void {
+  collect()?.({ type: 'minor' });
+}
+
+/** A collection of all objects, where the platform lets one: tens of milliseconds, longer for large heaps. */
+export function collectAll(): void {
+  collect()?.({ type: 'major' });
+}
+
+function collect(): Collect | null {
   if (known === undefined) known = find() ?? null;
-  known?.({ type: 'minor' });
+  return known;
 }
 
 function find(): Collect | undefined {

@@ -1,4 +1,4 @@
-import { collectYoung } from './collect.ts';
+import { collectAll, collectYoung } from './collect.ts';
 import { ResourceExhaustedError } from './errors.ts';
 
 /**
@@ -130,6 +130,9 @@ const COLLECT_AFTER = 8 * 1024 * 1024;
 // For blocks that no cache holds, where only the cost of a collection counts: a few of them, unless that is very much.
 const COLLECT_AFTER_BLOCKS = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
+// Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
+// has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
+const COLLECT_ALL_AFTER = 512 * 1024 * 1024;
 const LARGE = 1024 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
 
@@ -144,8 +147,8 @@ export class HostAllocator {
   /** By size in multiples of ALIGN. */
   readonly #small: readonly Storage[][] = Array.from({ length: SMALL / ALIGN + 1 }, () => []);
   readonly #blocks = new Map<number, Block[]>();
-  /** By slot, as long as they are watched. */
-  readonly #watched: (Block | undefined)[] = [];
+  /** By slot, as long as they are watched: memory, or what is called when something of a user's is gone. */
+  readonly #watched: (Block | (() => void) | undefined)[] = [];
   readonly #freeSlots: number[] = [];
   readonly #found = new Uint32Array(4096);
   #slab: Slab | undefined;
@@ -159,6 +162,9 @@ export class HostAllocator {
   #pooled = 0;
   #taken = 0;
   #lent = 0;
+  /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
+  #out = 0;
+  #outLimit = COLLECT_ALL_AFTER;
 
   /**
    * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
@@ -198,6 +204,28 @@ export class HostAllocator {
       this.#small[size / ALIGN].push(storage);
       this.#pooled += size;
     }
+  }
+
+  /**
+   * Calls `dropped` once `object` has been collected: when memory is looked for, or at `findDropped`, so also in a loop that never
+   * pauses. @returns what ends the watch; undefined without a watcher.
+   */
+  watch(object: object, dropped: () => void): (() => void) | undefined {
+    const watcher = this.#watcher;
+    if (watcher === undefined) return undefined;
+    const slot = this.#slot();
+    this.#watched[slot] = dropped;
+    watcher.watch(object, slot);
+    return () => {
+      if (this.#watched[slot] === dropped) this.#free(slot);
+    };
+  }
+
+  /** Has young objects collected, and takes back what is gone. */
+  findDropped(): void {
+    if (this.#watcher === undefined) return;
+    collectYoung();
+    this.#reap();
   }
 
   /** Drops what the pool holds, so that V8 can free it. */
@@ -266,26 +294,50 @@ export class HostAllocator {
     let block = list.pop();
     if (block === undefined && this.#lent >= collectAfter(size)) {
       this.#lent = 0;
-      collectYoung();
-      this.#reap();
+      this.findDropped();
       block = list.pop();
+      if (block === undefined && this.#out + size > this.#outLimit) {
+        this.#findOld();
+        block = list.pop();
+      }
     }
     this.#lent += size;
+    this.#out += size;
     if (block === undefined) return this.#freshWatched(size);
     this.#pooled -= size;
     block.free = false;
     return block;
   }
 
-  /** Finds the blocks whose objects were collected. */
-  #reap(): void {
+  /** Has all objects collected, and takes back what is gone. */
+  #findOld(): void {
     if (this.#watcher === undefined) return;
+    collectAll();
+    // What something of a user's held is gone with the next collection only.
+    if (this.#reap()) {
+      collectAll();
+      this.#reap();
+    }
+    this.#outLimit = Math.max(COLLECT_ALL_AFTER, 2 * this.#out);
+  }
+
+  /** Finds the blocks whose objects were collected. @returns whether others than memory were among these. */
+  #reap(): boolean {
+    if (this.#watcher === undefined) return false;
+    let others = false;
     const found = this.#found;
     let n: number;
     do {
       n = this.#watcher.collected(found);
       for (let i = 0; i < n; i++) {
-        const block = this.#watched[found[i] as number];
+        const slot = found[i] as number;
+        const block = this.#watched[slot];
+        if (typeof block === 'function') {
+          this.#free(slot);
+          block();
+          others = true;
+          continue;
+        }
         // What was given back before belongs to the pool already.
         if (block === undefined || block.free) continue;
         if (block.isSlab) this.#slabs--;
@@ -293,10 +345,12 @@ export class HostAllocator {
       }
     } while (n === found.length);
     this.#crowded = this.#slabs > SLABS_KEPT;
+    return others;
   }
 
   #keep(block: Block): void {
     const size = block.capacity;
+    this.#out -= size;
     block.free = this.#pooled + size <= POOL_LIMIT;
     if (block.free) {
       listOf(this.#blocks, size).push(block);
@@ -306,9 +360,12 @@ export class HostAllocator {
 
   /** Leaves a block to V8. */
   #forget(block: Block): void {
-    if (block.slot < 0) return;
-    this.#watched[block.slot] = undefined;
-    this.#freeSlots.push(block.slot);
+    if (block.slot >= 0) this.#free(block.slot);
+  }
+
+  #free(slot: number): void {
+    this.#watched[slot] = undefined;
+    this.#freeSlots.push(slot);
   }
 
   #slot(): number {

@@ -4,7 +4,7 @@ import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, scope, type Tensor, Variable, withBackend } from '@eagre/core';
-import { context, forEachTensor } from '@eagre/core/internal';
+import { context, findDropped, forEachTensor } from '@eagre/core/internal';
 import { afterEach, describe, expect, it } from 'vitest';
 import { generator } from './values.ts';
 
@@ -466,5 +466,88 @@ it.each(backends)('random use of tensors, variables, scopes and tapes on %s', (b
       }
       user.check();
     }
+  });
+});
+
+describe('tapes in a loop that never pauses', () => {
+  const x = (): Variable => new Variable(core.zeros([256, 1024]));
+  /** @returns the most that was in array buffers meanwhile, and the most tapes that were open. */
+  const steps = (n: number, step: () => void): { bytes: number; tapes: number } => {
+    const before = process.memoryUsage().arrayBuffers;
+    let [bytes, tapes] = [0, 0];
+    for (let i = 0; i < n; i++) {
+      step();
+      tapes = Math.max(tapes, context.tapes.length);
+      if (i % 100 === 0) bytes = Math.max(bytes, process.memoryUsage().arrayBuffers - before);
+    }
+    return { bytes, tapes };
+  };
+  const MB = 2 ** 20;
+
+  // A dropped tape would be told of all ops, and hold a megabyte and more each here.
+  it('those that a throw left behind are found', () =>
+    withBackend('native', () => {
+      const v = x();
+      const { bytes, tapes } = steps(1500, () => {
+        try {
+          const tape = new GradientTape();
+          const y = v.mul(2).add(1);
+          tape.gradient(y.reshape([3]), v);
+        } catch {
+          // The shape is wrong, and nobody ends the tape.
+        }
+      });
+      // Old objects are collected when 512 MB are lent out.
+      expect(bytes).toBeLessThan(800 * MB);
+      expect(tapes).toBeLessThan(40);
+    }));
+
+  it('persistent ones that nobody disposes are found', () =>
+    withBackend('native', () => {
+      const v = x();
+      const { bytes, tapes } = steps(400, () => {
+        const tape = new GradientTape({ persistent: true });
+        tape.gradient(v.mul(2), v);
+      });
+      // Old objects are collected when 512 MB are lent out.
+      expect(bytes).toBeLessThan(800 * MB);
+      expect(tapes).toBeLessThan(40);
+    }));
+
+  it('small ones that are dropped do not slow it down', () =>
+    withBackend('native', () => {
+      const v = new Variable([1, 2]);
+      const { tapes } = steps(20_000, () => {
+        new GradientTape();
+        v.mul(2);
+      });
+      expect(tapes).toBeLessThan(100);
+    }));
+
+  it.each([[false], [true]])('those that end leave nothing (persistent: %s)', (persistent) =>
+    withBackend('native', () => {
+      const v = new Variable([1, 2]);
+      const run = (n: number): void => {
+        for (let i = 0; i < n; i++) {
+          const tape = new GradientTape({ persistent });
+          tape.gradient(v.mul(2), v);
+          tape.dispose();
+        }
+      };
+      run(2000);
+      global.gc?.();
+      const { heapUsed } = process.memoryUsage();
+      run(40_000);
+      global.gc?.();
+      expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(4 * MB);
+    }),
+  );
+
+  afterEach(async () => {
+    global.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    withBackend('native', findDropped);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(context.tapes).toEqual([]);
   });
 });
