@@ -108,6 +108,49 @@ export function hostBackend(): Backend {
   return context.host ?? currentBackend();
 }
 
+/** What a scope found in a field; by object and field, the outermost first. */
+interface Layer {
+  before: unknown;
+}
+const layers = new WeakMap<object, Map<PropertyKey, Layer[]>>();
+
+function layersOf(target: object, key: PropertyKey): Layer[] {
+  let fields = layers.get(target);
+  if (fields === undefined) layers.set(target, (fields = new Map()));
+  let list = fields.get(key);
+  if (list === undefined) fields.set(key, (list = []));
+  return list;
+}
+
+/**
+ * Gives fields other values for as long as a scope lasts. Scopes may end in any order: each takes back what it has changed itself.
+ * @returns what ends it, which tells whether a later scope still holds one of the fields.
+ */
+export function override<T extends object>(target: T, changes: Partial<T>): () => boolean {
+  const keys = Object.keys(changes) as (keyof T)[];
+  const own = keys.map((key): Layer => {
+    const layer = { before: target[key] };
+    layersOf(target, key).push(layer);
+    return layer;
+  });
+  Object.assign(target, changes);
+  return () => {
+    let overlaps = false;
+    keys.forEach((key, i) => {
+      const list = layersOf(target, key);
+      const at = list.indexOf(own[i] as Layer);
+      const later = list[at + 1];
+      list.splice(at, 1);
+      if (later === undefined) target[key] = own[i]?.before as T[keyof T];
+      else {
+        later.before = own[i]?.before;
+        overlaps = true;
+      }
+    });
+    return overlaps;
+  };
+}
+
 /** Runs `fn` with other values of these fields. */
 export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
   const before = Object.fromEntries(Object.keys(changes).map((key) => [key, context[key as keyof Context]]));
@@ -164,9 +207,14 @@ export function withoutTapes<T>(fn: () => T): T {
 
 /**
  * Something that holds for a block: either `enter(fn)` runs `fn` inside, or `using _ = enter()` holds until the block ends.
- * Internal: makes both forms out of a function that switches on and returns how to switch off.
+ * Internal: makes both forms out of a function that switches on and returns how to switch off, which may tell of overlaps as that of
+ * `override` does.
  */
-export function scoped<T>(begin: () => () => void, what: string, fn: (() => T) | undefined): T | Disposable {
+export function scoped<T>(
+  begin: () => () => unknown,
+  what: string,
+  fn: (() => T) | undefined,
+): T | Disposable {
   if (fn !== undefined && typeof fn !== 'function')
     throw new InvalidArgumentError(`${what}: expected a function, got ${typeof fn}`);
   const end = begin();
@@ -174,8 +222,9 @@ export function scoped<T>(begin: () => () => void, what: string, fn: (() => T) |
     let open = true;
     return {
       [Symbol.dispose]() {
-        if (open) end();
+        if (!open) return;
         open = false;
+        if (end() === true) throw overlaps(what);
       },
     };
   }
@@ -191,4 +240,12 @@ export function scoped<T>(begin: () => () => void, what: string, fn: (() => T) |
   } finally {
     end();
   }
+}
+
+function overlaps(what: string): FailedPreconditionError {
+  return new FailedPreconditionError(
+    `${what} ended before a scope that was opened later: they overlapped, and each held for what ran in the other. Scopes of async ` +
+      `functions that run at the same time do that where they are open across an await: use the form with a function, ` +
+      `${what}(…, fn), around the parts without await`,
+  );
 }

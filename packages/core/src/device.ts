@@ -6,7 +6,7 @@ import {
   type MemoryInfo,
   NotFoundError,
 } from '@eagre/backend';
-import { context, hostBackend, scoped } from './context.ts';
+import { type Context, context, hostBackend, override, scoped } from './context.ts';
 
 export interface PhysicalDevice {
   /** `/physical_device:CPU:0` */
@@ -31,19 +31,8 @@ export function device<T>(name: string, fn: () => T): T;
 export function device(name: string): Disposable;
 export function device<T>(name: string, fn?: () => T): T | Disposable {
   const backend = findDevice(name);
-  return scoped(
-    () => {
-      const leave = enterBackend(backend);
-      const { placement } = context;
-      context.placement = `/device:${backend.deviceType}:0`;
-      return () => {
-        context.placement = placement;
-        leave();
-      };
-    },
-    'tf.device',
-    fn,
-  );
+  const placement = `/device:${backend.deviceType}:0`;
+  return scoped(() => enterBackend(backend, { placement }), 'tf.device', fn);
 }
 
 function findDevice(name: string): Backend {
@@ -64,14 +53,10 @@ function findDevice(name: string): Backend {
   return found;
 }
 
-function enterBackend(backend: Backend): () => void {
+function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => boolean {
   // While a function is traced, its ops get their place when it runs.
   const field = context.host === null ? 'backend' : 'host';
-  const before = context[field];
-  context[field] = backend;
-  return () => {
-    context[field] = before;
-  };
+  return override(context, { ...changes, [field]: backend });
 }
 
 /** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */

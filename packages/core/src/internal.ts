@@ -18,6 +18,7 @@ export {
   inContext,
   inGraphScope,
   lifted,
+  override,
   scoped,
   type TapeObserver,
   type TensorTracker,

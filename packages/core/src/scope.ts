@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { context, scoped } from './context.ts';
+import { context, override, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
 /** Calls `visit` for every tensor in a value: itself, or in arrays, maps and objects, to any depth. */
@@ -106,12 +106,13 @@ export function nameScope<T>(name: string, fn?: () => T): T | Disposable {
 }
 
 /** @internal Opens a name scope for variables and graphs. @returns what closes it. */
-export function openNameScope(name: string): () => void {
-  const before = context.nameScope;
-  context.nameScope = name === '' || name.endsWith('/') ? name : `${before}${name}/`;
-  const leave = context.tracer?.enterScope(name);
+export function openNameScope(name: string): () => boolean {
+  const leave = override(context, {
+    nameScope: name === '' || name.endsWith('/') ? name : `${context.nameScope}${name}/`,
+  });
+  const leaveGraph = context.tracer?.enterScope(name);
   return () => {
-    context.nameScope = before;
-    leave?.();
+    leaveGraph?.();
+    return leave();
   };
 }

@@ -5,7 +5,7 @@ import {
   sameShape as shapesAreEqual,
   UnimplementedError,
 } from '@eagre/backend';
-import { context } from './context.ts';
+import { context, override } from './context.ts';
 import { isInteger } from './dtypes.ts';
 import type { PartialShape, Shape } from './shape.ts';
 import { knownTensor } from './symbolic.ts';
@@ -27,15 +27,11 @@ export interface UnknownSizes {
   within(a: Shape, b: Shape): void;
 }
 
-let current: UnknownSizes | null = null;
+const state: { current: UnknownSizes | null } = { current: null };
 
 /** From here on some numbers stand for unknown sizes. @returns what ends it. */
-export function enterUnknownSizes(sizes: UnknownSizes | null): () => void {
-  const outer = current;
-  current = sizes;
-  return () => {
-    current = outer;
-  };
+export function enterUnknownSizes(sizes: UnknownSizes | null): () => boolean {
+  return override(state, { current: sizes });
 }
 
 /** Runs `fn` while some numbers stand for unknown sizes. */
@@ -50,22 +46,22 @@ export function withUnknownSizes<T>(sizes: UnknownSizes | null, fn: () => T): T 
 
 /** Whether a number stands for an unknown size. */
 export function isUnknownSize(size: number): boolean {
-  return current?.has(size) ?? false;
+  return state.current?.has(size) ?? false;
 }
 
 /** Whether a shape has sizes that are not known yet. */
 export function hasUnknownSizes(shape: Shape): boolean {
-  return current !== null && shape.some(isUnknownSize);
+  return state.current !== null && shape.some(isUnknownSize);
 }
 
 /** Hides the unknown sizes of a tensor from code that is not the library's. */
 export function guardSizes(tensor: Tensor): void {
-  if (current !== null) current.guard(tensor);
+  if (state.current !== null) state.current.guard(tensor);
 }
 
 /** A shape for code of users, from which unknown sizes are hidden. */
 export function guardedShape<S extends PartialShape>(shape: S): S {
-  return current === null ? shape : current.guarded(shape);
+  return state.current === null ? shape : state.current.guarded(shape);
 }
 
 /**
@@ -78,14 +74,14 @@ export function knownSize(size: number, op?: string): number {
 }
 
 // Inside of ops everything is decided anew for each size.
-const deciding = (): UnknownSizes | null => (context.tracer === null ? null : current);
+const deciding = (): UnknownSizes | null => (context.tracer === null ? null : state.current);
 
 /**
  * A list that is taken for numbers, not for a shape.
  * @throws FailedPreconditionError for a shape with sizes that are not known.
  */
 export function knownNumbers(list: readonly unknown[]): void {
-  if (current?.hides(list) === true) throw new FailedPreconditionError(UNKNOWN_SIZE);
+  if (state.current?.hides(list) === true) throw new FailedPreconditionError(UNKNOWN_SIZE);
 }
 
 /**
@@ -121,13 +117,13 @@ export function hostIntegers(x: Tensor, what: string, op: string): number[] {
 /** Whether two sizes differ, where code that is traced goes one way or another. */
 export function differs(a: number, b: number): boolean {
   if (a === b) return false;
-  if (current !== null) deciding()?.differ([a], [b]);
+  if (state.current !== null) deciding()?.differ([a], [b]);
   return true;
 }
 
 /** Says that 0 ≤ a[i] ≤ b[i] has been found true, and has to be for the sizes of each run. */
 export function within(a: Shape, b: Shape): void {
-  if (current !== null) deciding()?.within(a, b);
+  if (state.current !== null) deciding()?.within(a, b);
 }
 
 /** Whether two shapes are equal, where what follows comes to the same if not: a short cut. */
@@ -136,7 +132,7 @@ export const shapesAgree: (a: Shape, b: Shape) => boolean = shapesAreEqual;
 /** Whether two shapes are equal. */
 export function sameShape(a: Shape, b: Shape): boolean {
   if (shapesAreEqual(a, b)) return true;
-  if (current !== null && a.length === b.length) deciding()?.differ(a, b);
+  if (state.current !== null && a.length === b.length) deciding()?.differ(a, b);
   return false;
 }
 
@@ -145,11 +141,11 @@ export const UNKNOWN_SIZE: string =
 
 /** Takes over for the trace that is going on what another one has taken for true. */
 export function assumeSizes(kind: 'differ' | 'within', a: Shape, b: Shape): void {
-  if (kind === 'differ') current?.differ(a, b);
-  else current?.within(a, b);
+  if (kind === 'differ') state.current?.differ(a, b);
+  else state.current?.within(a, b);
 }
 
 /** What is told of unknown sizes now; null where all sizes are known. */
 export function unknownSizes(): UnknownSizes | null {
-  return current;
+  return state.current;
 }

@@ -1,6 +1,6 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
-import { type Attrs, context, type Op } from '@eagre/core/internal';
+import { type Attrs, context, type Op, override } from '@eagre/core/internal';
 import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { graphToDot, graphToSvg } from './graph-drawing.ts';
@@ -116,12 +116,9 @@ export class Graph {
    * Opens a name scope for the nodes that follow: in the current one and under a name of its own, or exactly this one if it ends in '/'
    * or is empty. @returns what closes it.
    */
-  enterScope(name: string): () => void {
-    const before = this.nameScope;
-    this.nameScope = name === '' || name.endsWith('/') ? name : `${this.#unique(before + name)}/`;
-    return () => {
-      this.nameScope = before;
-    };
+  enterScope(name: string): () => boolean {
+    const whole = name === '' || name.endsWith('/') ? name : `${this.#unique(this.nameScope + name)}/`;
+    return override<Graph>(this, { nameScope: whole });
   }
 
   /** Names of nodes and scopes are of one kind, as in TensorFlow. */

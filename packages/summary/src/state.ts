@@ -1,7 +1,7 @@
 // What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { context, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
+import { context, override, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
 import { type GraphSink, setGraphSink } from '@eagre/graph';
 import type { SummaryWriter } from './writer.ts';
 
@@ -38,23 +38,27 @@ export function useGraphSink(sink: GraphSink): void {
   graphSink = sink;
 }
 
-/** Makes a writer the default one. @returns what puts the one before back. */
-export function enterWriter(writer: SummaryWriter, step: Step | undefined): () => void {
-  const before = { ...state };
-  setWriter(writer, context.tracer !== null);
-  if (step !== undefined) setStep(step);
-  return () => {
-    setWriter(before.writer, before.tracedWriter);
-    if (step === undefined) return;
-    state.step = before.step;
-    state.tracedStep = before.tracedStep;
-  };
+function defaults(writer: SummaryWriter, step: Step | undefined): Partial<State> {
+  if (step !== undefined) checkStep(step, 'SummaryWriter.asDefault');
+  const traced = context.tracer !== null;
+  return { writer, tracedWriter: traced, ...(step === undefined ? {} : { step, tracedStep: traced }) };
 }
 
-function setWriter(writer: SummaryWriter | null, traced: boolean): void {
-  state.writer = writer;
-  state.tracedWriter = traced;
-  setGraphSink(writer === null ? null : graphSink);
+/** Makes a writer the default one for good. */
+export function becomeDefault(writer: SummaryWriter, step: Step | undefined): void {
+  Object.assign(state, defaults(writer, step));
+  setGraphSink(graphSink);
+}
+
+/** Makes a writer the default one. @returns what puts the one before back. */
+export function enterWriter(writer: SummaryWriter, step: Step | undefined): () => boolean {
+  const leave = override(state, defaults(writer, step));
+  setGraphSink(graphSink);
+  return () => {
+    const overlaps = leave();
+    if (state.writer === null) setGraphSink(null);
+    return overlaps;
+  };
 }
 
 /** Whether there is a default writer. */
@@ -123,15 +127,7 @@ export function recordIf(condition: RecordCondition): Disposable;
 export function recordIf<T>(condition: RecordCondition, fn?: () => T): T | Disposable {
   if (typeof condition !== 'function') checkAnswer(condition);
   return scoped(
-    () => {
-      const { condition: before, tracedCondition } = state;
-      state.condition = condition;
-      state.tracedCondition = context.tracer !== null;
-      return () => {
-        state.condition = before;
-        state.tracedCondition = tracedCondition;
-      };
-    },
+    () => override(state, { condition, tracedCondition: context.tracer !== null }),
     'tf.summary.recordIf',
     fn,
   );

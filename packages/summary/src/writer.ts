@@ -2,7 +2,7 @@ import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { atRunTime, context, scoped, shown } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { EventFile, type EventFileOptions } from './event-file.ts';
-import { enterWriter, type Step, state } from './state.ts';
+import { becomeDefault, enterWriter, type Step, state } from './state.ts';
 
 /** Where summaries go. */
 export abstract class SummaryWriter {
@@ -24,11 +24,13 @@ export abstract class SummaryWriter {
 
   /** Makes this the default writer for good. @throws FailedPreconditionError when it is closed. */
   setAsDefault(step?: Step): void {
-    this.enter(step);
+    this.become(step);
   }
 
-  /** @internal Makes this the default writer. @returns what ends that. */
-  protected abstract enter(step: Step | undefined): () => void;
+  /** @internal Makes this the default writer. @returns what ends that, and tells of overlaps. */
+  protected abstract enter(step: Step | undefined): () => boolean;
+  /** @internal Makes this the default writer for good. */
+  protected abstract become(step: Step | undefined): void;
   /** Does nothing: a writer can be used as soon as it is made. @throws FailedPreconditionError when it is closed. */
   abstract init(): void;
   /** Writes what waits in memory; in a traced function, at each run. */
@@ -51,13 +53,18 @@ class FileWriter extends SummaryWriter {
     this.#file = new EventFile(logdir, options, 'tf.summary.createFileWriter');
   }
 
-  protected override enter(step: Step | undefined): () => void {
+  protected override enter(step: Step | undefined): () => boolean {
     this.init();
     const leave = enterWriter(this, step);
     return () => {
-      leave();
+      const overlaps = leave();
       this.flush();
+      return overlaps;
     };
+  }
+  protected override become(step: Step | undefined): void {
+    this.init();
+    becomeDefault(this, step);
   }
   override init(): void {
     if (this.#file.closed) throw new FailedPreconditionError('the writer is closed already', 'SummaryWriter');
@@ -75,9 +82,10 @@ class FileWriter extends SummaryWriter {
 }
 
 class NoopWriter extends SummaryWriter {
-  protected override enter(): () => void {
-    return () => {};
+  protected override enter(): () => boolean {
+    return () => false;
   }
+  protected override become(): void {}
   override init(): void {}
   override flush(): void {}
   override close(): void {}

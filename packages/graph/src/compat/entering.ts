@@ -1,30 +1,30 @@
 // Which graph ops go into.
 import { FailedPreconditionError } from '@eagre/backend';
-import { context, enterUnknownSizes, hostBackend, symbolic } from '@eagre/core/internal';
+import { context, enterUnknownSizes, hostBackend, override, symbolic } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';
 
 const stack: Graph[] = [];
 
 /** Lets ops go into a graph. @returns what ends it. */
-export function enterGraph(graph: Graph): () => void {
-  const { tapes, tracker, backend, tracer, lifting, host, nameScope, placement } = context;
-  const { sink } = symbolic;
-  const changes = { tapes: [], tracker: null, tracer: graph.tracer, lifting: null };
-  Object.assign(context, {
-    ...changes,
+export function enterGraph(graph: Graph): () => boolean {
+  const leave = override(context, {
+    tapes: [],
+    tracker: null,
+    tracer: graph.tracer,
+    lifting: null,
     nameScope: '',
     placement: '',
     host: hostBackend(),
     backend: symbolic,
   });
-  symbolic.sink = graph.tracer;
+  const leaveSink = override(symbolic, { sink: graph.tracer });
   const leaveSizes = enterUnknownSizes(graph.body.standIns);
   stack.push(graph);
   return () => {
     stack.splice(stack.lastIndexOf(graph), 1);
     leaveSizes();
-    symbolic.sink = sink;
-    Object.assign(context, { tapes, tracker, backend, tracer, lifting, host, nameScope, placement });
+    leaveSink();
+    return leave();
   };
 }
 

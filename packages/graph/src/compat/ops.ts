@@ -1,7 +1,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError } from '@eagre/backend';
 import { type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { context, inContext, inGraphScope, scoped, tell } from '@eagre/core/internal';
+import { context, inContext, inGraphScope, override, scoped, tell } from '@eagre/core/internal';
 import { currentGraph } from './entering.ts';
 import type { Graph, GraphElement, Operation } from './graph.ts';
 import { neededNodes } from './part.ts';
@@ -15,12 +15,12 @@ export function controlDependencies<T>(inputs: readonly GraphElement[], fn?: () 
   const nodes = inputs.map((element) => graph.nodeOf(element));
   return scoped(
     () => {
-      const { control } = graph.body;
-      graph.body.control = [...new Set([...control, ...nodes])];
+      const leave = override(graph.body, { control: [...new Set([...graph.body.control, ...nodes])] });
       graph.tracer.forgetReads();
       return () => {
-        graph.body.control = control;
+        const overlaps = leave();
         graph.tracer.forgetReads();
+        return overlaps;
       };
     },
     'controlDependencies',

@@ -347,3 +347,16 @@ test('its prints depend on nothing but what is said', () => {
     'PrintV2_2',
   ]);
 });
+
+test('graphs and sessions that are default at the same time end in any order', () => {
+  const [a, b] = [new v1.Graph(), new v1.Graph()];
+  const leave = [a.asDefault(), b.asDefault()];
+  expect(() => leave[0]?.[Symbol.dispose]()).toThrow(/Graph.asDefault ended before/);
+  expect(v1.getDefaultGraph()).toBe(b);
+  leave[1]?.[Symbol.dispose]();
+  expect(constant(1).add(1).item()).toBe(2);
+  const sessions = [new v1.InteractiveSession({ graph: a }), new v1.InteractiveSession({ graph: b })];
+  for (const session of sessions) session.close();
+  expect(v1.getDefaultSession()).toBe(null);
+  expect(constant(1).add(1).item()).toBe(2);
+});

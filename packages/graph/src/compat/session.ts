@@ -1,11 +1,12 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
+import { isCompatible, override, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
 import type { GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
 import { isRankless } from '../rankless.ts';
 import { withoutStandIns } from '../stand-ins.ts';
 import { getDefaultGraph } from './default-graph.ts';
+import { enterGraph } from './entering.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
 import type { Graph } from './graph.ts';
 import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
@@ -205,18 +206,15 @@ export class Session {
   }
 }
 
-const sessions: Session[] = [];
+const defaults: { session: Session | null } = { session: null };
 
-function enterSession(session: Session): () => void {
-  sessions.push(session);
-  return () => {
-    sessions.splice(sessions.lastIndexOf(session), 1);
-  };
+function enterSession(session: Session): () => boolean {
+  return override(defaults, { session });
 }
 
 /** The innermost session of `asDefault`; null where there is none. */
 export function getDefaultSession(): Session | null {
-  return sessions.at(-1) ?? null;
+  return defaults.session;
 }
 
 /** `getDefaultSession().run(…)`. @throws FailedPreconditionError without a default session. */
@@ -235,15 +233,16 @@ export function evaluate<const F extends Fetches>(
 
 /** A session that is the default one, with its graph, until it is closed: for `evaluate` without naming it. */
 export class InteractiveSession extends Session {
-  #leave: Disposable[] = [];
+  #leave: (() => void)[] = [];
 
   constructor(options: { readonly graph?: Graph } = {}) {
     super(options);
-    this.#leave = [this.graph.asDefault(), this.asDefault()];
+    // Sessions may be closed in any order.
+    this.#leave = [enterGraph(this.graph), enterSession(this)];
   }
 
   override close(): void {
-    for (const scope of this.#leave.splice(0).reverse()) scope[Symbol.dispose]();
+    for (const leave of this.#leave.splice(0).reverse()) leave();
     super.close();
   }
 }

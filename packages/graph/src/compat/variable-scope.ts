@@ -6,6 +6,7 @@ import {
   inContext,
   lifted,
   outsideScopes,
+  override,
   sameShape,
   scoped,
   showShape,
@@ -139,7 +140,7 @@ function openScope(
   store: Store,
   nameOrScope: string | VariableScope | null,
   { reuse, defaultName, auxiliaryNameScope = true, ...given }: VariableScopeOptions,
-): () => void {
+): () => boolean {
   const before = store.current;
   const op = 'tf.variableScope';
   let again: VariableScope | null = null;
@@ -159,20 +160,20 @@ function openScope(
   const full =
     again?.name ?? (before.name === '' ? part : part === '' ? before.name : `${before.name}/${part}`);
   const inherited = again ?? before;
-  const { nameScope } = context;
   const leave = auxiliaryNameScope && part !== '' ? graph.body.enterScope(part) : null;
   // Variables that are made by themselves have the name scope too.
-  if (leave !== null) context.nameScope = graph.body.nameScope;
+  const leaveNames = leave === null ? null : override(context, { nameScope: graph.body.nameScope });
   const wanted = reuse === undefined || reuse === false ? inherited.reuse : reuse;
   const scopeName = again?.originalNameScope ?? graph.body.nameScope;
-  store.current = new VariableScope(full, scopeName, wanted, { ...inherited.defaults, ...given });
+  const current = new VariableScope(full, scopeName, wanted, { ...inherited.defaults, ...given });
+  const leaveVariables = override(store, { current });
   store.counts.set(full, (store.counts.get(full) ?? 0) + 1);
   return () => {
     // Names count anew where a scope is opened again.
     for (const name of store.counts.keys()) if (name.startsWith(`${full}/`)) store.counts.set(name, 0);
-    store.current = before;
     leave?.();
-    context.nameScope = nameScope;
+    leaveNames?.();
+    return leaveVariables();
   };
 }
 
