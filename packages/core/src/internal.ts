@@ -11,6 +11,13 @@ export {
   shown,
 } from './checks.ts';
 export {
+  argumentsOf,
+  type Parameters,
+  parametersOf,
+  takesArguments,
+  withoutUnused,
+} from './class-arguments.ts';
+export {
   type Context,
   context,
   currentBackend,
@@ -61,13 +68,7 @@ export { fusedConv2d } from './ops/conv.ts';
 export { lateScalar } from './ops/late.ts';
 export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
-export {
-  checkOptionNames,
-  checkOptionsOf,
-  type OptionNames,
-  takesOptions,
-  withoutUnused,
-} from './option-names.ts';
+export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
 export { isPlain } from './plain.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';

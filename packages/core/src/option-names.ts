@@ -7,10 +7,44 @@ import { Tensor } from './tensor.ts';
 export type OptionNames<O> = Readonly<Record<keyof Required<O>, true>>;
 
 /** Whether a value may be options: an object of a class without fields, such as a map, holds none. */
-function mayHold(options: unknown): boolean {
+export function mayHold(options: unknown): options is object {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
   if (options instanceof Tensor || ArrayBuffer.isView(options)) return false;
   return isPlain(options) || Object.keys(options).length > 0;
+}
+
+/** How many letters must be inserted, removed or replaced to make one word of the other (Levenshtein, 1966). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** The known name that was probably meant: Python's spelling of one, or one with few other letters. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const letters = (text: string): string => text.replace(/[_\s-]/g, '').toLowerCase();
+  const given = letters(name);
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(given.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(given, letters(candidate));
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** What to say of a name that is none of the known ones: those, and which of them was probably meant. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  const list = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
+  return `'${name}' is no option; ${list}${near === undefined ? '' : `; did you mean '${near}'?`}`;
 }
 
 /** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */
@@ -22,44 +56,7 @@ export function checkOptionNames<O extends object>(options: O, known: OptionName
     );
   }
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(known, name)) {
-      throw new InvalidArgumentError(
-        `'${name}' is no option; known are ${Object.keys(known).join(', ')}`,
-        what,
-      );
-    }
+    if (!Object.hasOwn(known, name))
+      throw new InvalidArgumentError(unknownName(name, Object.keys(known)), what);
   }
-}
-
-const taken = new WeakMap<object, Readonly<Record<string, true>>>();
-
-/** Says which options the constructors of classes take. Classes that extend them may take others. */
-export function takesOptions<O extends object>(
-  names: OptionNames<O>,
-  ...classes: readonly (abstract new (
-    ...args: never
-  ) => object)[]
-): void {
-  for (const c of classes) taken.set(c, names);
-}
-
-/**
- * For the constructor of a base class, of which `cls` is being made.
- * @throws InvalidArgumentError for what is no option of the class, where `takesOptions` says what is.
- */
-export function checkOptionsOf(cls: { readonly name: string }, options: object | undefined): void {
-  const names = taken.get(cls);
-  if (names !== undefined) checkOptionNames(options as object, names, cls.name);
-}
-
-/**
- * What a file of Keras says, without options that the class has not, where they are off: null, false or 0. Others stay, and are
- * refused by the constructor.
- */
-export function withoutUnused<O extends object>(cls: object, options: O): O {
-  const names = taken.get(cls);
-  if (names === undefined) return options;
-  const used = ([name, value]: [string, unknown]): boolean =>
-    Object.hasOwn(names, name) || (value !== null && value !== false && value !== 0);
-  return Object.fromEntries(Object.entries(options).filter(used)) as O;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { withoutUnused } from './class-arguments.ts';
 import { camelCaseKeys } from './module.ts';
-import { withoutUnused } from './option-names.ts';
 
 /** An object as Keras writes it in a file. */
 export interface Serialized {

@@ -1,5 +1,12 @@
 import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
-import { showShape } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkCount,
+  checkDTypeName,
+  checkText,
+  showShape,
+  takesArguments,
+} from '@eagre/core/internal';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
 import type { CallOptions, Layer, Specs, TensorSpec } from './layer.ts';
 import { checkUniqueNames, uniqueName } from './naming.ts';
@@ -9,19 +16,36 @@ export interface InputOptions {
   /** Without the batch dimension; `null` is unknown. */
   readonly shape: PartialShape;
   /** A fixed batch size. */
-  readonly batchSize?: number;
-  readonly dtype?: DType;
-  readonly name?: string;
+  readonly batchSize?: number | null;
+  readonly dtype?: DType | null;
+  readonly name?: string | null;
 }
 
 /** The symbolic input of a functional model: pass it through layers, then `new tf.Model({ inputs, outputs })`. */
-export function Input(options: InputOptions): KerasTensor {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new InvalidArgumentError('expected options: Input({ shape: [28, 28, 1] })', 'Input');
-  const { batchSize = null, dtype = 'float32', name = uniqueName('Input') } = options;
+export function Input(shape: PartialShape, options?: Omit<InputOptions, 'shape'>): KerasTensor;
+export function Input(options: InputOptions): KerasTensor;
+export function Input(...args: readonly unknown[]): KerasTensor {
+  const options = argumentsOf<InputOptions>(Input, Input, args);
+  const { batchSize, dtype, name } = options;
+  if (batchSize !== undefined && batchSize !== null) checkCount(batchSize, 'batchSize', 'Input');
+  if (dtype !== undefined && dtype !== null) checkDTypeName(dtype, 'Input');
+  if (name !== undefined && name !== null) checkText(name, 'name', 'Input');
   const shape = checkPartialShape(options.shape, 'shape', 'Input');
-  return new KerasTensor([batchSize, ...shape], dtype, name, null);
+  return new KerasTensor(
+    [batchSize ?? null, ...shape],
+    dtype ?? 'float32',
+    name ?? uniqueName('Input'),
+    null,
+  );
 }
+takesArguments<InputOptions>(
+  {
+    positional: ['shape'],
+    names: { shape: true, batchSize: true, dtype: true, name: true },
+    isFunction: true,
+  },
+  Input,
+);
 
 /** The calls between the inputs and the outputs of a functional model, in an order in which they can run. */
 export class FunctionalGraph {

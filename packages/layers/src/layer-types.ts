@@ -6,11 +6,11 @@ import type { RegularizerLike } from './regularizers.ts';
 
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
-  readonly name?: string;
+  readonly name?: string | null;
   /** False freezes the weights. */
   readonly trainable?: boolean;
   /** Of weights and computation: float32 unless said. */
-  readonly dtype?: 'float32' | 'float64';
+  readonly dtype?: 'float32' | 'float64' | null;
   /** Without the batch dimension: lets a Sequential model build its weights at once. */
   readonly inputShape?: PartialShape;
 }

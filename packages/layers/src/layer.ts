@@ -13,8 +13,8 @@ import {
   Variable,
 } from '@eagre/core';
 import {
+  argumentsOf,
   callable,
-  checkOptionsOf,
   context,
   guardedShape,
   lifted,
@@ -22,6 +22,7 @@ import {
   sameShape,
   showFields,
   showShape,
+  takesArguments,
   withoutTapes,
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
@@ -39,6 +40,7 @@ import type {
   NamedWeight,
   WeightOptions,
 } from './layer-types.ts';
+import { layerOptions } from './layers/weights.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
 import { get as getRegularizer, type Regularizer } from './regularizers.ts';
@@ -109,8 +111,8 @@ export class Layer extends Module implements Trackable {
   /** @internal Given to the constructor, without the batch. */
   declare readonly _inputShape: PartialShape | undefined;
 
-  constructor(options: LayerOptions = {}) {
-    checkOptionsOf(new.target, options);
+  constructor(...args: [options?: LayerOptions | null]) {
+    const options = argumentsOf<LayerOptions>(Layer, new.target, args);
     checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
     this.dtype = options.dtype ?? 'float32';
@@ -122,7 +124,7 @@ export class Layer extends Module implements Trackable {
       build: undefined,
     };
     Object.defineProperty(this, '_layer', { value: state });
-    Object.defineProperty(this, '_inputShape', { value: options.inputShape });
+    Object.defineProperty(this, '_inputShape', { value: options.inputShape ?? undefined });
     const self = callable(this, (layer, args) =>
       layer.invoke(...(args as unknown as [TensorLike, CallOptions?])),
     );
@@ -452,6 +454,7 @@ export interface Layer {
   (inputs: KerasTensor | readonly KerasTensor[], options?: CallOptions): KerasTensor;
   (inputs: TensorLike | readonly Tensor[], options?: CallOptions): Tensor;
 }
+takesArguments<LayerOptions>({ names: layerOptions }, Layer);
 showFields(Layer.prototype, (layer) => ({
   name: layer.name,
   built: layer.built,
@@ -466,19 +469,17 @@ export function trainableChanges(): number {
 }
 
 function checkLayerOptions(options: LayerOptions, className: string): void {
-  if (typeof options !== 'object' || options === null)
-    throw new InvalidArgumentError(`expected options, such as { name }, got ${show(options)}`, className);
   const { name, trainable, dtype, inputShape } = options;
   const refuse = (what: string, value: unknown): never => {
     throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
   };
-  if (name !== undefined && (typeof name !== 'string' || name.includes('/')))
+  if (name !== undefined && name !== null && (typeof name !== 'string' || name.includes('/')))
     refuse("name must be a string without '/'", name);
-  if (trainable !== undefined && typeof trainable !== 'boolean')
+  if (trainable !== undefined && trainable !== null && typeof trainable !== 'boolean')
     refuse('trainable must be true or false', trainable);
-  if (dtype !== undefined && dtype !== 'float32' && dtype !== 'float64')
+  if (dtype !== undefined && dtype !== null && dtype !== 'float32' && dtype !== 'float64')
     refuse("dtype must be 'float32' or 'float64'", dtype);
-  if (inputShape !== undefined) checkPartialShape(inputShape, 'inputShape', className);
+  if (inputShape !== undefined && inputShape !== null) checkPartialShape(inputShape, 'inputShape', className);
 }
 
 function constrain(like: ConstraintLike): (variable: Variable) => Tensor {

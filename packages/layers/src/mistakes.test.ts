@@ -43,7 +43,7 @@ const mistakes: Readonly<
   'making layers': {
     'units are missing': [
       () => new Dense(bad(undefined)),
-      'needs units to be an integer of at least 1, got undefined',
+      'Dense: units must be given: write new Dense(units, { activation }) or new Dense({ units, activation })',
     ],
     'units as text': [() => new Dense(bad('10')), 'needs units to be an integer of at least 1, got "10"'],
     'an unknown activation': [
@@ -164,9 +164,12 @@ const mistakes: Readonly<
     ],
     'an Input without options': [
       () => Input(bad(undefined)),
-      'expected options: Input({ shape: [28, 28, 1] })',
+      'Input: shape must be given: write Input(shape, { batchSize }) or Input({ shape, batchSize })',
     ],
-    'an Input of a shape': [() => Input(bad([2])), 'expected options: Input({ shape: [28, 28, 1] })'],
+    'an Input of several numbers': [
+      () => Input([2], bad(3)),
+      'Input: only shape can be given by position; write { batchSize: 3 }',
+    ],
     'an Input of a number': [
       () => Input({ shape: bad(2) }),
       'Input: shape must be a list of sizes without the batch',

@@ -6,7 +6,7 @@ import {
   type Tensor,
   type TrackableView,
 } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import type { FitData, Inputs } from './data-adapter.ts';
 import { evaluate, predict } from './evaluation.ts';
 import { FunctionalGraph } from './functional.ts';
-import { KerasTensor } from './keras-tensor.ts';
+import type { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
   type CallOptions,
@@ -68,10 +68,10 @@ export class Model extends Layer {
   /** @internal */
   declare readonly _graph: FunctionalGraph | undefined;
 
-  constructor(options?: ModelOptions);
-  constructor(inputs: Symbolic, outputs: Symbolic, options?: LayerOptions);
-  constructor(first: ModelOptions | Symbolic = {}, second?: Symbolic, rest: LayerOptions = {}) {
-    const options = optionsOf(first, second, rest);
+  constructor(
+    ...args: [options?: ModelOptions] | [inputs: Symbolic, outputs: Symbolic, options?: LayerOptions]
+  ) {
+    const options = argumentsOf<ModelOptions>(Model, new.target, args);
     super(options);
     const { inputs, outputs } = options;
     let graph: FunctionalGraph | undefined;
@@ -277,23 +277,15 @@ export class Model extends Layer {
 builtin(Model);
 markOwnSteps(Model.prototype.trainStep, Model.prototype.testStep);
 
-/** Both forms of a model's arguments, `(inputs, outputs, { … })` and `({ inputs, outputs, … })`, as the latter. */
-function optionsOf(
-  first: ModelOptions | Symbolic,
-  outputs: Symbolic | undefined,
-  rest: LayerOptions,
-): ModelOptions {
-  if (first instanceof KerasTensor || Array.isArray(first)) {
-    return { ...rest, inputs: first as Symbolic, ...(outputs !== undefined && { outputs }) };
-  }
-  if (outputs !== undefined) {
-    throw new InvalidArgumentError('expected (inputs, outputs), tensors that begin with tf.Input', 'Model');
-  }
-  return first as ModelOptions;
-}
-
 function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }
 
-takesOptions<ModelOptions>({ ...layerOptions, inputs: true, outputs: true }, Model);
+takesArguments<ModelOptions>(
+  {
+    positional: ['inputs', 'outputs'],
+    required: 0,
+    names: { inputs: true, outputs: true, ...layerOptions },
+  },
+  Model,
+);

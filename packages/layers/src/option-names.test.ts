@@ -120,7 +120,6 @@ describe('layers take options by the names that they know', () => {
     self.push(self);
     for (const fn of [
       () => new layers.Dense(1, 'relu' as never),
-      () => new layers.Dense(1, null as never),
       () => new layers.Dense(1, { name: 3n as never }),
       () => new layers.Dense(1, { kernelInitializer: 5 as never }),
       () => new layers.Dense(1, { activation: {} as never }),
@@ -136,7 +135,6 @@ describe('layers take options by the names that they know', () => {
       () => initializers.varianceScaling({ mode: 'fan_in' as never }),
       () => initializers.varianceScaling({ distribution: 'normal' as never }),
       () => regularizers.l1l2({ l3: 1 } as never),
-      () => new layers.LSTM(1, null as never),
       () => new layers.InputLayer(null as never),
       () => new layers.InputLayer({ shape: 3 as never }),
       () => new layers.Bidirectional(new layers.LSTM(1), { backwardLayer: new Map() as never }),
@@ -152,13 +150,21 @@ describe('layers take options by the names that they know', () => {
     ).toBe(5);
   });
 
-  test('those of users take others, and pass all on', () => {
+  test('those of users take others, and pass on what is not theirs', () => {
     class Own extends layers.Dense {
-      constructor(options: object) {
+      readonly mine: number;
+      constructor({ mine, ...options }: { mine: number } & layers.DenseOptions) {
         super(2, options);
+        this.mine = mine;
       }
     }
     expect(new Own({ mine: 1, useBias: false }).useBias).toBe(false);
+    expect(() => new Own({ mine: 1, usebias: false } as never)).toThrow(
+      /^Own: 'usebias' is no option; known are units, .*; did you mean 'useBias'\?$/,
+    );
+    class Plain extends Layer {}
+    expect(() => new Plain({ trainble: false } as never)).toThrow("Plain: 'trainble' is no option");
+    expect(new Plain(null).trainable).toBe(true);
   });
 });
 

@@ -5,7 +5,7 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { isKept, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, isKept, takesArguments } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -18,9 +18,14 @@ import {
 } from './layer.ts';
 import type { LayerOptions } from './layer-types.ts';
 import { layerOptions } from './layers/weights.ts';
-import { Model, type ModelOptions } from './model.ts';
+import { Model } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
 import { isShapes } from './specs.ts';
+
+/** All arguments of `Sequential`, by name. */
+export interface SequentialOptions extends LayerOptions {
+  readonly layers?: readonly (Layer | KerasTensor)[] | null;
+}
 
 /**
  * Layers one after another: `new Sequential([new Dense(64), new Dense(10)])`, or `add` them. With an `inputShape` on the
@@ -34,8 +39,11 @@ export class Sequential extends Model {
     readonly inputs: Specs[];
   };
 
-  constructor(layers: readonly (Layer | KerasTensor)[] = [], options: ModelOptions = {}) {
+  constructor(layers?: readonly (Layer | KerasTensor)[] | null | SequentialOptions, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const { layers: given, ...options } = argumentsOf<SequentialOptions>(Sequential, new.target, args);
     super(options);
+    const layers = given ?? [];
     Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [] } });
     if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
     if (!Array.isArray(layers)) {
@@ -181,4 +189,7 @@ function whatIs(value: unknown): string {
   return value instanceof Tensor ? 'a tensor' : String(value);
 }
 
-takesOptions<LayerOptions>(layerOptions, Sequential);
+takesArguments<SequentialOptions>(
+  { positional: ['layers'], required: 0, names: { layers: true, ...layerOptions } },
+  Sequential,
+);

@@ -63,6 +63,29 @@ describe('metrics take options by the names that they know', () => {
     expect(() => metrics.deserialize(several)).toThrow("AUC: 'multiLabel' is no option");
   });
 
+  test('weights by position and by name', () => {
+    const loss = new losses.MeanSquaredError('none');
+    const [y, p] = [
+      [[1], [1]],
+      [[2], [2]],
+    ];
+    expect(loss(y, p, [1, 10]).array()).toEqual([1, 10]);
+    expect(loss(y, p, { sampleWeight: [1, 10] }).array()).toEqual([1, 10]);
+    expect(loss(y, p, null).array()).toEqual([1, 1]);
+    expect(() => loss(y, p, { sample_weight: [1, 10] } as never)).toThrow("did you mean 'sampleWeight'?");
+    const mean = new metrics.Mean();
+    mean.updateState([1, 3], [1, 0]);
+    expect(mean.result().item()).toBe(1);
+    const accuracy = new metrics.Accuracy();
+    accuracy.updateState([1, 2], [1, 3], [3, 1]);
+    expect(accuracy.result().item()).toBe(0.75);
+    expect(accuracy([1], [1], { sampleWeight: 4 }).item()).toBe(0.875);
+    const precision = new metrics.Precision(0.7);
+    precision.updateState([1, 0], [0.8, 0.6], [1, 5]);
+    expect(precision.result().item()).toBe(1);
+    expect(() => mean.updateState([1], { weight: 1 } as never)).toThrow("mean: 'weight' is no option");
+  });
+
   test('F1Score has no beta, and functions of users get all options', () => {
     expect(() => new metrics.F1Score({ beta: 2 } as object)).toThrow("F1Score: 'beta' is no option");
     const power = new metrics.MeanMetricWrapper((t, p, o: { power: number }) => sub(p, t).pow(o.power), {

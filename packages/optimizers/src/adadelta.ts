@@ -1,7 +1,7 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -21,9 +21,10 @@ export class Adadelta extends Optimizer {
   readonly rho: number;
   readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | AdadeltaOptions, options?: AdadeltaOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | AdadeltaOptions, options?: AdadeltaOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<AdadeltaOptions>(Adadelta, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.rho = checkNumber(all.rho ?? 0.95, 'rho', this.name);
     this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
@@ -59,4 +60,4 @@ export class Adadelta extends Optimizer {
   }
 }
 
-takesOptions<AdadeltaOptions>({ ...optimizerOptions, rho: true, epsilon: true }, Adadelta);
+takesArguments<AdadeltaOptions>(optimizerParameters({ rho: true, epsilon: true }), Adadelta);

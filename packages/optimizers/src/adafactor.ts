@@ -1,7 +1,7 @@
 import { maximum, type Tensor, type Variable } from '@eagre/core';
-import { checkFlag, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -31,9 +31,10 @@ export class Adafactor extends Optimizer {
   readonly clipThreshold: number;
   readonly relativeStep: boolean;
 
-  constructor(learningRate?: LearningRate | AdafactorOptions, options?: AdafactorOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | AdafactorOptions, options?: AdafactorOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<AdafactorOptions>(Adafactor, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.beta2Decay = checkNumber(all.beta2Decay ?? -0.8, 'beta2Decay', this.name);
     this.epsilon1 = checkNumber(all.epsilon1 ?? 1e-30, 'epsilon1', this.name);
     this.epsilon2 = checkNumber(all.epsilon2 ?? 1e-3, 'epsilon2', this.name);
@@ -103,14 +104,13 @@ function rms(x: Tensor | Variable): Tensor {
   return x.square().mean().sqrt();
 }
 
-takesOptions<AdafactorOptions>(
-  {
-    ...optimizerOptions,
+takesArguments<AdafactorOptions>(
+  optimizerParameters({
     beta2Decay: true,
     epsilon1: true,
     epsilon2: true,
     clipThreshold: true,
     relativeStep: true,
-  },
+  }),
   Adafactor,
 );

@@ -1,7 +1,7 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -20,9 +20,10 @@ export class Adagrad extends Optimizer {
   readonly initialAccumulatorValue: number;
   readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | AdagradOptions, options?: AdagradOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | AdagradOptions, options?: AdagradOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<AdagradOptions>(Adagrad, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.initialAccumulatorValue = checkNumber(
       all.initialAccumulatorValue ?? 0.1,
       'initialAccumulatorValue',
@@ -55,4 +56,7 @@ export class Adagrad extends Optimizer {
   }
 }
 
-takesOptions<AdagradOptions>({ ...optimizerOptions, initialAccumulatorValue: true, epsilon: true }, Adagrad);
+takesArguments<AdagradOptions>(
+  optimizerParameters({ initialAccumulatorValue: true, epsilon: true }),
+  Adagrad,
+);

@@ -1,8 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { checkFlag, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdamOptions extends OptimizerOptions {
@@ -26,8 +26,9 @@ export class Adam extends Moments<AdamOptions> {
   protected velocities: Variable[] = [];
   protected velocityHats: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | AdamOptions, options?: AdamOptions) {
-    const all = withLearningRate(learningRate, options);
+  constructor(learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<AdamOptions>(Adam, new.target, args);
     super(all);
     this.amsgrad = checkFlag(all.amsgrad, 'amsgrad', this.name);
   }
@@ -79,13 +80,19 @@ export class Adam extends Moments<AdamOptions> {
  * Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019.
  */
 export class AdamW extends Adam {
-  constructor(learningRate?: LearningRate | AdamOptions, options?: AdamOptions) {
-    super({ weightDecay: 0.004, ...withLearningRate(learningRate, options) });
+  constructor(learningRate?: LearningRate | null | AdamOptions, options?: AdamOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ weightDecay: 0.004, ...argumentsOf<AdamOptions>(AdamW, new.target, args) });
   }
 }
 
-takesOptions<AdamOptions>(
-  { ...optimizerOptions, beta1: true, beta2: true, epsilon: true, amsgrad: true },
-  Adam,
+const adam = optimizerParameters<AdamOptions>({ beta1: true, beta2: true, epsilon: true, amsgrad: true });
+takesArguments<AdamOptions>(adam, Adam);
+takesArguments<AdamOptions>(
+  {
+    positional: ['learningRate'],
+    required: 0,
+    names: Object.assign({ learningRate: true, weightDecay: true } as const, adam.names),
+  },
   AdamW,
 );

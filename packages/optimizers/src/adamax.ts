@@ -1,7 +1,7 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { takesArguments } from '@eagre/core/internal';
 import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerOptions } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 
 export interface AdamaxOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -41,4 +41,4 @@ export class Adamax extends Moments<AdamaxOptions> {
   }
 }
 
-takesOptions<AdamaxOptions>({ ...optimizerOptions, beta1: true, beta2: true, epsilon: true }, Adamax);
+takesArguments<AdamaxOptions>(optimizerParameters({ beta1: true, beta2: true, epsilon: true }), Adamax);

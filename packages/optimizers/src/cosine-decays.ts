@@ -1,6 +1,6 @@
 // Learning rates that fall as half a cosine does.
 import { InvalidArgumentError } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { checkNumber, checkPositive, LearningRateSchedule } from './schedule.ts';
 
 export interface CosineDecayOptions {
@@ -28,8 +28,17 @@ export class CosineDecay extends LearningRateSchedule {
   readonly warmupSteps: number;
   override readonly name: string;
 
-  constructor(options: CosineDecayOptions) {
-    super(options);
+  constructor(
+    ...args:
+      | [
+          initialLearningRate: number,
+          decaySteps: number,
+          options?: Omit<CosineDecayOptions, 'initialLearningRate' | 'decaySteps'>,
+        ]
+      | [options: CosineDecayOptions]
+  ) {
+    super();
+    const options = argumentsOf<CosineDecayOptions>(CosineDecay, new.target, args);
     this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', 'CosineDecay');
     this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', 'CosineDecay');
     this.alpha = options.alpha ?? 0;
@@ -83,8 +92,17 @@ export class CosineDecayRestarts extends LearningRateSchedule {
   readonly alpha: number;
   override readonly name: string;
 
-  constructor(options: CosineDecayRestartsOptions) {
-    super(options);
+  constructor(
+    ...args:
+      | [
+          initialLearningRate: number,
+          firstDecaySteps: number,
+          options?: Omit<CosineDecayRestartsOptions, 'initialLearningRate' | 'firstDecaySteps'>,
+        ]
+      | [options: CosineDecayRestartsOptions]
+  ) {
+    super();
+    const options = argumentsOf<CosineDecayRestartsOptions>(CosineDecayRestarts, new.target, args);
     const name = 'CosineDecayRestarts';
     this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', name);
     this.firstDecaySteps = checkPositive(options.firstDecaySteps, 'firstDecaySteps', name);
@@ -118,25 +136,31 @@ export class CosineDecayRestarts extends LearningRateSchedule {
   }
 }
 
-takesOptions<CosineDecayOptions>(
+takesArguments<CosineDecayOptions>(
   {
-    initialLearningRate: true,
-    decaySteps: true,
-    alpha: true,
-    warmupTarget: true,
-    warmupSteps: true,
-    name: true,
+    positional: ['initialLearningRate', 'decaySteps'],
+    names: {
+      initialLearningRate: true,
+      decaySteps: true,
+      alpha: true,
+      name: true,
+      warmupTarget: true,
+      warmupSteps: true,
+    },
   },
   CosineDecay,
 );
-takesOptions<CosineDecayRestartsOptions>(
+takesArguments<CosineDecayRestartsOptions>(
   {
-    initialLearningRate: true,
-    firstDecaySteps: true,
-    tMul: true,
-    mMul: true,
-    alpha: true,
-    name: true,
+    positional: ['initialLearningRate', 'firstDecaySteps'],
+    names: {
+      initialLearningRate: true,
+      firstDecaySteps: true,
+      tMul: true,
+      mMul: true,
+      alpha: true,
+      name: true,
+    },
   },
   CosineDecayRestarts,
 );

@@ -1,6 +1,6 @@
 // Learning rates that fall with the step.
 import { InvalidArgumentError } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { checkNumber, checkPositive, LearningRateSchedule } from './schedule.ts';
 
 export interface ExponentialDecayOptions {
@@ -20,8 +20,18 @@ abstract class QuotientDecay extends LearningRateSchedule {
   readonly staircase: boolean;
   override readonly name: string;
 
-  constructor(options: ExponentialDecayOptions) {
-    super(options);
+  constructor(
+    ...args:
+      | [
+          initialLearningRate: number,
+          decaySteps: number,
+          decayRate: number,
+          options?: Pick<ExponentialDecayOptions, 'staircase' | 'name'>,
+        ]
+      | [options: ExponentialDecayOptions]
+  ) {
+    super();
+    const options = argumentsOf<ExponentialDecayOptions>(new.target, new.target, args);
     const schedule = new.target.name;
     this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', schedule);
     this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', schedule);
@@ -72,8 +82,17 @@ export class PiecewiseConstantDecay extends LearningRateSchedule {
   readonly values: readonly number[];
   override readonly name: string;
 
-  constructor(options: PiecewiseConstantDecayOptions) {
-    super(options);
+  constructor(
+    ...args:
+      | [
+          boundaries: readonly number[],
+          values: readonly number[],
+          options?: Pick<PiecewiseConstantDecayOptions, 'name'>,
+        ]
+      | [options: PiecewiseConstantDecayOptions]
+  ) {
+    super();
+    const options = argumentsOf<PiecewiseConstantDecayOptions>(PiecewiseConstantDecay, new.target, args);
     const { boundaries, values } = options;
     if (!Array.isArray(boundaries) || !Array.isArray(values))
       throw new InvalidArgumentError(
@@ -128,8 +147,17 @@ export class PolynomialDecay extends LearningRateSchedule {
   readonly cycle: boolean;
   override readonly name: string;
 
-  constructor(options: PolynomialDecayOptions) {
-    super(options);
+  constructor(
+    ...args:
+      | [
+          initialLearningRate: number,
+          decaySteps: number,
+          options?: Omit<PolynomialDecayOptions, 'initialLearningRate' | 'decaySteps'>,
+        ]
+      | [options: PolynomialDecayOptions]
+  ) {
+    super();
+    const options = argumentsOf<PolynomialDecayOptions>(PolynomialDecay, new.target, args);
     this.initialLearningRate = checkNumber(
       options.initialLearningRate,
       'initialLearningRate',
@@ -159,29 +187,29 @@ export class PolynomialDecay extends LearningRateSchedule {
   }
 }
 
-takesOptions<ExponentialDecayOptions>(
+takesArguments<ExponentialDecayOptions>(
   {
-    initialLearningRate: true,
-    decaySteps: true,
-    decayRate: true,
-    staircase: true,
-    name: true,
+    positional: ['initialLearningRate', 'decaySteps', 'decayRate'],
+    names: { initialLearningRate: true, decaySteps: true, decayRate: true, staircase: true, name: true },
   },
   ExponentialDecay,
   InverseTimeDecay,
 );
-takesOptions<PiecewiseConstantDecayOptions>(
-  { boundaries: true, values: true, name: true },
+takesArguments<PiecewiseConstantDecayOptions>(
+  { positional: ['boundaries', 'values'], names: { boundaries: true, values: true, name: true } },
   PiecewiseConstantDecay,
 );
-takesOptions<PolynomialDecayOptions>(
+takesArguments<PolynomialDecayOptions>(
   {
-    initialLearningRate: true,
-    decaySteps: true,
-    endLearningRate: true,
-    power: true,
-    cycle: true,
-    name: true,
+    positional: ['initialLearningRate', 'decaySteps'],
+    names: {
+      initialLearningRate: true,
+      decaySteps: true,
+      endLearningRate: true,
+      power: true,
+      cycle: true,
+      name: true,
+    },
   },
   PolynomialDecay,
 );

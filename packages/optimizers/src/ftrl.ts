@@ -1,7 +1,7 @@
 import { clipByValue, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -34,9 +34,10 @@ export class Ftrl extends Optimizer {
   readonly l2ShrinkageRegularizationStrength: number;
   readonly beta: number;
 
-  constructor(learningRate?: LearningRate | FtrlOptions, options?: FtrlOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | FtrlOptions, options?: FtrlOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<FtrlOptions>(Ftrl, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.learningRatePower = checkNumber(all.learningRatePower ?? -0.5, 'learningRatePower', this.name);
     this.initialAccumulatorValue = checkNumber(
       all.initialAccumulatorValue ?? 0.1,
@@ -134,15 +135,14 @@ export class Ftrl extends Optimizer {
   }
 }
 
-takesOptions<FtrlOptions>(
-  {
-    ...optimizerOptions,
+takesArguments<FtrlOptions>(
+  optimizerParameters({
     learningRatePower: true,
     initialAccumulatorValue: true,
     l1RegularizationStrength: true,
     l2RegularizationStrength: true,
     l2ShrinkageRegularizationStrength: true,
     beta: true,
-  },
+  }),
   Ftrl,
 );

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -20,9 +20,10 @@ export class Lion extends Optimizer {
   readonly beta1: number;
   readonly beta2: number;
 
-  constructor(learningRate?: LearningRate | LionOptions, options?: LionOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | LionOptions, options?: LionOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<LionOptions>(Lion, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
     this.beta2 = checkNumber(all.beta2 ?? 0.99, 'beta2', this.name);
     if (!(this.beta1 > 0 && this.beta1 <= 1)) {
@@ -55,4 +56,4 @@ export class Lion extends Optimizer {
   }
 }
 
-takesOptions<LionOptions>({ ...optimizerOptions, beta1: true, beta2: true }, Lion);
+takesArguments<LionOptions>(optimizerParameters({ beta1: true, beta2: true }), Lion);

@@ -1,5 +1,6 @@
+import { argumentsOf } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, withLearningRate } from './options.ts';
+import type { OptimizerOptions } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -15,9 +16,10 @@ export abstract class Moments<O extends MomentsOptions> extends Optimizer {
   readonly beta2: number;
   readonly epsilon: number;
 
-  constructor(learningRate?: LearningRate | O, options?: O) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | O, options?: O);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<O>(new.target, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
     this.beta2 = checkNumber(all.beta2 ?? 0.999, 'beta2', this.name);
     this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);

@@ -1,8 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { takesArguments } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerOptions } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -76,4 +76,4 @@ export class Nadam extends Moments<NadamOptions> {
   }
 }
 
-takesOptions<NadamOptions>({ ...optimizerOptions, beta1: true, beta2: true, epsilon: true }, Nadam);
+takesArguments<NadamOptions>(optimizerParameters({ beta1: true, beta2: true, epsilon: true }), Nadam);

@@ -305,7 +305,7 @@ test('schedules: called with a step or a variable, made by oneself, shown', () =
     /decaySteps must be above 0/,
   );
   expect(() => new schedules.ExponentialDecay({ initialLearningRate: 1, decaySteps: 1 } as never)).toThrow(
-    'ExponentialDecay: decayRate must be a number, got undefined',
+    'ExponentialDecay: decayRate must be given',
   );
   expect(() => new schedules.CosineDecay({ initialLearningRate: '1' as never, decaySteps: 1 })).toThrow(
     'CosineDecay: initialLearningRate must be a number, got 1',

@@ -16,7 +16,8 @@ import {
   Variable,
 } from '@eagre/core';
 import {
-  checkOptionsOf,
+  argumentsOf,
+  checkText,
   context,
   inGraphScope,
   isFloating,
@@ -24,6 +25,7 @@ import {
   lifted,
   outsideScopes,
   showFields,
+  takesArguments,
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
@@ -33,7 +35,7 @@ import { optionsOf } from './config.ts';
 import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging, checkMovingAverage } from './moving-average.ts';
-import type { OptimizerOptions } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
@@ -81,9 +83,19 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly #rate: Rate;
   readonly #now: Momentary;
 
-  constructor(options: OptimizerOptions & { readonly learningRate: LearningRate }) {
-    checkOptionsOf(new.target, options);
-    super(options.name === undefined ? {} : { name: options.name });
+  constructor(
+    learningRate: LearningRate | (OptimizerOptions & { readonly learningRate: LearningRate }),
+    options?: OptimizerOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<OptimizerOptions & { readonly learningRate: LearningRate }>(
+      Optimizer,
+      new.target,
+      args,
+    );
+    const { name } = options;
+    if (name !== undefined && name !== null) checkText(name, 'name', new.target.name);
+    super(name === undefined || name === null ? {} : { name });
     const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
     checkClipping({ clipnorm, clipvalue, globalClipnorm }, this.name);
     if (weightDecay !== null) checkNumber(weightDecay, 'weightDecay', this.name);
@@ -497,4 +509,5 @@ export abstract class Optimizer extends Module implements Trackable {
     );
   }
 }
+takesArguments<OptimizerOptions>(optimizerParameters({}), Optimizer);
 showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.learningRate }));

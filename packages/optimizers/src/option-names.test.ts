@@ -42,9 +42,15 @@ describe('optimizers take options by the names that they know', () => {
     expect(() => get(decayed)).toThrow("SGD: 'decay' is no option");
   });
 
-  test('those of users take others, and pass all on', () => {
-    class Own extends optimizers.SGD {}
-    expect(new Own({ learningRate: 0.5, mine: 1 } as object).learningRate).toBe(0.5);
+  test('those of users take others, and pass on what is not theirs', () => {
+    class Own extends optimizers.SGD {
+      constructor({ mine, ...options }: { mine: number } & optimizers.SGDOptions) {
+        super(options);
+        expect(mine).toBe(1);
+      }
+    }
+    expect(new Own({ learningRate: 0.5, mine: 1 }).learningRate).toBe(0.5);
+    expect(() => new Own({ lr: 0.5, mine: 1 } as never)).toThrow("Own: 'lr' is no option");
   });
 });
 
@@ -60,4 +66,9 @@ test('schedules as well', () => {
   ])
     expect(fn, String(fn)).toThrow(InvalidArgumentError);
   expect(new schedules.CosineDecay({ ...first, alpha: 0.5 })(10)).toBe(0.5);
+  expect(new schedules.ExponentialDecay(0.1, 10, 0.9, { staircase: true })(25)).toBeCloseTo(0.081);
+  expect(new schedules.PiecewiseConstantDecay([1], [1, 2])(5)).toBe(2);
+  expect(() => new schedules.ExponentialDecay(0.1, 10, 0.9, true as never)).toThrow(
+    'ExponentialDecay: only initialLearningRate and decaySteps and decayRate can be given by position; write { staircase: true }',
+  );
 });

@@ -1,4 +1,4 @@
-import type { OptionNames } from '@eagre/core/internal';
+import type { OptionNames, Parameters } from '@eagre/core/internal';
 import type { LearningRate } from './rate.ts';
 
 /** What all optimizers take. */
@@ -21,7 +21,7 @@ export interface OptimizerOptions {
   readonly emaMomentum?: number;
   /** Puts the averages in the place of the variables after every that many steps, too. */
   readonly emaOverwriteFrequency?: number | null;
-  readonly name?: string;
+  readonly name?: string | null;
 }
 
 /** @internal */
@@ -37,11 +37,10 @@ export const optimizerOptions: OptionNames<OptimizerOptions> = {
   name: true,
 };
 
-/** @internal Both forms of an optimizer's arguments, `(0.1, { … })` and `({ learningRate: 0.1, … })`, as the latter. */
-export function withLearningRate<O extends OptimizerOptions>(
-  first: LearningRate | O | undefined,
-  rest: O | undefined,
-): O {
-  if (typeof first === 'object' || first === undefined) return { ...first, ...rest } as O;
-  return { ...rest, learningRate: first } as O;
+/** @internal What an optimizer takes: the learning rate, what is its own in Keras's order, and what all of them take. */
+export function optimizerParameters<O extends OptimizerOptions>(
+  own: OptionNames<Omit<O, keyof OptimizerOptions>>,
+): Parameters<O> {
+  const names = Object.assign({ learningRate: true }, own, optimizerOptions) as unknown as OptionNames<O>;
+  return { positional: ['learningRate'], required: 0, names };
 }

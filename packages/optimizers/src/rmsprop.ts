@@ -1,8 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { checkFlag, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -30,9 +30,10 @@ export class RMSprop extends Optimizer {
   protected momentums: Variable[] = [];
   protected averageGradients: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | RMSpropOptions, options?: RMSpropOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.001, ...all });
+  constructor(learningRate?: LearningRate | null | RMSpropOptions, options?: RMSpropOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<RMSpropOptions>(RMSprop, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.001 });
     this.rho = checkNumber(all.rho ?? 0.9, 'rho', this.name);
     this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
     this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
@@ -73,7 +74,7 @@ export class RMSprop extends Optimizer {
   }
 }
 
-takesOptions<RMSpropOptions>(
-  { ...optimizerOptions, rho: true, momentum: true, epsilon: true, centered: true },
+takesArguments<RMSpropOptions>(
+  optimizerParameters({ rho: true, momentum: true, epsilon: true, centered: true }),
   RMSprop,
 );

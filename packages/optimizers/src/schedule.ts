@@ -1,15 +1,15 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { Callable, checkOptionsOf } from '@eagre/core/internal';
+import { argumentsOf, Callable, takesArguments } from '@eagre/core/internal';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
 export type Step = number | bigint | Tensor | Variable;
 
 /** A learning rate that depends on the step. Call it, `schedule(step)`; to make your own, extend it and write `call`. */
 export abstract class LearningRateSchedule extends Callable {
-  /** @param options those of a class of ours, which are checked. */
-  constructor(options?: object) {
+  constructor();
+  constructor(...args: readonly unknown[]) {
     super();
-    checkOptionsOf(new.target, options);
+    argumentsOf(LearningRateSchedule, new.target, args);
   }
   /** The learning rate at a step; the first step is 0. */
   abstract call(step: number): number;
@@ -23,6 +23,7 @@ export abstract class LearningRateSchedule extends Callable {
     return this.call(Number(step.item()));
   }
 }
+takesArguments<object>({ names: {} }, LearningRateSchedule);
 export interface LearningRateSchedule {
   (step: Step): number;
 }

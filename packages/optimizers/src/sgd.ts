@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { checkFlag, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerOptions, withLearningRate } from './options.ts';
+import { type OptimizerOptions, optimizerParameters } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -22,9 +22,10 @@ export class SGD extends Optimizer {
   readonly nesterov: boolean;
   protected momentums: Variable[] = [];
 
-  constructor(learningRate?: LearningRate | SGDOptions, options?: SGDOptions) {
-    const all = withLearningRate(learningRate, options);
-    super({ learningRate: 0.01, ...all });
+  constructor(learningRate?: LearningRate | null | SGDOptions, options?: SGDOptions);
+  constructor(...args: readonly unknown[]) {
+    const all = argumentsOf<SGDOptions>(SGD, new.target, args);
+    super({ ...all, learningRate: all.learningRate ?? 0.01 });
     this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
     this.nesterov = checkFlag(all.nesterov, 'nesterov', this.name);
     if (!(this.momentum >= 0 && this.momentum <= 1)) {
@@ -55,4 +56,4 @@ export class SGD extends Optimizer {
   }
 }
 
-takesOptions<SGDOptions>({ ...optimizerOptions, momentum: true, nesterov: true }, SGD);
+takesArguments<SGDOptions>(optimizerParameters({ momentum: true, nesterov: true }), SGD);

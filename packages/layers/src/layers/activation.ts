@@ -1,6 +1,6 @@
 // Activations as layers.
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
@@ -13,17 +13,22 @@ import {
   fail,
   floats,
   resolveActivation,
-  withFirst,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
+
+export interface ActivationArguments extends LayerOptions {
+  readonly activation: ActivationLike;
+}
 
 /** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
 export class Activation extends Layer {
   readonly activation: ActivationFunction;
 
-  constructor(activation: ActivationLike, options: LayerOptions = {}) {
+  constructor(activation: ActivationLike | ActivationArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ActivationArguments>(Activation, new.target, args);
     super(options);
-    this.activation = resolveActivation(activation);
+    this.activation = resolveActivation(options.activation);
   }
   override call(inputs: Tensor): Tensor {
     return applyActivation(this.activation, floats(this, inputs));
@@ -54,12 +59,14 @@ export class ReLU extends Layer {
   readonly negativeSlope: number;
   readonly threshold: number;
 
-  constructor(options: ReLUOptions = {}) {
+  constructor(maxValue?: number | null | ReLUOptions, options?: ReLUOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ReLUOptions>(ReLU, new.target, args);
     super(options);
-    const { maxValue = null, negativeSlope = 0, threshold = 0 } = options;
-    this.maxValue = maxValue === null ? null : checkNotNegative(this, 'maxValue', maxValue);
-    this.negativeSlope = checkNotNegative(this, 'negativeSlope', negativeSlope);
-    this.threshold = checkNotNegative(this, 'threshold', threshold);
+    const { maxValue, negativeSlope, threshold } = options;
+    this.maxValue = maxValue == null ? null : checkNotNegative(this, 'maxValue', maxValue);
+    this.negativeSlope = checkNotNegative(this, 'negativeSlope', negativeSlope ?? 0);
+    this.threshold = checkNotNegative(this, 'threshold', threshold ?? 0);
   }
   override call(inputs: Tensor): Tensor {
     const x = floats(this, inputs);
@@ -92,8 +99,9 @@ export interface LeakyReLUOptions extends LayerOptions {
 export class LeakyReLU extends Layer {
   readonly negativeSlope: number;
 
-  constructor(negativeSlope?: number | LeakyReLUOptions, rest: LeakyReLUOptions = {}) {
-    const options = withFirst('negativeSlope', negativeSlope, rest);
+  constructor(negativeSlope?: number | null | LeakyReLUOptions, options?: LeakyReLUOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LeakyReLUOptions>(LeakyReLU, new.target, args);
     super(options);
     this.negativeSlope = checkNotNegative(this, 'negativeSlope', options.negativeSlope ?? 0.3);
   }
@@ -120,8 +128,9 @@ export interface SoftmaxOptions extends LayerOptions {
 export class Softmax extends Layer {
   readonly axis: number;
 
-  constructor(axis?: number | SoftmaxOptions, rest: SoftmaxOptions = {}) {
-    const options = withFirst('axis', axis, rest);
+  constructor(axis?: number | null | SoftmaxOptions, options?: SoftmaxOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SoftmaxOptions>(Softmax, new.target, args);
     super(options);
     this.axis = options.axis ?? -1;
     if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
@@ -146,7 +155,23 @@ export class Softmax extends Layer {
   }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
-takesOptions<LayerOptions>(layerOptions, Activation);
-takesOptions<ReLUOptions>({ ...layerOptions, maxValue: true, negativeSlope: true, threshold: true }, ReLU);
-takesOptions<LeakyReLUOptions>({ ...layerOptions, negativeSlope: true }, LeakyReLU);
-takesOptions<SoftmaxOptions>({ ...layerOptions, axis: true }, Softmax);
+takesArguments<ActivationArguments>(
+  { positional: ['activation'], names: { activation: true, ...layerOptions } },
+  Activation,
+);
+takesArguments<ReLUOptions>(
+  {
+    positional: ['maxValue'],
+    required: 0,
+    names: { maxValue: true, negativeSlope: true, threshold: true, ...layerOptions },
+  },
+  ReLU,
+);
+takesArguments<LeakyReLUOptions>(
+  { positional: ['negativeSlope'], required: 0, names: { negativeSlope: true, ...layerOptions } },
+  LeakyReLU,
+);
+takesArguments<SoftmaxOptions>(
+  { positional: ['axis'], required: 0, names: { axis: true, ...layerOptions } },
+  Softmax,
+);

@@ -1,5 +1,12 @@
 import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { causalMask, fusedMatMul, showShape, takesOptions, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  causalMask,
+  fusedMatMul,
+  showShape,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
@@ -9,7 +16,6 @@ import {
   checkRate,
   fail,
   floats,
-  isOptions,
   knownSize,
   penalize,
   resolveActivityRegularizer,
@@ -17,12 +23,11 @@ import {
 import { Dropout } from './regularization.ts';
 import {
   type BiasOptions,
-  biasOptions,
   type KernelOptions,
-  kernelOptions,
   layerOptions,
   recipe,
   recipeOptions,
+  weightNames,
 } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
@@ -43,8 +48,8 @@ class Projection extends Layer {
   readonly #options: ProjectionOptions;
   readonly #penalty: Regularizer | undefined;
 
-  constructor(from: Shape, to: Shape, options: ProjectionOptions & LayerOptions) {
-    super(options);
+  constructor(from: Shape, to: Shape, options: ProjectionOptions, common: LayerOptions) {
+    super(common);
     this.from = from;
     this.to = to;
     this.#options = options;
@@ -131,13 +136,10 @@ export class MultiHeadAttention extends Layer {
 
   constructor(
     ...args:
-      | [options: MultiHeadAttentionOptions]
       | [numHeads: number, keyDim: number, options?: Omit<MultiHeadAttentionOptions, 'numHeads' | 'keyDim'>]
+      | [options: MultiHeadAttentionOptions]
   ) {
-    const [first, second, rest] = args;
-    const options: MultiHeadAttentionOptions = isOptions(first)
-      ? first
-      : { ...rest, numHeads: first, keyDim: second as number };
+    const options = argumentsOf<MultiHeadAttentionOptions>(MultiHeadAttention, new.target, args);
     super(options);
     this.numHeads = checkInteger(this, 'numHeads', options.numHeads);
     this.keyDim = checkInteger(this, 'keyDim', options.keyDim);
@@ -162,14 +164,10 @@ export class MultiHeadAttention extends Layer {
     const [query, value, key] = this.#shapes(inputShape);
     const n = knownSize(this, query, -1);
     const projection = (name: string, from: Shape, to: Shape): Projection => {
-      const layer = new Projection(from, to, {
-        ...recipeOptions(this.#recipes),
-        activityRegularizer: this.#activityRegularizer,
-        useBias: this.useBias,
-        name,
-        dtype: this.dtype,
-        trainable: this.trainable,
-      });
+      const { useBias, dtype, trainable } = this;
+      const weights = recipeOptions(this.#recipes);
+      const options = { ...weights, activityRegularizer: this.#activityRegularizer, useBias };
+      const layer = new Projection(from, to, options, { name, dtype, trainable });
       layer.ensureBuilt([null, null, ...from]);
       return layer;
     };
@@ -278,18 +276,21 @@ export interface MultiHeadAttention {
   (inputs: TensorLike | readonly Tensor[], options?: AttentionCallOptions): Tensor;
 }
 builtin(Projection, MultiHeadAttention);
-takesOptions<MultiHeadAttentionOptions>(
+takesArguments<MultiHeadAttentionOptions>(
   {
-    ...layerOptions,
-    ...kernelOptions,
-    ...biasOptions,
-    activityRegularizer: true,
-    numHeads: true,
-    keyDim: true,
-    valueDim: true,
-    dropout: true,
-    outputShape: true,
-    seed: true,
+    positional: ['numHeads', 'keyDim'],
+    names: {
+      numHeads: true,
+      keyDim: true,
+      valueDim: true,
+      dropout: true,
+      useBias: true,
+      outputShape: true,
+      ...weightNames('kernel', 'bias'),
+      activityRegularizer: true,
+      seed: true,
+      ...layerOptions,
+    },
   },
   MultiHeadAttention,
 );

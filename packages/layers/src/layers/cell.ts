@@ -49,6 +49,11 @@ export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
   readonly recurrentDropout?: number;
   readonly seed?: number | null;
 }
+/** All arguments of a cell, by name. */
+export interface CellArguments extends CellOptions {
+  /** Size of the state and of the output. */
+  readonly units: number;
+}
 /** @internal Factors of the input and of the state, the same in all steps; null for none. */
 export interface Masks {
   readonly input: Tensor | null;
@@ -71,9 +76,9 @@ export abstract class Cell extends Layer {
   readonly #recipes;
   readonly #generator: random.Generator | null;
 
-  constructor(units: number, options: CellOptions) {
+  constructor(options: CellArguments) {
     super(options);
-    this.units = checkInteger(this, 'units', units);
+    this.units = checkInteger(this, 'units', options.units);
     this.activation = resolveActivation(options.activation ?? 'tanh');
     this.useBias = options.useBias ?? true;
     this.dropout = checkRate(this, options.dropout ?? 0);

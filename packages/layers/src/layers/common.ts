@@ -79,21 +79,6 @@ export function checkDataFormat(layer: Layer, value: string | undefined | null):
   );
 }
 
-/** Whether the first argument of a constructor is the options already. */
-export function isOptions(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Both forms of a constructor's arguments, `(value, { … })` and `({ [name]: value, … })`, as the latter. */
-export function withFirst<O extends object, N extends keyof O>(
-  name: N,
-  first: NoInfer<O[N] | O> | undefined,
-  rest: O,
-): O {
-  if (isOptions(first)) return first as O;
-  return first === undefined || first === null ? rest : { ...rest, [name]: first };
-}
-
 // ---- inputs
 
 /** @throws InvalidArgumentError when a list of tensors came to a layer that takes one. */

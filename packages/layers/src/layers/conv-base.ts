@@ -41,6 +41,16 @@ export interface ConvBaseOptions extends LayerOptions, BiasOptions {
   readonly activityRegularizer?: RegularizerLike | null;
 }
 
+/** All arguments of every convolution, by name. */
+export interface ConvBaseArguments extends ConvBaseOptions {
+  readonly kernelSize: Size2D;
+}
+/** Those of convolutions whose number of filters is free. */
+export interface FiltersArguments extends ConvBaseArguments {
+  /** Channels of the result. */
+  readonly filters: number;
+}
+
 /** What all convolutions share. */
 export abstract class ConvBase extends Layer {
   readonly kernelSize: readonly [height: number, width: number];
@@ -56,9 +66,9 @@ export abstract class ConvBase extends Layer {
   readonly #penalty: Regularizer | undefined;
   #channels: number | undefined;
 
-  constructor(kernelSize: Size2D, options: ConvBaseOptions) {
+  constructor(options: ConvBaseArguments) {
     super(options);
-    this.kernelSize = checkPair(this, 'kernelSize', kernelSize);
+    this.kernelSize = checkPair(this, 'kernelSize', options.kernelSize);
     this.strides = checkPair(this, 'strides', options.strides ?? 1);
     this.padding = checkPadding(this, options.padding ?? 'valid');
     this.dilationRate = checkPair(this, 'dilationRate', options.dilationRate ?? 1);

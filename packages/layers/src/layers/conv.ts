@@ -1,20 +1,18 @@
 // Convolutions over images [batch, height, width, channels].
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { fusedConv2d, type OptionNames, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, fusedConv2d, showShape, takesArguments } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { type Config, checkImages, checkInteger, checkPair, fail, type Size2D } from './common.ts';
-import { ConvBase, type ConvBaseOptions } from './conv-base.ts';
 import {
-  biasOptions,
-  type KernelOptions,
-  kernelOptions,
-  layerOptions,
-  recipe,
-  recipeOptions,
-} from './weights.ts';
+  ConvBase,
+  type ConvBaseArguments,
+  type ConvBaseOptions,
+  type FiltersArguments,
+} from './conv-base.ts';
+import { type KernelOptions, layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
 
 interface DepthwiseOptions {
   /** Results for each channel; 1 unless said. */
@@ -41,6 +39,15 @@ export interface SeparableConv2DOptions extends ConvBaseOptions, DepthwiseOption
   readonly pointwiseConstraint?: ConstraintLike | null;
 }
 
+/** All arguments of `Conv2D`, by name. */
+export type Conv2DArguments = Conv2DOptions & FiltersArguments;
+/** All arguments of `Conv2DTranspose`, by name. */
+export type Conv2DTransposeArguments = Conv2DTransposeOptions & FiltersArguments;
+/** All arguments of `DepthwiseConv2D`, by name. */
+export type DepthwiseConv2DArguments = DepthwiseConv2DOptions & ConvBaseArguments;
+/** All arguments of `SeparableConv2D`, by name. */
+export type SeparableConv2DArguments = SeparableConv2DOptions & FiltersArguments;
+
 /** Convolution of images with `filters` kernels: [batch, h, w, channels] becomes [batch, h', w', filters]. */
 export class Conv2D extends ConvBase {
   readonly filters: number;
@@ -49,12 +56,15 @@ export class Conv2D extends ConvBase {
   kernel!: Variable;
   readonly #recipes;
 
-  constructor(filters: number, kernelSize: Size2D, options: Conv2DOptions = {}) {
-    super(kernelSize, options);
-    this.filters = checkInteger(this, 'filters', filters);
+  constructor(
+    ...args: [filters: number, kernelSize: Size2D, options?: Conv2DOptions] | [options: Conv2DArguments]
+  ) {
+    const options = argumentsOf<Conv2DArguments>(Conv2D, new.target, args);
+    super(options);
+    this.filters = checkInteger(this, 'filters', options.filters);
     this.groups = checkInteger(this, 'groups', options.groups ?? 1);
-    if (filters % this.groups !== 0) {
-      fail(this, `needs filters to be a multiple of groups, got ${filters} and ${this.groups}`);
+    if (this.filters % this.groups !== 0) {
+      fail(this, `needs filters to be a multiple of groups, got ${this.filters} and ${this.groups}`);
     }
     this.#recipes = { kernel: recipe('kernel', options, 'glorotUniform') };
   }
@@ -107,9 +117,14 @@ export class Conv2DTranspose extends ConvBase {
   kernel!: Variable;
   readonly #recipes;
 
-  constructor(filters: number, kernelSize: Size2D, options: Conv2DTransposeOptions = {}) {
-    super(kernelSize, options);
-    this.filters = checkInteger(this, 'filters', filters);
+  constructor(
+    ...args:
+      | [filters: number, kernelSize: Size2D, options?: Conv2DTransposeOptions]
+      | [options: Conv2DTransposeArguments]
+  ) {
+    const options = argumentsOf<Conv2DTransposeArguments>(Conv2DTranspose, new.target, args);
+    super(options);
+    this.filters = checkInteger(this, 'filters', options.filters);
     const { outputPadding = null } = options;
     this.outputPadding = outputPadding === null ? null : checkPair(this, 'outputPadding', outputPadding, 0);
     if (this.outputPadding?.some((p, i) => p >= this.strides[i]) ?? false) {
@@ -169,8 +184,10 @@ export class DepthwiseConv2D extends ConvBase {
   kernel!: Variable;
   readonly #recipes;
 
-  constructor(kernelSize: Size2D, options: DepthwiseConv2DOptions = {}) {
-    super(kernelSize, options);
+  constructor(kernelSize: Size2D | DepthwiseConv2DArguments, options?: DepthwiseConv2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<DepthwiseConv2DArguments>(DepthwiseConv2D, new.target, args);
+    super(options);
     this.depthMultiplier = checkInteger(this, 'depthMultiplier', options.depthMultiplier ?? 1);
     this.#recipes = { depthwise: recipe('depthwise', options, 'glorotUniform') };
   }
@@ -214,9 +231,14 @@ export class SeparableConv2D extends ConvBase {
   pointwiseKernel!: Variable;
   readonly #recipes;
 
-  constructor(filters: number, kernelSize: Size2D, options: SeparableConv2DOptions = {}) {
-    super(kernelSize, options);
-    this.filters = checkInteger(this, 'filters', filters);
+  constructor(
+    ...args:
+      | [filters: number, kernelSize: Size2D, options?: SeparableConv2DOptions]
+      | [options: SeparableConv2DArguments]
+  ) {
+    const options = argumentsOf<SeparableConv2DArguments>(SeparableConv2D, new.target, args);
+    super(options);
+    this.filters = checkInteger(this, 'filters', options.filters);
     this.depthMultiplier = checkInteger(this, 'depthMultiplier', options.depthMultiplier ?? 1);
     this.#recipes = {
       depthwise: recipe('depthwise', options, 'glorotUniform'),
@@ -263,31 +285,69 @@ export class SeparableConv2D extends ConvBase {
 }
 builtin(Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D);
 
-const convOptions: OptionNames<ConvBaseOptions> = {
-  ...layerOptions,
-  ...biasOptions,
-  strides: true,
-  padding: true,
-  dilationRate: true,
-  dataFormat: true,
-  activation: true,
-  activityRegularizer: true,
-};
-const depthwiseOptions: OptionNames<DepthwiseConv2DOptions> = {
-  ...convOptions,
-  depthMultiplier: true,
-  depthwiseInitializer: true,
-  depthwiseRegularizer: true,
-  depthwiseConstraint: true,
-};
-takesOptions<Conv2DOptions>({ ...convOptions, ...kernelOptions, groups: true }, Conv2D);
-takesOptions<Conv2DTransposeOptions>(
-  { ...convOptions, ...kernelOptions, outputPadding: true },
+const first = { filters: true, kernelSize: true, strides: true, padding: true } as const;
+const output = { activation: true, useBias: true } as const;
+const last = { activityRegularizer: true, ...layerOptions } as const;
+takesArguments<Conv2DArguments>(
+  {
+    positional: ['filters', 'kernelSize'],
+    names: {
+      ...first,
+      dataFormat: true,
+      dilationRate: true,
+      groups: true,
+      ...output,
+      ...weightNames('kernel', 'bias'),
+      ...last,
+    },
+  },
+  Conv2D,
+);
+takesArguments<Conv2DTransposeArguments>(
+  {
+    positional: ['filters', 'kernelSize'],
+    names: {
+      ...first,
+      outputPadding: true,
+      dataFormat: true,
+      dilationRate: true,
+      ...output,
+      ...weightNames('kernel', 'bias'),
+      ...last,
+    },
+  },
   Conv2DTranspose,
 );
-takesOptions<DepthwiseConv2DOptions>(depthwiseOptions, DepthwiseConv2D);
-takesOptions<SeparableConv2DOptions>(
-  { ...depthwiseOptions, pointwiseInitializer: true, pointwiseRegularizer: true, pointwiseConstraint: true },
+takesArguments<DepthwiseConv2DArguments>(
+  {
+    positional: ['kernelSize'],
+    names: {
+      kernelSize: true,
+      strides: true,
+      padding: true,
+      depthMultiplier: true,
+      dataFormat: true,
+      dilationRate: true,
+      ...output,
+      ...weightNames('depthwise', 'bias'),
+      ...last,
+    },
+  },
+  DepthwiseConv2D,
+);
+takesArguments<SeparableConv2DArguments>(
+  {
+    positional: ['filters', 'kernelSize'],
+    names: {
+      ...first,
+      dataFormat: true,
+      dilationRate: true,
+      depthMultiplier: true,
+      ...output,
+      ...weightNames('depthwise', 'pointwise', 'bias'),
+      ...last,
+    },
+  },
   SeparableConv2D,
 );
 

@@ -1,7 +1,7 @@
 // Small layers: inputs, scaling, functions.
 
 import type { PartialShape, Tensor } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -23,8 +23,10 @@ export interface InputLayerOptions extends LayerOptions {
 export class InputLayer extends Layer {
   readonly shape: PartialShape;
 
-  constructor(options: InputLayerOptions) {
-    const shape = options?.shape ?? options?.inputShape;
+  constructor(shape: PartialShape | InputLayerOptions, options?: InputLayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<InputLayerOptions>(InputLayer, new.target, args);
+    const shape = options.shape ?? options.inputShape;
     super(shape === undefined ? options : { ...options, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
     this.shape = [...shape];
@@ -68,15 +70,23 @@ export interface RescalingOptions extends LayerOptions {
   readonly offset?: number | readonly number[];
 }
 
+/** All arguments of `Rescaling`, by name. */
+export interface RescalingArguments extends RescalingOptions {
+  /** One number, or one for each element of the last axis. */
+  readonly scale: number | readonly number[];
+}
+
 /** x · scale + offset; integers become floats. `new Rescaling(1 / 255)` for the bytes of images. */
 export class Rescaling extends Layer {
   readonly scale: number | readonly number[];
   readonly offset: number | readonly number[];
 
   /** @param scale one number, or one for each element of the last axis. */
-  constructor(scale: number | readonly number[], options: RescalingOptions = {}) {
+  constructor(scale: number | readonly number[] | RescalingArguments, options?: RescalingOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<RescalingArguments>(Rescaling, new.target, args);
     super(options);
-    this.scale = scale;
+    this.scale = options.scale;
     this.offset = options.offset ?? 0;
     for (const value of [this.scale, this.offset]) {
       const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
@@ -98,9 +108,15 @@ export class Rescaling extends Layer {
   }
 }
 builtin(InputLayer, Identity, Rescaling);
-takesOptions<LayerOptions>(layerOptions, Identity);
-takesOptions<InputLayerOptions>({ ...layerOptions, shape: true }, InputLayer);
-takesOptions<RescalingOptions>({ ...layerOptions, offset: true }, Rescaling);
+takesArguments<LayerOptions>({ names: layerOptions }, Identity);
+takesArguments<InputLayerOptions>(
+  { positional: ['shape'], required: 0, names: { shape: true, ...layerOptions } },
+  InputLayer,
+);
+takesArguments<RescalingArguments>(
+  { positional: ['scale'], names: { scale: true, offset: true, ...layerOptions } },
+  Rescaling,
+);
 
 const copy = (value: number | readonly number[]): number | number[] =>
   typeof value === 'number' ? value : [...value];
@@ -112,13 +128,21 @@ export interface LambdaOptions extends LayerOptions {
   readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
 }
 
+/** All arguments of `Lambda`, by name. */
+export interface LambdaArguments extends LambdaOptions {
+  readonly function: LambdaFunction;
+}
+
 /** A function of a tensor as a layer; it has no weights. `new Lambda((x) => x.square())` */
 export class Lambda extends Layer {
   readonly function: LambdaFunction;
   readonly #outputShape: LambdaOptions['outputShape'];
 
-  constructor(fn: LambdaFunction, options: LambdaOptions = {}) {
+  constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LambdaArguments>(Lambda, new.target, args);
     super(options);
+    const { function: fn } = options;
     if (typeof fn !== 'function') fail(this, `needs a function, got ${typeof fn}`);
     this.function = fn;
     this.#outputShape = options.outputShape;
@@ -139,4 +163,7 @@ export class Lambda extends Layer {
     return new Lambda(fn as LambdaFunction, options);
   }
 }
-takesOptions<LambdaOptions>({ ...layerOptions, outputShape: true }, Lambda);
+takesArguments<LambdaArguments>(
+  { positional: ['function'], names: { function: true, outputShape: true, ...layerOptions } },
+  Lambda,
+);

@@ -1,5 +1,5 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
@@ -20,12 +20,11 @@ import {
 } from './common.ts';
 import {
   type BiasOptions,
-  biasOptions,
   type KernelOptions,
-  kernelOptions,
   layerOptions,
   recipe,
   recipeOptions,
+  weightNames,
 } from './weights.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
@@ -33,6 +32,12 @@ export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
   readonly activation?: ActivationLike;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** All arguments of `Dense`, by name. */
+export interface DenseArguments extends DenseOptions {
+  /** Size of the result's last axis. */
+  readonly units: number;
 }
 
 /** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
@@ -48,9 +53,11 @@ export class Dense extends Layer {
   readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
 
-  constructor(units: number, options: DenseOptions = {}) {
+  constructor(units: number | DenseArguments, options?: DenseOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<DenseArguments>(Dense, new.target, args);
     super(options);
-    this.units = checkInteger(this, 'units', units);
+    this.units = checkInteger(this, 'units', options.units);
     this.activation = resolveActivation(options.activation);
     this.useBias = options.useBias ?? true;
     this.#recipes = {
@@ -116,7 +123,17 @@ export class Dense extends Layer {
   }
 }
 builtin(Dense);
-takesOptions<DenseOptions>(
-  { ...layerOptions, ...kernelOptions, ...biasOptions, activation: true, activityRegularizer: true },
+takesArguments<DenseArguments>(
+  {
+    positional: ['units'],
+    names: {
+      units: true,
+      activation: true,
+      useBias: true,
+      ...weightNames('kernel', 'bias'),
+      activityRegularizer: true,
+      ...layerOptions,
+    },
+  },
   Dense,
 );

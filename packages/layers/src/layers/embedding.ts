@@ -1,11 +1,11 @@
 import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { Regularizer, RegularizerLike } from '../regularizers.ts';
 import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
-import { layerOptions, recipe, recipeOptions } from './weights.ts';
+import { layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
   /** `uniform`, between -0.05 and 0.05, unless said. */
@@ -14,6 +14,14 @@ export interface EmbeddingOptions extends LayerOptions {
   readonly embeddingsConstraint?: ConstraintLike | null;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
+}
+
+/** All arguments of `Embedding`, by name. */
+export interface EmbeddingArguments extends EmbeddingOptions {
+  /** The number of rows: one more than the largest integer. */
+  readonly inputDim: number;
+  /** The size of each row. */
+  readonly outputDim: number;
 }
 
 /** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
@@ -26,10 +34,13 @@ export class Embedding extends Layer {
   readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
 
-  constructor(inputDim: number, outputDim: number, options: EmbeddingOptions = {}) {
+  constructor(
+    ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]
+  ) {
+    const options = argumentsOf<EmbeddingArguments>(Embedding, new.target, args);
     super(options);
-    this.inputDim = checkInteger(this, 'inputDim', inputDim);
-    this.outputDim = checkInteger(this, 'outputDim', outputDim);
+    this.inputDim = checkInteger(this, 'inputDim', options.inputDim);
+    this.outputDim = checkInteger(this, 'outputDim', options.outputDim);
     this.#recipes = { embeddings: recipe('embeddings', options, 'uniform') };
     this.#activityRegularizer = options.activityRegularizer ?? null;
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
@@ -78,13 +89,16 @@ export class Embedding extends Layer {
   }
 }
 builtin(Embedding);
-takesOptions<EmbeddingOptions>(
+takesArguments<EmbeddingArguments>(
   {
-    ...layerOptions,
-    embeddingsInitializer: true,
-    embeddingsRegularizer: true,
-    embeddingsConstraint: true,
-    activityRegularizer: true,
+    positional: ['inputDim', 'outputDim'],
+    names: {
+      inputDim: true,
+      outputDim: true,
+      ...weightNames('embeddings'),
+      activityRegularizer: true,
+      ...layerOptions,
+    },
   },
   Embedding,
 );

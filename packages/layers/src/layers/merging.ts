@@ -1,6 +1,6 @@
 // Layers that make one tensor of a list.
 import { concat, type PartialShape, type Tensor } from '@eagre/core';
-import { isFloating, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, isFloating, showShape, takesArguments } from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import { type Config, fail, values } from './common.ts';
@@ -27,10 +27,6 @@ function showAll(shapes: readonly PartialShape[]): string {
 
 /** Element by element; examples are broadcast against each other, the batch is not. */
 abstract class Merge extends Layer {
-  constructor(options: LayerOptions = {}) {
-    super(options);
-  }
-
   /** Computes from inputs of one rank. */
   protected abstract merge(inputs: readonly Tensor[]): Tensor;
 
@@ -147,7 +143,9 @@ export interface ConcatenateOptions extends LayerOptions {
 export class Concatenate extends Layer {
   readonly axis: number;
 
-  constructor(options: ConcatenateOptions = {}) {
+  constructor(axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ConcatenateOptions>(Concatenate, new.target, args);
     super(options);
     this.axis = options.axis ?? -1;
     if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
@@ -185,5 +183,8 @@ export class Concatenate extends Layer {
   }
 }
 builtin(Merge, Concatenate);
-takesOptions<LayerOptions>(layerOptions, Add, Subtract, Multiply, Average, Maximum, Minimum);
-takesOptions<ConcatenateOptions>({ ...layerOptions, axis: true }, Concatenate);
+takesArguments<LayerOptions>({ names: layerOptions }, Add, Subtract, Multiply, Average, Maximum, Minimum);
+takesArguments<ConcatenateOptions>(
+  { positional: ['axis'], required: 0, names: { axis: true, ...layerOptions } },
+  Concatenate,
+);

@@ -1,12 +1,12 @@
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { normalizeAxes, type OptionNames, showShape, takesOptions, withoutTapes } from '@eagre/core/internal';
+import { argumentsOf, normalizeAxes, showShape, takesArguments, withoutTapes } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { show } from '../show.ts';
 import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
-import { layerOptions, recipe, recipeOptions } from './weights.ts';
+import { layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
   /** Added to the variance; 0.001 unless said. */
@@ -109,9 +109,11 @@ export class BatchNormalization extends Normalization {
   movingVariance!: Variable;
   readonly #options;
 
-  constructor(options: BatchNormalizationOptions = {}) {
+  constructor(axis?: number | null | BatchNormalizationOptions, options?: BatchNormalizationOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<BatchNormalizationOptions>(BatchNormalization, new.target, args);
     super(options);
-    const { axis = -1 } = options;
+    const axis = options.axis ?? -1;
     if (!Number.isInteger(axis)) fail(this, `needs one integer as axis, got ${show(axis)}`);
     this.axis = axis;
     this.momentum = checkRate(this, options.momentum ?? 0.99);
@@ -205,7 +207,12 @@ export class LayerNormalization extends Normalization {
   readonly axis: number | readonly number[];
   #shape: Shape | undefined;
 
-  constructor(options: LayerNormalizationOptions = {}) {
+  constructor(
+    axis?: number | readonly number[] | null | LayerNormalizationOptions,
+    options?: LayerNormalizationOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LayerNormalizationOptions>(LayerNormalization, new.target, args);
     super(options);
     this.axis = checkAxes(this, options.axis ?? -1);
   }
@@ -249,7 +256,12 @@ export class RMSNormalization extends Layer {
   /** The factor. */
   scale!: Variable;
 
-  constructor(options: RMSNormalizationOptions = {}) {
+  constructor(
+    axis?: number | readonly number[] | null | RMSNormalizationOptions,
+    options?: RMSNormalizationOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<RMSNormalizationOptions>(RMSNormalization, new.target, args);
     super(options);
     this.axis = checkAxes(this, options.axis ?? -1);
     this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-6);
@@ -280,27 +292,40 @@ export class RMSNormalization extends Layer {
 }
 builtin(BatchNormalization, LayerNormalization, RMSNormalization);
 
-const normalizationOptions: OptionNames<NormalizationOptions> = {
-  ...layerOptions,
-  epsilon: true,
-  center: true,
-  scale: true,
-  betaInitializer: true,
-  gammaInitializer: true,
-  betaRegularizer: true,
-  gammaRegularizer: true,
-  betaConstraint: true,
-  gammaConstraint: true,
-};
-takesOptions<BatchNormalizationOptions>(
+takesArguments<BatchNormalizationOptions>(
   {
-    ...normalizationOptions,
-    axis: true,
-    momentum: true,
-    movingMeanInitializer: true,
-    movingVarianceInitializer: true,
+    positional: ['axis'],
+    required: 0,
+    names: {
+      axis: true,
+      momentum: true,
+      epsilon: true,
+      center: true,
+      scale: true,
+      movingMeanInitializer: true,
+      movingVarianceInitializer: true,
+      ...weightNames('beta', 'gamma'),
+      ...layerOptions,
+    },
   },
   BatchNormalization,
 );
-takesOptions<LayerNormalizationOptions>({ ...normalizationOptions, axis: true }, LayerNormalization);
-takesOptions<RMSNormalizationOptions>({ ...layerOptions, axis: true, epsilon: true }, RMSNormalization);
+takesArguments<LayerNormalizationOptions>(
+  {
+    positional: ['axis'],
+    required: 0,
+    names: {
+      axis: true,
+      epsilon: true,
+      center: true,
+      scale: true,
+      ...weightNames('beta', 'gamma'),
+      ...layerOptions,
+    },
+  },
+  LayerNormalization,
+);
+takesArguments<RMSNormalizationOptions>(
+  { positional: ['axis'], required: 0, names: { axis: true, epsilon: true, ...layerOptions } },
+  RMSNormalization,
+);

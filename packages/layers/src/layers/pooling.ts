@@ -1,7 +1,7 @@
 // Pooling of images [batch, height, width, channels], and of sequences [batch, steps, features] over all steps.
 
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
   type Config,
@@ -15,7 +15,6 @@ import {
   type Padding,
   type Size2D,
   windowed,
-  withFirst,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -43,8 +42,7 @@ abstract class Pooling2D extends Layer {
   readonly padding: Padding;
   readonly #pool: Pool;
 
-  constructor(pool: Pool, poolSize: Size2D | Pooling2DOptions | undefined, rest: Pooling2DOptions) {
-    const options = withFirst('poolSize', poolSize, rest);
+  constructor(pool: Pool, options: Pooling2DOptions) {
     super(options);
     this.#pool = pool;
     this.poolSize = checkPair(this, 'poolSize', options.poolSize ?? 2);
@@ -79,8 +77,10 @@ abstract class Pooling2D extends Layer {
 
 /** The largest value of each window. `new MaxPooling2D(2)` halves height and width. */
 export class MaxPooling2D extends Pooling2D {
-  constructor(poolSize?: Size2D | Pooling2DOptions, options: Pooling2DOptions = {}) {
-    super(nn.maxPool2d, poolSize, options);
+  constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<Pooling2DOptions>(MaxPooling2D, new.target, args);
+    super(nn.maxPool2d, options);
   }
   static override fromConfig(config: Config): MaxPooling2D {
     return new MaxPooling2D(config);
@@ -89,8 +89,10 @@ export class MaxPooling2D extends Pooling2D {
 
 /** The mean of each window; padding does not count. */
 export class AveragePooling2D extends Pooling2D {
-  constructor(poolSize?: Size2D | Pooling2DOptions, options: Pooling2DOptions = {}) {
-    super(nn.avgPool2d, poolSize, options);
+  constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<Pooling2DOptions>(AveragePooling2D, new.target, args);
+    super(nn.avgPool2d, options);
   }
   static override fromConfig(config: Config): AveragePooling2D {
     return new AveragePooling2D(config);
@@ -142,7 +144,9 @@ abstract class GlobalPooling extends Layer {
 
 /** The mean over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalAveragePooling1D extends GlobalPooling {
-  constructor(options: GlobalPoolingOptions = {}) {
+  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling1D, new.target, args);
     super(3, 'mean', options);
   }
   static override fromConfig(config: Config): GlobalAveragePooling1D {
@@ -152,7 +156,9 @@ export class GlobalAveragePooling1D extends GlobalPooling {
 
 /** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalAveragePooling2D extends GlobalPooling {
-  constructor(options: GlobalPoolingOptions = {}) {
+  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling2D, new.target, args);
     super(4, 'mean', options);
   }
   static override fromConfig(config: Config): GlobalAveragePooling2D {
@@ -162,7 +168,9 @@ export class GlobalAveragePooling2D extends GlobalPooling {
 
 /** The largest value over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalMaxPooling1D extends GlobalPooling {
-  constructor(options: GlobalPoolingOptions = {}) {
+  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling1D, new.target, args);
     super(3, 'max', options);
   }
   static override fromConfig(config: Config): GlobalMaxPooling1D {
@@ -172,7 +180,9 @@ export class GlobalMaxPooling1D extends GlobalPooling {
 
 /** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalMaxPooling2D extends GlobalPooling {
-  constructor(options: GlobalPoolingOptions = {}) {
+  constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling2D, new.target, args);
     super(4, 'max', options);
   }
   static override fromConfig(config: Config): GlobalMaxPooling2D {
@@ -180,13 +190,21 @@ export class GlobalMaxPooling2D extends GlobalPooling {
   }
 }
 builtin(Pooling2D, GlobalPooling);
-takesOptions<Pooling2DOptions>(
-  { ...layerOptions, poolSize: true, strides: true, padding: true, dataFormat: true },
+takesArguments<Pooling2DOptions>(
+  {
+    positional: ['poolSize'],
+    required: 0,
+    names: { poolSize: true, strides: true, padding: true, dataFormat: true, ...layerOptions },
+  },
   MaxPooling2D,
   AveragePooling2D,
 );
-takesOptions<GlobalPoolingOptions>(
-  { ...layerOptions, keepdims: true, dataFormat: true },
+takesArguments<GlobalPoolingOptions>(
+  {
+    positional: ['dataFormat'],
+    required: 0,
+    names: { dataFormat: true, keepdims: true, ...layerOptions },
+  },
   GlobalAveragePooling1D,
   GlobalAveragePooling2D,
   GlobalMaxPooling1D,

@@ -1,11 +1,11 @@
 // One step of a recurrent network.
 import { concat, nn, type Shape, type Tensor } from '@eagre/core';
-import { fusedMatMul, type OptionNames, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, fusedMatMul, type OptionNames, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { get as getInitializer, type Initializer, type InitializerLike } from '../initializers.ts';
-import { Cell, type CellOptions, type Masks } from './cell.ts';
+import { Cell, type CellArguments, type CellOptions, type Masks } from './cell.ts';
 import { activationConfig, applyActivation, type Config, resolveActivation } from './common.ts';
-import { biasOptions, kernelOptions, layerOptions } from './weights.ts';
+import { layerOptions, weightNames } from './weights.ts';
 
 export interface GatedCellOptions extends CellOptions {
   /** Of the gates; `sigmoid` unless said. */
@@ -18,11 +18,14 @@ const sigmoid: Activation = resolveActivation('sigmoid');
 const masked = (x: Tensor, mask: Tensor | null): Tensor => (mask === null ? x : x.mul(mask));
 
 export type SimpleRNNCellOptions = CellOptions;
+export type SimpleRNNCellArguments = CellArguments;
 
 /** activation(x · kernel + h · recurrentKernel + bias), which is both output and state. */
 export class SimpleRNNCell extends Cell {
-  constructor(units: number, options: SimpleRNNCellOptions = {}) {
-    super(units, options);
+  constructor(units: number | SimpleRNNCellArguments, options?: SimpleRNNCellOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SimpleRNNCellArguments>(SimpleRNNCell, new.target, args);
+    super(options);
   }
   protected override get gates(): number {
     return 1;
@@ -44,13 +47,18 @@ export interface LSTMCellOptions extends GatedCellOptions {
   readonly unitForgetBias?: boolean;
 }
 
+/** All arguments of `LSTMCell`, by name. */
+export type LSTMCellArguments = LSTMCellOptions & CellArguments;
+
 /** A cell with a long memory c beside its state h; gates in the order i, f, c, o. */
 export class LSTMCell extends Cell {
   readonly recurrentActivation: Activation;
   readonly unitForgetBias: boolean;
 
-  constructor(units: number, options: LSTMCellOptions = {}) {
-    super(units, options);
+  constructor(units: number | LSTMCellArguments, options?: LSTMCellOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LSTMCellArguments>(LSTMCell, new.target, args);
+    super(options);
     this.recurrentActivation = resolveActivation(options.recurrentActivation ?? 'sigmoid');
     this.unitForgetBias = options.unitForgetBias ?? true;
   }
@@ -107,13 +115,18 @@ export interface GRUCellOptions extends GatedCellOptions {
   readonly resetAfter?: boolean;
 }
 
+/** All arguments of `GRUCell`, by name. */
+export type GRUCellArguments = GRUCellOptions & CellArguments;
+
 /** A gated cell with one state; gates in the order z (update), r (reset), h. */
 export class GRUCell extends Cell {
   readonly recurrentActivation: Activation;
   readonly resetAfter: boolean;
 
-  constructor(units: number, options: GRUCellOptions = {}) {
-    super(units, options);
+  constructor(units: number | GRUCellArguments, options?: GRUCellOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GRUCellArguments>(GRUCell, new.target, args);
+    super(options);
     this.recurrentActivation = resolveActivation(options.recurrentActivation ?? 'sigmoid');
     this.resetAfter = options.resetAfter ?? true;
   }
@@ -175,29 +188,36 @@ export class GRUCell extends Cell {
   }
 }
 
-const cellOptions: OptionNames<CellOptions> = {
-  ...layerOptions,
-  ...kernelOptions,
-  ...biasOptions,
+const weights = weightNames('kernel', 'recurrent', 'bias');
+const drops = { dropout: true, recurrentDropout: true, seed: true } as const;
+export const simpleRNNNames: OptionNames<SimpleRNNCellArguments> = {
+  units: true,
   activation: true,
-  recurrentInitializer: true,
-  recurrentRegularizer: true,
-  recurrentConstraint: true,
-  dropout: true,
-  recurrentDropout: true,
-  seed: true,
+  useBias: true,
+  ...weights,
+  ...drops,
+  ...layerOptions,
 };
-export const simpleRNNOptions: OptionNames<SimpleRNNCellOptions> = cellOptions;
-export const lstmOptions: OptionNames<LSTMCellOptions> = {
-  ...cellOptions,
+export const lstmNames: OptionNames<LSTMCellArguments> = {
+  units: true,
+  activation: true,
   recurrentActivation: true,
+  useBias: true,
+  ...weights,
   unitForgetBias: true,
+  ...drops,
+  ...layerOptions,
 };
-export const gruOptions: OptionNames<GRUCellOptions> = {
-  ...cellOptions,
+export const gruNames: OptionNames<GRUCellArguments> = {
+  units: true,
+  activation: true,
   recurrentActivation: true,
+  useBias: true,
+  ...weights,
+  ...drops,
   resetAfter: true,
+  ...layerOptions,
 };
-takesOptions<SimpleRNNCellOptions>(simpleRNNOptions, SimpleRNNCell);
-takesOptions<LSTMCellOptions>(lstmOptions, LSTMCell);
-takesOptions<GRUCellOptions>(gruOptions, GRUCell);
+takesArguments<SimpleRNNCellArguments>({ positional: ['units'], names: simpleRNNNames }, SimpleRNNCell);
+takesArguments<LSTMCellArguments>({ positional: ['units'], names: lstmNames }, LSTMCell);
+takesArguments<GRUCellArguments>({ positional: ['units'], names: gruNames }, GRUCell);

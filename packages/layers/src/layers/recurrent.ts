@@ -1,20 +1,23 @@
 // Recurrent layers over sequences [batch, time, features].
 import { nn, type Tensor } from '@eagre/core';
-import { type OptionNames, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, type OptionNames, takesArguments } from '@eagre/core/internal';
 import type { LayerOptions } from '../layer.ts';
 import type { Config } from './common.ts';
 import {
   GRUCell,
+  type GRUCellArguments,
   type GRUCellOptions,
-  gruOptions,
+  gruNames,
   LSTMCell,
+  type LSTMCellArguments,
   type LSTMCellOptions,
-  lstmOptions,
+  lstmNames,
   SimpleRNNCell,
+  type SimpleRNNCellArguments,
   type SimpleRNNCellOptions,
-  simpleRNNOptions,
+  simpleRNNNames,
 } from './recurrent-cells.ts';
-import { RNN, type RNNOptions, rnnOptions, type Sequence } from './rnn.ts';
+import { RNN, type RNNOptions, rnnNames, type Sequence } from './rnn.ts';
 
 /** A layer of one of our cells, whose options it takes among its own. */
 abstract class CellLayer extends RNN {
@@ -47,17 +50,21 @@ abstract class FusedLayer extends CellLayer {
 function ofCell<T extends LayerOptions>(options: T, names: OptionNames<T>): T {
   const own = ([name]: [string, unknown]): boolean =>
     Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
-  return Object.fromEntries(Object.entries(options ?? {}).filter(own)) as T;
+  return Object.fromEntries(Object.entries(options).filter(own)) as T;
 }
 
 export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
+/** All arguments of `SimpleRNN`, by name. */
+export type SimpleRNNArguments = RNNOptions & SimpleRNNCellArguments;
 
 /** A recurrent network whose state is its output: activation(x · kernel + h · recurrentKernel + bias). */
 export class SimpleRNN extends CellLayer {
   declare readonly cell: SimpleRNNCell;
 
-  constructor(units: number, options: SimpleRNNOptions = {}) {
-    super(new SimpleRNNCell(units, ofCell<SimpleRNNCellOptions>(options, simpleRNNOptions)), options);
+  constructor(units: number | SimpleRNNArguments, options?: SimpleRNNOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SimpleRNNArguments>(SimpleRNN, new.target, args);
+    super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNNames)), options);
   }
   static override fromConfig({ units, ...options }: Config): SimpleRNN {
     return new SimpleRNN(units as number, options);
@@ -65,13 +72,17 @@ export class SimpleRNN extends CellLayer {
 }
 
 export type LSTMOptions = RNNOptions & LSTMCellOptions;
+/** All arguments of `LSTM`, by name. */
+export type LSTMArguments = RNNOptions & LSTMCellArguments;
 
 /** Long short-term memory (Hochreiter and Schmidhuber, 1997), in one kernel unless activations or recurrentDropout are set. */
 export class LSTM extends FusedLayer {
   declare readonly cell: LSTMCell;
 
-  constructor(units: number, options: LSTMOptions = {}) {
-    super(new LSTMCell(units, ofCell<LSTMCellOptions>(options, lstmOptions)), options);
+  constructor(units: number | LSTMArguments, options?: LSTMOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
+    super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmNames)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -86,13 +97,17 @@ export class LSTM extends FusedLayer {
 }
 
 export type GRUOptions = RNNOptions & GRUCellOptions;
+/** All arguments of `GRU`, by name. */
+export type GRUArguments = RNNOptions & GRUCellArguments;
 
 /** Gated recurrent units (Cho et al., 2014), in one kernel unless activations, recurrentDropout or resetAfter are set. */
 export class GRU extends FusedLayer {
   declare readonly cell: GRUCell;
 
-  constructor(units: number, options: GRUOptions = {}) {
-    super(new GRUCell(units, ofCell<GRUCellOptions>(options, gruOptions)), options);
+  constructor(units: number | GRUArguments, options?: GRUOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GRUArguments>(GRU, new.target, args);
+    super(new GRUCell(ofCell<GRUCellArguments>(options, gruNames)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -104,6 +119,9 @@ export class GRU extends FusedLayer {
   }
 }
 
-takesOptions<SimpleRNNOptions>({ ...rnnOptions, ...simpleRNNOptions }, SimpleRNN);
-takesOptions<LSTMOptions>({ ...rnnOptions, ...lstmOptions }, LSTM);
-takesOptions<GRUOptions>({ ...rnnOptions, ...gruOptions }, GRU);
+takesArguments<SimpleRNNArguments>(
+  { positional: ['units'], names: { ...simpleRNNNames, ...rnnNames } },
+  SimpleRNN,
+);
+takesArguments<LSTMArguments>({ positional: ['units'], names: { ...lstmNames, ...rnnNames } }, LSTM);
+takesArguments<GRUArguments>({ positional: ['units'], names: { ...gruNames, ...rnnNames } }, GRU);

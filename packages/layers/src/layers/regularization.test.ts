@@ -4,7 +4,7 @@ import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError, ones, random, type Tensor } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { runLayerTest } from '../testing/run-layer-test.ts';
-import { Dropout, GaussianDropout, GaussianNoise, SpatialDropout2D } from './index.ts';
+import { Dropout, GaussianDropout, GaussianNoise, type NoiseOptions, SpatialDropout2D } from './index.ts';
 
 const train = { training: true };
 
@@ -89,8 +89,18 @@ test('SpatialDropout2D drops whole channels', () => {
 
 test('GaussianNoise and GaussianDropout', () => {
   for (const Class of [GaussianNoise, GaussianDropout]) {
-    runLayerTest(Class, { args: [0.5], inputShape: [3, 4], outputShape: [3, 4], random: true });
-    runLayerTest(Class, { args: [0.5, { seed: 4 }], inputShape: [3, 4], outputShape: [3, 4], random: true });
+    runLayerTest<[number, NoiseOptions?]>(Class, {
+      args: [0.5],
+      inputShape: [3, 4],
+      outputShape: [3, 4],
+      random: true,
+    });
+    runLayerTest<[number, NoiseOptions?]>(Class, {
+      args: [0.5, { seed: 4 }],
+      inputShape: [3, 4],
+      outputShape: [3, 4],
+      random: true,
+    });
     const x = ones([200, 100]);
     const y = new Class(0.2, { seed: 9 })(x, train);
     expect(y.mean().item()).toBeCloseTo(1, 1);

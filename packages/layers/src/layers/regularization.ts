@@ -1,6 +1,6 @@
 // Layers that disturb their input in training and pass it on otherwise.
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
-import { showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import {
@@ -60,14 +60,22 @@ export interface DropoutOptions extends NoiseOptions {
   readonly noiseShape?: PartialShape | null;
 }
 
+/** All arguments of `Dropout`, by name. */
+export interface DropoutArguments extends DropoutOptions {
+  /** From 0 to 1. */
+  readonly rate: number;
+}
+
 /** In training, puts a share `rate` of the elements to 0 and scales the others by 1 / (1 − rate). */
 export class Dropout extends Noise {
   readonly rate: number;
   readonly noiseShape: PartialShape | null;
 
-  constructor(rate: number, options: DropoutOptions = {}) {
+  constructor(rate: number | DropoutArguments, options?: DropoutOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<DropoutArguments>(Dropout, new.target, args);
     super(options);
-    this.rate = checkRate(this, rate);
+    this.rate = checkRate(this, options.rate);
     this.noiseShape = options.noiseShape ?? null;
     const { noiseShape } = this;
     const size = (d: number | null): boolean => d === null || (Number.isSafeInteger(d) && d >= 1);
@@ -94,18 +102,26 @@ export class Dropout extends Noise {
   }
 }
 
-interface SpatialDropout2DOptions extends NoiseOptions {
+export interface SpatialDropout2DOptions extends NoiseOptions {
   /** `channelsLast`, the only one. */
   readonly dataFormat?: 'channelsLast';
+}
+
+/** All arguments of `SpatialDropout2D`, by name. */
+export interface SpatialDropout2DArguments extends SpatialDropout2DOptions {
+  /** From 0 to 1. */
+  readonly rate: number;
 }
 
 /** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
 export class SpatialDropout2D extends Noise {
   readonly rate: number;
 
-  constructor(rate: number, options: SpatialDropout2DOptions = {}) {
+  constructor(rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args);
     super(options);
-    this.rate = checkRate(this, rate);
+    this.rate = checkRate(this, options.rate);
     checkDataFormat(this, options.dataFormat);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
@@ -121,13 +137,21 @@ export class SpatialDropout2D extends Noise {
   }
 }
 
+/** All arguments of `GaussianNoise`, by name. */
+export interface GaussianNoiseArguments extends NoiseOptions {
+  /** The standard deviation of the noise. */
+  readonly stddev: number;
+}
+
 /** In training, adds normally distributed noise of mean 0. */
 export class GaussianNoise extends Noise {
   readonly stddev: number;
 
-  constructor(stddev: number, options: NoiseOptions = {}) {
+  constructor(stddev: number | GaussianNoiseArguments, options?: NoiseOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args);
     super(options);
-    this.stddev = checkNotNegative(this, 'stddev', stddev);
+    this.stddev = checkNotNegative(this, 'stddev', options.stddev);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = floats(this, inputs);
@@ -141,14 +165,22 @@ export class GaussianNoise extends Noise {
   }
 }
 
+/** All arguments of `GaussianDropout`, by name. */
+export interface GaussianDropoutArguments extends NoiseOptions {
+  /** From 0 up to 1. */
+  readonly rate: number;
+}
+
 /** In training, multiplies by normally distributed noise of mean 1 and the variance that Dropout of that rate would have. */
 export class GaussianDropout extends Noise {
   readonly rate: number;
 
-  constructor(rate: number, options: NoiseOptions = {}) {
+  constructor(rate: number | GaussianDropoutArguments, options?: NoiseOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args);
     super(options);
-    this.rate = checkRate(this, rate);
-    if (rate === 1) fail(this, 'needs a rate below 1');
+    this.rate = checkRate(this, options.rate);
+    if (this.rate === 1) fail(this, 'needs a rate below 1');
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = floats(this, inputs);
@@ -163,6 +195,19 @@ export class GaussianDropout extends Noise {
   }
 }
 builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
-takesOptions<DropoutOptions>({ ...layerOptions, seed: true, noiseShape: true }, Dropout);
-takesOptions<SpatialDropout2DOptions>({ ...layerOptions, seed: true, dataFormat: true }, SpatialDropout2D);
-takesOptions<NoiseOptions>({ ...layerOptions, seed: true }, GaussianNoise, GaussianDropout);
+takesArguments<DropoutArguments>(
+  { positional: ['rate'], names: { rate: true, noiseShape: true, seed: true, ...layerOptions } },
+  Dropout,
+);
+takesArguments<SpatialDropout2DArguments>(
+  { positional: ['rate'], names: { rate: true, dataFormat: true, seed: true, ...layerOptions } },
+  SpatialDropout2D,
+);
+takesArguments<GaussianNoiseArguments>(
+  { positional: ['stddev'], names: { stddev: true, seed: true, ...layerOptions } },
+  GaussianNoise,
+);
+takesArguments<GaussianDropoutArguments>(
+  { positional: ['rate'], names: { rate: true, seed: true, ...layerOptions } },
+  GaussianDropout,
+);

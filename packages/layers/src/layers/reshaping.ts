@@ -1,6 +1,6 @@
 // Layers that move values: shapes, order of axes, padding, repetition.
 import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
-import { showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import {
@@ -14,7 +14,6 @@ import {
   fail,
   type Size2D,
   values,
-  withFirst,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -23,9 +22,16 @@ function product(shape: PartialShape): number | null {
   return shape.reduce<number | null>((n, d) => (n === null || d === null ? null : n * d), 1);
 }
 
+export interface FlattenOptions extends LayerOptions {
+  /** `channelsLast`, the only one. */
+  readonly dataFormat?: 'channelsLast' | null;
+}
+
 /** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input. */
 export class Flatten extends Layer {
-  constructor(options: LayerOptions & { readonly dataFormat?: 'channelsLast' } = {}) {
+  constructor(dataFormat?: 'channelsLast' | null | FlattenOptions, options?: FlattenOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<FlattenOptions>(Flatten, new.target, args);
     super(options);
     checkDataFormat(this, options.dataFormat);
   }
@@ -43,13 +49,22 @@ export class Flatten extends Layer {
   }
 }
 
+/** All arguments of `Reshape`, by name. */
+export interface ReshapeArguments extends LayerOptions {
+  /** Without the batch; one dimension may be -1. */
+  readonly targetShape: Shape;
+}
+
 /** Each example in another shape of the same size; one dimension may be -1, which is found from the rest. */
 export class Reshape extends Layer {
   readonly targetShape: Shape;
 
   /** @param targetShape without the batch: `new Reshape([7, 7, -1])`. */
-  constructor(targetShape: Shape, options: LayerOptions = {}) {
+  constructor(targetShape: Shape | ReshapeArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ReshapeArguments>(Reshape, new.target, args);
     super(options);
+    const { targetShape } = options;
     const ok =
       Array.isArray(targetShape) && targetShape.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));
     if (!ok || targetShape.filter((d) => d === -1).length > 1) {
@@ -85,12 +100,20 @@ export class Reshape extends Layer {
   }
 }
 
+/** All arguments of `Permute`, by name. */
+export interface PermuteArguments extends LayerOptions {
+  readonly dims: readonly number[];
+}
+
 /** The axes of each example in another order, counted from 1: `new Permute([2, 1])` makes [batch, b, a] of [batch, a, b]. */
 export class Permute extends Layer {
   readonly dims: readonly number[];
 
-  constructor(dims: readonly number[], options: LayerOptions = {}) {
+  constructor(dims: readonly number[] | PermuteArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<PermuteArguments>(Permute, new.target, args);
     super(options);
+    const { dims } = options;
     if (!Array.isArray(dims) || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
       fail(this, `needs the numbers 1 … n in some order, got ${show(dims)}`);
     }
@@ -116,12 +139,20 @@ export class Permute extends Layer {
   }
 }
 
+/** All arguments of `RepeatVector`, by name. */
+export interface RepeatVectorArguments extends LayerOptions {
+  readonly n: number;
+}
+
 /** Each example n times: [batch, features] becomes [batch, n, features]. */
 export class RepeatVector extends Layer {
   readonly n: number;
 
-  constructor(n: number, options: LayerOptions = {}) {
+  constructor(n: number | RepeatVectorArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<RepeatVectorArguments>(RepeatVector, new.target, args);
     super(options);
+    const { n } = options;
     this.n = checkInteger(this, 'n', n);
   }
   override call(inputs: Tensor): Tensor {
@@ -157,8 +188,9 @@ export interface ZeroPadding2DOptions extends LayerOptions {
 export class ZeroPadding2D extends Layer {
   readonly padding: readonly [readonly [number, number], readonly [number, number]];
 
-  constructor(padding?: Margin2D | ZeroPadding2DOptions, rest: ZeroPadding2DOptions = {}) {
-    const options = withFirst('padding', padding, rest);
+  constructor(padding?: Margin2D | null | ZeroPadding2DOptions, options?: ZeroPadding2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ZeroPadding2DOptions>(ZeroPadding2D, new.target, args);
     super(options);
     const margin = options.padding ?? 1;
     if (typeof margin !== 'number' && (!Array.isArray(margin) || margin.length !== 2)) {
@@ -202,11 +234,12 @@ export interface UpSampling2DOptions extends LayerOptions {
 export class UpSampling2D extends Layer {
   readonly size: readonly [height: number, width: number];
 
-  constructor(size?: Size2D | UpSampling2DOptions, rest: UpSampling2DOptions = {}) {
-    const options = withFirst('size', size, rest);
+  constructor(size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args);
     super(options);
     this.size = checkPair(this, 'size', options.size ?? 2);
-    const { interpolation = 'nearest' } = options;
+    const interpolation = options.interpolation ?? 'nearest';
     if (interpolation !== 'nearest') {
       fail(this, `knows the interpolation 'nearest' only, got ${show(interpolation)}`);
     }
@@ -232,10 +265,28 @@ export class UpSampling2D extends Layer {
   }
 }
 builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
-takesOptions<LayerOptions>(layerOptions, Reshape, Permute, RepeatVector);
-takesOptions<LayerOptions & { dataFormat?: 'channelsLast' }>({ ...layerOptions, dataFormat: true }, Flatten);
-takesOptions<ZeroPadding2DOptions>({ ...layerOptions, padding: true, dataFormat: true }, ZeroPadding2D);
-takesOptions<UpSampling2DOptions>(
-  { ...layerOptions, size: true, interpolation: true, dataFormat: true },
+takesArguments<ReshapeArguments>(
+  { positional: ['targetShape'], names: { targetShape: true, ...layerOptions } },
+  Reshape,
+);
+takesArguments<PermuteArguments>({ positional: ['dims'], names: { dims: true, ...layerOptions } }, Permute);
+takesArguments<RepeatVectorArguments>(
+  { positional: ['n'], names: { n: true, ...layerOptions } },
+  RepeatVector,
+);
+takesArguments<FlattenOptions>(
+  { positional: ['dataFormat'], required: 0, names: { dataFormat: true, ...layerOptions } },
+  Flatten,
+);
+takesArguments<ZeroPadding2DOptions>(
+  { positional: ['padding'], required: 0, names: { padding: true, dataFormat: true, ...layerOptions } },
+  ZeroPadding2D,
+);
+takesArguments<UpSampling2DOptions>(
+  {
+    positional: ['size'],
+    required: 0,
+    names: { size: true, dataFormat: true, interpolation: true, ...layerOptions },
+  },
   UpSampling2D,
 );

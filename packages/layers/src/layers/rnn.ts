@@ -10,13 +10,14 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
+  argumentsOf,
   knownSize,
   lifted,
   type OptionNames,
   outsideScopes,
   sameShape,
   showShape,
-  takesOptions,
+  takesArguments,
   toTensor,
 } from '@eagre/core/internal';
 import {
@@ -48,6 +49,12 @@ export interface RNNOptions extends LayerOptions {
   readonly activityRegularizer?: RegularizerLike | null;
 }
 
+/** All arguments of `RNN`, by name. */
+export interface RNNArguments extends RNNOptions {
+  /** A cell, or several that are stacked. */
+  readonly cell: RecurrentCell | readonly RecurrentCell[];
+}
+
 /**
  * Runs a cell, or several stacked, over a sequence [batch, time, features]. The states before the first step are zeros, or come
  * as `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
@@ -65,7 +72,9 @@ export class RNN extends Layer {
   // Whether the next call may be of another batch size.
   #forgotten = false;
 
-  constructor(cell: RecurrentCell | readonly RecurrentCell[], options: RNNOptions = {}) {
+  constructor(cell: RecurrentCell | readonly RecurrentCell[] | RNNArguments, options?: RNNOptions);
+  constructor(...args: readonly unknown[]) {
+    const { cell, ...options } = argumentsOf<RNNArguments>(RNN, new.target, args);
     super(options);
     this.cell = Array.isArray(cell) ? new StackedRNNCells(cell) : (cell as RecurrentCell);
     if (!(this.cell instanceof Layer) || this.cell.stateSize === undefined) {
@@ -249,12 +258,12 @@ export interface Sequence {
 }
 builtin(RNN);
 
-export const rnnOptions: OptionNames<RNNOptions> = {
-  ...layerOptions,
+export const rnnNames: OptionNames<RNNOptions> = {
   returnSequences: true,
   returnState: true,
   goBackwards: true,
   stateful: true,
   activityRegularizer: true,
+  ...layerOptions,
 };
-takesOptions<RNNOptions>(rnnOptions, RNN);
+takesArguments<RNNArguments>({ positional: ['cell'], names: { cell: true, ...rnnNames } }, RNN);

@@ -1,17 +1,25 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
 import { type Config, fail, floats } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
 import { layerOptions } from './weights.ts';
 
+/** All arguments of `StackedRNNCells`, by name. */
+export interface StackedRNNCellsArguments extends LayerOptions {
+  readonly cells: readonly RecurrentCell[];
+}
+
 /** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
 export class StackedRNNCells extends Layer {
   readonly cells: readonly RecurrentCell[];
 
-  constructor(cells: readonly RecurrentCell[], options: LayerOptions = {}) {
+  constructor(cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<StackedRNNCellsArguments>(StackedRNNCells, new.target, args);
     super(options);
+    const { cells } = options;
     const isCell = (cell: unknown): boolean =>
       cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
     if (!Array.isArray(cells) || cells.length === 0 || !cells.every(isCell))
@@ -69,4 +77,7 @@ export class StackedRNNCells extends Layer {
   }
 }
 builtin(StackedRNNCells);
-takesOptions<LayerOptions>(layerOptions, StackedRNNCells);
+takesArguments<StackedRNNCellsArguments>(
+  { positional: ['cells'], names: { cells: true, ...layerOptions } },
+  StackedRNNCells,
+);

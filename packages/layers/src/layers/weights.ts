@@ -27,17 +27,18 @@ export const layerOptions: OptionNames<LayerOptions> = {
   dtype: true,
   inputShape: true,
 };
-export const kernelOptions: OptionNames<KernelOptions> = {
-  kernelInitializer: true,
-  kernelRegularizer: true,
-  kernelConstraint: true,
-};
-export const biasOptions: OptionNames<BiasOptions> = {
-  useBias: true,
-  biasInitializer: true,
-  biasRegularizer: true,
-  biasConstraint: true,
-};
+
+type WeightNames<W extends string> = Readonly<
+  Record<`${W}Initializer` | `${W}Regularizer` | `${W}Constraint`, true>
+>;
+
+/** The options of weights in Keras's order: their initializers, then their regularizers, then their constraints. */
+export function weightNames<W extends string>(...weights: readonly W[]): WeightNames<W> {
+  const names = ['Initializer', 'Regularizer', 'Constraint'].flatMap((part) =>
+    weights.map((weight) => `${weight}${part}`),
+  );
+  return Object.fromEntries(names.map((name) => [name, true])) as WeightNames<W>;
+}
 
 /** How a weight is made: what `addWeight` takes beside name and shape. */
 export interface Recipe {

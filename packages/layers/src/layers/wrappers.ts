@@ -1,6 +1,6 @@
 // Layers around a layer.
 import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
-import { showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
 import {
   builtin,
   type CallOptions,
@@ -21,7 +21,12 @@ export interface BidirectionalOptions extends LayerOptions {
   /** How the outputs of both directions are joined; `concat` unless said, `null` for a list of both. */
   readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
   /** Runs from the end; a copy of the layer unless said. */
-  readonly backwardLayer?: RNN;
+  readonly backwardLayer?: RNN | null;
+}
+
+/** All arguments of `Bidirectional`, by name. */
+export interface BidirectionalArguments extends BidirectionalOptions {
+  readonly layer: RNN;
 }
 
 /** Runs copies of a recurrent layer from both ends of the sequence and joins their outputs, step by step. */
@@ -30,11 +35,14 @@ export class Bidirectional extends Layer {
   readonly forwardLayer: RNN;
   readonly backwardLayer: RNN;
 
-  constructor(layer: RNN, options: BidirectionalOptions = {}) {
+  constructor(layer: RNN | BidirectionalArguments, options?: BidirectionalOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
     super(options);
+    const { layer } = options;
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
     const { mergeMode = 'concat', backwardLayer } = options;
-    if (backwardLayer !== undefined && !(backwardLayer instanceof RNN))
+    if (backwardLayer !== undefined && backwardLayer !== null && !(backwardLayer instanceof RNN))
       fail(this, 'needs a recurrent backwardLayer');
     if (mergeMode !== null && !['concat', 'sum', 'mul', 'ave'].includes(mergeMode)) {
       fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(mergeMode)}`);
@@ -135,12 +143,20 @@ export class Bidirectional extends Layer {
   }
 }
 
+/** All arguments of `TimeDistributed`, by name. */
+export interface TimeDistributedArguments extends LayerOptions {
+  readonly layer: Layer;
+}
+
 /** Applies a layer to every step of a sequence [batch, time, …] alike. */
 export class TimeDistributed extends Layer {
   readonly layer: Layer;
 
-  constructor(layer: Layer, options: LayerOptions = {}) {
+  constructor(layer: Layer | TimeDistributedArguments, options?: LayerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args);
     super(options);
+    const { layer } = options;
     if (!(layer instanceof Layer)) fail(this, 'needs a layer');
     this.layer = layer;
   }
@@ -174,5 +190,11 @@ export class TimeDistributed extends Layer {
   }
 }
 builtin(Bidirectional, TimeDistributed);
-takesOptions<BidirectionalOptions>({ ...layerOptions, mergeMode: true, backwardLayer: true }, Bidirectional);
-takesOptions<LayerOptions>(layerOptions, TimeDistributed);
+takesArguments<BidirectionalArguments>(
+  { positional: ['layer'], names: { layer: true, mergeMode: true, backwardLayer: true, ...layerOptions } },
+  Bidirectional,
+);
+takesArguments<TimeDistributedArguments>(
+  { positional: ['layer'], names: { layer: true, ...layerOptions } },
+  TimeDistributed,
+);

@@ -1,18 +1,29 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { type OptionNames, snakeCase, takesOptions, toTensor } from '@eagre/core/internal';
+import { argumentsOf, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
 import * as functions from './functions.ts';
-import { Loss, type LossOptions, type SampleWeightOptions } from './loss.ts';
+import { Loss, type LossOptions, lossNames, type ReductionName, type SampleWeight } from './loss.ts';
 
 /** A loss of the user's: a function of targets and predictions. */
 export type UserLoss = (yTrue: Tensor, yPred: Tensor) => Tensor;
+
+/** All arguments of `LossFunctionWrapper`, by name. */
+export interface LossFunctionWrapperArguments extends LossOptions {
+  readonly fn: UserLoss;
+}
 
 /** A loss out of a function that gives the losses of the examples. */
 export class LossFunctionWrapper extends Loss {
   readonly fn: UserLoss;
 
-  constructor(fn: UserLoss, options: LossOptions = {}) {
+  constructor(fn: UserLoss | LossFunctionWrapperArguments, options?: LossOptions);
+  constructor(...args: readonly unknown[]) {
+    const { fn, ...options } = argumentsOf<LossFunctionWrapperArguments>(
+      LossFunctionWrapper,
+      new.target,
+      args,
+    );
     if (typeof fn !== 'function')
       throw new InvalidArgumentError(`expected a function of (yTrue, yPred), got ${String(fn)}`, 'Loss');
     super({ ...options, name: options.name ?? (fn.name === '' ? 'loss' : snakeCase(fn.name)) });
@@ -25,8 +36,12 @@ export class LossFunctionWrapper extends Loss {
 
 /** The losses below: nothing that they make on the way stays in memory. */
 abstract class BuiltInLoss extends Loss {
-  protected override invoke(yTrue: TensorLike, yPred: TensorLike, options?: SampleWeightOptions): Tensor {
-    return scope(() => super.invoke(yTrue, yPred, options));
+  constructor(reduction?: ReductionName | null | LossOptions, options?: LossOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<LossOptions>(new.target, new.target, args));
+  }
+  protected override invoke(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): Tensor {
+    return scope(() => super.invoke(yTrue, yPred, weight));
   }
 }
 
@@ -66,7 +81,9 @@ export interface HuberOptions extends LossOptions {
 /** Quadratic near 0, linear further out: see `losses.huber`. */
 export class Huber extends BuiltInLoss {
   readonly delta: number;
-  constructor(options: HuberOptions = {}) {
+  constructor(delta?: number | null | HuberOptions, options?: HuberOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<HuberOptions>(Huber, new.target, args);
     super({ name: 'huber_loss', ...options });
     this.delta = options.delta ?? 1;
   }
@@ -87,8 +104,9 @@ export class LogCosh extends BuiltInLoss {
 
 /** Σ yTrue · log(yTrue / yPred): see `losses.klDivergence`. */
 export class KLDivergence extends BuiltInLoss {
-  constructor(options: LossOptions = {}) {
-    super({ name: 'kl_divergence', ...options });
+  constructor(reduction?: ReductionName | null | LossOptions, options?: LossOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ name: 'kl_divergence', ...argumentsOf<LossOptions>(KLDivergence, new.target, args) });
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
     return functions.klDivergence(yTrue, yPred);
@@ -130,7 +148,9 @@ export interface CosineSimilarityOptions extends LossOptions {
 /** The negative cosine of the angle between targets and predictions: see `losses.cosineSimilarity`. */
 export class CosineSimilarity extends BuiltInLoss {
   readonly axis: number;
-  constructor(options: CosineSimilarityOptions = {}) {
+  constructor(axis?: number | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
     super(options);
     this.axis = options.axis ?? -1;
   }
@@ -142,11 +162,16 @@ export class CosineSimilarity extends BuiltInLoss {
   }
 }
 
+export type CrossentropyLossOptions = LossOptions & CrossentropyOptions;
+export type SparseCrossentropyLossOptions = LossOptions & SparseCrossentropyOptions;
+
 abstract class Crossentropy extends BuiltInLoss {
   readonly fromLogits: boolean;
   readonly labelSmoothing: number;
   readonly axis: number;
-  constructor(options: LossOptions & CrossentropyOptions = {}) {
+  constructor(fromLogits?: boolean | null | CrossentropyLossOptions, options?: CrossentropyLossOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<CrossentropyLossOptions>(new.target, new.target, args);
     super(options);
     this.fromLogits = options.fromLogits ?? false;
     this.labelSmoothing = options.labelSmoothing ?? 0;
@@ -180,7 +205,16 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   readonly fromLogits: boolean;
   readonly ignoreClass: number | null;
   readonly axis: number;
-  constructor(options: LossOptions & SparseCrossentropyOptions = {}) {
+  constructor(
+    fromLogits?: boolean | null | SparseCrossentropyLossOptions,
+    options?: SparseCrossentropyLossOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<SparseCrossentropyLossOptions>(
+      SparseCategoricalCrossentropy,
+      new.target,
+      args,
+    );
     super(options);
     this.fromLogits = options.fromLogits ?? false;
     this.ignoreClass = options.ignoreClass ?? null;
@@ -201,9 +235,8 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   }
 }
 
-const lossOptions: OptionNames<LossOptions> = { reduction: true, name: true, dtype: true };
-takesOptions<LossOptions>(
-  lossOptions,
+takesArguments<LossOptions>(
+  { positional: ['reduction'], required: 0, names: lossNames },
   MeanSquaredError,
   MeanAbsoluteError,
   MeanAbsolutePercentageError,
@@ -214,16 +247,33 @@ takesOptions<LossOptions>(
   Hinge,
   SquaredHinge,
   CategoricalHinge,
+);
+takesArguments<LossFunctionWrapperArguments>(
+  { positional: ['fn'], names: { fn: true, ...lossNames } },
   LossFunctionWrapper,
 );
-takesOptions<HuberOptions>({ ...lossOptions, delta: true }, Huber);
-takesOptions<CosineSimilarityOptions>({ ...lossOptions, axis: true }, CosineSimilarity);
-takesOptions<LossOptions & CrossentropyOptions>(
-  { ...lossOptions, fromLogits: true, labelSmoothing: true, axis: true },
+takesArguments<HuberOptions>(
+  { positional: ['delta'], required: 0, names: { delta: true, ...lossNames } },
+  Huber,
+);
+takesArguments<CosineSimilarityOptions>(
+  { positional: ['axis'], required: 0, names: { axis: true, ...lossNames } },
+  CosineSimilarity,
+);
+takesArguments<CrossentropyLossOptions>(
+  {
+    positional: ['fromLogits'],
+    required: 0,
+    names: { fromLogits: true, labelSmoothing: true, axis: true, ...lossNames },
+  },
   BinaryCrossentropy,
   CategoricalCrossentropy,
 );
-takesOptions<LossOptions & SparseCrossentropyOptions>(
-  { ...lossOptions, fromLogits: true, ignoreClass: true, axis: true },
+takesArguments<SparseCrossentropyLossOptions>(
+  {
+    positional: ['fromLogits'],
+    required: 0,
+    names: { fromLogits: true, ignoreClass: true, reduction: true, axis: true, name: true, dtype: true },
+  },
   SparseCategoricalCrossentropy,
 );

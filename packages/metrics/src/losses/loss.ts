@@ -1,13 +1,18 @@
 import { type DType, InvalidArgumentError, scope, Tensor, type TensorLike } from '@eagre/core';
 import {
+  argumentsOf,
   Callable,
-  checkOptionsOf,
+  checkOptionNames,
+  checkText,
   differs,
   inGraphScope,
+  isPlain,
+  type OptionNames,
   sameShape,
   shown,
   showShape,
   snakeCase,
+  takesArguments,
   toTensor,
 } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
@@ -27,8 +32,8 @@ export const Reduction: {
 } = { AUTO: 'sumOverBatchSize', SUM_OVER_BATCH_SIZE: 'sumOverBatchSize', SUM: 'sum', NONE: 'none' };
 
 export interface LossOptions {
-  readonly reduction?: ReductionName;
-  readonly name?: string;
+  readonly reduction?: ReductionName | null;
+  readonly name?: string | null;
   /** Compute in that dtype; that of the predictions unless given. */
   readonly dtype?: 'float32' | 'float64' | null;
 }
@@ -36,6 +41,19 @@ export interface SampleWeightOptions {
   /** A factor for each loss: a number, `[batch]`, or one for each place. */
   readonly sampleWeight?: TensorLike | null;
 }
+
+/** Weights by position, or by name. */
+export type SampleWeight = TensorLike | SampleWeightOptions | null;
+
+/** The weights in either form; null for none. @throws InvalidArgumentError for options of another name */
+export function weightOf(given: SampleWeight | undefined, what: string): TensorLike | null {
+  if (!isPlain(given)) return (given as TensorLike | undefined) ?? null;
+  checkOptionNames<SampleWeightOptions>(given, { sampleWeight: true }, what);
+  return (given as SampleWeightOptions).sampleWeight ?? null;
+}
+
+/** @internal Keras's order, but for those that come before. */
+export const lossNames: OptionNames<LossOptions> = { reduction: true, name: true, dtype: true };
 
 const reductions: readonly ReductionName[] = [
   'sumOverBatchSize',
@@ -57,7 +75,7 @@ function standardize(reduction: string | null, loss: string): ReductionName {
 }
 
 /**
- * Base of losses. A loss is called as `loss(yTrue, yPred, { sampleWeight })` and gives a scalar, unless its reduction is
+ * Base of losses. A loss is called as `loss(yTrue, yPred, { sampleWeight })`, or `loss(yTrue, yPred, sampleWeight)`, and gives a scalar, unless its reduction is
  * `'none'`. To make your own, extend it and write `call`, which gives a loss for each example:
  *
  *     class Quartic extends tf.losses.Loss {
@@ -69,9 +87,11 @@ export abstract class Loss extends Callable {
   readonly reduction: ReductionName;
   readonly dtype: 'float32' | 'float64' | null;
 
-  constructor(options: LossOptions = {}) {
+  constructor(options?: LossOptions);
+  constructor(...args: readonly unknown[]) {
     super();
-    checkOptionsOf(new.target, options);
+    const options = argumentsOf<LossOptions>(Loss, new.target, args);
+    checkName(options.name, new.target.name);
     this.name = options.name ?? snakeCase(new.target.name);
     this.reduction = standardize(
       options.reduction === undefined ? 'sumOverBatchSize' : options.reduction,
@@ -92,7 +112,8 @@ export abstract class Loss extends Callable {
     return null;
   }
 
-  protected override invoke(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): Tensor {
+  protected override invoke(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): Tensor {
+    const sampleWeight = weightOf(weight, this.name);
     return inGraphScope(this.name, () => {
       const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
       const t = this.targets(yTrue, p.dtype);
@@ -102,9 +123,7 @@ export abstract class Loss extends Callable {
           `a loss gives a tensor with a number for each example, got ${shown(losses)}`,
           this.name,
         );
-      return scope(() =>
-        reduceWeighted(losses, options.sampleWeight ?? null, this.mask(t, p), this.reduction),
-      );
+      return scope(() => reduceWeighted(losses, sampleWeight, this.mask(t, p), this.reduction));
     });
   }
 
@@ -114,7 +133,13 @@ export abstract class Loss extends Callable {
   }
 }
 export interface Loss {
-  (yTrue: TensorLike, yPred: TensorLike, options?: SampleWeightOptions): Tensor;
+  (yTrue: TensorLike, yPred: TensorLike, sampleWeight?: SampleWeight): Tensor;
+}
+takesArguments<LossOptions>({ names: lossNames }, Loss);
+
+/** @throws InvalidArgumentError for a name that is no string. */
+export function checkName(name: unknown, what: string): void {
+  if (name !== undefined && name !== null) checkText(name, 'name', what);
 }
 
 /** Weights of whole examples beside several losses each: `[batch]` as `[batch, 1]`. */

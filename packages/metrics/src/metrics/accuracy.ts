@@ -1,7 +1,15 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
-import { differs, isInteger, sameShape, showShape, takesOptions, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  differs,
+  isInteger,
+  sameShape,
+  showShape,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { alike, as, given, predictions, sameRank, tidy } from '../arrange.ts';
-import { type MetricOptions, metricOptions, named } from './metric.ts';
+import { type MetricOptions, metricNames } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
 
 function matches(a: Tensor, b: Tensor, name: string): Tensor {
@@ -89,34 +97,44 @@ export const sparseTopKCategoricalAccuracy: (
   return inTopK(labels(yTrue, p), p, k, 'sparseTopKCategoricalAccuracy');
 });
 
+export interface BinaryAccuracyOptions extends MetricOptions {
+  /** Predictions above it are positive; 0.5 unless given. */
+  readonly threshold?: number;
+}
+
 /** How often predictions are equal to targets. */
 export class Accuracy extends BuiltInMean {
-  constructor(name?: string | MetricOptions, options?: MetricOptions) {
-    super(accuracy, { name: 'accuracy', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(Accuracy, new.target, args);
+    super(accuracy, { name: 'accuracy', ...given });
   }
 }
 
 /** How often predictions above `threshold` (0.5) and below go with targets of 1 and 0. */
 export class BinaryAccuracy extends BuiltInMean<{ readonly threshold: number }> {
-  constructor(
-    name?: string | (MetricOptions & { readonly threshold?: number }),
-    options?: MetricOptions & { readonly threshold?: number },
-  ) {
-    super(binaryAccuracy, { name: 'binary_accuracy', threshold: 0.5, ...named(name, options) });
+  constructor(name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<BinaryAccuracyOptions>(BinaryAccuracy, new.target, args);
+    super(binaryAccuracy, { name: 'binary_accuracy', threshold: 0.5, ...given });
   }
 }
 
 /** How often the largest prediction is at the place of the largest target (of one-hot targets). */
 export class CategoricalAccuracy extends BuiltInMean {
-  constructor(name?: string | MetricOptions, options?: MetricOptions) {
-    super(categoricalAccuracy, { name: 'categorical_accuracy', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(CategoricalAccuracy, new.target, args);
+    super(categoricalAccuracy, { name: 'categorical_accuracy', ...given });
   }
 }
 
 /** How often the largest prediction is at the label. */
 export class SparseCategoricalAccuracy extends BuiltInMean {
-  constructor(name?: string | MetricOptions, options?: MetricOptions) {
-    super(sparseCategoricalAccuracy, { name: 'sparse_categorical_accuracy', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(SparseCategoricalAccuracy, new.target, args);
+    super(sparseCategoricalAccuracy, { name: 'sparse_categorical_accuracy', ...given });
   }
 }
 
@@ -127,18 +145,22 @@ export interface TopKOptions extends MetricOptions {
 
 /** How often the class of a one-hot target is among the k largest predictions. */
 export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
-  constructor(name?: string | TopKOptions, options?: TopKOptions) {
-    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', k: 5, ...named(name, options) });
+  constructor(k?: number | null | TopKOptions, options?: TopKOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<TopKOptions>(TopKCategoricalAccuracy, new.target, args);
+    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', k: 5, ...given });
   }
 }
 
 /** How often the label is among the k largest predictions. */
 export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
-  constructor(name?: string | TopKOptions, options?: TopKOptions) {
+  constructor(k?: number | null | TopKOptions, options?: TopKOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<TopKOptions>(SparseTopKCategoricalAccuracy, new.target, args);
     super(sparseTopKCategoricalAccuracy, {
       name: 'sparse_top_k_categorical_accuracy',
       k: 5,
-      ...named(name, options),
+      ...given,
     });
   }
 }
@@ -167,10 +189,18 @@ export function resolveAccuracy(
   }
 }
 
-takesOptions<MetricOptions>(metricOptions, Accuracy, CategoricalAccuracy, SparseCategoricalAccuracy);
-takesOptions<MetricOptions & { threshold?: number }>({ ...metricOptions, threshold: true }, BinaryAccuracy);
-takesOptions<TopKOptions>(
-  { ...metricOptions, k: true },
+takesArguments<MetricOptions>(
+  { positional: ['name'], required: 0, names: metricNames },
+  Accuracy,
+  CategoricalAccuracy,
+  SparseCategoricalAccuracy,
+);
+takesArguments<BinaryAccuracyOptions>(
+  { positional: ['name'], required: 0, names: { ...metricNames, threshold: true } },
+  BinaryAccuracy,
+);
+takesArguments<TopKOptions>(
+  { positional: ['k'], required: 0, names: { k: true, ...metricNames } },
   TopKCategoricalAccuracy,
   SparseTopKCategoricalAccuracy,
 );

@@ -9,11 +9,11 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
-import type { SampleWeightOptions } from '../losses/loss.ts';
+import { type SampleWeight, weightOf } from '../losses/loss.ts';
 import { confusion } from './confusion.ts';
-import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
+import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface AUCOptions extends MetricOptions {
   /** How many thresholds, evenly spaced from 0 to 1; 200 unless given. */
@@ -43,16 +43,18 @@ export class AUC extends Metric {
   readonly falseNegatives: Variable;
   readonly #given: readonly number[] | null;
 
-  constructor(name?: string | AUCOptions, rest?: AUCOptions) {
-    const options = named(name, rest);
-    super(options);
+  constructor(numThresholds?: number | null | AUCOptions, options?: AUCOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<AUCOptions>(AUC, new.target, args);
+    super(given);
     const {
       thresholds = null,
-      numThresholds = 200,
+      numThresholds: number,
       curve = 'ROC',
       summationMethod = 'interpolation',
       fromLogits = false,
-    } = options;
+    } = given;
+    const numThresholds = number ?? 200;
     if (!['ROC', 'PR'].includes(curve))
       throw new InvalidArgumentError(`curve must be 'ROC' or 'PR', got '${curve}'`, this.name);
     if (!['interpolation', 'minoring', 'majoring'].includes(summationMethod)) {
@@ -90,12 +92,12 @@ export class AUC extends Metric {
     this.falseNegatives = weight('false_negatives');
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const given = as(predictions(yPred), this.dtype);
       const p = this.fromLogits ? given.sigmoid() : given;
       const limits = constant([...this.thresholds], this.dtype);
-      const counts = confusion(yTrue, p, limits, options.sampleWeight ?? null, {}, this.name);
+      const counts = confusion(yTrue, p, limits, weightOf(weight, this.name), {}, this.name);
       this.truePositives.assignAdd(counts.truePositives);
       this.falsePositives.assignAdd(counts.falsePositives);
       this.trueNegatives.assignAdd(counts.trueNegatives);
@@ -165,14 +167,18 @@ function interpolatedPrecision(tp: Variable, fp: Variable, fn: Variable): Tensor
     .sum();
 }
 
-takesOptions<AUCOptions>(
+takesArguments<AUCOptions>(
   {
-    ...metricOptions,
-    numThresholds: true,
-    thresholds: true,
-    curve: true,
-    summationMethod: true,
-    fromLogits: true,
+    positional: ['numThresholds'],
+    required: 0,
+    names: {
+      numThresholds: true,
+      curve: true,
+      summationMethod: true,
+      ...metricNames,
+      thresholds: true,
+      fromLogits: true,
+    },
   },
   AUC,
 );

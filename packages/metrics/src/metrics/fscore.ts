@@ -7,10 +7,10 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { type OptionNames, sameShape, showShape, takesOptions } from '@eagre/core/internal';
+import { argumentsOf, sameShape, showShape, takesArguments } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
-import type { SampleWeightOptions } from '../losses/loss.ts';
-import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
+import { type SampleWeight, weightOf } from '../losses/loss.ts';
+import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface F1ScoreOptions extends MetricOptions {
   /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
@@ -40,8 +40,13 @@ export class FBetaScore extends Metric {
   readonly threshold: number | null;
   protected counts: Counts | null = null;
 
-  constructor(name?: string | FBetaScoreOptions, options?: FBetaScoreOptions) {
-    const all = { name: 'fbeta_score', ...named(name, options) };
+  constructor(
+    average?: 'micro' | 'macro' | 'weighted' | null | FBetaScoreOptions,
+    options?: FBetaScoreOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<FBetaScoreOptions>(FBetaScore, new.target, args);
+    const all = { name: 'fbeta_score', ...given };
     super(all);
     const { average = null, beta = 1, threshold = null } = all;
     if (average !== null && !['micro', 'macro', 'weighted'].includes(average)) {
@@ -59,7 +64,7 @@ export class FBetaScore extends Metric {
     this.threshold = threshold;
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const scores = as(predictions(yPred), this.dtype);
       const t = alike(yTrue, this.dtype);
@@ -76,7 +81,7 @@ export class FBetaScore extends Metric {
             scores.greaterEqual(scores.max(-1, { keepdims: true })).logicalAnd(scores.abs().greater(1e-9))
           : scores.greater(this.threshold);
       const p = positive.cast(this.dtype);
-      const { sampleWeight = null } = options;
+      const sampleWeight = weightOf(weight, this.name);
       const weights = sampleWeight === null ? null : alike(sampleWeight, this.dtype).expandDims(-1);
       const total = (x: Tensor): Tensor =>
         (weights === null ? x : x.mul(weights)).sum(this.average === 'micro' ? null : 0);
@@ -122,8 +127,10 @@ export class FBetaScore extends Metric {
 
 /** The harmonic mean of precision and recall, 2 · p · r / (p + r). */
 export class F1Score extends FBetaScore {
-  constructor(name?: string | F1ScoreOptions, options?: F1ScoreOptions) {
-    super({ name: 'f1_score', ...named(name, options) });
+  constructor(average?: 'micro' | 'macro' | 'weighted' | null | F1ScoreOptions, options?: F1ScoreOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<F1ScoreOptions>(F1Score, new.target, args);
+    super({ name: 'f1_score', ...given });
   }
   override getConfig(): Record<string, unknown> {
     const { beta: _, ...config } = super.getConfig();
@@ -131,6 +138,15 @@ export class F1Score extends FBetaScore {
   }
 }
 
-const f1Options: OptionNames<F1ScoreOptions> = { ...metricOptions, average: true, threshold: true };
-takesOptions<F1ScoreOptions>(f1Options, F1Score);
-takesOptions<FBetaScoreOptions>({ ...f1Options, beta: true }, FBetaScore);
+takesArguments<F1ScoreOptions>(
+  { positional: ['average'], required: 0, names: { average: true, threshold: true, ...metricNames } },
+  F1Score,
+);
+takesArguments<FBetaScoreOptions>(
+  {
+    positional: ['average'],
+    required: 0,
+    names: { average: true, beta: true, threshold: true, ...metricNames },
+  },
+  FBetaScore,
+);

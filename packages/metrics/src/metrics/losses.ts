@@ -1,58 +1,66 @@
 import { scope, type Tensor, type TensorLike } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from '../losses/functions.ts';
 import * as functions from '../losses/functions.ts';
-import type { SampleWeightOptions } from '../losses/loss.ts';
-import { type MetricOptions, metricOptions, named, update } from './metric.ts';
+import { type SampleWeight, weightOf } from '../losses/loss.ts';
+import { type MetricOptions, metricNames, update } from './metric.ts';
 import { Average, BuiltInMean } from './reduction.ts';
-
-type Options = string | MetricOptions;
 
 /** The mean of `losses.meanSquaredError`. */
 export class MeanSquaredError extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.meanSquaredError, { name: 'mean_squared_error', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(MeanSquaredError, new.target, args);
+    super(functions.meanSquaredError, { name: 'mean_squared_error', ...given });
   }
 }
 
 /** The mean of `losses.meanAbsoluteError`. */
 export class MeanAbsoluteError extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.meanAbsoluteError, { name: 'mean_absolute_error', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(MeanAbsoluteError, new.target, args);
+    super(functions.meanAbsoluteError, { name: 'mean_absolute_error', ...given });
   }
 }
 
 /** The mean of `losses.meanAbsolutePercentageError`. */
 export class MeanAbsolutePercentageError extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(MeanAbsolutePercentageError, new.target, args);
     super(functions.meanAbsolutePercentageError, {
       name: 'mean_absolute_percentage_error',
-      ...named(name, options),
+      ...given,
     });
   }
 }
 
 /** The mean of `losses.meanSquaredLogarithmicError`. */
 export class MeanSquaredLogarithmicError extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(MeanSquaredLogarithmicError, new.target, args);
     super(functions.meanSquaredLogarithmicError, {
       name: 'mean_squared_logarithmic_error',
-      ...named(name, options),
+      ...given,
     });
   }
 }
 
 /** The square root of the mean of (yTrue − yPred)². */
 export class RootMeanSquaredError extends Average {
-  constructor(name?: Options, options?: MetricOptions) {
-    super({ name: 'root_mean_squared_error', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(RootMeanSquaredError, new.target, args);
+    super({ name: 'root_mean_squared_error', ...given });
   }
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const p = as(predictions(yPred), this.dtype);
       const [t, q] = sameRank(alike(yTrue, p.dtype), p);
-      this.add(q.sub(t).square(), options.sampleWeight ?? null);
+      this.add(q.sub(t).square(), weightOf(weight, this.name));
     });
   }
   override result(): Tensor {
@@ -60,82 +68,102 @@ export class RootMeanSquaredError extends Average {
   }
 }
 
+export interface CosineSimilarityOptions extends MetricOptions {
+  /** The last unless given. */
+  readonly axis?: number;
+}
+
 /** The mean cosine of the angle between targets and predictions: 1 for the same direction. */
 export class CosineSimilarity extends BuiltInMean<{ readonly axis: number }> {
-  constructor(
-    name?: string | (MetricOptions & { readonly axis?: number }),
-    options?: MetricOptions & { readonly axis?: number },
-  ) {
+  constructor(name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
     const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis: number }): Tensor =>
       functions.cosineSimilarity(t, p, o).neg();
-    super(similarity, { name: 'cosine_similarity', axis: -1, ...named(name, options) });
+    super(similarity, { name: 'cosine_similarity', axis: -1, ...given });
   }
 }
 
 /** The mean of `losses.logCosh`. */
 export class LogCoshError extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.logCosh, { name: 'logcosh', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(LogCoshError, new.target, args);
+    super(functions.logCosh, { name: 'logcosh', ...given });
   }
 }
 
 /** The mean of `losses.klDivergence`. */
 export class KLDivergence extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.klDivergence, { name: 'kl_divergence', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(KLDivergence, new.target, args);
+    super(functions.klDivergence, { name: 'kl_divergence', ...given });
   }
 }
 
 /** The mean of `losses.poisson`. */
 export class Poisson extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.poisson, { name: 'poisson', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(Poisson, new.target, args);
+    super(functions.poisson, { name: 'poisson', ...given });
   }
 }
 
 /** The mean of `losses.hinge`. */
 export class Hinge extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.hinge, { name: 'hinge', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(Hinge, new.target, args);
+    super(functions.hinge, { name: 'hinge', ...given });
   }
 }
 
 /** The mean of `losses.squaredHinge`. */
 export class SquaredHinge extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.squaredHinge, { name: 'squared_hinge', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(SquaredHinge, new.target, args);
+    super(functions.squaredHinge, { name: 'squared_hinge', ...given });
   }
 }
 
 /** The mean of `losses.categoricalHinge`. */
 export class CategoricalHinge extends BuiltInMean {
-  constructor(name?: Options, options?: MetricOptions) {
-    super(functions.categoricalHinge, { name: 'categorical_hinge', ...named(name, options) });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(CategoricalHinge, new.target, args);
+    super(functions.categoricalHinge, { name: 'categorical_hinge', ...given });
   }
 }
 
-type CrossentropyMetric = MetricOptions & CrossentropyOptions;
+export type CrossentropyMetric = MetricOptions & CrossentropyOptions;
 const smoothed = { fromLogits: false, labelSmoothing: 0 };
 
 /** The mean of `losses.binaryCrossentropy`. */
 export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
-  constructor(name?: string | CrossentropyMetric, options?: CrossentropyMetric) {
+  constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<CrossentropyMetric>(BinaryCrossentropy, new.target, args);
     super(functions.binaryCrossentropy, {
       name: 'binary_crossentropy',
       ...smoothed,
-      ...named(name, options),
+      ...given,
     });
   }
 }
 
 /** The mean of `losses.categoricalCrossentropy`. */
 export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
-  constructor(name?: string | CrossentropyMetric, options?: CrossentropyMetric) {
+  constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<CrossentropyMetric>(CategoricalCrossentropy, new.target, args);
     super(functions.categoricalCrossentropy, {
       name: 'categorical_crossentropy',
       ...smoothed,
       axis: -1,
-      ...named(name, options),
+      ...given,
     });
   }
 }
@@ -144,24 +172,33 @@ export type SparseCrossentropyMetricOptions = MetricOptions & SparseCrossentropy
 
 /** The mean of `losses.sparseCategoricalCrossentropy`, without places of `ignoreClass`. */
 export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentropyOptions> {
-  constructor(name?: string | SparseCrossentropyMetricOptions, options?: SparseCrossentropyMetricOptions) {
+  constructor(
+    name?: string | null | SparseCrossentropyMetricOptions,
+    options?: SparseCrossentropyMetricOptions,
+  );
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<SparseCrossentropyMetricOptions>(
+      SparseCategoricalCrossentropy,
+      new.target,
+      args,
+    );
     const defaults = { fromLogits: false, ignoreClass: null, axis: -1 };
     super(functions.sparseCategoricalCrossentropy, {
       name: 'sparse_categorical_crossentropy',
       ...defaults,
-      ...named(name, options),
+      ...given,
     });
   }
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     const { ignoreClass = null } = this.fnOptions;
     if (ignoreClass === null) {
-      super.updateState(yTrue, yPred, options);
+      super.updateState(yTrue, yPred, weight);
       return;
     }
     update(() => {
       const p = predictions(yPred);
       const counts = as(functions.sparseLabels(yTrue, p, ignoreClass).valid as Tensor, this.dtype);
-      const { sampleWeight = null } = options;
+      const sampleWeight = weightOf(weight, this.name);
       const [valid, weights] =
         sampleWeight === null ? [counts, null] : sameRank(counts, alike(sampleWeight, this.dtype));
       const values = as(this.evaluate(yTrue, p), this.dtype);
@@ -170,8 +207,8 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
   }
 }
 
-takesOptions<MetricOptions>(
-  metricOptions,
+takesArguments<MetricOptions>(
+  { positional: ['name'], required: 0, names: metricNames },
   MeanSquaredError,
   MeanAbsoluteError,
   MeanAbsolutePercentageError,
@@ -184,13 +221,24 @@ takesOptions<MetricOptions>(
   SquaredHinge,
   CategoricalHinge,
 );
-takesOptions<MetricOptions & { axis?: number }>({ ...metricOptions, axis: true }, CosineSimilarity);
-takesOptions<CrossentropyMetric>(
-  { ...metricOptions, fromLogits: true, labelSmoothing: true, axis: true },
+takesArguments<CosineSimilarityOptions>(
+  { positional: ['name'], required: 0, names: { ...metricNames, axis: true } },
+  CosineSimilarity,
+);
+takesArguments<CrossentropyMetric>(
+  {
+    positional: ['name'],
+    required: 0,
+    names: { ...metricNames, fromLogits: true, labelSmoothing: true, axis: true },
+  },
   BinaryCrossentropy,
   CategoricalCrossentropy,
 );
-takesOptions<SparseCrossentropyMetricOptions>(
-  { ...metricOptions, fromLogits: true, ignoreClass: true, axis: true },
+takesArguments<SparseCrossentropyMetricOptions>(
+  {
+    positional: ['name'],
+    required: 0,
+    names: { ...metricNames, fromLogits: true, ignoreClass: true, axis: true },
+  },
   SparseCategoricalCrossentropy,
 );

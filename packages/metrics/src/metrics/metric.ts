@@ -12,15 +12,26 @@ import {
   Variable,
   zeros,
 } from '@eagre/core';
-import { callable, checkOptionsOf, context, type OptionNames, withoutTapes } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  callable,
+  context,
+  type OptionNames,
+  takesArguments,
+  withoutTapes,
+} from '@eagre/core/internal';
+import { checkName } from '../losses/loss.ts';
+
+/** What counts how much in an update: by position, or by name. */
+export type { SampleWeight } from '../losses/loss.ts';
 
 export interface MetricOptions {
-  readonly name?: string;
-  readonly dtype?: 'float32' | 'float64';
+  readonly name?: string | null;
+  readonly dtype?: 'float32' | 'float64' | null;
 }
 
 /** @internal */
-export const metricOptions: OptionNames<MetricOptions> = { name: true, dtype: true };
+export const metricNames: OptionNames<MetricOptions> = { name: true, dtype: true };
 
 /** The first value of a metric's variable. */
 export type WeightInitializer = 'zeros' | 'ones' | number | ((shape: Shape, dtype: DType) => TensorLike);
@@ -30,11 +41,6 @@ export interface MetricWeightOptions {
   readonly shape?: Shape;
   readonly initializer?: WeightInitializer;
   readonly dtype?: DType;
-}
-
-/** @internal Constructor arguments, of which the first may be just the name, as one object. */
-export function named<O extends { readonly name?: string }>(first: string | O | undefined, rest?: O): O {
-  return (typeof first === 'string' ? { ...rest, name: first } : { ...first, ...rest }) as O;
 }
 
 /**
@@ -56,13 +62,11 @@ export abstract class Metric extends Module implements Trackable {
   /** @internal Their names in checkpoints. */
   declare protected readonly _names: Map<string, Variable>;
 
-  constructor(options: string | MetricOptions = {}) {
-    const all = named<MetricOptions>(options);
-    checkOptionsOf(new.target, all);
-    const { name, dtype } = all;
-    if (name !== undefined && typeof name !== 'string')
-      throw new InvalidArgumentError(`name must be a string, got ${String(name)}`, new.target.name);
-    super(name === undefined ? {} : { name });
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const { name, dtype } = argumentsOf<MetricOptions>(Metric, new.target, args);
+    checkName(name, new.target.name);
+    super(name === undefined || name === null ? {} : { name });
     this.dtype = dtype ?? 'float32';
     Object.defineProperty(this, '_weights', { value: [] });
     Object.defineProperty(this, '_names', { value: new Map() });
@@ -140,6 +144,7 @@ export abstract class Metric extends Module implements Trackable {
     return this.result();
   }
 }
+takesArguments<MetricOptions>({ positional: ['name'], required: 0, names: metricNames }, Metric);
 export interface Metric {
   (...args: unknown[]): Tensor;
 }

@@ -114,11 +114,12 @@ test('variables of a metric: fields, initializers, metrics inside', () => {
   expect(inspect(new Mean())).toContain('Mean {');
 });
 
-test('names first, or options', () => {
+test('Keras’s first argument by position, all by name', () => {
   expect(new metrics.BinaryAccuracy('b', { threshold: 0.25 }).name).toBe('b');
   expect(new metrics.BinaryAccuracy('b', { threshold: 0.25 })([1, 0], [0.3, 0.1]).item()).toBe(1);
   expect(new metrics.BinaryAccuracy({ name: 'c' }).name).toBe('c');
-  expect(new metrics.AUC('roc').name).toBe('roc');
+  expect(new metrics.AUC({ name: 'roc' }).name).toBe('roc');
+  expect(new metrics.AUC(50).numThresholds).toBe(50);
   expect(new metrics.AUC().name).toBe('auc');
   expect(new Mean({ dtype: 'float64' })(constant([1, 2], 'float64')).dtype).toBe('float64');
 });

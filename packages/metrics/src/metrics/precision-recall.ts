@@ -6,11 +6,11 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { takesOptions } from '@eagre/core/internal';
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
-import type { SampleWeightOptions } from '../losses/loss.ts';
+import { type SampleWeight, weightOf } from '../losses/loss.ts';
 import { type Counts, confusion } from './confusion.ts';
-import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
+import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface PrecisionOptions extends MetricOptions {
   /** Predictions above it are positive; several give one result each. 0.5 unless given, or with `topK` none. */
@@ -41,11 +41,11 @@ abstract class Thresholded extends Metric {
     this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const p = as(predictions(yPred), this.dtype);
       const limits = constant([...this.thresholds], this.dtype);
-      this.count(confusion(yTrue, p, limits, options.sampleWeight ?? null, this, this.name));
+      this.count(confusion(yTrue, p, limits, weightOf(weight, this.name), this, this.name));
     });
   }
   protected abstract count(counts: Counts): void;
@@ -65,8 +65,10 @@ abstract class Thresholded extends Metric {
 /** The part of positive predictions that is right: truePositives / (truePositives + falsePositives). */
 export class Precision extends Thresholded {
   readonly falsePositives: Variable;
-  constructor(name?: string | PrecisionOptions, options?: PrecisionOptions) {
-    super(named(name, options));
+  constructor(thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<PrecisionOptions>(Precision, new.target, args);
+    super(given);
     this.falsePositives = this.addWeight({ name: 'false_positives', shape: [this.thresholds.length] });
   }
   protected override count(counts: Counts): void {
@@ -81,8 +83,10 @@ export class Precision extends Thresholded {
 /** The part of positive targets that is found: truePositives / (truePositives + falseNegatives). */
 export class Recall extends Thresholded {
   readonly falseNegatives: Variable;
-  constructor(name?: string | PrecisionOptions, options?: PrecisionOptions) {
-    super(named(name, options));
+  constructor(thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<PrecisionOptions>(Recall, new.target, args);
+    super(given);
     this.falseNegatives = this.addWeight({ name: 'false_negatives', shape: [this.thresholds.length] });
   }
   protected override count(counts: Counts): void {
@@ -94,8 +98,12 @@ export class Recall extends Thresholded {
   }
 }
 
-takesOptions<PrecisionOptions>(
-  { ...metricOptions, thresholds: true, topK: true, classId: true },
+takesArguments<PrecisionOptions>(
+  {
+    positional: ['thresholds'],
+    required: 0,
+    names: { thresholds: true, topK: true, classId: true, ...metricNames },
+  },
   Precision,
   Recall,
 );

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { outsideScopes, snakeCase, takesOptions, toTensor } from '@eagre/core/internal';
+import { argumentsOf, outsideScopes, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
 import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
-import type { SampleWeightOptions } from '../losses/loss.ts';
-import { Metric, type MetricOptions, metricOptions, named, update } from './metric.ts';
+import { type SampleWeight, weightOf } from '../losses/loss.ts';
+import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 /** Values of a batch reduced to one for each example, and the examples' weights. */
 function samplewise(
@@ -53,11 +53,13 @@ export abstract class Average extends Metric {
  *     m([8, 9]);    // 5.5
  */
 export class Mean extends Average {
-  constructor(name?: string | MetricOptions, options?: MetricOptions) {
-    super(named(name, options));
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(Mean, new.target, args);
+    super(given);
   }
-  override updateState(values: TensorLike, options: SampleWeightOptions = {}): void {
-    update(() => this.add(as(predictions(values), this.dtype), options.sampleWeight ?? null));
+  override updateState(values: TensorLike, weight?: SampleWeight): void {
+    update(() => this.add(as(predictions(values), this.dtype), weightOf(weight, this.name)));
   }
 }
 
@@ -65,14 +67,16 @@ export class Mean extends Average {
 export class Sum extends Metric {
   readonly total: Variable;
 
-  constructor(name?: string | MetricOptions, options?: MetricOptions) {
-    super(named(name, options));
+  constructor(name?: string | null | MetricOptions, options?: MetricOptions);
+  constructor(...args: readonly unknown[]) {
+    const given = argumentsOf<MetricOptions>(Sum, new.target, args);
+    super(given);
     this.total = this.addWeight({ name: 'total' });
   }
-  override updateState(values: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(values: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const x = as(predictions(values), this.dtype);
-      this.total.assignAdd(samplewise(x, options.sampleWeight ?? null, 'sum').values.sum());
+      this.total.assignAdd(samplewise(x, weightOf(weight, this.name), 'sum').values.sum());
     });
   }
   override result(): Tensor {
@@ -91,24 +95,31 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   readonly fn: MetricFunction<O>;
   readonly fnOptions: O;
 
-  constructor(fn: MetricFunction<O>, options: MetricOptions & O = {} as MetricOptions & O) {
+  constructor(
+    fn: MetricFunction<O> | (MetricOptions & O & { readonly fn: MetricFunction<O> }),
+    options?: MetricOptions & O,
+  );
+  constructor(...args: readonly unknown[]) {
+    const { fn, ...options } = argumentsOf<MetricOptions & O & { readonly fn: MetricFunction<O> }>(
+      MeanMetricWrapper,
+      new.target,
+      args,
+    );
     if (typeof fn !== 'function')
       throw new InvalidArgumentError(
         `expected a function of (yTrue, yPred), got ${String(fn)}`,
         'MeanMetricWrapper',
       );
-    if (typeof options !== 'object' || options === null)
-      throw new InvalidArgumentError(`expected options, got ${String(options)}`, 'MeanMetricWrapper');
     const { name, dtype: _, ...rest } = options;
     super({ ...options, name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name) });
     this.fn = fn;
     this.fnOptions = rest as unknown as O;
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, options: SampleWeightOptions = {}): void {
+  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     update(() => {
       const values = this.evaluate(yTrue, yPred);
-      this.add(as(toTensor(values), this.dtype), options.sampleWeight ?? null);
+      this.add(as(toTensor(values), this.dtype), weightOf(weight, this.name));
     });
   }
   /** @internal The user's function may keep what it makes. */
@@ -129,7 +140,7 @@ export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O>
     fn: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor,
     options: MetricOptions & O = {} as MetricOptions & O,
   ) {
-    super(fn, options);
+    super(fn as MetricFunction<O>, options);
     this.#own = fn;
   }
   protected override evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
@@ -137,4 +148,9 @@ export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O>
   }
 }
 
-takesOptions<MetricOptions>(metricOptions, Mean, Sum);
+takesArguments<MetricOptions>({ positional: ['name'], required: 0, names: metricNames }, Mean, Sum);
+// Its function's own options are among them, whatever they are called.
+takesArguments<MetricOptions & { fn: unknown }>(
+  { positional: ['fn'], names: { fn: true, ...metricNames }, anyName: true },
+  MeanMetricWrapper,
+);
