@@ -12,7 +12,7 @@ import { checkPath, context, inContext, isPlain, lifted, shown, withoutTapes } f
 import { nodeBuiltin } from '@eagre/formats';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
-import { describe, type Look } from './object-graph.ts';
+import { describe, type Look, walk } from './object-graph.ts';
 import { CheckpointOptions, checkOptions } from './options.ts';
 import { applyPending, begin } from './pending.ts';
 import { NameRestoration, ObjectRestoration } from './restoration.ts';
@@ -214,8 +214,12 @@ class CheckpointObject implements Trackable {
     return lifted(() =>
       // Not in a memory scope, which could end before they are written.
       inContext({ tracker: null, tapes: [] }, () => {
-        applyPending();
+        const failures = applyPending();
         const { proto, entries } = describe(this._state.root, this.#look);
+        // Variables among them say so themselves when they are read.
+        if (failures.size > 0)
+          for (const { object } of walk(this._state.root, this.#look))
+            if (failures.has(object)) throw failures.get(object);
         return { graph: proto, tensors: entries.map(({ key, attribute }) => [key, attribute.save()]) };
       }),
     );

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Tensor, Variable } from '@eagre/core';
+import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
 import { lifted, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { type Look, nodeNames, type Seen, walk } from './object-graph.ts';
@@ -8,6 +8,11 @@ import { isCollection, type View } from './view.ts';
 // By object: the restoration that gave it its values last. Later ones win, also where an earlier one is still waiting for objects.
 const restoredBy = new WeakMap<object, number>();
 let restorations = 0;
+
+/** Whether a restoration later than this one gave the object its values. */
+export function restoredSince(object: object, number: number): boolean {
+  return (restoredBy.get(object) ?? 0) > number;
+}
 
 /** What a restoration tells when nobody can hold its objects any more. */
 export interface Outcome {
@@ -19,11 +24,15 @@ export interface Outcome {
 
 /** A value of the file with the object that takes it. */
 interface Transfer<T extends object = object> {
+  /** The object's node in the file. */
   readonly id: number;
   readonly object: T;
   readonly key: string;
-  restore(value: Tensor): void;
+  readonly attribute: TrackableAttribute;
 }
+
+/** Why objects that were made or attached after the restoration could not get their values. */
+export type Failures = Map<object, unknown>;
 
 /**
  * Puts what is in a checkpoint into objects: those that exist now and, at each `walk`, those that have appeared since. It holds none
@@ -39,34 +48,101 @@ export abstract class Restoration {
     this.look = look;
   }
 
-  /** Gives values to objects that have none of this checkpoint yet. @throws InvalidArgumentError for shapes and dtypes that differ. */
+  /**
+   * Gives values to objects that have none of this checkpoint yet: to all of them, or to none where something does not fit.
+   * @throws InvalidArgumentError for shapes and dtypes that differ, DataLossError for damaged values.
+   */
   walk(root: object): void {
+    this.#walk(root, null);
+  }
+
+  /**
+   * The same for objects that were made or attached since, each by itself.
+   * @returns those that could not get their values. They stay unbound, so each later walk tries again.
+   */
+  walkLater(root: object): Failures {
+    const failures: Failures = new Map();
+    this.#walk(root, failures);
+    return failures;
+  }
+
+  #walk(root: object, failures: Failures | null): void {
     lifted(() =>
       withoutTapes(() => {
-        const transfers = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
-        for (const t of transfers) check(this.source, t);
-        // All is read before anything changes. What variables take is only looked at then, and read once more into their memory.
-        const plain = transfers.filter(intoMemory);
-        const others = transfers.filter((t) => !intoMemory(t));
-        this.source.verify(plain.map(({ key }) => key));
-        const values = others.map(({ key }) => this.source.read(key));
-        for (const { object } of transfers) restoredBy.set(object, this.number);
-        others.forEach(({ restore }, i) => {
-          const value = values[i] as Tensor;
-          restore(value);
-          value.dispose();
-        });
-        // Where a file has several values for one variable, the last is the one.
-        const keys = new Map(plain.map(({ object, key }) => [object, key]));
-        Variable.refill([...keys.keys()], (targets) =>
-          this.source.readInto([...keys.values()].map((key, i) => [key, targets[i] as Uint8Array])),
-        );
+        const found = this.find(root).filter((t) => (restoredBy.get(t.object) ?? 0) <= this.number);
+        try {
+          if (failures === null) this.#give(found);
+          else this.#giveEach(found, failures);
+        } catch (error) {
+          this.unbind(found);
+          throw error;
+        }
+        if (failures?.size) this.unbind(found.filter(({ object }) => failures.has(object)));
       }),
     );
   }
 
+  #giveEach(transfers: readonly Transfer[], failures: Failures): void {
+    const attempt = (some: readonly Transfer[], act: (t: Transfer) => void): void => {
+      for (const t of some) {
+        try {
+          if (!failures.has(t.object)) act(t);
+        } catch (error) {
+          failures.set(t.object, error);
+        }
+      }
+    };
+    const sound = (): Transfer[] => plain.filter(({ object }) => !failures.has(object));
+    const plain = transfers.filter(intoMemory);
+    attempt(plain, (t) => check(this.source, t));
+    try {
+      this.source.verify(sound().map(({ key }) => key));
+    } catch {
+      // Each by itself tells which.
+      attempt(sound(), ({ key }) => this.source.verify([key]));
+    }
+    this.#give(sound());
+    const byObject = new Map<object, Transfer[]>();
+    for (const t of transfers) if (!intoMemory(t)) byObject.set(t.object, [...(byObject.get(t.object) ?? []), t]);
+    for (const all of byObject.values()) attempt(all.slice(0, 1), () => this.#give(all));
+  }
+
+  #give(transfers: readonly Transfer[]): void {
+    for (const t of transfers) check(this.source, t);
+    // All is read before anything changes. What variables take is only looked at then, and read once more into their memory.
+    const plain = transfers.filter(intoMemory);
+    this.source.verify(plain.map(({ key }) => key));
+    const others = transfers.filter((t) => !intoMemory(t));
+    const values: Tensor[] = [];
+    const undo: (() => void)[] = [];
+    try {
+      for (const { key } of others) values.push(this.source.read(key));
+      others.forEach(({ attribute }, i) => {
+        // Only these can still refuse a value.
+        const before = others.length > 1 ? attribute.save() : null;
+        attribute.restore(values[i] as Tensor);
+        if (before !== null) undo.push(() => attribute.restore(before));
+      });
+      // Where a file has several values for one variable, the last is the one.
+      const keys = new Map(plain.map(({ object, key }) => [object, key]));
+      Variable.refill([...keys.keys()], (targets) =>
+        this.source.readInto([...keys.values()].map((key, i) => [key, targets[i] as Uint8Array])),
+      );
+    } catch (error) {
+      for (const back of undo.reverse()) back();
+      throw error;
+    } finally {
+      for (const value of values) value.dispose();
+    }
+    for (const { object } of transfers) restoredBy.set(object, this.number);
+  }
+
   /** Binds objects to what the file has for them. @returns what they have not got yet. */
   protected abstract find(root: object): Transfer[];
+  /** Forgets that the objects of these transfers were found: they have not got their values. */
+  protected abstract unbind(transfers: readonly Transfer[]): void;
+  /** The objects below the root that have been found so far. */
+  abstract bound(root: object): Iterable<object>;
   /** Whether all values of the file have found their objects. */
   abstract get complete(): boolean;
   /** Whether `other`, a later one, has all that this one still waits to give. */
@@ -76,7 +152,7 @@ export abstract class Restoration {
 
   /** Whether the object has its values from here or from a later restoration. */
   hasRestored(object: object): boolean {
-    return this.isBound(object) || (restoredBy.get(object) ?? 0) > this.number;
+    return this.isBound(object) || restoredSince(object, this.number);
   }
 
   /** Everything that exists below the root, slots of optimizers included. */
@@ -111,7 +187,7 @@ export class ObjectRestoration extends Restoration {
     source: Source,
     graph: tensorflow.TrackableObjectGraph,
     look: Look,
-    options: { readonly skipSlots: boolean; readonly attached: () => void },
+    options: { readonly skipSlots: boolean; readonly attached: (value: unknown) => void },
   ) {
     super(source, look);
     this.graph = graph;
@@ -124,7 +200,7 @@ export class ObjectRestoration extends Restoration {
       unrestored: () => unbound(graph, bound).map((id) => nodeNames(graph)[id] as string),
     };
   }
-  readonly #attached: () => void;
+  readonly #attached: (value: unknown) => void;
 
   get complete(): boolean {
     return this.unbound.length === 0;
@@ -215,10 +291,24 @@ export class ObjectRestoration extends Restoration {
 
   #transfer(id: number, object: object, view: View, to: Transfer[]): void {
     if (!this.#fresh.delete(id)) return;
+    this.unused.delete(id);
     for (const { name = '', checkpoint_key: key = '' } of this.#nodes[id]?.attributes ?? []) {
       const attribute = view.attributes.get(name);
       if (attribute === undefined) this.unused.set(id, [...(this.unused.get(id) ?? []), name]);
-      else to.push({ id, object, key, restore: (value) => attribute.restore(value) });
+      else to.push({ id, object, key, attribute });
+    }
+  }
+
+  protected unbind(transfers: readonly Transfer[]): void {
+    for (const { id, object } of transfers) {
+      this.#bound.delete(id);
+      this.#objects.delete(object);
+    }
+  }
+  override *bound(_root: object): Generator<object, void, undefined> {
+    for (const ref of this.#bound.values()) {
+      const object = ref.deref();
+      if (object !== undefined) yield object;
     }
   }
 
@@ -252,13 +342,20 @@ export class NameRestoration extends Restoration {
   }
   protected find(root: object): Transfer[] {
     const transfers: Transfer[] = [];
-    for (const { object } of this.existing(root)) {
+    for (const { object, view } of this.existing(root)) {
       if (!(object instanceof Variable) || this.#objects.has(object) || !this.source.has(object.name))
         continue;
       this.#objects.add(object);
-      transfers.push({ id: 0, object, key: object.name, restore: (value) => void object.assign(value) });
+      for (const attribute of view.attributes.values())
+        transfers.push({ id: 0, object, key: object.name, attribute });
     }
     return transfers;
+  }
+  protected unbind(transfers: readonly Transfer[]): void {
+    for (const { object } of transfers) this.#objects.delete(object);
+  }
+  override bound(root: object): Iterable<object> {
+    return this.existing(root).map(({ object }) => object);
   }
 }
 
@@ -297,7 +394,7 @@ function check(source: Source, { object, key }: Transfer): void {
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /** Has `attached` called as soon as the attribute is assigned to. Attributes of classes, arrays and maps are left alone. */
-function watch(object: object, name: string, attached: () => void): void {
+function watch(object: object, name: string, attached: (value: unknown) => void): void {
   if (Array.isArray(object) || isCollection(object) || object instanceof Variable) return;
   if (!IDENTIFIER.test(name) || name === 'save_counter') return;
   const own = Object.getOwnPropertyDescriptor(object, name);
@@ -311,7 +408,7 @@ function watch(object: object, name: string, attached: () => void): void {
     set: (value: unknown) => {
       Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
       // A new variable asks by itself when it is first used.
-      if (!(value instanceof Variable && value.awaitsUse)) attached();
+      if (!(value instanceof Variable && value.awaitsUse)) attached(value);
     },
   });
 }

@@ -88,7 +88,7 @@ export interface Context {
   /** While values are symbolic: the backend of those that are not. */
   host: Backend | null;
   /** While checkpoints hold values for objects that do not exist yet: is told of each variable made since, before its first use. */
-  restoring: ((variable: Variable) => void) | null;
+  restoring: ((variable: Variable) => unknown) | null;
 }
 
 export const context: Context = {

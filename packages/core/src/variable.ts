@@ -58,7 +58,7 @@ export class Variable {
     this.shape = source.shape;
     this.trainable = options.trainable ?? true;
     this.#value = own(source);
-    if (context.restoring !== null) this.#awaitUse();
+    if (context.restoring !== null) this.awaitUse();
   }
 
   /** The number of elements. */
@@ -149,7 +149,9 @@ export class Variable {
     return this.#initial !== null;
   }
 
-  #awaitUse(): void {
+  /** @internal Has checkpoints asked for another value before the next use. */
+  awaitUse(): void {
+    if (this.#initial !== null || this.#value.released) return;
     this.#initial = this.#value;
     this.#value = aliasTensor(this.#initial, this.shape);
     this.#value.dispose();
@@ -160,7 +162,13 @@ export class Variable {
       throw new FailedPreconditionError(`the variable '${this.name}' was disposed, its value is gone`);
     this.#value = this.#initial;
     this.#initial = null;
-    context.restoring?.(this);
+    try {
+      context.restoring?.(this);
+    } catch (error) {
+      // The value of now is not the one to be used.
+      this.awaitUse();
+      throw error;
+    }
     return this.#value;
   }
 
