@@ -68,7 +68,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       .locator('article', { has: page.getByRole('heading', { name: 'error', exact: true }) })
       .first();
     await card.locator('canvas').waitFor();
-    await expect.poll(() => card.locator('.readout li:not(.where)').count()).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => card.locator('.readout tbody tr').count()).toBeGreaterThanOrEqual(2);
     // Lines were drawn: the canvas has pixels of the first run's colour.
     const drawn = await page.evaluate<number>(`(() => {
       const canvas = document.querySelector('article canvas');
@@ -82,11 +82,11 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await page.getByLabel('Filter tags').fill('^error$');
     await expect.poll(() => page.locator('article').count()).toBe(1);
     await page.getByLabel('second', { exact: true }).uncheck();
-    await expect.poll(() => page.locator('article .readout li:not(.where)').count()).toBe(1);
+    await expect.poll(() => page.locator('article .readout tbody tr').count()).toBe(1);
     const { hash } = new URL(page.url());
     expect(new URLSearchParams(hash.slice(1)).get('filter')).toBe('^error$');
     await page.reload();
-    await expect.poll(() => page.locator('article .readout li:not(.where)').count()).toBe(1);
+    await expect.poll(() => page.locator('article .readout tbody tr').count()).toBe(1);
     await page.getByLabel('second', { exact: true }).check();
     await page.getByLabel('Filter tags').fill('');
   });
@@ -132,6 +132,76 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await page.getByLabel('Filter tags').fill('');
   });
 
+  test('tells values beside smoothed ones, at the cursor and in a table of all points', async () => {
+    await page.getByLabel('Filter tags').fill('^error$');
+    const card = cardOf('error');
+    const row = card.locator('.readout tbody tr').first();
+    // 1 / 500, and what the moving average is there.
+    await expect
+      .poll(() => row.locator('td').allTextContents())
+      .toEqual(['0.002', '0.002006', '499', '8m 19s']);
+    expect(await card.locator('.readout thead th').allTextContents()).toEqual([
+      'last values',
+      'Value',
+      'Smoothed',
+      'Step',
+      'Relative',
+    ]);
+    await page.locator('input[type=range]').fill('0');
+    await expect.poll(() => row.locator('td').allTextContents()).toEqual(['0.002', '499', '8m 19s']);
+    await card.getByRole('button', { name: 'Table' }).click();
+    const points = card.locator('.points tbody tr');
+    expect(await points.count()).toBe(100);
+    expect(await points.nth(2).locator('td').allTextContents()).toEqual(
+      expect.arrayContaining([' first', '498', '0.002004', '8m 18s']),
+    );
+    await card.getByText('1000 points').waitFor();
+    await card.getByRole('button', { name: 'Show 100 more of 900' }).click();
+    expect(await points.count()).toBe(200);
+    await card.getByRole('button', { name: 'Table' }).click();
+    await page.locator('input[type=range]').fill('0.6');
+  });
+
+  test('the vertical axis can leave outliers out', async () => {
+    const drawing = () =>
+      cardOf('error')
+        .locator('canvas')
+        .evaluate((c) => (c as unknown as { toDataURL(): string }).toDataURL());
+    const all = await drawing();
+    await page.getByLabel('Ignore outliers').check();
+    await expect.poll(drawing).not.toBe(all);
+    expect(page.url()).toContain('inliers=true');
+    await page.getByLabel('Ignore outliers').uncheck();
+    await expect.poll(drawing).toBe(all);
+  });
+
+  test('any name is a tag, any step has a place', async () => {
+    const path = join(folder, 'logs', 'first', 'events.out.tfevents.1');
+    const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+    appendFileSync(path, eventFile([event(1, ...names.map((name) => scalar(name, 1)))]));
+    const far = { ...event(0, scalar('far', 1)), step: 2n ** 53n + 1n };
+    appendFileSync(path, encodeRecord(tensorflow.Event.encode(far)));
+    for (const name of names) {
+      await page.getByLabel('Filter tags').fill(`^${name}$`);
+      await expect.poll(() => colored(name)).toBeGreaterThan(5);
+    }
+    await page.getByLabel('Filter tags').fill('^far$');
+    await expect.poll(() => colored('far')).toBeGreaterThan(5);
+    await page.getByLabel('Filter tags').fill('');
+  });
+
+  test('of very many tags some are shown at first', async () => {
+    const path = join(folder, 'logs', 'first', 'events.out.tfevents.1');
+    const many = Array.from({ length: 250 }, (_, i) => scalar(`many/${i}`, i));
+    appendFileSync(path, eventFile([event(1, ...many)]));
+    await page.getByLabel('Filter tags').fill('^many/');
+    await expect.poll(() => page.locator('article').count(), { timeout: 10_000 }).toBe(100);
+    await page.getByRole('button', { name: 'Show 100 more of 150' }).click();
+    await page.getByRole('button', { name: 'Show 50 more of 50' }).click();
+    await expect.poll(() => page.locator('article').count()).toBe(250);
+    await page.getByLabel('Filter tags').fill('');
+  });
+
   test('zooms and moves by keys and buttons, the cursor too', async () => {
     await page.getByLabel('Filter tags').fill('^error$');
     const plot = cardOf('error').locator('.plot');
@@ -169,6 +239,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
   });
 
   test('gives SVG and CSV', async () => {
+    await page.getByLabel('Filter tags').fill('^rate$');
     const card = page.locator('article', { has: page.getByRole('heading', { name: 'rate' }) }).first();
     await card.locator('canvas').waitFor();
     const [svg] = await Promise.all([
@@ -184,6 +255,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       card.getByRole('link', { name: 'first' }).click(),
     ]);
     expect(readFileSync(await csv.path(), 'utf8').split('\n')).toHaveLength(502);
+    await page.getByLabel('Filter tags').fill('');
   });
 
   test('shows what TensorFlow wrote: images, histograms, audio, graph, hyperparameters', async () => {

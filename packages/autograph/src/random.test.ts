@@ -100,7 +100,7 @@ const program = (number: (k: string) => string): fc.Arbitrary<string> =>
   }`,
   );
 
-const RUNS = Number(process.env['EAGRE_FUZZ'] ?? 60);
+const RUNS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
 const turns = fc.integer({ min: 0, max: 4 });
 
 test(`${RUNS} random programs have the same values`, () => {

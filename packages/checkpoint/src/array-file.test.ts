@@ -55,9 +55,9 @@ describe.each(['safetensors', 'npz'])('.%s', (ending) => {
     await make(3).checkpoint.writeAsync(later);
     three.checkpoint.read(later).assertConsumed();
     expect(three.values()).toEqual(wanted);
-    expect(() => new Checkpoint({ w: new Variable(1) }).restore(path).assertConsumed()).toThrow(
-      /\(root\)\.w/,
-    );
+    expect(() =>
+      new Checkpoint({ w: new Variable(1) }).restore(path).expectPartial().assertConsumed(),
+    ).toThrow(/\(root\)\.w/);
   });
 
   test('arrays are named by paths', () => {

@@ -86,7 +86,9 @@ test('a process killed at any moment leaves its last complete checkpoint', { tim
     let span = 60;
     for (let i = 0; i < KILLS / LANES && performance.now() < until; i++) {
       kills++;
-      last = Math.max(last, await killed(folder, n % 2 === 0 ? 'sync' : 'async', Math.random() * span));
+      // Spread evenly, the same way each time.
+      const moment = ((i * 0.618 + n / LANES) % 1) * span;
+      last = Math.max(last, await killed(folder, n % 2 === 0 ? 'sync' : 'async', moment));
       if (last === 0) span *= 1.5;
       const files = readdirSync(folder);
       if (files.some((f) => f.endsWith('.tmp'))) inside++;

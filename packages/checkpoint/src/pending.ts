@@ -57,7 +57,8 @@ function hold(restoration: Restoration, root: object, anew: boolean): void {
   let held = holds.get(root);
   if (held === undefined) holds.set(root, (held = { root }));
   held.root = root;
-  for (const object of restoration.bound(root)) if (anew || !heldBy.get(object)?.root) heldBy.set(object, held);
+  for (const object of restoration.bound(root))
+    if (anew || !heldBy.get(object)?.root) heldBy.set(object, held);
 }
 
 /** By object: the restoration that has told why it cannot give the object its values. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
-import { lifted, sameShape, withoutTapes } from '@eagre/core/internal';
+import { isPlain, lifted, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { type Look, nodeNames, type Seen, walk } from './object-graph.ts';
 import type { Source } from './source.ts';
@@ -103,7 +103,8 @@ export abstract class Restoration {
     }
     this.#give(sound());
     const byObject = new Map<object, Transfer[]>();
-    for (const t of transfers) if (!intoMemory(t)) byObject.set(t.object, [...(byObject.get(t.object) ?? []), t]);
+    for (const t of transfers)
+      if (!intoMemory(t)) byObject.set(t.object, [...(byObject.get(t.object) ?? []), t]);
     for (const all of byObject.values()) attempt(all.slice(0, 1), () => this.#give(all));
   }
 
@@ -250,7 +251,7 @@ export class ObjectRestoration extends Restoration {
       if (node.children !== undefined) {
         const children = new Map(view.children);
         for (const { node_id: child = 0, local_name: name = '' } of node.children) {
-          const there = children.get(name);
+          const there = children.get(name) ?? plainAt(object, name);
           if (there !== undefined) queue.push([child, there]);
           else watch(object, name, this.#attached);
         }
@@ -389,6 +390,12 @@ function check(source: Source, { object, key }: Transfer): void {
       'restore',
     );
   }
+}
+
+/** An object without a class under this name, which may hold nothing yet. */
+function plainAt(object: object, name: string): object | undefined {
+  const value: unknown = Object.getOwnPropertyDescriptor(object, name)?.value;
+  return isPlain(value) ? value : undefined;
 }
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;

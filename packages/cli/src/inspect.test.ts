@@ -165,7 +165,7 @@ describe('inspect', () => {
           }
         },
       ),
-      { numRuns: Number(process.env['EAGRE_FUZZ'] ?? 500) },
+      { numRuns: Number(process.env['EAGRE_FUZZ_RUNS'] ?? 500) },
     );
   });
 

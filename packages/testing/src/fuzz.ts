@@ -2,7 +2,8 @@ import { EagreError } from '@eagre/backend';
 import { scope } from '@eagre/core';
 import { generator } from './values.ts';
 
-const SEED = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
+/** Of everything that tests draw at random: 1, another one in each run of `pnpm fuzz`. */
+export const SEED: number = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
 
 /** What calls with arguments at random came to. */
 export class Findings {

@@ -26,17 +26,17 @@ function shown(graphs: readonly tensorflow.GraphDef[]): GraphAnswer {
 }
 
 function shownNode(node: tensorflow.NodeDef): GraphNode {
-  const attributes: Record<string, string> = {};
+  const attributes = new Map<string, string>();
   for (const [name, value] of node.attr ?? []) {
     const text = shownAttribute(value);
-    if (text !== undefined) attributes[name] = text;
+    if (text !== undefined) attributes.set(name, text);
   }
   return {
     name: node.name ?? '',
     op: node.op ?? '',
     inputs: node.input ?? [],
     device: node.device ?? '',
-    attributes,
+    attributes: Object.fromEntries(attributes),
   };
 }
 

@@ -1,3 +1,4 @@
+import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { RecordParser } from '@eagre/formats';
@@ -20,6 +21,8 @@ export class Logs {
   #reading: Promise<boolean> | undefined;
   #loaded = false;
   #missing = false;
+  /** Folders that could not be looked into the last time. */
+  #closed: readonly Problem[] = [];
 
   constructor(root: string) {
     this.root = root;
@@ -36,8 +39,11 @@ export class Logs {
 
   /** What could not be read, and is left out from there on. */
   get problems(): readonly Problem[] {
-    const files = [...this.#files.values()].flatMap(({ path, problem }) =>
-      problem === undefined ? [] : [{ file: relative(this.root, path), message: problem }],
+    const files = [...this.#closed];
+    files.push(
+      ...[...this.#files.values()].flatMap(({ path, problem }) =>
+        problem === undefined ? [] : [{ file: relative(this.root, path), message: problem }],
+      ),
     );
     if (this.#missing)
       files.push({
@@ -84,27 +90,48 @@ export class Logs {
     return stale.size > 0;
   }
 
-  /** Paths of event files, with their runs, in the order in which they are to be read. */
+  /** Paths of event files, with their runs, in the order in which they are to be read. @throws where the root cannot be looked into. */
   async #find(): Promise<Map<string, string>> {
     const root = await realpath(this.root);
     const files: (readonly [path: string, run: string])[] = [];
-    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-      if (!entry.name.includes('tfevents') || entry.isDirectory()) continue;
-      const path = join(entry.parentPath, entry.name);
-      if (entry.isSymbolicLink()) {
-        const target = await realpath(path).catch(() => '');
-        if (!target.startsWith(root + sep)) continue;
-      } else if (!entry.isFile()) continue;
-      files.push([path, relative(root, entry.parentPath).split(sep).join('/') || '.']);
+    const closed: Problem[] = [];
+    const folders = [root];
+    for (const folder of folders) {
+      let entries: Dirent[];
+      try {
+        entries = await readdir(folder, { withFileTypes: true });
+      } catch (error) {
+        if (folder === root) throw error;
+        const { code, message } = error as NodeJS.ErrnoException;
+        // One that was deleted meanwhile is none.
+        if (code !== 'ENOENT') closed.push({ file: relative(root, folder), message });
+        continue;
+      }
+      for (const entry of entries) {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        else if (entry.name.includes('tfevents') && (await isLog(entry, path, root)))
+          files.push([path, relative(root, folder).split(sep).join('/') || '.']);
+      }
     }
+    this.#closed = closed;
     return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
+}
+
+/** Whether it is a file, or a link to one below the root. Pipes and devices are none: who opens them may wait for ever. */
+async function isLog(entry: Dirent, path: string, root: string): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  const target = await realpath(path).catch(() => '');
+  return target.startsWith(root + sep) && ((await stat(target).catch(() => undefined))?.isFile() ?? false);
 }
 
 class LogFile {
   readonly path: string;
   readonly run: string;
   problem: string | undefined;
+  /** The bytes make no sense from here on; nothing more is read. */
+  #damaged = false;
   readonly #parser: RecordParser;
   #position = 0;
   #inode = 0;
@@ -124,12 +151,17 @@ class LogFile {
 
   /** Reads on to the end; a record that is only half there waits for the rest. */
   async read(run: Run): Promise<boolean> {
-    if (this.problem !== undefined) return false;
+    if (this.#damaged) return false;
+    const problem = this.problem;
+    this.problem = undefined;
     let file: FileHandle | undefined;
     const before = run.version;
     try {
-      file = await open(this.path, 'r');
-      this.#inode = (await file.stat()).ino;
+      // What became a pipe meanwhile does not keep us waiting.
+      file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const found = await file.stat();
+      if (!found.isFile()) return false;
+      this.#inode = found.ino;
       let turn = performance.now();
       for (;;) {
         const chunk = new Uint8Array(CHUNK_BYTES);
@@ -146,9 +178,11 @@ class LogFile {
       }
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
+      // What the system refuses (no permission, too many open files) it may grant the next time.
+      this.#damaged = !(error instanceof Error && 'syscall' in error);
     } finally {
       await file?.close();
     }
-    return run.version !== before || this.problem !== undefined;
+    return run.version !== before || this.problem !== problem;
   }
 }

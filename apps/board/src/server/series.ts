@@ -3,9 +3,10 @@
  * anew from a checkpoint, takes the place of the one before and of all behind it, as in TensorBoard.
  */
 export class Series {
-  #steps = new Float64Array(256);
-  #wallTimes = new Float64Array(256);
-  #values = new Float32Array(256);
+  // Small at first: there may be a hundred thousand tags with a few points each.
+  #steps = new Float64Array(4);
+  #wallTimes = new Float64Array(4);
+  #values = new Float32Array(4);
   #length = 0;
 
   get length(): number {

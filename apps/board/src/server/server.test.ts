@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -25,6 +27,7 @@ import type {
   TextSample,
 } from '../api.ts';
 import { event, eventFile, scalar } from './fixture.ts';
+import { Run } from './run.ts';
 import { type Board, serveFrom } from './server.ts';
 
 const golden = fileURLToPath(new URL('../../../../packages/summary/golden', import.meta.url));
@@ -278,6 +281,64 @@ test('a damaged file is named, the others are shown', async () => {
   expect(problems).toHaveLength(1);
   expect(problems[0]?.message).toMatch(/checksum/);
   expect((await get<ScalarsAnswer>('api/scalars?run=bad&tag=loss'))[0]?.values).toEqual([1]);
+});
+
+test('a folder and a file that cannot be read are named, the others are shown, pipes are left alone', async () => {
+  write('good', eventFile([event(0, scalar('loss', 1))]));
+  write('closed', eventFile([event(0, scalar('loss', 1))]));
+  const file = write('file', eventFile([event(0, scalar('loss', 1))]));
+  execFileSync('mkfifo', [join(folder, 'logs', 'good', 'pipe')]);
+  symlinkSync(join(folder, 'logs', 'good', 'pipe'), join(folder, 'logs', 'good', 'events.out.tfevents.9'));
+  execFileSync('mkfifo', [join(folder, 'logs', 'good', 'events.out.tfevents.8')]);
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, 'logs', 'closed'), 0);
+  chmodSync(file, 0);
+  // Root may read everything.
+  const root = process.getuid?.() === 0;
+  if (root) process.seteuid?.(65_534);
+  try {
+    await start();
+    const { runs, problems } = await get<RunsAnswer>('api/runs');
+    expect(runs.map((run) => [run.name, run.scalars.length])).toEqual([
+      ['file', 0],
+      ['good', 1],
+    ]);
+    expect(problems.map((p) => p.file)).toEqual(['closed', 'file/events.out.tfevents.1.v2']);
+    expect(problems[0]?.message).toMatch(/EACCES/);
+  } finally {
+    if (root) process.seteuid?.(0);
+    chmodSync(join(folder, 'logs', 'closed'), 0o700);
+    chmodSync(file, 0o600);
+  }
+  // What may be read again is read.
+  await expect.poll(async () => (await get<RunsAnswer>('api/runs')).problems).toEqual([]);
+  expect((await get<RunsAnswer>('api/runs')).runs.map((run) => run.scalars.length)).toEqual([1, 1, 1]);
+});
+
+test('any name is a tag, any step is told', async () => {
+  const names = ['__proto__', 'constructor', 'toString'];
+  const far = { ...event(0, scalar('far', 1)), step: 2n ** 53n + 1n };
+  write('__proto__', eventFile([event(0, ...names.map((name) => scalar(name, 1))), far]));
+  await start();
+  const { runs } = await get<RunsAnswer>('api/runs');
+  expect(runs.map((run) => [run.name, run.scalars])).toEqual([['__proto__', [...names, 'far']]]);
+  for (const tag of names) {
+    const query = new URLSearchParams({ run: '__proto__', tag });
+    expect(await get<ScalarsAnswer>(`api/scalars?${query}`)).toMatchObject([{ values: [1] }]);
+  }
+  expect(await get<ScalarsAnswer>('api/scalars?run=__proto__&tag=far')).toMatchObject([{ steps: [2 ** 53] }]);
+});
+
+test('many tags take little memory', () => {
+  const before = process.memoryUsage();
+  const run = new Run('many');
+  for (let i = 0; i < 20_000; i++)
+    run.add(tensorflow.Event.encode(event(0, scalar(`layer_${i}/weights/norm`, i))), 'file');
+  (globalThis.gc as () => void)();
+  const after = process.memoryUsage();
+  const each = (after.heapUsed - before.heapUsed + after.arrayBuffers - before.arrayBuffers) / 20_000;
+  expect(run.scalars.size).toBe(20_000);
+  expect(each).toBeLessThan(2000);
 });
 
 test('the columns as CSV', async () => {

@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { FormatError } from '@eagre/formats';
-import sirv from 'sirv';
 import { answers, type Body, Refusal } from './answers.ts';
 import { Logs } from './logs.ts';
+import { Pages } from './pages.ts';
 
 export interface BoardOptions {
   /** The folder of runs; event files anywhere below it are shown. */
@@ -53,28 +53,41 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
     throw new Error(`there is no folder ${logdir}`);
   const logs = new Logs(logdir);
   const watchers = new Set<ServerResponse>();
-  const page = sirv(web, { etag: true });
+  const pages = await Pages.read(web);
   const server = createServer((request, response) => {
+    // Those who go away while they are answered; nobody waits for what is left.
+    response.on('error', () => undefined);
+    try {
+      respond(request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else if (error instanceof Refusal) refuse(response, error.status, error.message);
+      else refuse(response, 500, error instanceof Error ? error.message : String(error));
+    }
+  });
+  const respond = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     if (!fromHere(request, host))
-      return refuse(
-        response,
+      throw new Refusal(
         403,
         'this name is not served here: use the address of the machine, or --host with this name',
       );
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET');
-    const url = new URL(request.url ?? '/', 'http://board');
-    if (url.pathname === '/api/changes') return watch(response, watchers);
-    if (url.pathname.startsWith('/api/')) return answer(response, logs, url);
-    page(request, response, () => refuse(response, 404, 'not found'));
-  });
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      throw new Refusal(405, 'only GET');
+    }
+    const { path, query } = targetOf(request.url ?? '/');
+    if (path === '/api/changes') watch(request, response, watchers);
+    else if (path.startsWith('/api/')) answer(response, logs, path.slice('/api/'.length), query);
+    else if (!pages.send(path, request, response)) throw new Refusal(404, 'not found');
+  };
   await listen(server, port, host);
 
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   const turn = async (): Promise<void> => {
     const changed = await logs.refresh().catch(() => false);
-    if (changed) for (const watcher of watchers) watcher.write('data: changed\n\n');
+    if (changed) for (const watcher of watchers) tell(watcher);
     if (!closed) timer = setTimeout(turn, reloadMillis);
   };
   const address = server.address();
@@ -101,15 +114,25 @@ function fromHere(request: IncomingMessage, host: string): boolean {
   return [host.toLowerCase(), 'localhost', hostname().toLowerCase()].includes(name) || isIP(name) !== 0;
 }
 
-function answer(response: ServerResponse, logs: Logs, url: URL): void {
+/** What a request asks for. Its target is not taken for an address: `//` is none. */
+function targetOf(target: string): { readonly path: string; readonly query: URLSearchParams } {
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  if (!path.startsWith('/')) throw new Refusal(400, 'the path of a request begins with /');
   try {
-    const name = url.pathname.slice('/api/'.length);
-    if (!Object.hasOwn(answers, name)) throw new Refusal(404, 'not found');
-    send(response, (answers[name] as (typeof answers)[string])(logs, url.searchParams));
+    return { path: decodeURIComponent(path), query: new URLSearchParams(mark < 0 ? '' : target.slice(mark)) };
+  } catch {
+    throw new Refusal(400, 'the path has a % that is not followed by the code of a character');
+  }
+}
+
+function answer(response: ServerResponse, logs: Logs, name: string, query: URLSearchParams): void {
+  if (!Object.hasOwn(answers, name)) throw new Refusal(404, 'not found');
+  try {
+    send(response, (answers[name] as (typeof answers)[string])(logs, query));
   } catch (error) {
-    if (error instanceof Refusal) refuse(response, error.status, error.message);
-    else if (error instanceof FormatError) refuse(response, 422, error.message);
-    else refuse(response, 500, error instanceof Error ? error.message : String(error));
+    if (error instanceof FormatError) throw new Refusal(422, error.message);
+    throw error;
   }
 }
 
@@ -124,12 +147,24 @@ function refuse(response: ServerResponse, status: number, message: string): void
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(message);
 }
 
+// What a page that does not listen any more may leave unread.
+const MOST_UNREAD = 1 << 16;
+
 /** Server-sent events: one whenever something was read. */
-function watch(response: ServerResponse, watchers: Set<ServerResponse>): void {
+function watch(request: IncomingMessage, response: ServerResponse, watchers: Set<ServerResponse>): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
   response.write(': \n\n');
   watchers.add(response);
   response.on('close', () => watchers.delete(response));
+}
+
+function tell(watcher: ServerResponse): void {
+  if (watcher.writableLength > MOST_UNREAD) watcher.destroy();
+  else watcher.write('data: changed\n\n');
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -141,6 +176,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
           : new Error(`cannot listen on ${host}, port ${port}: ${error.message}`, { cause: error }),
       );
     });
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      // Such as too many open files: it says so by itself where it matters, and the next connection may do.
+      server.on('error', () => undefined);
+      resolve();
+    });
   });
 }

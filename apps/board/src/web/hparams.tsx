@@ -4,7 +4,7 @@ import type { ViewProps } from './app.tsx';
 import { colorOf, shortNames } from './colors.ts';
 import { short } from './numbers.ts';
 import { address, useAnswer } from './server.ts';
-import { matcher } from './settings.ts';
+import { matcher, ownOf } from './settings.ts';
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -25,10 +25,10 @@ export function HParamsView({ runs, names, settings }: ViewProps) {
     ['status', 'status', (row) => row.status],
     ...value.hparams
       .filter(chosen)
-      .map(({ name, title }) => [`h ${name}`, title, (row: TrialRow) => row.values[name]] as const),
+      .map(({ name, title }) => [`h ${name}`, title, (row: TrialRow) => ownOf(row.values, name)] as const),
     ...value.metrics
       .filter(chosen)
-      .map(({ name, title }) => [`m ${name}`, title, (row: TrialRow) => row.metrics[name]] as const),
+      .map(({ name, title }) => [`m ${name}`, title, (row: TrialRow) => ownOf(row.metrics, name)] as const),
   ];
   const cell = columns.find(([key]) => key === order.column)?.[2] ?? ((row: TrialRow) => row.run);
   const rows = value.trials

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import { duration, short } from './numbers.ts';
 import type { Place, PlotData, Range } from './plot.tsx';
+import { inlying, spread } from './spread.ts';
 
 export const HEIGHT = 240;
 
@@ -55,12 +56,20 @@ export function optionsOf(data: PlotData, width: number, hooks: PlotHooks): uPlo
           // Not there yet while it is being made.
           const [x = []] = u.data ?? [];
           const [from, to] = hooks.range() ?? [x[0] ?? 0, x.at(-1) ?? 1];
-          return from === to ? [from - 1, to + 1] : [from, to];
+          return spread(from, to);
         },
       },
-      y: data.log
-        ? { distr: 3, range: (_, low, high) => (low > 0 ? uPlot.rangeLog(low, high, 10, false) : [0.1, 1]) }
-        : { range: (_, low, high) => (low === null ? [0, 1] : uPlot.rangeNum(low, high, 0.1, true)) },
+      y: {
+        distr: data.log ? 3 : 1,
+        range: (u, least, most) => {
+          const { min, max } = u.scales['x'] ?? {};
+          const [low, high] = data.inliers
+            ? inlying(hooks.data(), min ?? -Infinity, max ?? Infinity)
+            : [least, most];
+          if (data.log) return low > 0 ? uPlot.rangeLog(low, high, 10, false) : [0.1, 1];
+          return low === null ? [0, 1] : uPlot.rangeNum(low, high, 0.1, true);
+        },
+      },
     },
     axes: [
       {

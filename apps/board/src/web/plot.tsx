@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useDark } from './media.ts';
-import { placeText, short } from './numbers.ts';
 import { aligned, HEIGHT, optionsOf } from './plot-options.ts';
+import { Readout } from './readings.tsx';
 import type { Axis } from './settings.ts';
 
 /** In units of the axes. */
@@ -22,12 +22,20 @@ export interface PlotSeries {
   readonly x: readonly number[];
   readonly y: readonly (number | null)[];
   readonly smoothed: readonly (number | null)[] | undefined;
+  /** Of the points, in their order. */
+  readonly steps: readonly number[];
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  /** When the series begins. */
+  readonly start: number;
   /** What is not finite, and where some of it is. */
   readonly odd: { readonly nan: number; readonly infinite: number; readonly x: readonly number[] };
 }
 export interface PlotData {
   readonly axis: Axis;
   readonly log: boolean;
+  /** The vertical axis leaves out the most extreme values. */
+  readonly inliers: boolean;
   readonly series: readonly PlotSeries[];
 }
 
@@ -53,6 +61,7 @@ export function Plot({ title, data, range, onRange }: Props) {
   const shape = JSON.stringify([
     data.axis,
     data.log,
+    data.inliers,
     data.series.map((s) => [s.name, s.color, s.smoothed !== undefined]),
   ]);
   // Made anew when its lines change, not its points.
@@ -185,48 +194,4 @@ function drag(u: uPlot, start: PointerEvent, onRange: (range: Range) => void): v
 function follow(u: uPlot, event: PointerEvent): void {
   const box = u.over.getBoundingClientRect();
   u.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
-}
-
-/** So many names are seen at once. */
-const FEW_LINES = 5;
-
-/** The lines by name, with their values under the mouse, or their last ones; of many, the nearest to the mouse come first. */
-function Readout({ data, at }: { readonly data: PlotData; readonly at: Place | undefined }) {
-  const lines = data.series.map((series) => ({ series, value: valueAt(series, at?.x) }));
-  if (lines.length === 0) return null;
-  if (at !== undefined && lines.length > FEW_LINES) {
-    const away = (value: number | null): number => (value === null ? Infinity : Math.abs(value - at.y));
-    lines.sort((a, b) => away(a.value) - away(b.value));
-  }
-  return (
-    <ul class="readout">
-      <li class="where">{at === undefined ? 'last values' : placeText(data.axis, at.x)}</li>
-      {lines.map(({ series: { name, color, odd }, value }) => (
-        <li key={name}>
-          <span class="swatch" style={{ background: color }} />
-          <span class="name" title={name}>
-            {name}
-          </span>
-          {value !== null && <b>{short(value)}</b>}
-          {odd.nan > 0 && <em>{odd.nan} NaN</em>}
-          {odd.infinite > 0 && <em>{odd.infinite} infinite</em>}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Of the smoothed line where there is one, at the nearest point. */
-function valueAt({ x, y, smoothed }: PlotSeries, at: number | undefined): number | null {
-  const values = smoothed ?? y;
-  if (at === undefined) return values.findLast((v) => v !== null) ?? null;
-  let low = 0;
-  let high = x.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((x[middle] as number) < at) low = middle;
-    else high = middle;
-  }
-  const nearest = Math.abs((x[low] ?? 0) - at) <= Math.abs((x[high] ?? 0) - at) ? low : high;
-  return values[nearest] ?? null;
 }

@@ -4,6 +4,7 @@ import { About } from './about.tsx';
 import type { ViewProps } from './app.tsx';
 import { colorOf, shortNames } from './colors.ts';
 import { Plot, type PlotData, type Range, zoomed } from './plot.tsx';
+import { PointTable } from './readings.tsx';
 import { address, ask, useChanges } from './server.ts';
 import type { Settings } from './settings.ts';
 import { plotSvg, save } from './svg.ts';
@@ -28,6 +29,7 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
   const card = useRef<HTMLElement>(null);
   const visible = useVisible(card);
   const [wide, setWide] = useState(false);
+  const [table, setTable] = useState(false);
   const [zoom, setZoom] = useState<{ readonly axis: string; readonly range: Range } | undefined>();
   // A range of steps says nothing about times.
   const range = zoom?.axis === settings.axis ? zoom.range : undefined;
@@ -55,6 +57,9 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
           SVG
         </button>
         <Csv runs={list} names={names} tag={tag} />
+        <button type="button" aria-pressed={table} onClick={() => setTable(!table)}>
+          Table
+        </button>
         <span class="zoom">
           {range !== undefined && (
             <>
@@ -80,6 +85,7 @@ function ScalarCard({ tag, runs, names, settings }: CardProps) {
         </span>
       </div>
       <Plot title={tag} data={data} range={range} onRange={setRange} />
+      {table && <PointTable data={data} />}
     </article>
   );
 }
@@ -160,12 +166,13 @@ function columnsOf(
   answer: ScalarsAnswer,
   runs: readonly string[],
   names: readonly string[],
-  { axis, log, smoothing }: Settings,
+  { axis, log, inliers, smoothing }: Settings,
 ): PlotData {
   const short = shortNames(names);
   return {
     axis,
     log,
+    inliers,
     series: answer
       .filter(({ run }) => runs.includes(run))
       .map(({ run, total, start, steps, wallTimes, values, smoothed, odd }) => {
@@ -180,6 +187,9 @@ function columnsOf(
           x: order(x),
           y: order(values),
           smoothed: smoothing > 0 ? order(smoothed) : undefined,
+          steps: order(steps),
+          times: order(wallTimes),
+          start,
           odd: { nan: odd.nan, infinite: odd.infinite, x: along(odd.steps, odd.wallTimes) },
         };
       }),

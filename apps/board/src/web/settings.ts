@@ -11,6 +11,8 @@ export interface Settings {
   readonly smoothing: number;
   readonly axis: Axis;
   readonly log: boolean;
+  /** Whether outliers have no say in the vertical axis. */
+  readonly inliers: boolean;
   /** A regular expression that names of tags must match. */
   readonly filter: string;
   /** The same for runs. */
@@ -23,6 +25,7 @@ const initial: Settings = {
   smoothing: 0.6,
   axis: 'step',
   log: false,
+  inliers: false,
   filter: '',
   runs: '',
   hidden: [],
@@ -37,6 +40,7 @@ function read(): Settings {
     smoothing: smoothing >= 0 && smoothing < 1 ? smoothing : initial.smoothing,
     axis: axis === 'relative' || axis === 'time' ? axis : 'step',
     log: query.get('log') === 'true',
+    inliers: query.get('inliers') === 'true',
     filter: query.get('filter') ?? '',
     runs: query.get('runs') ?? '',
     hidden: query.getAll('hidden'),
@@ -81,4 +85,9 @@ export function matcher(expression: string): (name: string) => boolean {
   } catch {
     return (name) => name.includes(expression);
   }
+}
+
+/** What is kept under a name that somebody else chose, which may be `constructor`. */
+export function ownOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -130,6 +130,14 @@ function Plotting({ settings, change }: Pick<Props, 'settings' | 'change'>) {
         />
         Logarithmic values
       </label>
+      <label class="inline">
+        <input
+          type="checkbox"
+          checked={settings.inliers}
+          onChange={(event) => change({ inliers: event.currentTarget.checked })}
+        />
+        Ignore outliers in scaling
+      </label>
     </>
   );
 }

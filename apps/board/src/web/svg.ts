@@ -1,5 +1,6 @@
 import { duration, placeText, short } from './numbers.ts';
 import type { PlotData } from './plot.tsx';
+import { inlying, spread } from './spread.ts';
 
 const WIDTH = 720;
 const PLOT = 400;
@@ -12,7 +13,8 @@ const SIGN = 6.2;
 const LINE = 15;
 
 /** A plot as a drawing by itself, for papers and slides: the smoothed lines where there are some, and their names below. */
-export function plotSvg(title: string, { series, log, axis }: PlotData): string {
+export function plotSvg(title: string, data: PlotData): string {
+  const { series, log, axis } = data;
   const lines = series.map((s) => ({ ...s, y: s.smoothed ?? s.y }));
   const usable = (v: number | null): v is number => v !== null && (!log || v > 0);
   const place = log ? Math.log10 : (v: number) => v;
@@ -24,19 +26,28 @@ export function plotSvg(title: string, { series, log, axis }: PlotData): string 
         low = Math.min(low, place(v));
         high = Math.max(high, place(v));
       }
+  if (data.inliers) {
+    const [least, most] = inlying(data, -Infinity, Infinity);
+    if (least !== null) [low, high] = [place(least), place(most)];
+  }
   if (!(low <= high)) [low, high] = [0, 1];
   const margin = 0.04 * (high - low) || 0.5;
   [low, high] = [low - margin, high + margin];
   // Moments in time are told in full once, and then as what has passed.
   const since = axis === 'time' ? Math.min(...xs) : 0;
   let [left, right] = [Math.min(...xs) - since, Math.max(...xs) - since];
-  if (left === right) [left, right] = [left - 1, right + 1];
+  [left, right] = spread(left, right);
   const x = (v: number): number => LEFT + ((v - since - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
   const y = (v: number): number => PLOT - BOTTOM - ((place(v) - low) / (high - low)) * (PLOT - BOTTOM - TOP);
   const names = namesBelow(lines);
   const height = PLOT + names.height;
   const parts = [
     '<rect width="100%" height="100%" fill="#fff"/>',
+    ...(data.inliers
+      ? [
+          `<clipPath id="area"><rect x="${LEFT}" y="${TOP}" width="${WIDTH - LEFT - RIGHT}" height="${PLOT - BOTTOM - TOP}"/></clipPath>`,
+        ]
+      : []),
     `<text x="${LEFT}" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`,
     ...(log ? powers(low, high) : ticks(low, high)).map((t) => {
       const at = y(t).toFixed(1);
@@ -58,7 +69,7 @@ export function plotSvg(title: string, { series, log, axis }: PlotData): string 
       });
       // A line of one point would not be seen.
       if (count === 1) path += 'h0.01';
-      return `<path d="${path}" fill="none" stroke="${escaped(color)}" stroke-width="${count === 1 ? 5 : 1.5}" stroke-linecap="round"/>`;
+      return `<path d="${path}" fill="none" stroke="${escaped(color)}" stroke-width="${count === 1 ? 5 : 1.5}" stroke-linecap="round"${data.inliers ? ' clip-path="url(#area)"' : ''}/>`;
     }),
     ...names.parts,
   ];

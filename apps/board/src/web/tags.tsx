@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { RunSummary } from '../api.ts';
 import { matcher } from './settings.ts';
 
@@ -45,18 +46,42 @@ export function Groups({ runs, kind, filter, children }: Props) {
     );
   }
   return groups.map(([group, tags]) => (
-    <details open class="group" key={group}>
+    <Group key={group} group={group} tags={tags}>
+      {(tag) =>
+        children(
+          tag,
+          runs.filter((run) => run[kind].includes(tag)),
+        )
+      }
+    </Group>
+  ));
+}
+
+/** So many cards are made at first, and more when they are asked for: there may be a hundred thousand tags. */
+const MANY_CARDS = 100;
+
+interface GroupProps {
+  readonly group: string;
+  readonly tags: readonly string[];
+  readonly children: (tag: string) => ComponentChildren;
+}
+
+function Group({ group, tags, children }: GroupProps) {
+  const [most, setMost] = useState(MANY_CARDS);
+  const rest = tags.length - most;
+  return (
+    <details open class="group">
       <summary>
         {group === '' ? 'Top level' : group} <small>{tags.length}</small>
       </summary>
-      <div class="cards">
-        {tags.map((tag) =>
-          children(
-            tag,
-            runs.filter((run) => run[kind].includes(tag)),
-          ),
-        )}
-      </div>
+      <div class="cards">{tags.slice(0, most).map(children)}</div>
+      {rest > 0 && (
+        <p class="more">
+          <button type="button" onClick={() => setMost(most + MANY_CARDS)}>
+            Show {Math.min(rest, MANY_CARDS)} more of {rest}
+          </button>
+        </p>
+      )}
     </details>
-  ));
+  );
 }
