@@ -10,6 +10,7 @@ import {
 } from '@eagre/backend';
 import type { Shape, Tensor } from '@eagre/core';
 import {
+  aliasTensor,
   context,
   emptyTensor,
   hostBackend,
@@ -40,17 +41,23 @@ interface Prepared {
   running: boolean;
   /** Others, for runs inside of runs. */
   readonly spare: Executable[];
+  /** For each output of the graph, its place in `results`. */
   readonly places: readonly number[];
-  /** Makes what the function returns of a tensor for each of the plan's outputs. */
+  /** Makes what the function returns of its results. */
   readonly rebuild: Rebuild;
-  /** What the plan's outputs are. */
-  readonly outputs: readonly Output[];
+  /** The values that are returned, each once. */
+  readonly results: readonly Result[];
 }
 
-interface Output {
+/** A value that a function returns: a tensor of its own, though it may share its memory with another one, as a reshaped view does. */
+interface Result {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly size: number;
+  /** Which of the plan's outputs is its memory. */
+  readonly output: number;
+  /** The first result with that memory, if it is not this one. */
+  readonly viewOf: number | null;
 }
 
 /** One trace of a function: a graph for arguments of certain dtypes and shapes. */
@@ -133,6 +140,7 @@ export class ConcreteFunction {
     if (tapes.length === 0 && tracer === null) {
       const prepared = this.#preparedFor(hostBackend());
       const results = this.#run(prepared, inputs);
+      // As many: each output is another value.
       if (prepared.places.length === results.length) return results;
       return prepared.places.map((p) => results[p] as Tensor);
     }
@@ -216,7 +224,7 @@ export class ConcreteFunction {
 
   /**
    * @param times filled with the seconds that each call of the plan took, if given.
-   * @returns a tensor for each of the plan's outputs.
+   * @returns a tensor for each of `prepared.results`.
    */
   #run(prepared: Prepared, inputs: readonly Tensor[], times?: Float64Array): readonly Tensor[] {
     const { memory, written, results } = this.#memory(prepared, inputs);
@@ -265,7 +273,7 @@ export class ConcreteFunction {
   }
 
   #memory(
-    { backend, outputs }: Prepared,
+    { backend, plan, results: wanted }: Prepared,
     inputs: readonly Tensor[],
   ): { memory: Storage[]; written: Storage[]; results: Tensor[] } {
     const memory = new Array<Storage>(inputs.length);
@@ -274,32 +282,41 @@ export class ConcreteFunction {
       if (input.storage.refs <= 0) throw this.#disposed(input, i);
       memory[i] = (input.backend === backend ? input : transfer(input, backend)).storage;
     }
-    const results = new Array<Tensor>(outputs.length);
-    const written = new Array<Storage>(outputs.length);
-    for (let i = 0; i < outputs.length; i++) {
-      const { dtype, shape, size } = outputs[i] as Output;
-      const tensor = emptyTensor(dtype, shape, size, backend);
+    const results = new Array<Tensor>(wanted.length);
+    const written = new Array<Storage>(plan.outputs.length);
+    for (let i = 0; i < wanted.length; i++) {
+      const { dtype, shape, size, output, viewOf } = wanted[i] as Result;
+      const tensor =
+        viewOf === null
+          ? emptyTensor(dtype, shape, size, backend)
+          : aliasTensor(results[viewOf] as Tensor, shape, size);
       results[i] = tensor;
-      written[i] = tensor.storage;
+      written[output] = tensor.storage;
     }
     return { memory, written, results };
   }
 
   #prepare(backend: Backend): Prepared {
-    const { plan, places } = lower(this.graph);
-    const optimized = optimizePlan(plan);
+    const lowered = lower(this.graph);
+    const plan = optimizePlan(lowered.plan);
+    const order = new Map<GraphValue, number>();
+    const places = this.graph.outputs.map((v) => placeOf(order, v));
+    const outputs = [...order.keys()].map((_, i) => lowered.places[places.indexOf(i)] as number);
+    const firsts = new Map<number, number>();
     return {
       backend,
-      plan: optimized,
-      executable: backend.prepare(optimized),
+      plan,
+      executable: backend.prepare(plan),
       running: false,
       spare: [],
       background: null,
       places,
       rebuild: rebuilder(this.#structure, places),
-      outputs: plan.outputs.map((_, at) => {
-        const { dtype, shape } = this.graph.outputs[places.indexOf(at)] as GraphValue;
-        return { dtype, shape, size: sizeOf(shape) };
+      results: [...order.keys()].map(({ dtype, shape }, i): Result => {
+        const output = outputs[i] as number;
+        const first = firsts.get(output);
+        if (first === undefined) firsts.set(output, i);
+        return { dtype, shape, size: sizeOf(shape), output, viewOf: first ?? null };
       }),
     };
   }
@@ -313,4 +330,11 @@ export class ConcreteFunction {
     if (node === undefined || line === undefined) return error;
     return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line}`, node.type);
   }
+}
+
+/** The place of a value among those that were met, each once. */
+function placeOf(order: Map<GraphValue, number>, value: GraphValue): number {
+  let place = order.get(value);
+  if (place === undefined) order.set(value, (place = order.size));
+  return place;
 }

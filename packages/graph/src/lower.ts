@@ -8,7 +8,7 @@ import type { Assignment, Graph, GraphNode, GraphValue } from './graph.ts';
 
 import { OpLowering, type VariablePlace } from './lower-ops.ts';
 
-/** A graph as kernel calls. Outputs of the graph that are one value share a place of `plan.outputs`. */
+/** A graph as kernel calls. Outputs of the graph that lie in the same memory, one value or views of it, share a place of `plan.outputs`. */
 export interface Lowered {
   readonly plan: Plan;
   /** For each output of the graph, its place in `plan.outputs`. */
@@ -75,7 +75,8 @@ class Lowering extends OpLowering {
     const inputs = graph.arguments.map((value) => this.number(this.fresh(value)));
     this.#lowerNodes(new Map());
     const outputs: number[] = [];
-    const places = graph.outputs.map((value) => this.output(value, outputs, true));
+    const lowered = new Map([...new Set(graph.outputs)].map((v) => [v, this.output(v, outputs, true)]));
+    const places = graph.outputs.map((v) => lowered.get(v) as number);
     this.assign(graph.assignments);
     return { plan: this.plan(inputs, outputs), places };
   }

@@ -1,5 +1,5 @@
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { type PartialShape, type Shape, Tensor } from '@eagre/core';
+import { type PartialShape, type Shape, Tensor, identity as tensorIdentity } from '@eagre/core';
 import {
   checkFlag,
   checkFunction,
@@ -15,6 +15,7 @@ import {
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
+import type { GraphValue } from './graph.ts';
 import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';
 import { checkSignature, conform } from './signature.ts';
@@ -361,7 +362,7 @@ export class Polymorphic {
   ): unknown {
     const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
     const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
-    tracer.finish(result.tensors);
+    tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
   }
 }
@@ -369,6 +370,19 @@ export class Polymorphic {
 /** The function that is being traced around a call. */
 function currentTracer(): FunctionTracer | null {
   return context.tracer instanceof FunctionTracer ? context.tracer : null;
+}
+
+/** Tensors of which no two are one value, as two reads of a variable are: the caller may dispose one and keep the other. */
+function eachOfItsOwn(tracer: FunctionTracer, tensors: readonly Tensor[]): Tensor[] {
+  const values = new Set<GraphValue>();
+  const own = new Map<Tensor, Tensor>();
+  for (const tensor of tensors) {
+    if (own.has(tensor)) continue;
+    const value = tracer.valueOf(tensor);
+    own.set(tensor, values.has(value) ? tensorIdentity(tensor) : tensor);
+    values.add(value);
+  }
+  return tensors.map((t) => own.get(t) as Tensor);
 }
 
 /** Whether a shape has the sizes of a partial one. */

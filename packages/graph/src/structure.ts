@@ -230,11 +230,17 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     );
   }
   const tensors: Tensor[] = [];
+  const reads = new Map<Variable, Tensor>();
+  const read = (v: Variable): Tensor => {
+    let t = reads.get(v);
+    if (t === undefined) reads.set(v, (t = v.read()));
+    return t;
+  };
   const visit = (v: unknown, level: number): unknown => {
     checkLevel(level, 'tf.function');
     if (isStrings(v)) return v;
     if (v instanceof Tensor || v instanceof Variable) {
-      const t = v instanceof Variable ? v.read() : v;
+      const t = v instanceof Variable ? read(v) : v;
       tensors.push(t);
       return t;
     }

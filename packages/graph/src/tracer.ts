@@ -443,9 +443,11 @@ export class FunctionTracer implements Tracer, Sink {
   /** The value in the graph that a tensor stands for. @throws FailedPreconditionError for one of another function. */
   valueOf(x: Tensor): GraphValue {
     const tensor = x.backend === symbolic ? x : this.capture(x);
-    let known = this.#knownValue(tensor);
+    let known = this.#values.get(tensor.id);
+    // What comes from outside does so before its views here are asked for: stopGradient(x) has the memory and the shape of x.
     if (known === undefined && this.#around?.knows(tensor) === true)
-      known = this.#knownValue(this.#fromOutside(tensor));
+      known = this.#values.get(this.#fromOutside(tensor).id);
+    known ??= this.#knownValue(tensor);
     if (known === undefined) throw outOfScope(tensor, this.owner);
     return known;
   }
