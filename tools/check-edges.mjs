@@ -16,7 +16,7 @@ const permitted = {
     'native-linux-x64',
     'native-win32-x64',
   ],
-  core: ['backend'],
+  core: ['backend', 'backend-js', 'backend-native'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
   graph: ['core', 'autodiff', 'backend', 'formats', 'checkpoint'],

@@ -69,9 +69,7 @@ export function getBackend(name: string): Backend {
   const found = backends.find((b) => b.name === name);
   if (found === undefined) {
     const known = backends.map((b) => b.name).join(', ') || 'none';
-    throw new NotFoundError(
-      `no backend '${name}' (registered: ${known}); import '@eagre/backend-js' or '@eagre/backend-native', or 'eagre' for both`,
-    );
+    throw new NotFoundError(`no backend '${name}' (registered: ${known})`);
   }
   return found;
 }

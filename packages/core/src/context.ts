@@ -1,5 +1,6 @@
 import type { AttrValue, Backend, KernelName, LateNumber } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
+import { namedBackend } from './backends.ts';
 import type { HostFunction, HostOutput } from './host.ts';
 import type { Attrs, Op } from './op.ts';
 import type { Tensor } from './tensor.ts';
@@ -94,7 +95,7 @@ export interface Context {
 export const context: Context = {
   tapes: [],
   tracker: null,
-  backend: null,
+  backend: namedBackend(),
   nameScope: '',
   placement: '',
   tracer: null,
@@ -182,15 +183,9 @@ export function inGraphScope<T>(name: string, fn: () => T): T {
   }
 }
 
-/** The backend that runs ops now. @throws FailedPreconditionError when none was registered. */
+/** The backend that runs ops now. */
 export function currentBackend(): Backend {
-  const backend = context.backend ?? listBackends()[0];
-  if (backend === undefined) {
-    throw new FailedPreconditionError(
-      "no backend is registered: import 'eagre', or '@eagre/backend-native' or '@eagre/backend-js' beside '@eagre/core'",
-    );
-  }
-  return backend;
+  return context.backend ?? (listBackends()[0] as Backend);
 }
 
 /** Runs `fn` without any tape seeing it. */

@@ -67,11 +67,6 @@ export function withBackend<T>(name: string, fn?: () => T): T | Disposable {
   return scoped(() => enterBackend(backend), 'tf.withBackend', fn);
 }
 
-/** @internal Makes a backend the default. @throws NotFoundError */
-export function useBackend(name: string): void {
-  context.backend = getBackend(name);
-}
-
 /** What each backend holds of memory, in bytes. */
 export function memory(): Record<string, MemoryInfo> {
   return Object.fromEntries(listBackends().map((b) => [b.name, b.allocator.info()]));

@@ -33,7 +33,7 @@ export {
   withoutTapes,
 } from './context.ts';
 export { advice, toOwnTensor, toTensor } from './convert.ts';
-export { threads, useBackend } from './device.ts';
+export { threads } from './device.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';

@@ -1,5 +1,5 @@
 /** TensorFlow 2's eager world for TypeScript: `import * as tf from 'eagre'`. */
-import './backends.ts';
+import './native-files.ts';
 
 export {
   customGradient,

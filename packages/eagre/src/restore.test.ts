@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nativeFiles } from '@eagre/backend-native';
-import { BundleReader, useNativeFiles } from '@eagre/formats';
+import { BundleReader } from '@eagre/formats';
+import { useNativeFiles } from '@eagre/formats/internal';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as tf from './index.ts';
 

@@ -10,7 +10,7 @@ export {
   readCheckpointState,
   writeCheckpointState,
 } from './checkpoint-state.ts';
-export { crc32c, maskCrc, unmaskCrc, useCrc32c } from './crc32c.ts';
+export { crc32c, maskCrc, unmaskCrc } from './crc32c.ts';
 export {
   type DataTypeInfo,
   dataTypeInfo,
@@ -48,7 +48,6 @@ export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
 export { Inflater } from './inflater.ts';
 export { makeFolders } from './make-folders.ts';
 export * as tensorflow from './messages.ts';
-export { type NativeFiles, useNativeFiles } from './native-files.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
 export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './npy.ts';

@@ -112,8 +112,10 @@ export interface GraphvizModule {
   instance(): Promise<{ renderString(dot: string, options: { readonly format: string }): string }>;
 }
 
-// Large, and few draw graphs: whoever does installs it.
-const loadGraphviz = (): Promise<GraphvizModule> => import('@viz-js/viz');
+// Large, and few draw graphs: whoever does installs it. Bundlers may not look for it: programs that draw nothing do not have it.
+const library = '@viz-js/viz';
+const loadGraphviz = (): Promise<GraphvizModule> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ library);
 
 /**
  * A drawing of a graph as the text of an SVG file, made by `@viz-js/viz`.
@@ -128,7 +130,7 @@ export async function graphToSvg(
     graphviz = await load();
   } catch (cause) {
     throw new FailedPreconditionError(
-      'drawing needs the package @viz-js/viz, which could not be loaded: npm install @viz-js/viz, or give toDot() to Graphviz',
+      "drawing needs the package @viz-js/viz, which could not be loaded: npm install @viz-js/viz (in a bundle: toSvg(() => import('@viz-js/viz'))), or give toDot() to Graphviz",
       'toSvg',
       { cause },
     );

@@ -3,7 +3,7 @@ import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import { type Attrs, context, type Op, override } from '@eagre/core/internal';
 import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
-import { graphToDot, graphToSvg } from './graph-drawing.ts';
+import { type GraphvizModule, graphToDot, graphToSvg } from './graph-drawing.ts';
 import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
 import { graphToString } from './graph-text.ts';
 
@@ -217,9 +217,10 @@ export class Graph {
 
   /**
    * The drawing of `toDot` as the text of an SVG file, made by the package `@viz-js/viz`, which is to be installed beside Eagre.
-   * @throws FailedPreconditionError if it is not installed.
+   * In a program that is bundled, `load` says where it is: `graph.toSvg(() => import('@viz-js/viz'))`.
+   * @throws FailedPreconditionError if it cannot be loaded.
    */
-  async toSvg(): Promise<string> {
-    return graphToSvg(this);
+  async toSvg(load?: () => Promise<GraphvizModule>): Promise<string> {
+    return graphToSvg(this, load);
   }
 }
