@@ -96,6 +96,34 @@ describe('distributions', () => {
     expect(() => random.uniform([2], { dtype: 'bool' })).toThrow('dtype is bool');
   });
 
+  test('64-bit integers of bounds that no float holds', () => {
+    for (const [minval, maxval] of [
+      [2n ** 53n + 1n, 2n ** 53n + 4n],
+      [-(2n ** 63n), 2n ** 63n],
+      [-(2n ** 62n), 2n ** 62n + 2n ** 61n],
+      [-5n, 2n ** 62n + 1n],
+      [2n ** 63n - 2n, 2n ** 63n],
+      [-(2n ** 63n), 3n],
+    ] as const) {
+      const draw = (): bigint[] =>
+        random.statelessUniform([2000], [1, 2], { minval, maxval, dtype: 'int64' }).array() as bigint[];
+      const [native, js] = listBackends().map(({ name }) => tf.withBackend(name, draw));
+      expect(native).toEqual(js);
+      expect(js.every((v) => v >= minval && v < maxval)).toBe(true);
+      const range = maxval - minval;
+      if (range < 10n) expect(new Set(js).size).toBe(Number(range));
+      else
+        expect(
+          Math.abs(Number(js.reduce((a, v) => a + (v - minval), 0n) / 2000n) / Number(range) - 0.5),
+        ).toBeLessThan(0.09);
+    }
+    const wrong = (minval: bigint | number, maxval: bigint | number) => () =>
+      random.uniform([1], { minval, maxval, dtype: 'int64' });
+    expect(wrong(2n ** 53n, 2n ** 53n)).toThrow(tf.InvalidArgumentError);
+    expect(wrong(0, 2n ** 63n + 1n)).toThrow(/outside of int64/);
+    expect(wrong(0.5, 2n ** 60n)).toThrow(tf.InvalidArgumentError);
+  });
+
   test('normal', () => {
     everywhere(() => {
       const [mean, deviation] = moments(numbers(random.normal([20000], { mean: 2, stddev: 3, seed: 1 })));

@@ -4,12 +4,12 @@ import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
-import { argSort, expandDims, gather } from './ops/array.ts';
+import { argSort, expandDims, gather, reshape } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
 import { checkOptionNames, type OptionNames } from './option-names.ts';
 import type { Sample } from './samples.ts';
 import { seeds } from './seeds.ts';
-import { checkShape, type Shape, show, showShape } from './shape.ts';
+import { checkShape, type Shape, show, showShape, sizeOf } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import type { Tensor } from './tensor.ts';
 import type { Trackable, TrackableAttribute, TrackableView } from './trackable.ts';
@@ -306,12 +306,53 @@ const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, dt
 const seededUniformOptions: OptionNames<UniformOptions & Seeded> = { ...uniformOptions, seed: true };
 const seededNormalOptions: OptionNames<NormalOptions & Seeded> = { ...normalOptions, seed: true };
 
+const isLarge = (bound: TensorLike | undefined): bound is bigint =>
+  typeof bound === 'bigint' && !Number.isSafeInteger(Number(bound));
+
+/** Integers between bounds that no float64 holds exactly: the remainders of 64 bits, as for others. */
+function drawInt64(shape: Shape, minval: TensorLike, maxval: TensorLike | undefined, from: From): Tensor {
+  const op = 'RandomUniform';
+  const [low, high] = [minval, maxval].map((v) => (Number.isSafeInteger(v) ? BigInt(v as number) : v));
+  if (typeof low !== 'bigint' || typeof high !== 'bigint' || low >= high)
+    throw new InvalidArgumentError(
+      `int64 needs integers minval < maxval, got ${String(minval)} and ${String(maxval)}`,
+      op,
+    );
+  if (low < -(2n ** 63n) || high > 2n ** 63n)
+    throw new InvalidArgumentError(`minval ${low} and maxval ${high} reach outside of int64`, op);
+  const size = sizeOf(shape);
+  const words = run(uniformInt, from, { shape: [2, size], dtype: 'int64', low: 0, high: 2 ** 32 });
+  const bits = reshape(
+    words
+      .at(0)
+      .mul(2 ** 32)
+      .add(words.at(1)),
+    shape,
+  );
+  return modulo(bits, high - low).add(low);
+}
+
+/** Of 64 bits taken as an integer of at least 0, the remainder by a number of at most 2^64, as an integer that wraps around. */
+function modulo(bits: Tensor, range: bigint): Tensor {
+  const negative = bits.less(0);
+  if (range < 2n ** 63n) {
+    const rest = bits.mod(range);
+    // Such bits stand for 2^64 more.
+    const more = 2n ** 64n % range;
+    const left = range - more;
+    return negative.where(rest.greaterEqual(left).where(rest.sub(left), rest.add(more)), rest);
+  }
+  const wrapped = BigInt.asIntN(64, range);
+  return negative.logicalAnd(bits.greaterEqual(wrapped)).where(bits.sub(wrapped), bits);
+}
+
 function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
   const op = 'RandomUniform';
   const to = checkRank([...checkShape(shape, op)], op);
   const dtype = options.dtype ?? 'float32';
   const { minval = 0, maxval } = options;
   if (isInteger(dtype)) {
+    if (dtype === 'int64' && (isLarge(minval) || isLarge(maxval))) return drawInt64(to, minval, maxval, from);
     const [low, high] = [minval, maxval].map((v) => (typeof v === 'bigint' ? Number(v) : v));
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (low as number) >= (high as number)) {
       throw new InvalidArgumentError(

@@ -416,6 +416,14 @@ describe('gather and scatter', () => {
     expect(() => tf.scatterNd([[1], [3]], [1, 2, 3], [5])).toThrow('updates have shape [3], expected [2]');
   });
 
+  test('scatterNd of bools', () => {
+    everywhere(() => {
+      const y = tf.scatterNd(tf.constant([[0], [2], [0], [1]], 'int32'), [true, true, true, false], [4]);
+      expect(y.dtype).toBe('bool');
+      expect(y.array()).toEqual([true, false, true, false]);
+    });
+  });
+
   test('updates of a copy', () => {
     everywhere(() => {
       const base = tf.constant([1, 2, 3, 4]);
@@ -449,6 +457,23 @@ describe('gather and scatter', () => {
           )
           .array(),
       ).toEqual([4, 17]);
+    });
+  });
+
+  test('slices of negative segments are left out', () => {
+    everywhere(() => {
+      const ids = tf.constant([1, -1, 0, -(2 ** 31), 1], 'int32');
+      expect(tf.unsortedSegmentSum([1, 2, 4, 8, 16], ids, 2).array()).toEqual([4, 17]);
+      expect(tf.unsortedSegmentSum([[1], [2], [4], [8], [16]], ids.cast('int64'), 3).array()).toEqual([
+        [4],
+        [17],
+        [0],
+      ]);
+      expect(tf.unsortedSegmentSum([1, 2], tf.constant([-1, -1], 'int32'), 0).array()).toEqual([]);
+      for (const above of [2, 2 ** 31 - 1])
+        expect(() => tf.unsortedSegmentSum([1, 2], tf.constant([-1, above], 'int32'), 2)).toThrow(
+          tf.OutOfRangeError,
+        );
     });
   });
 

@@ -148,13 +148,13 @@ export function expandDims(x: TensorLike, axis: number | readonly number[]): Ten
   return execute1(expandDimsOp, [t], { shape: checkRank(shape, 'ExpandDims') });
 }
 
-/** Removes the axes of size 1: all of them, or the listed ones. @throws InvalidArgumentError when a listed axis is longer. */
+/** Removes the axes of size 1: the listed ones, or all of them if none is listed. @throws InvalidArgumentError when a listed axis is longer. */
 export function squeeze(x: TensorLike, axis?: number | readonly number[] | null): Tensor {
   const t = toTensor(x);
   let shape: number[];
-  if (axis === undefined || axis === null) shape = t.shape.filter((d) => differs(d, 1));
+  const axes = axis === undefined || axis === null ? [] : normalizeAxes(axis, t.rank, 'Squeeze');
+  if (axes.length === 0) shape = t.shape.filter((d) => differs(d, 1));
   else {
-    const axes = normalizeAxes(axis, t.rank, 'Squeeze');
     for (const a of axes) {
       if (t.shape[a] !== 1) {
         throw new InvalidArgumentError(

@@ -4,10 +4,11 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
 import { distinct, type Sample, type SampleInput, uniform, values } from '../samples.ts';
-import { checkList, checkShape, listOf, type Shape, show, showShape } from '../shape.ts';
+import { checkList, checkShape, listOf, type Shape, show, showShape, sizeOf } from '../shape.ts';
 import { knownSize } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
+import { zerosLike } from './creation.ts';
 import { reluGrad } from './gradients.ts';
 import { letGo } from './moving.ts';
 import { checkBias } from './products.ts';
@@ -456,9 +457,17 @@ function rank3(value: TensorLike, what: string, form: string, op: string): Tenso
   return t;
 }
 
-/** Convolution of sequences [n, w, c] with filters [width, c / groups, out]; gives [n, w', out]. */
+/**
+ * Convolution of sequences [n, w, c] with filters [width, c / groups, out]; gives [n, w', out]. There may be several batch axes
+ * instead of n, but not none.
+ */
 export function conv1d(x: TensorLike, filters: TensorLike, options: Conv1dOptions = {}): Tensor {
   const [a, b] = pair(x, filters, 'conv1d');
+  if (a.rank > 3) {
+    const batch = a.shape.slice(0, -2);
+    const y = conv1d(reshape(a, [sizeOf(batch), ...a.shape.slice(-2)]), b, options);
+    return reshape(y, [...batch, ...y.shape.slice(1)]);
+  }
   const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
   const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
   const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
@@ -530,14 +539,25 @@ const maxPoolOp: Op = defineOp({
       { dtype: 'int32', shape },
     ];
   },
-  grad: ({ x, outputs }, dy) => execute1(maxPoolGradOp, [dy, outputs[1]], { shape: x.shape }),
+  grad: ({ x, outputs }, dy) => execute1(maxPoolGradOp, [dy, outputs[1], x]),
   samples: () => poolSamples.map((attrs) => ({ inputs: [distinct([2, 4, 5, 2])], attrs })),
 });
 // Places in [2, 2, 3, 2] images, -1 for none.
 const places = values([0, 7, 2, 7, -1, 11, 4, 1], [2, 2, 1, 2], 'int32');
 const maxPoolGradOp: Op = defineOp({
   name: 'MaxPoolGradWithArgmax',
-  doc: 'The gradient of max pooling: each value added where the maximum was.',
+  doc: 'The gradient of max pooling at x: each value added where the maximum was. It does not change with x, nearly everywhere.',
+  compose: ([dy, argmax, x]) => execute1(maxPoolScatterOp, [dy, argmax], { shape: x.shape }),
+  grad: (g, ddx) => [
+    g.needs(0) ? execute1(maxPoolGatherOp, [ddx, g.inputs[1]]) : null,
+    null,
+    g.needs(2) ? zerosLike(g.inputs[2]) : null,
+  ],
+  samples: () => [{ inputs: [uniform([2, 2, 1, 2]), places, uniform([2, 2, 3, 2])] }],
+});
+const maxPoolScatterOp: Op = defineOp({
+  name: 'MaxPoolScatter',
+  doc: 'Zeros of a shape, plus each value where the maximum was.',
   kernel: 'MaxPoolGrad',
   infer: ([dy], { shape }) => ({ dtype: dy.dtype, shape: shape as Shape }),
   grad: ({ inputs }, ddx) => [execute1(maxPoolGatherOp, [ddx, inputs[1]]), null],
@@ -548,7 +568,7 @@ const maxPoolGatherOp: Op = defineOp({
   doc: 'The gradient of the gradient of max pooling: the values where the maxima were.',
   kernel: 'MaxPoolGather',
   infer: ([x, argmax]) => ({ dtype: x.dtype, shape: argmax.shape }),
-  grad: ({ inputs }, dy) => [execute1(maxPoolGradOp, [dy, inputs[1]], { shape: inputs[0].shape }), null],
+  grad: ({ inputs }, dy) => [execute1(maxPoolScatterOp, [dy, inputs[1]], { shape: inputs[0].shape }), null],
   samples: () => [{ inputs: [uniform([2, 2, 3, 2]), places] }],
 });
 const avgPoolOp: Op = defineOp({

@@ -231,15 +231,11 @@ export function eye(
 }
 
 /**
- * Coordinates of a grid: for vectors x, y, … the tensors that hold each point's coordinate. With `xy` (the default) the first
+ * Coordinates of a grid: for vectors x, y, … (anything else is flattened) the tensors that hold each point's coordinate. With `xy` (the default) the first
  * two axes are swapped, as in plots: for x of size m and y of size n the results are [n, m]; with `ij` [m, n].
  */
 export function meshgrid(vectors: readonly TensorLike[], options: { indexing?: 'xy' | 'ij' } = {}): Tensor[] {
   const list = checkList(vectors, 'vectors', 'meshgrid').map((v) => toTensor(v));
-  const wrong = list.find((v) => v.rank > 1);
-  if (wrong !== undefined) {
-    throw new InvalidArgumentError(`expected vectors, got the shape ${showShape(wrong.shape)}`, 'meshgrid');
-  }
   const indexing = options.indexing ?? 'xy';
   if (indexing !== 'xy' && indexing !== 'ij') {
     throw new InvalidArgumentError(`indexing '${String(indexing)}' is neither 'xy' nor 'ij'`, 'meshgrid');

@@ -4,11 +4,13 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkShape, normalizeAxis, type Shape, sameShape, showShape, sizeOf } from '../shape.ts';
+import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { reshape } from './array.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { checkRank, move, toIndices } from './moving.ts';
+import { slice } from './slicing.ts';
 
 // ---- slices at indices
 
@@ -215,13 +217,18 @@ export function tensorScatterNdMin(base: TensorLike, indices: TensorLike, update
   return scatter(scatterMinOp, base, indices, updates);
 }
 
-/** Zeros of a shape, plus `updates` added at the index tuples `indices`. The arguments fit as in `tensorScatterNdUpdate`. */
+/**
+ * Zeros of a shape, plus `updates` added at the index tuples `indices`. The arguments fit as in `tensorScatterNdUpdate`. Of bools:
+ * whether any of the updates of a place is true.
+ */
 export function scatterNd(indices: TensorLike, updates: TensorLike, shape: Shape): Tensor {
   const i = toIndices(indices, 'indices', 'ScatterNd');
   const u = toTensor(updates);
   const to = [...checkShape(shape, 'ScatterNd')];
-  checkDType(u.dtype, 'numeric', 'updates', 'ScatterNd');
+  checkDType(u.dtype, 'any', 'updates', 'ScatterNd');
   checkScatter(to, i, u.shape, 'ScatterNd');
+  // How many are true: a smaller dtype could wrap around to 0.
+  if (u.dtype === 'bool') return execute1(scatterNdOp, [i, u.cast('int32')], { shape: to }).cast('bool');
   return execute1(scatterNdOp, [i, u], { shape: to });
 }
 
@@ -240,10 +247,12 @@ const segmentSumOp: Op = defineOp({
   ],
 });
 
+const isNegative = (id: number | bigint): boolean => id < 0;
+
 /**
  * Sums the slices of x whose id is the same: result[i] = Σ x[j] where segmentIds[j] = i, with `numSegments` rows.
- * The shape of `segmentIds` is that of x's leading axes. Rows without a slice are 0.
- * @throws OutOfRangeError for an id outside of 0 … numSegments - 1.
+ * The shape of `segmentIds` is that of x's leading axes. Rows without a slice are 0; slices with a negative id are left out.
+ * @throws OutOfRangeError for an id of `numSegments` or more.
  */
 export function unsortedSegmentSum(x: TensorLike, segmentIds: TensorLike, numSegments: number): Tensor {
   const t = toTensor(x);
@@ -256,7 +265,13 @@ export function unsortedSegmentSum(x: TensorLike, segmentIds: TensorLike, numSeg
       'UnsortedSegmentSum',
     );
   }
-  return execute1(segmentSumOp, [t, ids], { count: numSegments });
+  const known = knownTensor(ids);
+  if (known !== null && !viewOf(known).some(isNegative))
+    return execute1(segmentSumOp, [t, ids], { count: numSegments });
+  // Those of negative ids get a row of their own, the first, which goes.
+  const shifted = ids.maximum(-1).add(1);
+  const rows = execute1(segmentSumOp, [t, shifted], { count: numSegments + 1 });
+  return slice(rows, [1, ...rows.shape.slice(1).map(() => 0)]);
 }
 
 // ---- indices to values and back

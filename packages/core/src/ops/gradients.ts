@@ -12,6 +12,7 @@ import {
 } from '../op.ts';
 import { uniform } from '../samples.ts';
 import type { Tensor } from '../tensor.ts';
+import { zerosLike } from './creation.ts';
 
 // ---- in terms of the function's result y: (y, dy) → dx
 
@@ -71,7 +72,7 @@ export const reluGrad: BinaryFunction = defineBinary({
   doc: 'The gradient of relu from its argument or result: dy where that is above 0, else 0.',
   dtypes: 'numeric',
   scalar: (s, dy, x) => s.select(s.gt(x, 0), dy, 0),
-  grad: (g, d) => [reluGrad(d, g.b), null],
+  grad: (g, d) => [g.needs(0) ? reluGrad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
 });
 /** The gradient of relu6 from its argument or result: dy where that is between 0 and 6, else 0. */
 export const relu6Grad: BinaryFunction = defineBinary({
@@ -80,7 +81,7 @@ export const relu6Grad: BinaryFunction = defineBinary({
   domain: [-3, 9],
   dtypes: 'numeric',
   scalar: (s, dy, x) => s.select(s.and(s.gt(x, 0), s.lt(x, 6)), dy, 0),
-  grad: (g, d) => [relu6Grad(d, g.b), null],
+  grad: (g, d) => [g.needs(0) ? relu6Grad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
 });
 /** The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0. */
 export const hardSigmoidGrad: BinaryFunction = defineBinary({
@@ -88,7 +89,7 @@ export const hardSigmoidGrad: BinaryFunction = defineBinary({
   doc: 'The gradient of hardSigmoid: dy / 6 where its argument is between −3 and 3, else 0.',
   domain: [-5, 5],
   scalar: (s, dy, x) => s.select(s.lt(s.abs(x), 3), s.mul(dy, 1 / 6), 0),
-  grad: (g, d) => [hardSigmoidGrad(d, g.b), null],
+  grad: (g, d) => [g.needs(0) ? hardSigmoidGrad(d, g.b) : null, g.needs(1) ? zerosLike(g.b) : null],
 });
 
 type Slope = (s: ScalarBuilder, x: ScalarValue) => ScalarValue;
@@ -223,7 +224,10 @@ const leakyReluGradOp: Op = defineElementwise({
   check: checkFloats('LeakyReluGrad'),
   key: alphaKey,
   scalar: (attrs) => (s, dy, x) => s.select(s.gt(x, 0), dy, s.mul(dy, alphaOf(attrs))),
-  grad: (g, d) => [leakyReluGrad(d, g.b, alphaOf(g.attrs)), null],
+  grad: (g, d) => [
+    g.needs(0) ? leakyReluGrad(d, g.b, alphaOf(g.attrs)) : null,
+    g.needs(1) ? zerosLike(g.b) : null,
+  ],
 });
 export function leakyReluGrad(dy: Tensor, x: Tensor, alpha: number): Tensor {
   return execute1(leakyReluGradOp, [dy, x], { alpha });

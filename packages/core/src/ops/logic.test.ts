@@ -22,6 +22,28 @@ test('comparisons give bools', () => {
   });
 });
 
+test('strings are equal or not', () => {
+  everywhere(() => {
+    const words = tf.constant([
+      ['a', 'b'],
+      ['', 'a'],
+    ]);
+    expect(words.equal('a').array()).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    expect(tf.equal(['a', 'b'], words).array()).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    expect(tf.notEqual('x', 'y').array()).toBe(true);
+    expect(tf.notEqual(new tf.Variable(['a']), ['a']).array()).toEqual([false]);
+    expect(() => tf.equal(words, 1)).toThrow(tf.InvalidArgumentError);
+    expect(() => words.equal(['a', 'b', 'c'])).toThrow(/do not broadcast/);
+    expect(() => words.less('a')).toThrow(tf.InvalidArgumentError);
+  });
+});
+
 test('big integers are compared exactly', () => {
   everywhere(() => {
     const a = tf.constant([2n ** 62n + 1n]);

@@ -1,5 +1,9 @@
-import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../op.ts';
+import { constant, type TensorLike } from '../convert.ts';
+import { type BinaryFunction, defineBinary, defineUnary, pair, type UnaryFunction } from '../op.ts';
 import { bools, integers, type Sample, uniform } from '../samples.ts';
+import { Tensor } from '../tensor.ts';
+import { Variable } from '../variable.ts';
+import { knownStrings } from './strings.ts';
 
 const isBool = 'the result is bool';
 const isInteger = 'integers have no gradient';
@@ -13,24 +17,56 @@ const comparable = (): readonly Sample[] => [
 
 // ---- comparisons
 
-/** Whether a = b, element-wise. NaN equals nothing. */
-export const equal: BinaryFunction = defineBinary({
-  name: 'Equal',
-  doc: 'Whether a = b, element-wise. NaN equals nothing.',
-  dtypes: 'any',
-  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
-  scalar: (s, a, b) => s.eq(a, b),
-  notDifferentiable: isBool,
-});
-/** Whether a ≠ b, element-wise. NaN differs from everything, itself included. */
-export const notEqual: BinaryFunction = defineBinary({
-  name: 'NotEqual',
-  doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
-  dtypes: 'any',
-  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
-  scalar: (s, a, b) => s.ne(a, b),
-  notDifferentiable: isBool,
-});
+/**
+ * Strings have no kernels: each is given a number, by which they are compared. In a traced function both must be known.
+ * @throws UnimplementedError for strings that differ from run to run of a traced function.
+ */
+function orStrings(compare: BinaryFunction): BinaryFunction {
+  return (a, b) => {
+    if (!holdsStrings(a) && !holdsStrings(b)) return compare(a, b);
+    const strings = pair(a, b, 'Equal').map((x) => knownStrings(x, 'Equal'));
+    const places = new Map<string, number>();
+    const [x, y] = strings.map((t) => {
+      const numbers = Int32Array.from(t.strings(), (s) => {
+        const place = places.get(s) ?? places.size;
+        places.set(s, place);
+        return place;
+      });
+      return constant({ data: numbers, shape: t.shape });
+    });
+    return compare(x, y);
+  };
+}
+
+function holdsStrings(value: TensorLike): boolean {
+  if (value instanceof Tensor) return value.dtype === 'string';
+  let first: unknown = value;
+  while (Array.isArray(first)) first = first[0];
+  return typeof first === 'string' || (first instanceof Variable && first.dtype === 'string');
+}
+
+/** Whether a = b, element-wise, of strings too. NaN equals nothing. */
+export const equal: BinaryFunction = orStrings(
+  defineBinary({
+    name: 'Equal',
+    doc: 'Whether a = b, element-wise. NaN equals nothing.',
+    dtypes: 'any',
+    samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+    scalar: (s, a, b) => s.eq(a, b),
+    notDifferentiable: isBool,
+  }),
+);
+/** Whether a ≠ b, element-wise, of strings too. NaN differs from everything, itself included. */
+export const notEqual: BinaryFunction = orStrings(
+  defineBinary({
+    name: 'NotEqual',
+    doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
+    dtypes: 'any',
+    samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+    scalar: (s, a, b) => s.ne(a, b),
+    notDifferentiable: isBool,
+  }),
+);
 /** Whether a < b, element-wise. */
 export const less: BinaryFunction = defineBinary({
   name: 'Less',

@@ -96,6 +96,17 @@ describe('functions of one number', () => {
     );
   });
 
+  test('round leaves integers as they are', () => {
+    everywhere(() => {
+      for (const dtype of ['int32', 'int64', 'uint8'] as const) {
+        const x = tf.constant([1, 2, 200], dtype);
+        expect(x.round().dtype).toBe(dtype);
+        expect(x.round().array()).toEqual(x.array());
+      }
+      expect(() => tf.round([true])).toThrow(tf.InvalidArgumentError);
+    });
+  });
+
   test('integers are refused where the result has fractions', () => {
     expect(() => tf.sin(tf.constant([1], 'int32'))).toThrow(/Sin: x is int32, expected float32, float64/);
   });

@@ -119,11 +119,13 @@ export const pow: BinaryFunction = defineBinary({
   scalar: (s, a, b) => s.pow(a, b),
   grad: (g, dy) => {
     const { a, b } = g;
-    // Where b is 0 the slope for a is 0, which 0 · a^-1 is not at a = 0; and the logarithm sees only what it can take, or its
-    // own gradient would turn the masked zero into NaN.
-    const rest = (): ReturnType<BinaryFunction> => a.pow(b.equal(0).where(1, b).sub(1));
+    // The slope for a of 0^0 is 0, which 0^-1 · 0 is not; and the logarithm sees only what it can take, or its own gradient would
+    // turn the masked zero into NaN.
     const logarithm = (): ReturnType<BinaryFunction> => a.greater(0).where(a, 1).log();
-    return [g.needs(0) ? dy.mul(rest().mul(b)) : null, g.needs(1) ? dy.mul(g.y.mul(logarithm())) : null];
+    return [
+      g.needs(0) ? dy.mul(a.pow(b.sub(1)).mulNoNan(b)) : null,
+      g.needs(1) ? dy.mul(g.y.mul(logarithm())) : null,
+    ];
   },
 });
 /** The larger of a and b; NaN when either is. The gradient goes to a where they are equal. */
@@ -247,11 +249,12 @@ export const ceil: UnaryFunction = defineUnary({
   scalar: (s, x) => s.ceil(x),
   notDifferentiable: 'piecewise constant',
 });
-/** The nearest integer, element-wise, as a float; halves go to the even one (2.5 becomes 2). */
+/** The nearest integer, element-wise, in the dtype of x; halves go to the even one (2.5 becomes 2). */
 export const round: UnaryFunction = defineUnary({
   name: 'Round',
-  doc: 'The nearest integer, element-wise, as a float; halves go to the even one (2.5 becomes 2).',
-  scalar: (s, x) => s.round(x),
+  doc: 'The nearest integer, element-wise, in the dtype of x; halves go to the even one (2.5 becomes 2).',
+  dtypes: 'numeric',
+  scalar: (s, x) => (isFloating(x.dtype) ? s.round(x) : x),
   notDifferentiable: 'piecewise constant',
 });
 
@@ -412,7 +415,7 @@ export const acosh: UnaryFunction = defineUnary({
   doc: 'Inverse of the hyperbolic cosine, element-wise; NaN below 1.',
   domain: [1.2, 5],
   scalar: (s, x) => s.acosh(x),
-  grad: ({ x }, dy) => dy.mul(x.square().sub(1).rsqrt()),
+  grad: ({ y }, dy) => dy.div(y.sinh()),
 });
 /** Inverse of the hyperbolic tangent, element-wise; infinite at −1 and 1, NaN beyond. */
 export const atanh: UnaryFunction = defineUnary({

@@ -1,19 +1,20 @@
 // What the ops that only move elements share.
-import { InvalidArgumentError, MAX_RANK, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { context, lifted, withoutTapes } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { checkListSize } from '../list-size.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
 import { type Shape, show, showShape } from '../shape.ts';
-import { knownTensor, symbolically, symbolicTensor } from '../symbolic.ts';
+import { symbolically, symbolicTensor } from '../symbolic.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
+import { knownStrings } from './strings.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
   if ((inputs[0] as Tensor).dtype !== 'string') return execute1(op, inputs, attrs);
   if (context.tracer !== null) {
-    const known = knownInputs(inputs, op.name);
+    const known = inputs.map((x) => knownStrings(x, op.name));
     return lifted(() => move(op, known, attrs));
   }
   return withoutTapes(() => {
@@ -38,18 +39,6 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
     return stringTensor(
       Array.from(viewOf(moved) as Int32Array, (p) => strings[p]),
       moved.shape,
-    );
-  });
-}
-
-/** @throws UnimplementedError where strings, or their places, differ from run to run of a traced function. */
-function knownInputs(inputs: readonly Tensor[], op: string): Tensor[] {
-  return inputs.map((x) => {
-    const known = knownTensor(x);
-    if (known !== null) return known;
-    throw new UnimplementedError(
-      'strings are not computed with in a traced function, unless all that they depend on is known while it is traced: compute an index, and look up the string outside of the function',
-      op,
     );
   });
 }

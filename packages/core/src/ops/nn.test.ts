@@ -437,6 +437,25 @@ describe('losses', () => {
 });
 
 describe('dropout', () => {
+  test('noise broadcasts to x', () => {
+    everywhere(() => {
+      const x = tf.ones([64, 3, 4]);
+      const columns = tf.nn.dropout(x, 0.5, { noiseShape: [4], seed: 1 });
+      expect(columns.sub(columns.at(0, 0)).abs().sum().item()).toBe(0);
+      const rows = tf.nn.dropout(x, 0.5, { noiseShape: [null, 1, 1], seed: 1 });
+      expect(
+        rows
+          .sub(rows.at(':', '0:1', '0:1'))
+          .abs()
+          .sum()
+          .item(),
+      ).toBe(0);
+      expect(new Set(numbers(tf.nn.dropout(x, 0.5, { noiseShape: [], seed: 2 }))).size).toBe(1);
+      for (const bad of [[3], [1, 64, 3, 4], [null, 1], [null]])
+        expect(() => tf.nn.dropout(x, 0.5, { noiseShape: bad })).toThrow(tf.InvalidArgumentError);
+    });
+  });
+
   test('keeps the expected sum', () => {
     everywhere(() => {
       const y = nn.dropout(tf.ones([100, 100]), 0.25, { seed: 3 });

@@ -5,7 +5,7 @@ import { checkDType } from '../dtypes.ts';
 import { defineElementwise, execute1, type Op, pair } from '../op.ts';
 import * as random from '../random.ts';
 import { uniform } from '../samples.ts';
-import { type Shape, showShape } from '../shape.ts';
+import { checkList, type PartialShape, type Shape, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity } from './array.ts';
 import { gather } from './gather.ts';
@@ -75,30 +75,39 @@ const dropoutOp: Op = defineElementwise({
 /**
  * Puts a share `rate` of the elements to 0, at random, and scales the others by 1 / (1 − rate), so that the expected sum stays.
  * @param rate from 0, and less than 1.
- * @param options.noiseShape dimensions of 1 there are dropped or kept as a whole, such as `[batch, 1, 1, channels]`.
+ * @param options.noiseShape broadcasts to x: what lies along dimensions of 1 is dropped or kept as a whole, such as
+ * `[batch, 1, 1, channels]`, where null stands for x's own dimension.
  */
 export function dropout(
   x: TensorLike,
   rate: number,
-  options: { seed?: number; noiseShape?: Shape | null } = {},
+  options: { seed?: number; noiseShape?: PartialShape | null } = {},
 ): Tensor {
   const t = toTensor(x);
   checkDType(t.dtype, 'floating', 'x', 'dropout');
   if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
     throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
   if (rate === 0) return identity(t);
-  const shape = options.noiseShape ?? t.shape;
-  if (shape.length !== t.rank || shape.some((d, i) => d !== 1 && d !== t.shape[i])) {
-    throw new InvalidArgumentError(
-      `noiseShape ${showShape(shape)} does not broadcast to x ${showShape(t.shape)}`,
-      'dropout',
-    );
-  }
+  const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
   const noise = random.uniform(shape, {
     dtype: t.dtype,
     ...(options.seed === undefined ? {} : { seed: options.seed }),
   });
   return execute1(dropoutOp, [t, noise], { rate });
+}
+
+/** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
+function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
+  checkList(given, 'noiseShape', 'dropout');
+  const shape = given.map((d, i) => (d === null && given.length === x.rank ? x.shape[i] : (d ?? Number.NaN)));
+  const skip = x.rank - shape.length;
+  if (skip < 0 || shape.some((d, i) => d !== 1 && d !== x.shape[skip + i])) {
+    throw new InvalidArgumentError(
+      `noiseShape ${showShape(given)} does not broadcast to x ${showShape(x.shape)}`,
+      'dropout',
+    );
+  }
+  return shape;
 }
 
 /** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */

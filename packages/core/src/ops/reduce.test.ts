@@ -1,6 +1,7 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { describe, expect, test } from 'vitest';
+import { currentBackend } from '../context.ts';
 import * as tf from '../index.ts';
 import { everywhere, numbers, randoms, slopes, worst } from './fixture.ts';
 
@@ -169,7 +170,7 @@ describe('reductions', () => {
       expect(tf.logSumExp([-Infinity, -Infinity]).item()).toBe(-Infinity);
       expect(tf.logSumExp([Infinity, 1]).item()).toBe(Infinity);
       expect(slopes('ReduceLogSumExp', [f64(-Infinity, -Infinity)], { axes: [0], keepdims: false })).toEqual([
-        [0, 0],
+        [Number.NaN, Number.NaN],
       ]);
     });
   });
@@ -185,7 +186,10 @@ describe('reductions', () => {
       expect(tf.norm([x, x], 1, 1, { keepdims: true }).array()).toEqual([[7], [7]]);
       expect(slopes('EuclideanNorm', [f64(0, 0)], { axes: [0], keepdims: false })).toEqual([[0, 0]]);
     });
-    expect(() => tf.norm(matrix, 1, [0, 1])).toThrow(/of matrices only/);
+    expect(tf.norm(matrix, 1, [0, 1]).item()).toBe(9);
+    expect(() => tf.norm(matrix, 2, [0, 1])).toThrow(tf.UnimplementedError);
+    expect(() => tf.norm(matrix, 3, [0, 1])).toThrow(/1 or Infinity for matrices/);
+    expect(() => tf.norm(matrix, 1, [0, -2])).toThrow(/expected one axis, or two/);
     expect(() => tf.norm(matrix, 0)).toThrow(/ord is 0/);
   });
 
@@ -281,6 +285,28 @@ describe('running sums and products', () => {
       ]);
     });
     expect(() => tf.cumsum(5)).toThrow(/axis 0 is out of range/);
+  });
+});
+
+test('positions of bools', () => {
+  everywhere(() => {
+    expect(tf.argMax([false, true, true]).array()).toBe(1n);
+    expect(tf.argMin([true, false], 0, { dtype: 'int32' }).array()).toBe(1);
+  });
+});
+
+test('countNonzero of many elements goes by parts', () => {
+  everywhere(() => {
+    const bytes = tf.ones([3, 2, 2 ** 19], 'uint8');
+    const taken = (): number => currentBackend().allocator.info().bytesTaken;
+    const before = taken();
+    expect(tf.countNonzero(bytes).array()).toBe(3n * 2n ** 20n);
+    expect(taken() - before).toBeLessThan(16 * 2 ** 20);
+    expect(tf.countNonzero(bytes, 1, { dtype: 'int32' }).sum().array()).toBe(3 * 2 ** 20);
+    expect(tf.countNonzero(bytes, [0, 2], { keepdims: true }).array()).toEqual([
+      [[3n * 2n ** 19n], [3n * 2n ** 19n]],
+    ]);
+    expect(tf.countNonzero(bytes.reshape([1, -1]), 0).shape).toEqual([3 * 2 ** 20]);
   });
 });
 

@@ -176,12 +176,13 @@ export interface PositionOptions {
   readonly dtype?: 'int32' | 'int64';
 }
 function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: PositionOptions): Tensor {
-  const value = toTensor(x);
+  const given = toTensor(x);
+  const value = given.dtype === 'bool' ? given.cast('uint8') : given;
   checkDType(dtype, 'index', 'dtype', op.name);
   return execute1(op, [value], { axis: normalizeAxis(axis, value.rank, op.name), dtype });
 }
 /**
- * The first position of the largest value along one axis; the first NaN, if there is one.
+ * The first position of the largest value along one axis; the first NaN, if there is one. True is larger than false.
  * @param axis 0 unless said, as in TensorFlow (NumPy would look at all elements).
  */
 export function argMax(x: TensorLike, axis: number = 0, options: PositionOptions = {}): Tensor {

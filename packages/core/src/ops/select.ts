@@ -38,22 +38,25 @@ export function where(condition: TensorLike, x: TensorLike, y: TensorLike): Tens
 
 const clipOp: Op = defineElementwise({
   name: 'ClipByValue',
-  doc: 'x limited to low … high, element-wise: min(max(x, low), high). All three broadcast.',
+  doc: 'x limited to low … high, element-wise: max(min(x, high), low). All three broadcast.',
   samples: () => [
     { inputs: [uniform([3, 5]), values([-0.5], []), values([1], [])] },
     { inputs: [uniform([2, 1, 4]), uniform([3, 1], -1.5, -0.5), uniform([4], 0.5, 1.5)] },
     { inputs: [integers([7], -9, 9), integers([], -3, -2), integers([], 3, 4)] },
   ],
-  scalar: () => (s, x, low, high) => s.min(s.max(x, low), high),
+  scalar: () => (s, x, low, high) => s.max(s.min(x, high), low),
   check: ([x]) => checkDType(x.dtype, 'numeric', 'x', 'ClipByValue'),
   grad: (g, dy) => {
     const [x, low, high] = g.inputs;
-    const below = x.less(low);
-    const above = x.greater(high);
+    const under = x.lessEqual(high);
+    // As of minimum and maximum, also where the limits have changed places.
+    const free = g.needs(1) || g.needs(2) ? x.minimum(high).greaterEqual(low) : null;
     return [
-      g.needs(0) ? sumTo(where(below.logicalOr(above), 0, dy), x.shape) : null,
-      g.needs(1) ? sumTo(where(below, dy, 0), low.shape) : null,
-      g.needs(2) ? sumTo(where(above, dy, 0), high.shape) : null,
+      g.needs(0) ? sumTo(where(under.logicalAnd(x.greaterEqual(low)), dy, 0), x.shape) : null,
+      g.needs(1) && free !== null ? sumTo(where(free, 0, dy), low.shape) : null,
+      g.needs(2) && free !== null
+        ? sumTo(where(free.logicalAnd(under.logicalNot()), dy, 0), high.shape)
+        : null,
     ];
   },
 });
@@ -72,8 +75,8 @@ function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor 
 }
 
 /**
- * x limited to `low` … `high`, element-wise. The limits are numbers or tensors that broadcast with x. The gradient passes
- * where x lies between them, both included.
+ * x limited to `low` … `high`, element-wise; `low` where that is above `high`. The limits are numbers or tensors that broadcast
+ * with x. The gradient passes where x lies between them, both included.
  */
 export function clipByValue(x: TensorLike, low: TensorLike, high: TensorLike): Tensor {
   const value = toTensor(x);

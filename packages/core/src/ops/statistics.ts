@@ -1,11 +1,14 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { type Axis, checkFlag, normalizeAxes, reducedShape } from '../shape.ts';
+import { type Axis, checkFlag, normalizeAxes, normalizeAxis, reducedShape } from '../shape.ts';
+import { symbolic } from '../symbolic.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
+import { concat } from './join.ts';
+import { letGo } from './moving.ts';
 
 /** The mean with its axes kept, and the variance: two passes, since a difference of sums of squares cancels. */
 function meanAndVariance(x: Tensor, attrs: Attrs): [mean: Tensor, variance: Tensor] {
@@ -61,21 +64,26 @@ export function moments(
   return { mean, variance };
 }
 
+/** The largest values, as constants; 0 for infinite ones, which would give ∞ − ∞. */
+function finiteMax(x: Tensor, axes: readonly number[]): Tensor {
+  const largest = x.stopGradient().max(axes, { keepdims: true });
+  return largest.isFinite().where(largest, 0);
+}
+
 const logSumExpOp: Op = defineOp({
   name: 'ReduceLogSumExp',
   doc: 'log Σ exp(x) over axes, without overflow.',
   ulp: 16,
   compose: ([x], attrs) => {
     const axes = axesOf(attrs);
-    const largest = x.max(axes, { keepdims: true });
-    // An infinite one would give ∞ − ∞.
-    const offset = largest.isFinite().where(largest, 0);
+    const offset = finiteMax(x, axes);
     const result = x.sub(offset).exp().sum(axes, { keepdims: true }).log().add(offset);
     return keepsDims(attrs) ? result : result.reshape(reducedShape(x.shape, axes, false));
   },
   grad: (g, dy) => {
-    const y = g.y.isFinite().where(g.y, 0);
-    return g.x.sub(kept(y, g)).exp().mul(kept(dy, g));
+    const axes = axesOf(g.attrs);
+    const terms = g.x.sub(finiteMax(g.x, axes)).exp();
+    return terms.mul(kept(dy, g).div(terms.sum(axes, { keepdims: true })));
   },
   samples: reductionSamples(uniform),
 });
@@ -102,15 +110,18 @@ export function reduceEuclideanNorm(x: TensorLike, axis: Axis = null, options: R
   return reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options);
 }
 
-/** Which norm: euclidean (2), the sum of absolute values (1), the largest of them (Infinity), or the p-norm for p > 0. */
+/**
+ * Which norm. Of vectors: euclidean (2), the sum of absolute values (1), the largest of them (Infinity), or the p-norm for p > 0. Of
+ * matrices: that of all elements (`'euclidean'`, `'fro'`), the largest sum of absolute values of a column (1) or a row (Infinity).
+ */
 export type NormOrder = 'euclidean' | 'fro' | number;
 
 /**
  * The norm of vectors, or of all elements.
  * @param ord `'euclidean'` unless said, or a number above 0, `Infinity` included.
- * @param axis the axis of the vectors; all elements as one vector unless said. Two axes stand for matrices, of which only the
- * euclidean (Frobenius) norm is known here.
- * @throws InvalidArgumentError for another order, or matrices with another norm.
+ * @param axis the axis of the vectors; all elements as one vector unless said. Two axes are those of the rows and the columns of
+ * matrices.
+ * @throws InvalidArgumentError for an order that there is none of; UnimplementedError for the largest singular value, 2 of matrices.
  */
 export function norm(
   x: TensorLike,
@@ -123,12 +134,7 @@ export function norm(
   if (typeof ord !== 'number' || !(ord > 0)) {
     throw new InvalidArgumentError(`ord is ${ord}, expected 'euclidean', 'fro' or a number above 0`, 'Norm');
   }
-  if (axis !== null && typeof axis !== 'number' && axis.length > 1) {
-    throw new InvalidArgumentError(
-      `ord ${ord} over the axes [${axis}]: of matrices only the euclidean norm is known`,
-      'Norm',
-    );
-  }
+  if (Array.isArray(axis) && axis.length > 1) return matrixNorm(value, ord, axis, options);
   if (ord === 2) return reduceEuclideanNorm(value, axis, options);
   const size = value.abs();
   if (ord === 1) return size.sum(axis, options);
@@ -139,13 +145,66 @@ export function norm(
     .pow(1 / ord);
 }
 
+// Elements whose 0s and 1s are made at once: as integers to sum they take eight times the memory of bytes.
+const COUNTED = 2 ** 18;
+
+function counted(x: Tensor, axes: readonly number[], keepdims: boolean, dtype: 'int32' | 'int64'): Tensor {
+  const axis = x.shape.findIndex((d) => d > 1);
+  // Graphs fuse the steps, so that nothing is stored between them.
+  if (x.size <= COUNTED || axis < 0 || x.backend === symbolic) {
+    const mask = x.dtype === 'bool' ? x.identity() : x.notEqual(0);
+    const ones = mask.cast(dtype);
+    return letGo(ones.sum(axes, { keepdims }), mask, ones);
+  }
+  const n = x.shape[axis];
+  const rows = Math.max(1, Math.floor((COUNTED * n) / x.size));
+  let total: Tensor | undefined;
+  const parts: Tensor[] = [];
+  for (let start = 0; start < n; start += rows) {
+    const begin = x.shape.map((_, i) => (i === axis ? start : 0));
+    const part = x.slice(
+      begin,
+      x.shape.map((d, i) => (i === axis ? Math.min(rows, n - start) : d)),
+    );
+    const count = counted(part, axes, true, dtype);
+    part.dispose();
+    if (!axes.includes(axis)) parts.push(count);
+    else {
+      const sum = total === undefined ? count : total.add(count);
+      total?.dispose();
+      if (sum !== count) count.dispose();
+      total = sum;
+    }
+  }
+  const all = total ?? concat(parts, axis);
+  for (const part of parts) part.dispose();
+  if (keepdims) return all;
+  return letGo(all.reshape(reducedShape(x.shape, axes, false)), all);
+}
+
+function matrixNorm(x: Tensor, ord: number, axis: readonly number[], options: ReduceOptions): Tensor {
+  const [rows, columns, ...more] = axis.map((a) => normalizeAxis(a, x.rank, 'Norm'));
+  if (more.length > 0 || rows === columns)
+    throw new InvalidArgumentError(`axis is [${axis}], expected one axis, or two of matrices`, 'Norm');
+  if (ord === 2)
+    throw new UnimplementedError(
+      'of matrices, 2 is the largest singular value, which is not computed here; use 1, Infinity or the euclidean norm',
+      'Norm',
+    );
+  if (ord !== 1 && ord !== Infinity)
+    throw new InvalidArgumentError(
+      `ord is ${ord}, expected 'euclidean', 'fro', 1 or Infinity for matrices`,
+      'Norm',
+    );
+  const [summed, compared] = ord === 1 ? [rows, columns] : [columns, rows];
+  const largest = x.abs().sum(summed, { keepdims: true }).max(compared, { keepdims: true });
+  return checkFlag(options.keepdims, 'keepdims', 'Norm') ? largest : largest.squeeze([rows, columns]);
+}
+
 const countNonzeroOp: Op = defineOp({
   name: 'CountNonzero',
   doc: 'How many elements over axes are not 0 (of bools: true).',
-  compose: ([x], attrs) =>
-    (x.dtype === 'bool' ? x : x.notEqual(0))
-      .cast(attrs.dtype as 'int64')
-      .sum(axesOf(attrs), { keepdims: keepsDims(attrs) }),
+  compose: ([x], attrs) => counted(x, axesOf(attrs), keepsDims(attrs), attrs.dtype as 'int64'),
   notDifferentiable: 'it counts',
   samples: (): readonly Sample[] => [
     { inputs: [integers([3, 4], 0, 3)], attrs: { axes: [0, 1], keepdims: false, dtype: 'int64' } },

@@ -1,0 +1,17 @@
+// Strings in traced functions. Nothing here is public.
+import { UnimplementedError } from '@eagre/backend';
+import { knownTensor } from '../symbolic.ts';
+import type { Tensor } from '../tensor.ts';
+
+/**
+ * A tensor of strings, or one of their places, with values.
+ * @throws UnimplementedError where it differs from run to run of a traced function.
+ */
+export function knownStrings(x: Tensor, op: string): Tensor {
+  const known = knownTensor(x);
+  if (known !== null) return known;
+  throw new UnimplementedError(
+    'strings are not computed with in a traced function, unless all that they depend on is known while it is traced: compute an index, and look up the string outside of the function',
+    op,
+  );
+}
