@@ -53,7 +53,20 @@ CASES = [
     ),
     ("Bidirectional", {"merge_mode": None}, {"inner": ("GRU", {"units": 2})}),
     ("TimeDistributed", {}, {"inner": ("Dense", {"units": 3, "activation": "tanh"})}),
+    # With a mask of the steps: the second example ends early, the third begins late.
+    ("LSTM", {"units": 2, "return_sequences": True, "zero_output_for_mask": True}, {"masked": True}),
+    ("GRU", {"units": 2, "return_sequences": True, "return_state": True}, {"masked": True}),
+    ("SimpleRNN", {"units": 2, "zero_output_for_mask": True}, {"masked": True}),
+    ("Bidirectional", {}, {"inner": ("LSTM", {"units": 2, "return_sequences": True}), "masked": True}),
+    ("Bidirectional", {"merge_mode": "sum"}, {"inner": ("GRU", {"units": 2, "return_sequences": True}), "masked": True}),
+    (
+        "Bidirectional",
+        {"merge_mode": None},
+        {"inner": ("SimpleRNN", {"units": 2, "return_sequences": True, "return_state": True}), "masked": True},
+    ),
+    ("Bidirectional", {}, {"inner": ("LSTM", {"units": 2}), "masked": True}),
 ]
+MASK = [[True, True, True], [True, False, False], [False, True, True]]
 
 rng = np.random.default_rng(SEED)
 
@@ -81,7 +94,8 @@ def run(name, options, extra=None):
     extra = extra or {}
     # Names count from the start again, as they do within one layer of ours.
     keras.utils.clear_session()
-    shape = (2, 3, 2)
+    masked = extra.get("masked", False)
+    shape = (len(MASK) if masked else 2, 3, 2)
     layer = make(name, options, extra)
     layer.build(shape)
     for w in layer.weights:
@@ -94,13 +108,18 @@ def run(name, options, extra=None):
     if "inner" in extra:
         case["inner"] = {"layer": extra["inner"][0], "config": config(extra["inner"][1])}
     case["weights"] = {paths[w.path]: tensor(w) for w in trainable}
+    if masked:
+        case["mask"] = MASK
     case["calls"] = []
     for _ in range(extra.get("calls", 1)):
         x = tf.constant(numbers(rng, shape))
         states = [tf.constant(numbers(rng, (shape[0], n), 0.5)) for n in extra.get("states", [])]
         with tf.GradientTape() as tape:
             tape.watch([x, *states])
-            outputs = flat(layer(x, initial_state=states) if states else layer(x))
+            given = {"initial_state": states} if states else {}
+            if masked:
+                given["mask"] = tf.constant(MASK)
+            outputs = flat(layer(x, **given))
             upstream = [tf.constant(numbers(rng, y.shape)) for y in outputs]
             total = sum(tf.reduce_sum(y * dy) for y, dy in zip(outputs, upstream))
         grads = tape.gradient(total, [x, *states, *[w.value for w in trainable]])

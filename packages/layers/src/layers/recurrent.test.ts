@@ -326,6 +326,7 @@ interface Described {
 interface Case extends Described {
   readonly cells?: readonly Described[];
   readonly inner?: Described;
+  readonly mask?: readonly (readonly boolean[])[];
   readonly weights: Record<string, Values>;
   readonly calls: readonly {
     readonly x: Values;
@@ -351,7 +352,11 @@ const close = (got: Tensor, expected: Values, what: string): void =>
 describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (backend) => {
   test.each(
     golden.cases.map(
-      (c) => [`${c.layer} ${JSON.stringify([c.config, c.inner ?? c.cells ?? []])}`, c] as const,
+      (c) =>
+        [
+          `${c.layer} ${JSON.stringify([c.config, c.inner ?? c.cells ?? []])}${c.mask === undefined ? '' : ' with a mask'}`,
+          c,
+        ] as const,
     ),
   )('%s', (_, c) => {
     withBackend(backend, () => {
@@ -372,6 +377,7 @@ describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (ba
         tape.watch(inputs);
         const result: unknown = layer(inputs[0] as Tensor, {
           ...(call.states.length > 0 ? { initialState: inputs.slice(1) } : {}),
+          ...(c.mask === undefined ? {} : { mask: constant(c.mask) }),
         });
         const outputs = result instanceof Tensor ? [result] : list(result);
         expect(outputs).toHaveLength(call.outputs.length);

@@ -45,6 +45,8 @@ export interface RNNOptions extends LayerOptions {
   readonly goBackwards?: boolean;
   /** Whether a call begins with the states that the last one ended with; false unless said. See `resetStates`. */
   readonly stateful?: boolean;
+  /** Whether the output of a masked step is zeros instead of that of the step before; false unless said. */
+  readonly zeroOutputForMask?: boolean;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
 }
@@ -58,7 +60,8 @@ export interface RNNArguments extends RNNOptions {
 /**
  * Runs a cell, or several stacked, over a sequence [batch, time, features]. The states before the first step are zeros, or come
  * as `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
- * the steps where the mask is false: states stay, and the output is that of the step before, or zeros.
+ * the steps where the mask is false: states stay, and the output is that of the step before (zeros at the begin), or zeros with
+ * `zeroOutputForMask`.
  */
 export class RNN extends Layer {
   readonly cell: RecurrentCell;
@@ -66,6 +69,7 @@ export class RNN extends Layer {
   readonly returnState: boolean;
   readonly goBackwards: boolean;
   readonly stateful: boolean;
+  readonly zeroOutputForMask: boolean;
   readonly #activityRegularizer: RegularizerLike | null;
   readonly #penalty: Regularizer | undefined;
   #states: readonly Variable[] | null = null;
@@ -84,6 +88,7 @@ export class RNN extends Layer {
     this.returnState = options.returnState ?? false;
     this.goBackwards = options.goBackwards ?? false;
     this.stateful = options.stateful ?? false;
+    this.zeroOutputForMask = options.zeroOutputForMask ?? false;
     this.#activityRegularizer = options.activityRegularizer ?? null;
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
@@ -140,7 +145,8 @@ export class RNN extends Layer {
         states = after;
         continue;
       }
-      outputs.push(where(here, y as Tensor, outputs.at(-1) ?? zerosLike(y as Tensor)));
+      const before = this.zeroOutputForMask ? undefined : outputs.at(-1);
+      outputs.push(where(here, y as Tensor, before ?? zerosLike(y as Tensor)));
       states = after.map((s, k) => where(here, s, states[k] as Tensor));
     }
     return { output: () => stack(outputs, 1), last: outputs.at(-1) as Tensor, after: states };
@@ -180,6 +186,7 @@ export class RNN extends Layer {
       returnState: this.returnState,
       goBackwards: this.goBackwards,
       stateful: this.stateful,
+      zeroOutputForMask: this.zeroOutputForMask,
       activityRegularizer: this.#activityRegularizer,
     };
   }
@@ -263,6 +270,7 @@ export const rnnNames: OptionNames<RNNOptions> = {
   returnState: true,
   goBackwards: true,
   stateful: true,
+  zeroOutputForMask: true,
   activityRegularizer: true,
   ...layerOptions,
 };

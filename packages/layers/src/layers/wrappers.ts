@@ -52,7 +52,8 @@ export class Bidirectional extends Layer {
     const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
       fromInner({
         class: of.constructor,
-        config: { ...of.getConfig(), name, goBackwards },
+        // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
+        config: { ...of.getConfig(), name, goBackwards, zeroOutputForMask: of.returnSequences },
       }) as RNN;
     this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
     this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
