@@ -1,4 +1,4 @@
-import { InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { InvalidArgumentError, type Shape, scope, type Tensor, type TensorLike } from '@eagre/core';
 import { differs, isFloating, showShape, toTensor } from '@eagre/core/internal';
 
 /** Keras's fuzz factor, which keeps logarithms and quotients finite. */
@@ -42,14 +42,18 @@ export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, T
   return [x, y];
 }
 
-/** @throws InvalidArgumentError when one does not broadcast to the other. */
-export function checkFit(yTrue: Tensor, yPred: Tensor): void {
-  const [long, short] = yTrue.rank >= yPred.rank ? [yTrue.shape, yPred.shape] : [yPred.shape, yTrue.shape];
-  const fits = short.every((d, i) => {
+/** Whether arrays of these shapes broadcast. */
+export function fits(a: Shape, b: Shape): boolean {
+  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
+  return short.every((d, i) => {
     const other = long[i + long.length - short.length] as number;
     return !differs(d, other) || !differs(d, 1) || !differs(other, 1);
   });
-  if (fits) return;
+}
+
+/** @throws InvalidArgumentError when one does not broadcast to the other. */
+export function checkFit(yTrue: Tensor, yPred: Tensor): void {
+  if (fits(yTrue.shape, yPred.shape)) return;
   throw new InvalidArgumentError(
     `the targets ${showShape(yTrue.shape)} do not fit the predictions ${showShape(yPred.shape)}`,
   );

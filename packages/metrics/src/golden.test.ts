@@ -67,12 +67,14 @@ for (const backend of listBackends().map((b) => b.name)) {
         using _ = withBackend(backend);
         using __ = scope();
         const p = constant(yPred, dtype);
-        const sampleWeight = lossFile.sampleWeight;
         // Keras 3 has no epsilon in the logarithms of the one, which changes it by 1e-7 / p, and a float32 log(2) in the other.
         const rough = name === 'BinaryCrossentropy' || name === 'LogCosh';
         const tolerance = rough || dtype === 'float32' ? 5e-6 : 1e-12;
         const make = (reduction: losses.ReductionName): losses.Loss =>
           losses.deserialize({ class_name: name, config: { ...options, reduction } });
+        // Weights of whole examples stand beside several losses each.
+        const wide = [-1, ...make('none')(yTrue, p).shape.slice(1).fill(1)];
+        const sampleWeight = constant(lossFile.sampleWeight, dtype).reshape(wide);
         const value = (reduction: losses.ReductionName, weighted: boolean): Tensor =>
           make(reduction)(yTrue, p, weighted ? { sampleWeight } : {});
         near(value('sumOverBatchSize', false), expected.plain, tolerance, 'plain');

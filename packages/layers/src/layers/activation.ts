@@ -12,7 +12,9 @@ import {
   checkOne,
   fail,
   floats,
+  keepsIntegers,
   resolveActivation,
+  values,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -31,7 +33,8 @@ export class Activation extends Layer {
     this.activation = resolveActivation(options.activation);
   }
   override call(inputs: Tensor): Tensor {
-    return applyActivation(this.activation, floats(this, inputs));
+    const x = keepsIntegers(this.activation) ? values(this, inputs) : floats(this, inputs);
+    return applyActivation(this.activation, x);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
@@ -69,8 +72,9 @@ export class ReLU extends Layer {
     this.threshold = checkNotNegative(this, 'threshold', threshold ?? 0);
   }
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
     const { maxValue, negativeSlope, threshold } = this;
+    const whole = negativeSlope === 0 && [maxValue ?? 0, threshold].every(Number.isInteger);
+    const x = whole ? values(this, inputs) : floats(this, inputs);
     if (threshold === 0 && maxValue === null) {
       return negativeSlope === 0 ? nn.relu(x) : nn.leakyRelu(x, { alpha: negativeSlope });
     }

@@ -179,6 +179,11 @@ export function activationConfig(fn: Activation): ActivationLike {
   return names.get(fn) ?? fn;
 }
 
+/** Whether an activation gives integers for integers, as in Keras: those that compute nothing else, and functions of the user's. */
+export function keepsIntegers(fn: Activation): boolean {
+  return ['linear', 'relu', 'relu6'].includes(names.get(fn) ?? 'linear');
+}
+
 /** Applies an activation to a result that nobody else has seen. A function of the user may keep what it gets and makes. */
 export function applyActivation(fn: Activation, x: Tensor): Tensor {
   return names.has(fn) ? fn(x) : outsideScopes(() => fn(keep(x)));

@@ -11,7 +11,7 @@ import {
   type LayerOutput,
 } from '../layer.ts';
 import { show } from '../show.ts';
-import { type Config, checkOne, fail, floats } from './common.ts';
+import { type Config, checkOne, fail, floats, values } from './common.ts';
 import { layerOptions } from './weights.ts';
 
 export interface InputLayerOptions extends LayerOptions {
@@ -52,10 +52,10 @@ export class InputLayer extends Layer {
   }
 }
 
-/** Passes its input on. */
+/** Passes its input on; floats become those of the layer's dtype, as in Keras. */
 export class Identity extends Layer {
   override call(inputs: Tensor): Tensor {
-    return inputs;
+    return values(this, inputs);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);

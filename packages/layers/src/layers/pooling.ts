@@ -1,7 +1,7 @@
 // Pooling of images [batch, height, width, channels], and of sequences [batch, steps, features] over all steps.
 
 import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, isFloating, takesArguments } from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import {
   type Config,
@@ -10,10 +10,12 @@ import {
   checkPadding,
   checkPair,
   checkRank,
+  fail,
   floats,
   IMAGES,
   type Padding,
   type Size2D,
+  values,
   windowed,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
@@ -52,10 +54,16 @@ abstract class Pooling2D extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
-    checkImages(this, x.shape);
+    // The largest integer is one, a mean need not be.
+    const given = this.#pool === nn.maxPool2d ? values(this, inputs) : floats(this, inputs);
+    checkImages(this, given.shape);
     const padding = this.padding === 'same' ? 'SAME' : 'VALID';
-    return this.#pool(x, this.poolSize, { strides: this.strides, padding });
+    const { dtype } = given;
+    if (dtype === 'int64')
+      fail(this, "takes no int64, whose values float64 does not hold: cast it to 'int32'");
+    const x = isFloating(dtype) ? given : given.cast('float64');
+    const y = this.#pool(x, this.poolSize, { strides: this.strides, padding });
+    return x === given ? y : y.cast(dtype);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -125,7 +133,7 @@ abstract class GlobalPooling extends Layer {
   }
 
   override call(inputs: Tensor): Tensor {
-    const x = floats(this, inputs);
+    const x = this.#reduction === 'max' ? values(this, inputs) : floats(this, inputs);
     this.#check(x.shape);
     const axes = x.shape.slice(1, -1).map((_, i) => i + 1);
     return x[this.#reduction](axes, { keepdims: this.keepdims });

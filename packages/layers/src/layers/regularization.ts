@@ -12,6 +12,7 @@ import {
   checkRate,
   fail,
   floats,
+  values,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -83,7 +84,7 @@ export class Dropout extends Noise {
       fail(this, `needs a noiseShape of integers of at least 1 or null, got ${show(noiseShape)}`);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
-    const x = floats(this, inputs);
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true ? this.drop(x, this.rate, this.#noise(x.shape)) : x;
   }
   override getConfig(): Record<string, unknown> {
@@ -125,7 +126,7 @@ export class SpatialDropout2D extends Noise {
     checkDataFormat(this, options.dataFormat);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
-    const x = floats(this, inputs);
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
     checkImages(this, x.shape);
     return training === true ? this.drop(x, this.rate, [x.shape[0], 1, 1, x.shape[3]]) : x;
   }
@@ -154,7 +155,7 @@ export class GaussianNoise extends Noise {
     this.stddev = checkNotNegative(this, 'stddev', options.stddev);
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
-    const x = floats(this, inputs);
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
   }
   override getConfig(): Record<string, unknown> {
@@ -183,7 +184,7 @@ export class GaussianDropout extends Noise {
     if (this.rate === 1) fail(this, 'needs a rate below 1');
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
-    const x = floats(this, inputs);
+    const x = training === true ? floats(this, inputs) : values(this, inputs);
     if (training !== true || this.rate === 0) return x;
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
   }

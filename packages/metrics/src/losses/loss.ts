@@ -4,18 +4,16 @@ import {
   Callable,
   checkOptionNames,
   checkText,
-  differs,
   inGraphScope,
   isPlain,
   type OptionNames,
-  sameShape,
   shown,
   showShape,
   snakeCase,
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
-import { alike, as, predictions, sameRank } from '../arrange.ts';
+import { alike, as, fits, predictions, sameRank } from '../arrange.ts';
 
 /**
  * How the losses of examples become one: their mean, the sum, the mean weighted by the sample weights, or not at all.
@@ -142,24 +140,12 @@ export function checkName(name: unknown, what: string): void {
   if (name !== undefined && name !== null) checkText(name, 'name', what);
 }
 
-/** Weights of whole examples beside several losses each: `[batch]` as `[batch, 1]`. */
-function fromTheLeft(weights: Tensor, values: Tensor): Tensor {
-  const { rank } = weights;
-  if (rank === 0 || rank >= values.rank || !sameShape(weights.shape, values.shape.slice(0, rank)))
-    return weights;
-  return weights.reshape([...weights.shape, ...new Array<number>(values.rank - rank).fill(1)]);
-}
-
+/** Weights and losses broadcast as arrays do, from the last axis on. */
 function checkWeights(weights: Tensor, values: Tensor): void {
-  const { shape } = values;
-  const fits =
-    weights.rank <= values.rank &&
-    weights.shape.every(
-      (d, i) => !differs(d, shape[i + values.rank - weights.rank] as number) || !differs(d, 1),
-    );
-  if (fits) return;
+  if (fits(weights.shape, values.shape)) return;
   throw new InvalidArgumentError(
-    `sampleWeight ${showShape(weights.shape)} does not fit the losses ${showShape(shape)}: give one number for each example or for each loss`,
+    `sampleWeight ${showShape(weights.shape)} does not fit the losses ${showShape(values.shape)}: give one number for each loss, or ` +
+      'for each example with a last axis of 1: [batch, 1]',
   );
 }
 
@@ -190,7 +176,7 @@ function reduceWeighted(
     }
   }
   if (weights !== null) {
-    [values, weights] = sameRank(values, fromTheLeft(weights, values));
+    [values, weights] = sameRank(values, weights);
     checkWeights(weights, values);
     values = values.mul(weights);
   }

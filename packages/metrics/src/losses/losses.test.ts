@@ -6,6 +6,7 @@ import {
   InvalidArgumentError,
   listPhysicalDevices,
   OutOfRangeError,
+  ones,
   type Tensor,
   type TensorLike,
   Variable,
@@ -13,8 +14,9 @@ import {
   zeros,
 } from '@eagre/core';
 import { context, type TapeObserver } from '@eagre/core/internal';
-import { expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { losses } from '../index.ts';
+import type { ReductionName } from './loss.ts';
 
 test('BinaryCrossentropy of certain predictions that are wrong, by the rule of TensorFlow 2.0', () => {
   const bce = new losses.BinaryCrossentropy();
@@ -88,7 +90,7 @@ test('a column beside a vector does not become a matrix', () => {
   expect(() => new losses.BinaryCrossentropy()([[1, 0]], [[0.5], [0.5]])).toThrow(InvalidArgumentError);
 });
 
-test('sample weights of examples count from the left', () => {
+test('sample weights of examples, and of places', () => {
   const mae = new losses.MeanAbsoluteError({ reduction: 'none' });
   const ones = [
     [[1], [1]],
@@ -98,7 +100,7 @@ test('sample weights of examples count from the left', () => {
     [[0], [0]],
     [[0], [0]],
   ];
-  expect(mae(ones, zero, { sampleWeight: [1, 3] }).array()).toEqual([
+  expect(mae(ones, zero, { sampleWeight: [[1], [3]] }).array()).toEqual([
     [1, 1],
     [3, 3],
   ]);
@@ -197,4 +199,45 @@ test('losses are recorded by tapes', () => {
     context.tapes = [];
   }
   expect(seen).toContain('SparseSoftmaxCrossEntropyWithLogits');
+});
+
+describe('weights of examples, as in Keras', () => {
+  const mse = (reduction: ReductionName) => new losses.MeanSquaredError({ reduction });
+  const cube = constant([
+    [
+      [0, 1],
+      [2, 3],
+    ],
+    [
+      [4, 5],
+      [6, 7],
+    ],
+  ]);
+
+  test('broadcast from the last axis on', () => {
+    const of = (reduction: ReductionName): unknown =>
+      mse(reduction)(cube.mul(0), cube, { sampleWeight: [1, 3] }).array();
+    expect(of('none')).toEqual([
+      [0.5, 19.5],
+      [20.5, 127.5],
+    ]);
+    expect(of('sumOverBatchSize')).toBe(42);
+    expect(of('meanWithSampleWeight')).toBe(42);
+    expect(() => mse('sum')(zeros([2, 3, 2]), ones([2, 3, 2]), { sampleWeight: [1, 3] })).toThrow(
+      'sampleWeight [2] does not fit the losses [2, 3]: give one number for each loss',
+    );
+    expect(mse('sum')(zeros([2, 3, 2]), ones([2, 3, 2]), { sampleWeight: [[1], [3]] }).item()).toBe(12);
+  });
+
+  test('weigh the one loss of a vector', () => {
+    const of = (reduction: ReductionName, sampleWeight: TensorLike): unknown =>
+      mse(reduction)([0, 0, 0], [1, 2, 3], { sampleWeight }).mul(3).round().array();
+    expect(of('none', [1, 2, 3])).toEqual([14, 28, 42]);
+    expect(of('sum', [1, 2, 3])).toBe(84);
+    expect(of('sumOverBatchSize', [1, 2, 3])).toBe(28);
+    expect(of('meanWithSampleWeight', [1, 2, 3])).toBe(14);
+    expect(of('none', [2])).toBe(28);
+    expect(of('none', [[1], [2], [3]])).toEqual([[14], [28], [42]]);
+    expect(mse('sum')(zeros([2, 2]), ones([2, 2]), { sampleWeight: ones([3, 2]) }).item()).toBe(6);
+  });
 });

@@ -170,7 +170,10 @@ export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
 
 export type SparseCrossentropyMetricOptions = MetricOptions & SparseCrossentropyOptions;
 
-/** The mean of `losses.sparseCategoricalCrossentropy`, without places of `ignoreClass`. */
+/**
+ * The mean of `losses.sparseCategoricalCrossentropy`. Places of `ignoreClass` are 0 and count in the mean, as in Keras, unless there
+ * are sample weights: then they are left out.
+ */
 export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentropyOptions> {
   constructor(
     name?: string | null | SparseCrossentropyMetricOptions,
@@ -191,18 +194,16 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
   }
   override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
     const { ignoreClass = null } = this.fnOptions;
-    if (ignoreClass === null) {
+    const sampleWeight = weightOf(weight, this.name);
+    if (ignoreClass === null || sampleWeight === null) {
       super.updateState(yTrue, yPred, weight);
       return;
     }
     update(() => {
       const p = predictions(yPred);
       const counts = as(functions.sparseLabels(yTrue, p, ignoreClass).valid as Tensor, this.dtype);
-      const sampleWeight = weightOf(weight, this.name);
-      const [valid, weights] =
-        sampleWeight === null ? [counts, null] : sameRank(counts, alike(sampleWeight, this.dtype));
-      const values = as(this.evaluate(yTrue, p), this.dtype);
-      this.add(values, weights === null ? valid : valid.mul(weights));
+      const [valid, weights] = sameRank(counts, alike(sampleWeight, this.dtype));
+      this.add(as(this.evaluate(yTrue, p), this.dtype), valid.mul(weights));
     });
   }
 }

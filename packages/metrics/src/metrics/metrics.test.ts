@@ -188,7 +188,7 @@ test('what does not fit is refused', () => {
 
 test('a class that is ignored leaves the mean of the cross-entropy', () => {
   const m = new metrics.SparseCategoricalCrossentropy({ fromLogits: true, ignoreClass: -1 });
-  m.updateState([0, -1, -1, 1], zeros([4, 2]));
+  m.updateState([0, -1, -1, 1], zeros([4, 2]), { sampleWeight: 1 });
   expect(m.result().item()).toBeCloseTo(Math.LN2, 6);
   m.updateState(
     [0, -1, 1],
@@ -262,4 +262,34 @@ test('functions of the user get tensors', () => {
   expect(metrics.get((yTrue: Tensor, yPred: Tensor) => yTrue.equal(yPred).cast('float32')).name).toBe(
     'mean_metric_wrapper',
   );
+});
+
+test('ignored classes count in the mean, unless there are sample weights', () => {
+  const yTrue = constant(
+    [
+      [1, -1],
+      [0, 2],
+    ],
+    'int32',
+  );
+  const yPred = [
+    [
+      [0.1, 0.7, 0.2],
+      [0.3, 0.3, 0.4],
+    ],
+    [
+      [0.6, 0.2, 0.2],
+      [0.2, 0.2, 0.6],
+    ],
+  ];
+  const of = (sampleWeight: TensorLike | null): number =>
+    new metrics.SparseCategoricalCrossentropy({ ignoreClass: -1 })(yTrue, yPred, { sampleWeight }).item();
+  expect(of(null)).toBeCloseTo(0.34458148, 6);
+  expect(of([1, 2])).toBeCloseTo(0.47228789, 6);
+  expect(
+    of([
+      [1, 2],
+      [3, 4],
+    ]),
+  ).toBeCloseTo(0.49155673, 6);
 });
