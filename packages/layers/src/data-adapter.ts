@@ -52,23 +52,25 @@ export interface Batches {
 }
 
 export interface ArraysOptions {
-  readonly batchSize: number;
+  /** Unless given, that which makes `steps` batches of the examples, or 32. */
+  readonly batchSize: number | undefined;
+  readonly steps?: number | undefined;
   readonly shuffle: boolean;
 }
+
+const BATCH_SIZE = 32;
 
 /** Batches cut from tensors whose first dimension counts the examples. */
 export class ArrayBatches implements Batches {
   readonly #all: Batch;
-  readonly #options: ArraysOptions;
+  readonly #shuffle: boolean;
+  readonly #batchSize: number;
   readonly examples: number;
 
   /** @throws InvalidArgumentError when the numbers of examples differ, or there are none. */
   constructor(all: Batch, options: ArraysOptions) {
     this.#all = all;
-    this.#options = options;
-    if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
-      throw new InvalidArgumentError(`batchSize must be a positive integer, got ${options.batchSize}`);
-    }
+    this.#shuffle = options.shuffle;
     const [head] = flat(all.x) as readonly [Tensor];
     const first = head.shape[0];
     if (first === undefined || first === 0) {
@@ -77,6 +79,8 @@ export class ArrayBatches implements Batches {
       );
     }
     this.examples = first;
+    const { batchSize, steps } = options;
+    this.#batchSize = batchSize ?? (steps === undefined ? BATCH_SIZE : Math.ceil(first / steps));
     for (const [name, given] of Object.entries(all)) {
       for (const t of flat(given)) {
         if (t.shape[0] === first) continue;
@@ -88,13 +92,13 @@ export class ArrayBatches implements Batches {
   }
 
   get steps(): number {
-    return Math.ceil(this.examples / this.#options.batchSize);
+    return Math.ceil(this.examples / this.#batchSize);
   }
 
   *batches(): Generator<Batch> {
-    const { batchSize, shuffle } = this.#options;
+    const batchSize = this.#batchSize;
     const n = this.examples;
-    const order = shuffle ? random.shuffle(range(0, n, 1, { dtype: 'int32' })) : undefined;
+    const order = this.#shuffle ? random.shuffle(range(0, n, 1, { dtype: 'int32' })) : undefined;
     try {
       for (let start = 0; start < n; start += batchSize) {
         const size = Math.min(batchSize, n - start);

@@ -51,9 +51,9 @@ export async function evaluate(
   const [y, options] = splitArguments(second, third, names.outputs);
   checkOptionNames(options, evaluateOptionNames, 'evaluate');
   trainingOf(model);
-  const { batchSize = 32, steps } = options;
+  const { batchSize, steps } = options;
   checkCounts({ batchSize, steps }, 'evaluate');
-  const batches = adapt(x, y, options.sampleWeight, { batchSize, shuffle: false, names }, 'evaluate');
+  const batches = adapt(x, y, options.sampleWeight, { batchSize, steps, shuffle: false, names }, 'evaluate');
   return alone('Evaluate', model, batches, options, (callbacks, bar) =>
     test(model, batches, steps, callbacks, bar),
   );
@@ -61,13 +61,13 @@ export async function evaluate(
 
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
   checkOptionNames(options, batchOptionNames, 'predict');
-  const { batchSize = 32, steps } = options;
+  const { batchSize, steps } = options;
   checkCounts({ batchSize, steps }, 'predict');
   const batches = adapt(
     x,
     undefined,
     undefined,
-    { batchSize, shuffle: false, names: namesOf(model) },
+    { batchSize, steps, shuffle: false, names: namesOf(model) },
     'predict',
   );
   // For each output of the model its values, batch by batch.

@@ -11,7 +11,7 @@ export type Targets = Inputs;
 export type Verbosity = 0 | 1 | 2 | 'auto';
 
 export interface BatchOptions {
-  /** Examples in a batch; 32 unless given. */
+  /** Examples in a batch; unless given, of arrays as many as make `steps` batches, else 32. */
   readonly batchSize?: number;
   /** 0 silent, 1 a progress bar, 2 one line per epoch; `'auto'` (default) is 1. */
   readonly verbose?: Verbosity;

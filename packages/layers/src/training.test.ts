@@ -21,6 +21,7 @@ import { BatchNormalization, Concatenate, Dense, Dropout, Identity, Lambda } fro
 import { Model } from './model.ts';
 import { l2 } from './regularizers.ts';
 import { Sequential } from './sequential.ts';
+import type { FitOptions } from './training-options.ts';
 
 const quiet = { verbose: 0 } as const;
 
@@ -675,4 +676,31 @@ describe('progress', () => {
       'Predict - 1/1 #s #/step\n',
     ]);
   });
+});
+
+test('arrays without a batch size are cut into as many batches as steps are asked for, as in Keras', async () => {
+  const seen: number[] = [];
+  class Sees extends Layer {
+    override call(x: Tensor): Tensor {
+      seen.push(x.shape[0] as number);
+      return x;
+    }
+  }
+  const model = new Sequential([new Sees(), new Dense(1)]);
+  model.compile({ optimizer: 'sgd', loss: 'mse', runEagerly: true });
+  const [x, y] = [ones([10, 2]), ones([10, 1])];
+  const sizes = async (run: () => Promise<unknown>): Promise<number[]> => {
+    seen.length = 0;
+    await run();
+    return [...seen];
+  };
+  const fit = (options: FitOptions): Promise<number[]> =>
+    sizes(() => model.fit(x, y, { verbose: 0, shuffle: false, ...options }));
+  await fit({});
+  expect(await fit({ stepsPerEpoch: 3, epochs: 2 })).toEqual([4, 4, 2, 4, 4, 2]);
+  expect(await fit({ stepsPerEpoch: 4 })).toEqual([3, 3, 3, 1]);
+  expect(await fit({ stepsPerEpoch: 3, batchSize: 2 })).toEqual([2, 2, 2]);
+  expect(await fit({ stepsPerEpoch: 3, validationSplit: 0.2, validationSteps: 2 })).toEqual([3, 3, 2, 1, 1]);
+  expect(await sizes(() => model.evaluate(x, y, { verbose: 0, steps: 3 }))).toEqual([4, 4, 2]);
+  expect(await sizes(() => model.predict(x, { verbose: 0, steps: 3 }))).toEqual([4, 4, 2]);
 });

@@ -33,7 +33,7 @@ export async function fit(
   const [y, options] = splitArguments(second, third, names.outputs);
   checkOptionNames(options, fitOptionNames, 'fit');
   const { optimizer } = trainingOf(model);
-  const { epochs = 1, initialEpoch = 0, batchSize = 32, shuffle = true, stepsPerEpoch } = options;
+  const { epochs = 1, initialEpoch = 0, batchSize, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
   const { validationSteps, validationBatchSize = batchSize } = options;
   checkCounts({ epochs, initialEpoch }, 'fit', 0);
@@ -46,7 +46,13 @@ export async function fit(
   if (validationSplit !== 0 && validationData === undefined) {
     [examples, validationData] = holdBack(examples, validationSplit, names);
   }
-  const batches = adapt(examples.x, examples.y, examples.weight, { batchSize, shuffle, names }, 'fit');
+  const batches = adapt(
+    examples.x,
+    examples.y,
+    examples.weight,
+    { batchSize, steps: stepsPerEpoch, shuffle, names },
+    'fit',
+  );
   const validate =
     validationData === undefined
       ? undefined
@@ -117,10 +123,10 @@ function warnOfEnd(epochs: number): void {
 function validation(
   model: Model,
   data: ValidationData,
-  batchSize: number,
+  batchSize: number | undefined,
   steps: number | undefined,
 ): (callbacks: CallbackList) => Promise<Logs> {
-  const options = { batchSize, shuffle: false, names: namesOf(model) };
+  const options = { batchSize, steps, shuffle: false, names: namesOf(model) };
   if (!isBatchSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3))) {
     throw new InvalidArgumentError(
       'validationData is [x, y] or [x, y, sampleWeight], or an iterable of batches',
