@@ -61,6 +61,7 @@ const permitted = {
 };
 const forTests = ['testing', 'backend-js', 'backend-native'];
 const apps = {
+  consumers: ['testing'],
   examples: ['eagre'],
   playground: ['eagre'],
   bench: Object.keys(permitted),

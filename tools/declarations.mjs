@@ -2,38 +2,23 @@
 // written. What a bundler makes of them has other names (`index_d_exports$1.Dense`) and no comments on the methods of tensors.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import ts from 'typescript';
+import { isolatedDeclarationSync } from 'rolldown/experimental';
 
-const compilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  isolatedDeclarations: true,
-};
+const relativeImport = /(\bfrom |\bimport |\bimport\()(["'])(\.{1,2}\/[^"']*)\.ts\2/g;
 
 /** Declarations of these files of `src`, and of all that they name, in `dist`. */
 export function emitDeclarations(folder, entries) {
   const src = resolve(folder, 'src');
   const files = new Set(entries.map((entry) => resolve(folder, entry)));
   for (const file of files) {
-    const { outputText, diagnostics } = ts.transpileDeclaration(readFileSync(file, 'utf8'), {
-      fileName: file,
-      reportDiagnostics: true,
-      compilerOptions,
-    });
-    const found = diagnostics.map((one) => ts.flattenDiagnosticMessageText(one.messageText, '\n'));
-    if (found.length > 0) throw new Error(`${file}: ${found.join('\n')}`);
-    for (const { fileName } of ts.preProcessFile(outputText, true, true).importedFiles)
-      if (fileName.startsWith('.')) files.add(resolve(dirname(file), fileName));
+    const { code, errors } = isolatedDeclarationSync(file, readFileSync(file, 'utf8'), {});
+    if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join(', ')}`);
+    for (const [, , , path] of code.matchAll(relativeImport)) files.add(resolve(dirname(file), `${path}.ts`));
     const target = join(folder, 'dist', relative(src, file).replace(/\.ts$/, '.d.ts'));
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, published(outputText));
+    // TypeScript knows `Disposable` by this library alone; programs need not name it in their settings then.
+    const disposes = /\bDisposable\b|\bSymbol\.(d|asyncD)ispose\b/.test(code);
+    const head = disposes ? '/// <reference lib="esnext.disposable" />\n' : '';
+    writeFileSync(target, head + code.replace(relativeImport, '$1$2$3.js$2'));
   }
-}
-
-function published(text) {
-  // TypeScript knows `Disposable` by this library alone; programs need not name it in their settings then.
-  const head = /\bDisposable\b|\bSymbol\.(async)?[dD]ispose\b/.test(text)
-    ? '/// <reference lib="esnext.disposable" />\n'
-    : '';
-  return head + text.replace(/((?:from|import|module) ?\(?)(['"])(\.{1,2}\/[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }

@@ -1,5 +1,6 @@
 // Puts the native addon into the package of this platform (native/platforms/), ready to be published:
 // node tools/pack-native.mjs           builds it, strips it, checks it
+// node tools/pack-native.mjs --built   strips and checks the build that is there
 // node tools/pack-native.mjs --check   checks what lies in the package of the working directory
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';

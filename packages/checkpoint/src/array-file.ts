@@ -8,11 +8,11 @@ import {
   encodeSafetensors,
   makeFolders,
   type NDArray,
-  nodeBuiltin,
   type tensorflow,
   writeFileAtomic,
   writeFileAtomicSync,
 } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Bundle, Values } from './bundle.ts';
 import { attributeKey, splitKey, splitSlotPath, unescapeName } from './names.ts';
 

@@ -9,7 +9,7 @@ import {
   Variable,
 } from '@eagre/core';
 import { checkPath, context, inContext, isPlain, lifted, shown, withoutTapes } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
 import { describe, type Look, walk } from './object-graph.ts';

@@ -8,7 +8,7 @@ import {
   type OptionNames,
   shown,
 } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Checkpoint } from './checkpoint.ts';
 import { CheckpointOptions, checkOptions } from './options.ts';
 import { deleteAbandoned, deleteCheckpoint, getCheckpointState, updateCheckpointState } from './state.ts';

@@ -1,7 +1,8 @@
 // The file `checkpoint` of a folder, which names its checkpoints.
 import { DataLossError } from '@eagre/core';
 import { checkFlag, checkFunction, checkNumber, checkOptionNames, checkPath } from '@eagre/core/internal';
-import { FormatError, nodeBuiltin, readCheckpointState, writeCheckpointState } from '@eagre/formats';
+import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** Which checkpoints a folder has. */
 export interface CheckpointState {

@@ -1,4 +1,4 @@
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** A file's published checksum. */
 export type Checksum = `sha256:${string}` | `md5:${string}`;

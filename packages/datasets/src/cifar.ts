@@ -1,4 +1,5 @@
-import { gunzip, type NDArrayOf, nodeBuiltin, readFileBytes } from '@eagre/formats';
+import { gunzip, type NDArrayOf, readFileBytes } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { corrupt, decoding } from './corrupt.ts';
 import { loadFile, type RemoteFile, type RemoteFiles } from './load-file.ts';
 import type { LoadOptions } from './options.ts';

@@ -1,4 +1,5 @@
-import { makeFolders, nodeBuiltin, writeFileAtomic } from '@eagre/formats';
+import { makeFolders, writeFileAtomic } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
 import type { LoadOptions } from './options.ts';

@@ -1,4 +1,5 @@
-import { gunzip, isGzip, nodeBuiltin, readFileBytes, unzip } from '@eagre/formats';
+import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { decoding } from './corrupt.ts';
 import { DatasetError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
 import { cacheFolder, type FoundFile, findFile, kerasFolders, sharedFolder } from './locate.ts';

@@ -1,4 +1,5 @@
-import { nodeBuiltin, readFileBytes } from '@eagre/formats';
+import { readFileBytes } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { LoadOptions } from './options.ts';
 
 /** A file that was found, with its content. */

@@ -1,4 +1,5 @@
-import { nodeBuiltin, readFileBytes } from '@eagre/formats';
+import { readFileBytes } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** What an interrupted download left behind. It is only a hint: the whole file is verified before it is used. */
 export interface PartFile {

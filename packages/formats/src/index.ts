@@ -49,7 +49,6 @@ export { Inflater } from './inflater.ts';
 export { makeFolders } from './make-folders.ts';
 export * as tensorflow from './messages.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
-export { type NodeBuiltins, nodeBuiltin } from './node.ts';
 export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './npy.ts';
 export {
   type DecodeNpzOptions,

@@ -1,3 +1,4 @@
-/** What gives the readers and writers of files native help. No promise is made to anyone else: names here change without notice. */
+/** What other packages of Eagre build on. No promise is made to anyone else: names here change without notice. */
 export { useCrc32c } from './crc32c.ts';
 export { type NativeFiles, useNativeFiles } from './native-files.ts';
+export { type NodeBuiltins, nodeBuiltin } from './node.ts';

@@ -13,12 +13,12 @@ import {
   FormatError,
   makeFolders,
   type NDArray,
-  nodeBuiltin,
   readNpzFile,
   readSafetensorsFile,
   writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from './layer.ts';
 import type { Model } from './model.ts';
 

@@ -1,6 +1,7 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { checkCount, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
-import { encodeRecord, makeFolders, nodeBuiltin, tensorflow } from '@eagre/formats';
+import { encodeRecord, makeFolders, tensorflow } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 
 /** How a writer keeps events back, and how it names its file. */
 export interface EventFileOptions {

@@ -1,7 +1,8 @@
 // Hyperparameters for TensorBoard's dashboard of the same name.
 import { InvalidArgumentError } from '@eagre/backend';
 import { checkNumber, checkOneOf, checkOptionNames, checkText, isPlain, shown } from '@eagre/core/internal';
-import { encodeTensorProto, nodeBuiltin, tensorflow } from '@eagre/formats';
+import { encodeTensorProto, tensorflow } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Discrete, HParam, type HParamValue, Metric } from './hparam.ts';
 import { metadataOf } from './record.ts';
 import { answerNow, eagerOnly, state } from './state.ts';

@@ -1,7 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { checkFlag, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
-import { FormatError, nodeBuiltin, RecordParser, tensorflow } from '@eagre/formats';
+import { FormatError, RecordParser, tensorflow } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
 export interface ReadEventsOptions {

@@ -1,6 +1,7 @@
 // The bytes of a file, piece by piece, unpacked.
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { Inflater, nodeBuiltin } from '@eagre/formats';
+import { Inflater } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { checkCount, checkParallel } from '../options.ts';
 
 /** How files as a whole are compressed; they do not say so themselves. */

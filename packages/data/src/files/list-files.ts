@@ -1,6 +1,6 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { TensorSpec } from '@eagre/graph';
 import type { DatasetNode } from '../iterator.ts';
 import { seedWords } from '../random.ts';

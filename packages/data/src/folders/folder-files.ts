@@ -1,6 +1,6 @@
 // Files in folders that name their classes, as Keras indexes them.
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Rng, seedWords } from '../random.ts';
 
 /** What all datasets of files in folders have as options; names and defaults are Keras's. */

@@ -1,7 +1,7 @@
 // Elements that are made of files with labels.
 import { EagreError, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import type { Element } from '../elements/structure.ts';

@@ -1,6 +1,7 @@
 // A saved dataset: a folder of `elements.tfrecord`, one record per element, and `dataset.json`, which is written last.
 import { DataLossError, FailedPreconditionError, NotFoundError } from '@eagre/backend';
-import { makeFolders, nodeBuiltin, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
+import { makeFolders, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';

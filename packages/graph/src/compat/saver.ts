@@ -9,7 +9,7 @@ import {
 } from '@eagre/checkpoint/internal';
 import type { Tensor, Variable } from '@eagre/core';
 import { sameShape, showShape } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { globalVariables } from './ops.ts';
 import type { Session } from './session.ts';
 import { eagerly } from './session-tracer.ts';

@@ -1,7 +1,7 @@
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
 import { checkFlag, checkOptionNames, checkPath, type OptionNames } from '@eagre/core/internal';
-import { nodeBuiltin } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { unbuilt } from '../saving.ts';
 import { Callback } from './callback.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';

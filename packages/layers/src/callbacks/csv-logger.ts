@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { checkFlag, checkOptionNames, checkPath, type OptionNames, shown } from '@eagre/core/internal';
-import { makeFolders, nodeBuiltin } from '@eagre/formats';
+import { makeFolders } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import { Callback, type Logs } from './callback.ts';
 
 export interface CSVLoggerOptions {

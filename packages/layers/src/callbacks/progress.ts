@@ -7,6 +7,13 @@ const WIDTH = 24;
 const NARROW = 8;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** What `ProgressBar` needs of a stream; a stream of Node, as `process.stderr`, has it. */
+export interface ProgressStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
 /**
  * What `fit` shows: a bar with speed, time left and metrics on a terminal, one line per epoch elsewhere (`verbose` 2 asks for
  * the lines).
@@ -22,13 +29,13 @@ export class ProgressBar extends Callback {
    * @param label before the bar: `Epoch 1/5` for training unless given.
    * @param out where to write; the console in browsers.
    */
-  constructor(label = 'Epoch', out: NodeJS.WriteStream | undefined = globalThis.process?.stdout) {
+  constructor(label = 'Epoch', out: ProgressStream | undefined = globalThis.process?.stdout) {
     super();
     checkText(label, 'the label', 'ProgressBar');
-    if (out !== undefined && typeof (out as Partial<NodeJS.WriteStream> | null)?.write !== 'function')
+    if (out !== undefined && typeof (out as Partial<ProgressStream> | null)?.write !== 'function')
       throw new InvalidArgumentError(`expected a stream to write to, got ${shown(out)}`, 'ProgressBar');
     this.#label = label;
-    this.#out = out;
+    this.#out = out as NodeJS.WriteStream | undefined;
   }
 
   override async onEpochBegin(epoch: number): Promise<void> {

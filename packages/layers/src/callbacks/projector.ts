@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { makeFolders, nodeBuiltin, writeFileAtomicSync } from '@eagre/formats';
+import { makeFolders, writeFileAtomicSync } from '@eagre/formats';
+import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Layer } from '../layer.ts';
 import { Embedding } from '../layers/embedding.ts';
 import type { Model } from '../model.ts';

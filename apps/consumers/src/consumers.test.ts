@@ -1,0 +1,317 @@
+// What whoever installs the packages has: they are packed as for publishing, installed into empty projects, and used there.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { browserPath } from '@eagre/testing';
+import commonjsPlugin from '@rollup/plugin-commonjs';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import * as esbuild from 'esbuild';
+import { chromium } from 'playwright-core';
+import { rollup } from 'rollup';
+import { minVersion, satisfies } from 'semver';
+import ts from 'typescript';
+import { build as viteBuild } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import webpack from 'webpack';
+import { type Manifest, Packed, published, runNode } from './packed.ts';
+
+// Its declarations are those of a CommonJS module, which it is not for Node.
+const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
+
+const packed = new Packed();
+/** Has `eagre`, installed by npm. */
+let project: string;
+/** Has every package, installed by pnpm, so that each finds what it depends on and nothing else. */
+let strict: string;
+
+beforeAll(async () => {
+  await packed.start();
+  [project, strict] = await Promise.all([
+    packed.project('npm', 'project', ['eagre']),
+    packed.project(
+      'pnpm',
+      'strict',
+      published.map(({ name }) => name),
+    ),
+  ]);
+}, 600_000);
+afterAll(() => packed.stop());
+
+const write = (folder: string, name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+
+// Long enough that `fit` lets the event loop turn in between.
+const program = `
+import * as tf from 'eagre';
+const x = tf.random.normal([512, 8]);
+const y = x.square().sum(1, { keepdims: true });
+const model = new tf.Sequential([new tf.layers.Dense(16, { activation: 'relu', inputShape: [8] }), new tf.layers.Dense(1)]);
+model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' });
+const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
+const double = tf.function((v) => v.mul(2));
+const outcome = JSON.stringify([tf.zeros([1]).backend.name, history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()]);
+`;
+const printing = `${program}\nconsole.log(outcome);\n`;
+const native = '["native",true,[2,4]]';
+
+test('a program in plain JavaScript computes on native kernels', async () => {
+  write(project, 'main.js', printing);
+  expect(await runNode(project, '--throw-deprecation', '--trace-warnings', 'main.js')).toBe(native);
+});
+
+test('the command runs', async () => {
+  expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe('0.0.0');
+});
+
+test('a program without packages that are optional says what to install', async () => {
+  const loader = write(
+    project,
+    'without.mjs',
+    `import { createRequire, Module } from 'node:module';
+const load = Module._load;
+Module._load = (name, ...rest) => {
+  if (name.startsWith('@eagre/native-')) throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+  return load(name, ...rest);
+};
+process.on('warning', ({ code, message }) => console.log(code, message));
+const tf = await import('eagre');
+console.log(tf.zeros([1]).backend.name);`,
+  );
+  const text = await runNode(project, loader);
+  expect(text).toMatch(/^js$/m);
+  expect(text).toContain(`EAGRE_NO_NATIVE Eagre's native kernels could not be loaded`);
+  expect(text).toContain(`Install the package @eagre/native-${process.platform}-${process.arch}`);
+  expect(text).not.toMatch(/build\/Release|pnpm/);
+});
+
+test('every package that is installed runs on all versions of Node that Eagre runs on', () => {
+  const manifests = installed(join(project, 'node_modules'));
+  expect(manifests.length).toBeGreaterThan(20);
+  const engines = published.find(({ name }) => name === 'eagre')?.engines?.node as string;
+  const versions = engines.split('||').map((range) => minVersion(range)?.version as string);
+  expect(versions).toEqual(['20.19.0', '22.12.0']);
+  const bad = manifests.filter(
+    ({ engines: { node = '*' } = {} }) => !versions.every((v) => satisfies(v, node)),
+  );
+  expect(bad.map(({ name, version }) => `${name}@${version}`)).toEqual([]);
+});
+
+function installed(folder: string): Manifest[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return entries.flatMap(({ name }) => {
+    if (name.startsWith('.')) return [];
+    const inner = join(folder, name);
+    if (name.startsWith('@')) return installed(inner);
+    const own = JSON.parse(readFileSync(join(inner, 'package.json'), 'utf8')) as Manifest;
+    const nested = readdirSync(inner).includes('node_modules') ? installed(join(inner, 'node_modules')) : [];
+    return [own, ...nested];
+  });
+}
+
+describe('alone', () => {
+  const programs: Record<string, string> = {
+    core: `console.log(m.add([1], [2]).array()[0], m.zeros([1]).backend.name)`,
+    autodiff: `const g = m.grad((x) => x.square()); console.log(g(1.5).item(), g(1.5).backend.name)`,
+    graph: `const f = m.tfFunction((x) => x.add(1)); const y = f(constant(2)); console.log(y.item(), y.backend.name)`,
+    metrics: `const l = new m.losses.MeanSquaredError()([[1]], [[2]]); console.log(l.item() + 2, l.backend.name)`,
+    optimizers: `new m.Adam(); console.log(3, 'native')`,
+    layers: `const y = new m.layers.ReLU()([3]); console.log(y.array()[0], y.backend.name)`,
+    data: `for (const x of m.Dataset.fromTensorSlices([3])) console.log(x.item(), x.backend.name)`,
+    checkpoint: `new m.Checkpoint({}); console.log(3, 'native')`,
+  };
+
+  test.each(published.map(({ name }) => name))('%s', async (name) => {
+    const body =
+      programs[name.replace('@eagre/', '')] ?? `console.log(3, Object.keys(m).length > 0 && 'native')`;
+    const code = `import * as m from '${name}';\nimport { constant } from '@eagre/core';\n${body}`;
+    expect(await runNode(strict, '--input-type=module', '-e', code)).toBe('3 native');
+  });
+});
+
+describe('bundled by', () => {
+  const bundlers: Record<string, (entry: string, out: string) => Promise<unknown>> = {
+    esbuild: (entry, outfile) =>
+      esbuild.build({
+        entryPoints: [entry],
+        outfile,
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        logLevel: 'error',
+      }),
+    rollup: async (input, file) => {
+      const warnings: string[] = [];
+      const bundle = await rollup({
+        input,
+        external: /^node:/,
+        plugins: [nodeResolve({ exportConditions: ['node'] }), commonjs()],
+        onwarn: ({ code, message }) => {
+          if (code !== 'CIRCULAR_DEPENDENCY') warnings.push(message);
+        },
+      });
+      await bundle.write({ file, format: 'esm', inlineDynamicImports: true });
+      expect(warnings).toEqual([]);
+    },
+    vite: (entry, out) =>
+      viteBuild({
+        root: project,
+        configFile: false,
+        logLevel: 'error',
+        ssr: { noExternal: true },
+        build: {
+          ssr: entry,
+          target: 'es2022',
+          outDir: join(out, '..'),
+          emptyOutDir: false,
+          rollupOptions: { output: { entryFileNames: 'vite.mjs' } },
+        },
+      }),
+    webpack: (entry, file) =>
+      new Promise((resolve, reject) => {
+        const config: webpack.Configuration = {
+          mode: 'production',
+          context: project,
+          entry,
+          target: 'node20',
+          optimization: { minimize: false },
+          experiments: { outputModule: true },
+          output: {
+            path: join(file, '..'),
+            filename: 'webpack.mjs',
+            module: true,
+            library: { type: 'module' },
+          },
+        };
+        webpack(config, (error, stats) => {
+          const wrong = stats?.toJson({ all: false, errors: true, warnings: true });
+          if (error !== null) reject(error);
+          else resolve(expect([...(wrong?.errors ?? []), ...(wrong?.warnings ?? [])]).toEqual([]));
+        });
+      }),
+  };
+
+  test.each(Object.keys(bundlers))(
+    '%s',
+    async (name) => {
+      const entry = write(project, `${name}-entry.mjs`, printing);
+      const out = join(project, 'dist', `${name}.mjs`);
+      await bundlers[name]?.(entry, out);
+      expect(await runNode(project, out)).toBe(native);
+    },
+    180_000,
+  );
+
+  test('esbuild for browsers: what a program does not use is left out', async () => {
+    const size = async (contents: string): Promise<number> => {
+      const { outputFiles } = await esbuild.build({
+        stdin: { contents, resolveDir: project },
+        bundle: true,
+        minify: true,
+        format: 'esm',
+        platform: 'browser',
+        write: false,
+        logLevel: 'error',
+      });
+      return gzipSync(outputFiles[0]?.contents as Uint8Array).length / 1000;
+    };
+    const add = await size(`import { add } from 'eagre'; console.log(add(1, 2).item());`);
+    const core = await size(`import { add } from '@eagre/core'; console.log(add(1, 2).item());`);
+    expect(add).toBeLessThan(core + 5);
+    expect(add).toBeLessThan(110);
+  });
+});
+
+test.skipIf(browserPath === undefined)('a page in a browser trains', async () => {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents: `${program}\nglobalThis.outcome = outcome;`, resolveDir: project },
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+    logLevel: 'error',
+  });
+  const browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
+  try {
+    const page = await browser.newPage();
+    const wrong: string[] = [];
+    page.on('pageerror', (error) => wrong.push(String(error)));
+    page.on('console', (message) => wrong.push(message.text()));
+    await page.addScriptTag({ type: 'module', content: outputFiles[0]?.text as string });
+    await page.waitForFunction('globalThis.outcome').catch((error) => wrong.push(String(error)));
+    expect(wrong).toEqual([]);
+    expect(await page.evaluate('globalThis.outcome')).toBe('["js",true,[2,4]]');
+  } finally {
+    await browser.close();
+  }
+});
+
+describe('TypeScript', () => {
+  const typed = `import * as tf from 'eagre';
+export function trainStep(model: tf.Sequential, x: tf.Tensor, y: tf.Tensor): number {
+  using tape = new tf.GradientTape();
+  const loss = tf.losses.meanSquaredError(y, model(x)).mean();
+  const gradients = tape.gradient(loss, model.trainableVariables);
+  new tf.optimizers.Adam().applyGradients(gradients, model.trainableVariables);
+  return loss.item();
+}
+export const layer: tf.layers.Dense = new tf.layers.Dense(3);
+export const level = tf.constant([1]).log1p();
+// @ts-expect-error: types are there, and not \`any\`.
+export const wrong: string = level;
+`;
+  const base: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    // No types of Node, and no library for \`using\`: those who only have the packages.
+    types: [],
+  };
+  const resolutions: Record<string, ts.CompilerOptions> = {
+    node10: { module: ts.ModuleKind.ES2022, moduleResolution: ts.ModuleResolutionKind.Node10 },
+    node16: { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 },
+    bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+  };
+
+  test.each(Object.keys(resolutions))('with moduleResolution %s', (name) => {
+    const file = write(project, `typed-${name}.ts`, typed);
+    const checked = ts.createProgram([file], { ...base, ...resolutions[name] });
+    const messages = ts.getPreEmitDiagnostics(checked).map(({ file: where, messageText }) => {
+      return `${where?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    });
+    expect(messages).toEqual([]);
+  });
+
+  test('shows comments and real names', () => {
+    const file = write(project, 'hovered.ts', typed);
+    const options = { ...base, ...resolutions['bundler'] };
+    const service = ts.createLanguageService({
+      fileExists: ts.sys.fileExists,
+      readFile: ts.sys.readFile,
+      directoryExists: ts.sys.directoryExists,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+      getScriptFileNames: () => [file],
+      getScriptVersion: () => '1',
+      getScriptSnapshot: (name) => {
+        const text = ts.sys.readFile(name);
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+      getCompilationSettings: () => options,
+      getCurrentDirectory: () => project,
+    });
+    const hover = (text: string): string => {
+      const info = service.getQuickInfoAtPosition(file, typed.indexOf(text) + 1);
+      return `${ts.displayPartsToString(info?.displayParts)}\n${ts.displayPartsToString(info?.documentation)}`;
+    };
+    expect(hover('log1p')).toMatch(/^\(property\) log1p: .*Tensor\nlog\(1 \+ x\), element-wise/);
+    expect(hover('layer:')).toBe('const layer: tf.layers.Dense\n');
+    expect(hover('Adam()')).not.toContain('_exports');
+  });
+});
+
+test('a program that is no module can require the package', async () => {
+  const file = write(project, 'main.cjs', `console.log(require('eagre').add(1, 2).item());`);
+  expect(await runNode(project, '--no-warnings', file)).toBe('3');
+});

@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly main: string;
+  readonly engines?: { readonly node?: string };
+  readonly publishConfig?: Readonly<Record<string, unknown>>;
+}
+
+const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+
+function manifestsIn(group: string): Manifest[] {
+  const found = readdirSync(join(root, group), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  return found
+    .map(({ name }) => readManifest(join(root, group, name, 'package.json')))
+    .filter((manifest) => manifest.private !== true);
+}
+
+/** What is published, apart from binaries. */
+export const published: readonly Manifest[] = [...manifestsIn('packages'), ...manifestsIn('apps')];
+const binaries = manifestsIn('native/platforms');
+const ownBinary = `@eagre/native-${process.platform}-${process.arch}`;
+
+/**
+ * All packages as they would be published, and a registry that has them, as npm asks for them: packages of others come from where they
+ * always do. Tests ask npm and pnpm to install from it.
+ */
+export class Packed {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'eagre-consumers-'));
+  readonly #tarballs = join(this.folder, 'tarballs');
+  #server: Server | undefined;
+  #address = '';
+
+  /** Builds what is not built, packs, and serves. The addon is the one that all tests use. */
+  async start(): Promise<void> {
+    const names = [...published.map(({ name }) => name), ownBinary];
+    const filters = names.flatMap((name) => ['--filter', name]);
+    pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', ...filters.slice(0, -2)]);
+    execFileSync(process.execPath, ['tools/pack-native.mjs', '--built'], { cwd: root, stdio: 'pipe' });
+    pnpm(['pack', '-r', '--pack-destination', this.#tarballs, ...filters]);
+    const server = createServer(({ url = '' }, response) => {
+      const body = this.#answer(url);
+      response.writeHead(body === undefined ? 404 : 200);
+      response.end(body);
+    });
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // Nothing that npm keeps of another run may answer for this one.
+    this.#address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${Date.now().toString(36)}`;
+  }
+
+  async stop(): Promise<void> {
+    await new Promise((resolve) => this.#server?.close(resolve));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** An empty project with these files, in which `program` (npm or pnpm) has installed the packages. */
+  async project(program: 'npm' | 'pnpm', name: string, packages: readonly string[]): Promise<string> {
+    const folder = join(this.folder, name);
+    mkdirSync(folder);
+    const dependencies = packages.map((one) => [one, one === 'eagre' ? this.#tarballOf(one) : '*']);
+    const manifest = { name, private: true, type: 'module', dependencies: Object.fromEntries(dependencies) };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, '.npmrc'), `@eagre:registry=${this.#address}/\n`);
+    const quiet = program === 'npm' ? ['--no-audit', '--no-fund', '--no-update-notifier'] : ['--silent'];
+    await run(program, ['install', '--prefer-offline', '--ignore-scripts', ...quiet], folder);
+    return folder;
+  }
+
+  #tarballOf(name: string): string {
+    return `${this.#address}/${fileOf(name)}`;
+  }
+
+  #answer(url: string): Buffer | string | undefined {
+    const path = decodeURIComponent(url).split('/').slice(2).join('/');
+    if (path.endsWith('.tgz')) return readFileSync(join(this.#tarballs, path));
+    const manifest = [...published, ...binaries].find(({ name }) => name === path);
+    if (manifest === undefined) return undefined;
+    const { version } = manifest;
+    const there = published.includes(manifest) || manifest.name === ownBinary;
+    const bytes = there ? readFileSync(join(this.#tarballs, fileOf(path))) : Buffer.alloc(0);
+    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+    const packed = there ? packedManifest(bytes) : { ...manifest, ...manifest.publishConfig };
+    const dist = { tarball: this.#tarballOf(path), integrity };
+    return JSON.stringify({
+      name: path,
+      'dist-tags': { latest: version },
+      versions: { [version]: { ...packed, dist } },
+    });
+  }
+}
+
+const fileOf = (name: string): string => `${name.replace('@', '').replace('/', '-')}-0.0.0.tgz`;
+
+function packedManifest(tarball: Buffer): object {
+  const args = ['-xzOf', '-', 'package/package.json'];
+  return JSON.parse(execFileSync('tar', args, { input: tarball, encoding: 'utf8' })) as object;
+}
+
+function pnpm(args: readonly string[]): void {
+  execFileSync('pnpm', args, {
+    cwd: root,
+    stdio: 'pipe',
+    env: environment(),
+    shell: process.platform === 'win32',
+  });
+}
+
+/** Without what pnpm and npm tell the programs that they start, and without what tests set for Eagre. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_OPTIONS$|NODE_ENV$|VITEST|EAGRE_(ADDON|BACKEND)$)/i.test(name),
+  );
+  return { ...Object.fromEntries(kept), TURBO_TELEMETRY_DISABLED: '1' };
+}
+
+/** Runs a program in a folder. @returns what it prints. @throws Error with all that it says if it fails. */
+export function run(program: string, args: readonly string[], cwd: string): Promise<string> {
+  const shell = process.platform === 'win32' && program !== process.execPath;
+  const child = spawn(program, args, { cwd, env: environment(), shell });
+  return new Promise((resolve, reject) => {
+    let out = '';
+    let all = '';
+    child.stdout.on('data', (text) => {
+      out += text;
+      all += text;
+    });
+    child.stderr.on('data', (text) => (all += text));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(out.trim());
+      else reject(new Error(`${program} ${args.join(' ')} ended with ${code}:\n${all}`));
+    });
+  });
+}
+
+export const runNode = (cwd: string, ...args: readonly string[]): Promise<string> =>
+  run(process.execPath, args, cwd);
