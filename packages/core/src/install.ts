@@ -8,6 +8,10 @@ import * as reduce from './ops/reduce.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
-for (const functions of [activations, array, linalg, math, reduce]) {
-  installMethods([Tensor.prototype, Variable.prototype], functions);
-}
+const files = [activations, array, linalg, math, reduce];
+for (const functions of files) installMethods([Tensor.prototype, Variable.prototype], functions);
+
+/** @internal The names of the ops that are methods of tensors. */
+export const methodNames: readonly string[] = files.flatMap((functions) =>
+  Object.entries(functions).flatMap(([name, value]) => (typeof value === 'function' ? [name] : [])),
+);

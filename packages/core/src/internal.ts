@@ -38,6 +38,7 @@ export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
+export { methodNames } from './install.ts';
 export { checkListSize } from './list-size.ts';
 export { camelCaseKeys, snakeCase } from './module.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './no-value.ts';

@@ -103,7 +103,7 @@ describe('the names of', () => {
     class Net extends tf.Model {
       readonly blocks = [new Linear(), new Linear()];
       readonly lstm = new tf.layers.LSTM(1);
-      readonly loss = new tf.metrics.Mean('loss');
+      override readonly loss = new tf.metrics.Mean('loss');
       override call(x: tf.Tensor): tf.Tensor {
         return this.lstm(this.blocks.reduce((y, block) => block(y), x).reshape([1, -1, 2]));
       }

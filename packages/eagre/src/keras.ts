@@ -10,6 +10,7 @@ export {
   KerasTensor,
   layers,
   Model,
+  ops,
   regularizers,
   Sequential,
 } from '@eagre/layers';

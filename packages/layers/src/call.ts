@@ -1,16 +1,34 @@
 // What goes into the call of a layer, and what comes out.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isFloating, toTensor } from '@eagre/core/internal';
+import { isFloating, isPlain, toTensor } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import type { Layer } from './layer.ts';
-import type { LayerInput, LayerOutput } from './layer-types.ts';
+import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
+
+/** Tensors by name, rather than options or an array's data. */
+export function isByNames(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isPlain(value) && !('data' in value && 'shape' in value);
+}
+
+/** What stands behind the inputs of a call: further inputs by position, and the options, which come last. */
+export function splitCall(rest: readonly unknown[]): {
+  readonly more: readonly unknown[];
+  readonly options: CallOptions;
+} {
+  const last = rest.at(-1);
+  if (isByNames(last)) return { more: rest.slice(0, -1), options: last };
+  return { more: last === undefined ? rest.slice(0, -1) : rest, options: {} };
+}
 
 /** Marks tensors as held by code of the user. */
-export function keepAll<T extends LayerInput>(tensors: T): T {
-  if (tensors instanceof Tensor) keep(tensors);
-  else if (Array.isArray(tensors)) for (const t of tensors as readonly Tensor[]) keep(t);
-  return tensors;
+export function keepAll<T>(value: T): T {
+  if (value instanceof Tensor) keep(value);
+  else if (Array.isArray(value)) for (const item of value) keepAll(item);
+  else if (isPlain(value)) for (const item of Object.values(value)) keepAll(item);
+  return value;
 }
+
+const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Variable;
 
 /** Arguments as tensors. A user's layer gets floats in its own precision, as in Keras; layers of ours see to it themselves. */
 export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
@@ -22,7 +40,17 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
     const x = value instanceof Variable ? value.read() : toTensor(value, dtype);
     return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
   };
-  const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Variable;
+  if (isByNames(inputs)) {
+    const names = Object.keys(inputs);
+    if (names.length === 0 || (ours && !layer.passesOn)) {
+      throw new InvalidArgumentError(
+        `takes a tensor, got ${names.length === 0 ? 'an empty object' : `tensors by name (${names.join(', ')})`}`,
+        layer.name,
+      );
+    }
+    const entries = Object.entries(inputs).map(([name, x]) => [name, convert(x as TensorLike)] as const);
+    return Object.fromEntries(entries) as unknown as LayerInput;
+  }
   const several = Array.isArray(inputs) && inputs.some(isTensor);
   if (several && !inputs.every(isTensor)) {
     const at = inputs.findIndex((x) => !isTensor(x));
@@ -34,30 +62,55 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
   return several ? (inputs as readonly TensorLike[]).map(convert) : convert(inputs as TensorLike);
 }
 
+/** Further inputs by position: tensors as the first, anything else as it is. */
+export function prepareMore(layer: Layer, more: readonly unknown[]): readonly unknown[] {
+  return more.map((x) =>
+    isTensor(x) || (Array.isArray(x) && x.some(isTensor)) ? prepare(layer, x, false) : x,
+  );
+}
+
 /** What `call` returned, with the values of variables in their place. @throws InvalidArgumentError for nothing or a promise. */
 export function outputsOf(layer: Layer, result: unknown): LayerOutput {
   if (result === undefined || result === null || result instanceof Promise) {
     const got = result instanceof Promise ? 'a promise; it must not be async' : String(result);
     throw new InvalidArgumentError(
-      `call() must return a tensor or a list of tensors, got ${got}`,
+      `call() must return a tensor, a list of tensors or tensors by name, got ${got}`,
       layer.name,
     );
   }
-  if (result instanceof Variable) return result.read();
-  if (Array.isArray(result))
-    return result.map((y: unknown) => (y instanceof Variable ? y.read() : y)) as Tensor[];
-  return result as LayerOutput;
+  const value = (y: unknown): unknown => (y instanceof Variable ? y.read() : y);
+  if (Array.isArray(result)) return result.map(value) as Tensor[];
+  if (isByNames(result)) {
+    const entries = Object.entries(result).map(([name, y]) => [name, value(y)] as const);
+    return Object.fromEntries(entries) as unknown as LayerOutput;
+  }
+  return value(result) as LayerOutput;
 }
 
-/** @throws InvalidArgumentError when symbolic tensors stand beside others. */
-export function isSymbolic(inputs: unknown): inputs is KerasTensor | readonly KerasTensor[] {
-  if (inputs instanceof KerasTensor) return true;
-  if (!Array.isArray(inputs)) return false;
-  const n = inputs.filter((x) => x instanceof KerasTensor).length;
-  if (n > 0 && n < inputs.length) {
-    throw new InvalidArgumentError(
-      'a list of inputs mixes symbolic tensors (tf.Input) and others; put constants into a Lambda layer',
-    );
-  }
-  return n > 0;
+/** The same structure of arrays and plain objects with what `change` makes of its symbolic tensors. */
+export function mapSymbolic(value: unknown, change: (t: KerasTensor) => unknown): unknown {
+  if (value instanceof KerasTensor) return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapSymbolic(item, change));
+  if (isPlain(value))
+    return Object.fromEntries(Object.entries(value).map(([k, item]) => [k, mapSymbolic(item, change)]));
+  return value;
+}
+
+/** The symbolic tensors in arrays and plain objects, in order. */
+export function symbolicIn(value: unknown, found: KerasTensor[] = []): KerasTensor[] {
+  if (value instanceof KerasTensor) found.push(value);
+  else if (Array.isArray(value)) for (const item of value) symbolicIn(item, found);
+  else if (isPlain(value)) for (const item of Object.values(value)) symbolicIn(item, found);
+  return found;
+}
+
+const SHORT = 16;
+
+/** Whether there is a symbolic tensor in arrays and plain objects. */
+export function isSymbolic(value: unknown): boolean {
+  if (value instanceof KerasTensor) return true;
+  // Arrays of numbers may be large: there the first item tells what they hold.
+  if (Array.isArray(value))
+    return (value.length <= SHORT || typeof value[0] === 'object') && value.some(isSymbolic);
+  return isPlain(value) && Object.values(value).some(isSymbolic);
 }

@@ -1,10 +1,10 @@
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
 import { checkFlag, checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
 import { CompiledLoss, type LossOption, type LossWeightsOption } from './compiled-loss.ts';
-import { CompiledMetrics, type Metric, type MetricsOption, valueOf } from './compiled-metrics.ts';
+import { CompiledMetrics, type Metric, type MetricsOption, resultOf, valueOf } from './compiled-metrics.ts';
 import type { Model } from './model.ts';
 
 export type { Metric } from './compiled-metrics.ts';
@@ -36,7 +36,12 @@ export interface Training {
   readonly mean: metricsModule.Mean;
   readonly metrics: CompiledMetrics;
   readonly runEagerly: boolean;
+  /** As it was given. */
+  readonly givenLoss: LossOption | null;
 }
+
+/** What a step gives: numbers or scalar tensors by name; inner objects are shown as if they were part of the outer one. */
+export type StepLogs = { readonly [name: string]: Tensor | number | StepLogs };
 
 const compiled = new WeakMap<Model, Training>();
 const optionNames: OptionNames<CompileOptions> = {
@@ -61,6 +66,7 @@ export function compile(model: Model, options: CompileOptions): void {
     mean: new metricsModule.Mean('loss'),
     metrics: new CompiledMetrics(metrics, weightedMetrics),
     runEagerly,
+    givenLoss: loss ?? null,
   };
   const names = model.outputNames;
   if (names !== null) {
@@ -94,17 +100,26 @@ export function metricsOf(model: Model): Metric[] {
   return [...new Set([...own, ...model.attributeMetrics()])];
 }
 
-/** The values of all metrics by name. Names that occur again are told apart as in Keras. */
-export function metricLogs(model: Model): Logs {
+/** What `read` gives of all metrics by name. Names that occur again are told apart as in Keras. */
+function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T> {
   const training = compiled.get(model);
-  const logs: Logs = {};
+  const found: Record<string, T> = {};
   for (const metric of model.metrics) {
-    const base = training?.metrics.nameOf(metric, (name) => name in logs) ?? metric.name;
+    const base = training?.metrics.nameOf(metric, (name) => name in found) ?? metric.name;
     let name = base;
-    for (let n = 1; name in logs; n++) name = `${base}_${n}`;
-    logs[name] = valueOf(metric);
+    for (let n = 1; name in found; n++) name = `${base}_${n}`;
+    found[name] = read(metric);
   }
-  return logs;
+  return found;
+}
+
+/** The values of all metrics by name. */
+export function metricLogs(model: Model): Logs {
+  return byName(model, valueOf);
+}
+/** The results of all metrics by name, as tensors. */
+export function metricResults(model: Model): Record<string, Tensor> {
+  return byName(model, resultOf);
 }
 
 /** Whether code of the user gets to see targets and predictions, and may keep them. */

@@ -127,17 +127,24 @@ function requests(what: string, given: MetricsOption | undefined, weighted: bool
 
 /** The value of a metric for the logs. @throws UnimplementedError for several numbers */
 export function valueOf(metric: Metric): number {
-  const read = (): number => {
-    const value = metric.result();
-    if (value.size !== 1) {
-      throw new UnimplementedError(
-        `the metric '${metric.name}' gives several numbers (${showShape(value.shape)}), and logs hold one each; let it average, or compute it after predict`,
-        'fit',
-      );
-    }
-    return Number(value.item());
-  };
+  const read = (): number => numberOf(metric.result(), metric.name);
   return isOurMetric(metric) ? scope(read) : outsideScopes(read);
+}
+
+/** The result of a metric. */
+export function resultOf(metric: Metric): Tensor {
+  return isOurMetric(metric) ? metric.result() : outsideScopes(() => metric.result());
+}
+
+/** The number that goes into the logs. @throws UnimplementedError for several numbers */
+export function numberOf(value: Tensor, name: string): number {
+  if (value.size !== 1) {
+    throw new UnimplementedError(
+      `the metric '${name}' gives several numbers (${showShape(value.shape)}), and logs hold one each; let it average, or compute it after predict`,
+      'fit',
+    );
+  }
+  return Number(value.item());
 }
 
 // What keeps no tensor: classes of ours that call no function of the user's.

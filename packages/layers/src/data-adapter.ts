@@ -11,7 +11,7 @@ import {
 } from '@eagre/core';
 import { isKept, showShape, toTensor } from '@eagre/core/internal';
 import { inOrder, isByName } from './per-output.ts';
-import type { Tensors } from './steps.ts';
+import { mapTensors, type Tensors } from './steps.ts';
 
 /** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
 export type Inputs =
@@ -107,7 +107,7 @@ export class ArrayBatches implements Batches {
           indices === undefined
             ? slice(t, [start, ...t.shape.slice(1).map(() => 0)], [size, ...t.shape.slice(1)])
             : gather(t, indices);
-        const each = (given: Tensors): Tensors => (given instanceof Tensor ? cut(given) : given.map(cut));
+        const each = (given: Tensors): Tensors => mapTensors(given, cut);
         const { x, y, sampleWeight } = this.#all;
         const batch: Batch = {
           x: each(x),
@@ -216,11 +216,14 @@ export function inputTensors(x: Inputs, names: readonly string[] | null, what: s
     throw new InvalidArgumentError(`${what} is ${x}; expected a tensor, or what makes one`);
   if (isList(x)) return x.map((t) => toTensor(t));
   if (!isByName(x)) return toTensor(x as TensorLike);
-  const list = inOrder(x as Readonly<Record<string, TensorLike>>, names, what, of);
-  return list.map((t, i) => {
-    if (t !== undefined && t !== null) return toTensor(t);
-    throw new InvalidArgumentError(`${what} has nothing for the ${of} '${names?.[i]}'`);
-  });
+  const given = Object.entries(x as Readonly<Record<string, TensorLike>>);
+  if (names !== null) {
+    inOrder(Object.fromEntries(given), names, what, of).forEach((t, i) => {
+      if (t === undefined || t === null)
+        throw new InvalidArgumentError(`${what} has nothing for the ${of} '${names[i]}'`);
+    });
+  }
+  return Object.fromEntries(given.map(([name, t]) => [name, toTensor(t)]));
 }
 
 /** Targets, or weights of examples, if there are any. */
@@ -244,8 +247,9 @@ export function batchTensors(
 
 /** One tensor or several as a list. */
 export function flat(given: Tensors | undefined): readonly Tensor[] {
-  if (given === undefined) return [];
-  return given instanceof Tensor ? [given] : given;
+  if (given === undefined || given === null) return [];
+  if (given instanceof Tensor) return [given];
+  return Array.isArray(given) ? given : Object.values(given);
 }
 /** All tensors of a batch. */
 export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {

@@ -1,5 +1,5 @@
 // evaluate and predict: passes outside of training.
-import { concat, scope, type Tensor } from '@eagre/core';
+import { concat, type Tensor } from '@eagre/core';
 import { aliasTensor, checkOptionNames, isKept } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
@@ -7,8 +7,8 @@ import type { ProgressBar } from './callbacks/progress.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
 import type { Model } from './model.ts';
-import { alone, onePass, resetMetrics, run } from './passes.ts';
-import type { Tensors } from './steps.ts';
+import { alone, onePass, resetMetrics } from './passes.ts';
+import { mapTensors, runPredictStep, runStep, type Tensors } from './steps.ts';
 import {
   batchOptionNames,
   checkCounts,
@@ -32,7 +32,7 @@ export async function test(
   resetMetrics(model);
   const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
     await callbacks.call((c) => c.onTestBatchBegin(index));
-    const result = run(model, 'testStep', batch, batch.sampleWeight);
+    const result = runStep(model, 'test', batch, batch.sampleWeight);
     await callbacks.call((c) => c.onTestBatchEnd(index, result));
     bar?.onTrainBatchEnd(index, result);
     return result;
@@ -72,13 +72,13 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   );
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
-  let many = false;
+  let shape: Tensors | undefined;
   await alone('Predict', model, batches, { verbose: 0, ...options }, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
     await onePass(batches, steps, 'predict', async (batch, index) => {
       await callbacks.call((c) => c.onPredictBatchBegin(index));
-      const y: Tensors = scope(() => model.invoke(batch.x, { training: false }));
-      many = Array.isArray(y);
+      const y = runPredictStep(model, batch.x);
+      shape ??= y;
       const inputs = flat(batch.x);
       flat(y).forEach((t, i) => {
         // An input that was passed on goes when its batch goes.
@@ -96,5 +96,6 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     for (const t of parts) if (!isKept(t)) t.dispose();
     return joined;
   });
-  return many ? all : (all[0] as Tensor);
+  let next = 0;
+  return mapTensors(shape as Tensors, () => all[next++] as Tensor);
 }

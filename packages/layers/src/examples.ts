@@ -10,7 +10,7 @@ import {
   type Names,
   targetTensors,
 } from './data-adapter.ts';
-import type { Tensors } from './steps.ts';
+import { mapTensors, type Tensors } from './steps.ts';
 
 /** Examples with targets and weights, as users give them. */
 export interface Examples {
@@ -54,7 +54,7 @@ export function holdBack(examples: Examples, share: number, names: Names): [Exam
     };
   const part = (from: number, to: number): HeldBack => {
     const piece = cut(from, to);
-    const pieces = (given: Tensors): Tensors => (given instanceof Tensor ? piece(given) : given.map(piece));
+    const pieces = (given: Tensors): Tensors => mapTensors(given, piece);
     return [pieces(inputs), pieces(y), weight === undefined ? undefined : pieces(weight)];
   };
   const [headX, headY, headWeight] = part(0, at);

@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError, type PartialShape, type Tensor } from '@eagre/core';
+import { type DType, InvalidArgumentError, type PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -7,9 +7,12 @@ import {
   showShape,
   takesArguments,
 } from '@eagre/core/internal';
+import { isByNames, mapSymbolic } from './call.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
-import type { CallOptions, Layer, Specs, TensorSpec } from './layer.ts';
+import type { CallOptions, Layer, LayerInput, LayerOutput, Specs, Symbolic, TensorSpec } from './layer.ts';
+import { InputLayer } from './layers/core.ts';
 import { checkUniqueNames, uniqueName } from './naming.ts';
+import './operations.ts';
 import { checkPartialShape } from './specs.ts';
 
 export interface InputOptions {
@@ -21,7 +24,7 @@ export interface InputOptions {
   readonly name?: string | null;
 }
 
-/** The symbolic input of a functional model: pass it through layers, then `new tf.Model({ inputs, outputs })`. */
+/** The symbolic input of a functional model: pass it through layers, then `new tf.Model(inputs, outputs)`. */
 export function Input(shape: PartialShape, options?: Omit<InputOptions, 'shape'>): KerasTensor;
 export function Input(options: InputOptions): KerasTensor;
 export function Input(...args: readonly unknown[]): KerasTensor {
@@ -34,7 +37,7 @@ export function Input(...args: readonly unknown[]): KerasTensor {
   return new KerasTensor(
     [batchSize ?? null, ...shape],
     dtype ?? 'float32',
-    name ?? uniqueName('Input'),
+    name ?? uniqueName('InputLayer'),
     null,
   );
 }
@@ -47,39 +50,60 @@ takesArguments<InputOptions>(
   Input,
 );
 
+// The layers that stand for inputs, made when somebody asks for a model's layers.
+const inputLayers = new WeakMap<KerasTensor, InputLayer>();
+function inputLayer(input: KerasTensor): InputLayer {
+  let layer = inputLayers.get(input);
+  if (layer === undefined) {
+    layer = new InputLayer({ shape: input.shape.slice(1), name: input.name });
+    layer.built = true;
+    const call = { layer, args: [input, {}], inputs: [input], outputs: [input] };
+    layer._layer.calls.push(call);
+    inputLayers.set(input, layer);
+  }
+  return layer;
+}
+
 /** The calls between the inputs and the outputs of a functional model, in an order in which they can run. */
 export class FunctionalGraph {
   readonly inputs: readonly KerasTensor[];
   readonly outputs: readonly KerasTensor[];
+  /** As they were given: one, several, or by name. */
+  readonly given: { readonly inputs: Symbolic; readonly outputs: Symbolic };
   /** Whether the model gives its outputs as an array. */
   readonly many: boolean;
+  /** The names of the outputs of a model that gives them by name. */
+  readonly keys: readonly string[] | undefined;
+  /** The names of the inputs: those by which they were given, or their own. */
+  readonly inputNames: readonly string[];
   /** Every layer once, in the order of the calls. */
   readonly layers: readonly Layer[];
   readonly #calls: readonly Producer[];
 
-  constructor(inputs: readonly KerasTensor[], outputs: readonly KerasTensor[], many: boolean) {
-    for (const t of [...inputs, ...outputs]) {
-      if (!(t instanceof KerasTensor)) {
-        throw new InvalidArgumentError(
-          'inputs and outputs are symbolic tensors: what tf.Input returned, and what layers made of it',
-          'Model',
-        );
-      }
-    }
-    if (new Set(inputs).size < inputs.length) {
+  constructor(inputs: Symbolic, outputs: Symbolic) {
+    this.given = { inputs, outputs };
+    this.inputs = listed(inputs);
+    this.outputs = listed(outputs);
+    this.many = Array.isArray(outputs);
+    this.keys = isByNames(outputs) ? Object.keys(outputs) : undefined;
+    if (new Set(this.inputs).size < this.inputs.length) {
       throw new InvalidArgumentError('an input is listed twice', 'Model');
     }
-    this.inputs = inputs;
-    this.outputs = outputs;
-    this.many = many;
-    this.#calls = callsBetween(inputs, outputs);
+    this.inputNames = isByNames(inputs) ? Object.keys(inputs) : this.inputs.map((t) => t.name);
+    this.#calls = callsBetween(this.inputs, this.outputs);
     this.layers = [...new Set(this.#calls.map((call) => call.layer))];
     checkUniqueNames(this.layers, 'Model');
   }
 
+  /** The layers that stand for the inputs; a model may begin inside of another one, where there are none. */
+  get inputLayers(): readonly Layer[] {
+    return this.inputs.filter((t) => t.producer === null).map(inputLayer);
+  }
+
   /** The shape of a layer's first output in this model. */
   shapeOf(layer: Layer): PartialShape | undefined {
-    return this.#calls.find((call) => call.layer === layer)?.outputs[0]?.shape;
+    const call = this.#calls.find((c) => c.layer === layer) ?? layer._layer.calls[0];
+    return call?.outputs[0]?.shape;
   }
 
   /** Shapes and dtypes of the outputs for those of the inputs. */
@@ -92,27 +116,50 @@ export class FunctionalGraph {
       if (adjusted === undefined) unfit(input, shape);
       known.set(input, { shape: adjusted, dtype: input.dtype });
     });
-    for (const { layer, inputs: args, many, outputs } of this.#calls) {
-      const { list } = layer.computeOutputSpec({ list: args.map((t) => known.get(t) as TensorSpec), many });
+    for (const { layer, args, outputs } of this.#calls) {
+      const { list } = layer.specsOfCall(args, (t) => known.get(t) as TensorSpec);
       outputs.forEach((t, i) => known.set(t, list[i] as TensorSpec));
     }
-    return { list: this.outputs.map((t) => known.get(t) as TensorSpec), many: this.many };
+    const list = this.outputs.map((t) => known.get(t) as TensorSpec);
+    return { list, many: this.many, ...(this.keys === undefined ? {} : { keys: this.keys }) };
   }
 
   /** Computes the outputs. Intermediate results are the memory scope's to give back. */
-  run(values: readonly Tensor[], options: CallOptions): Tensor[] {
+  run(given: LayerInput, options: CallOptions): LayerOutput {
+    const values = this.#ordered(given);
     this.#checkCount(values.length);
     const results = new Map<KerasTensor, Tensor>();
     this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
     const { training } = options;
-    for (const { layer, inputs, many, options: own, outputs } of this.#calls) {
-      const args = inputs.map((t) => results.get(t) as Tensor);
+    const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
+    for (const { layer, args, outputs } of this.#calls) {
+      const now = args.map((arg) => mapSymbolic(arg, value));
       // What the layer was called with when the model was described holds, `training: false` too.
-      const y: Tensor | readonly Tensor[] = layer.invoke(many ? args : args[0], { training, ...own });
-      const list = (Array.isArray(y) ? y : [y]) as readonly Tensor[];
+      const own = now.pop() as CallOptions;
+      const y: unknown = layer.invoke(now[0], ...now.slice(1), { training, ...own });
+      const list = (y instanceof Tensor ? [y] : Object.values(y as object)) as readonly Tensor[];
       outputs.forEach((t, i) => results.set(t, list[i] as Tensor));
     }
-    return this.outputs.map((t) => results.get(t) as Tensor);
+    const list = this.outputs.map(value);
+    if (this.keys !== undefined)
+      return Object.fromEntries(this.keys.map((key, i) => [key, list[i]])) as unknown as LayerOutput;
+    return this.many ? list : (list[0] as Tensor);
+  }
+
+  /** The inputs in the order of the model's. Names that the model does not know are left out, as in Keras. */
+  #ordered(given: LayerInput): readonly Tensor[] {
+    if (given instanceof Tensor) return [given];
+    if (Array.isArray(given)) return given as readonly Tensor[];
+    const byName = given as unknown as Readonly<Record<string, Tensor>>;
+    return this.inputs.map((input, i) => {
+      const name = this.inputNames[i] as string;
+      const value = byName[name] ?? byName[input.name];
+      if (value !== undefined) return value;
+      throw new InvalidArgumentError(
+        `there is nothing for the input '${name}' among ${Object.keys(byName).join(', ')}`,
+        'Model',
+      );
+    });
   }
 
   #checkCount(n: number): void {
@@ -122,6 +169,21 @@ export class FunctionalGraph {
       'Model',
     );
   }
+}
+
+/** @throws InvalidArgumentError for what are no symbolic tensors */
+function listed(given: Symbolic): readonly KerasTensor[] {
+  const list: readonly unknown[] =
+    given instanceof KerasTensor ? [given] : Array.isArray(given) ? given : Object.values(given ?? {});
+  for (const t of list) {
+    if (t instanceof KerasTensor) continue;
+    throw new InvalidArgumentError(
+      'inputs and outputs are symbolic tensors: what tf.Input returned, and what layers made of it',
+      'Model',
+    );
+  }
+  if (list.length === 0) throw new InvalidArgumentError('a model has inputs and outputs', 'Model');
+  return list as readonly KerasTensor[];
 }
 
 /** The calls that the outputs need, each after those that it needs. */

@@ -34,7 +34,7 @@ export interface WeightOptions {
 }
 
 export type LayerInput = Tensor | readonly Tensor[];
-export type LayerOutput = Tensor | readonly Tensor[];
+export type LayerOutput = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
 
 /** A weight with its name in a weights file, such as `dense/kernel`. */
 export interface NamedWeight {

@@ -27,11 +27,21 @@ import {
 } from '@eagre/core/internal';
 import { withConversionAllowed } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
-import { isSymbolic, keepAll, outputsOf, prepare } from './call.ts';
+import {
+  isByNames,
+  isSymbolic,
+  keepAll,
+  mapSymbolic,
+  outputsOf,
+  prepare,
+  prepareMore,
+  splitCall,
+  symbolicIn,
+} from './call.ts';
 import { type ConstraintLike, get as getConstraint } from './constraints.ts';
 import { get as getInitializer } from './initializers.ts';
 import { namedWeights, walkAttributes, withInner } from './inside.ts';
-import { KerasTensor } from './keras-tensor.ts';
+import { KerasTensor, type Producer } from './keras-tensor.ts';
 import type {
   CallOptions,
   LayerInput,
@@ -52,6 +62,7 @@ import {
   type Specs,
   specsOf,
   type TensorSpec,
+  tryCall,
   tryOut,
 } from './specs.ts';
 import { layerChildren } from './trackable.ts';
@@ -72,6 +83,8 @@ interface LayerState {
   trainable: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
   losses: Tensor[];
+  /** Calls on symbolic tensors. */
+  readonly calls: Producer[];
   /** The `build` that users call, which runs the class's own once. */
   build: ((inputShape: PartialShape) => void) | undefined;
 }
@@ -110,6 +123,19 @@ export class Layer extends Module implements Trackable {
   declare readonly _layer: LayerState;
   /** @internal Given to the constructor, without the batch. */
   declare readonly _inputShape: PartialShape | undefined;
+  /**
+   * What the layer was called with when a functional model was described: a symbolic tensor, several in a list, or by name. A class may have
+   * a field of that name for something else.
+   * @throws FailedPreconditionError unless there was one such call.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly input: any;
+  /**
+   * What the layer gave when a functional model was described: `new Model(model.inputs, layer.output)`. As `input`.
+   * @throws FailedPreconditionError unless there was one such call.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly output: any;
 
   constructor(...args: [options?: LayerOptions | null]) {
     const options = argumentsOf<LayerOptions>(Layer, new.target, args);
@@ -121,13 +147,12 @@ export class Layer extends Module implements Trackable {
       trainable: options.trainable ?? true,
       weights: [],
       losses: [],
+      calls: [],
       build: undefined,
     };
     Object.defineProperty(this, '_layer', { value: state });
     Object.defineProperty(this, '_inputShape', { value: options.inputShape ?? undefined });
-    const self = callable(this, (layer, args) =>
-      layer.invoke(...(args as unknown as [TensorLike, CallOptions?])),
-    );
+    const self = callable(this, (layer, args) => layer.invoke(args[0], ...args.slice(1)));
     state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
@@ -140,8 +165,12 @@ export class Layer extends Module implements Trackable {
    */
   build(_inputShape: PartialShape): void {}
 
-  /** Computes the outputs. Override it; call the layer itself instead. */
-  call(_inputs: LayerInput, _options: CallOptions): LayerOutput {
+  /**
+   * Computes the outputs. Override it; call the layer itself instead. A class of one's own may take several inputs,
+   * `call(x, context, options)`; the options come last.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: further inputs and options are what the class says
+  call(_inputs: any, ..._rest: any[]): LayerOutput {
     throw new FailedPreconditionError('its class has no call(inputs) method', this.name);
   }
 
@@ -372,7 +401,12 @@ export class Layer extends Module implements Trackable {
     const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
     const before = state.weights.length;
     try {
-      const guarded = isShapes(shape) ? shape.map(guardedShape) : guardedShape(shape);
+      // Of tensors by name an object of shapes.
+      const guarded = !Array.isArray(shape)
+        ? shape
+        : isShapes(shape)
+          ? shape.map(guardedShape)
+          : guardedShape(shape as PartialShape);
       outsideScopes(() => withoutTapes(() => build.call(this, guarded as PartialShape)));
     } catch (error) {
       // Another attempt starts anew.
@@ -398,13 +432,19 @@ export class Layer extends Module implements Trackable {
   }
 
   /** @internal A call: symbolic, or conversion, building, and `call`. */
-  invoke(inputs: unknown, options: CallOptions = {}): Tensor {
-    if (isSymbolic(inputs)) return this.symbolic(inputs, options) as unknown as Tensor;
+  invoke(inputs: unknown, ...rest: unknown[]): Tensor {
+    const { more, options } = splitCall(rest);
+    if (isSymbolic(inputs) || more.some(isSymbolic) || isSymbolic(options))
+      return this.symbolic(inputs, more, options) as unknown as Tensor;
     const ours = builtins.has(this.call);
-    const tensors = prepare(this, inputs, ours);
-    if (!this._layer.built) {
-      lifted(() => this.ensureBuilt(tensors instanceof Tensor ? tensors.shape : tensors.map((t) => t.shape)));
+    if (ours && more.length > 0) {
+      throw new InvalidArgumentError(
+        `takes its input and then options, { training: true }; got ${show(more[0])} behind the input`,
+        this.name,
+      );
     }
+    const tensors = prepare(this, inputs, ours);
+    if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
     const before = currentTraining;
     const training = options.training ?? before ?? false;
     if (depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
@@ -415,8 +455,10 @@ export class Layer extends Module implements Trackable {
       const all = training === options.training ? options : { ...options, training };
       // `scope` gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
       if (ours) return scope(() => this.call(tensors, all)) as Tensor;
+      const others = prepareMore(this, more);
       keepAll(tensors);
-      const call = (): LayerOutput => outsideScopes(() => this.call(tensors, all));
+      keepAll(others);
+      const call = (): LayerOutput => outsideScopes(() => this.call(tensors, ...others, all));
       // What is traced decides by itself; eagerly, tensors are conditions and operands as they are in a trace.
       return keepAll(
         outputsOf(this, context.tracer === null ? withConversionAllowed(call) : call()),
@@ -434,27 +476,109 @@ export class Layer extends Module implements Trackable {
   }
 
   /** @internal Describes the call instead of computing it. */
-  symbolic(
-    inputs: KerasTensor | readonly KerasTensor[],
-    options: CallOptions,
-  ): KerasTensor | readonly KerasTensor[] {
-    const many = !(inputs instanceof KerasTensor);
-    const list = many ? inputs : [inputs];
-    const specs = { list, many };
-    this.buildFrom(specs);
-    const result = this.computeOutputSpec(specs);
+  symbolic(inputs: unknown, more: readonly unknown[], options: CallOptions): Symbolic {
+    const args = [inputs, ...more, options];
+    const specs = this.specsOfCall(args, (t) => t);
     const outputs: KerasTensor[] = [];
-    const producer = { layer: this, inputs: list, many, options, outputs };
-    for (const { shape, dtype } of result.list)
+    const producer: Producer = { layer: this, args, inputs: symbolicIn(args), outputs };
+    for (const { shape, dtype } of specs.list)
       outputs.push(new KerasTensor(shape, dtype, this.name, producer));
-    return result.many ? outputs : (outputs[0] as KerasTensor);
+    this._layer.calls.push(producer);
+    if (specs.keys !== undefined)
+      return Object.fromEntries(specs.keys.map((key, i) => [key, outputs[i] as KerasTensor]));
+    return specs.many ? outputs : (outputs[0] as KerasTensor);
+  }
+
+  /** @internal The outputs of a call with symbolic tensors among its arguments; builds the layer. @param now what those are */
+  specsOfCall(args: readonly unknown[], now: (t: KerasTensor) => TensorSpec): Specs {
+    const [inputs] = args;
+    const many = Array.isArray(inputs);
+    const list = (many ? inputs : [inputs]) as readonly unknown[];
+    const known = list.map((t) => (t instanceof KerasTensor ? now(t) : t));
+    const described = known.every((t) => isSpec(t));
+    const tells =
+      this.computeOutputSpec !== Layer.prototype.computeOutputSpec ||
+      this.computeOutputShape !== Layer.prototype.computeOutputShape;
+    // What the layer says of its outputs depends on the first argument alone.
+    if (described && (tells || !args.slice(1).some(isSymbolic)) && args.length === 2) {
+      const specs = { list: known as readonly TensorSpec[], many };
+      this.buildFrom(specs);
+      return this.computeOutputSpec(specs);
+    }
+    if (isByNames(inputs) && builtins.has(this.call) && !this.passesOn) prepare(this, inputs, true);
+    this.ensureBuilt(shapesOf(mapSymbolic(inputs, now) as LayerInput));
+    const call = (zero: (spec: TensorSpec) => Tensor): readonly unknown[] =>
+      mapSymbolic(args, (t) => zero(now(t))) as readonly unknown[];
+    return tryCall(this, call, symbolicIn(args).map(now));
+  }
+
+  /** @internal The only call on symbolic tensors. @throws FailedPreconditionError for none and for several */
+  get onlyCall(): Producer {
+    const { calls } = this._layer;
+    if (calls.length === 1) return calls[0] as Producer;
+    throw new FailedPreconditionError(
+      calls.length === 0
+        ? 'the layer was not called on symbolic tensors (tf.Input), so it has no input and output'
+        : `the layer was called ${calls.length} times on symbolic tensors, so which input and output is meant is not clear; keep what the call returned`,
+      this.name,
+    );
   }
 }
-export interface Layer {
-  (inputs: KerasTensor | readonly KerasTensor[], options?: CallOptions): KerasTensor;
-  (inputs: TensorLike | readonly Tensor[], options?: CallOptions): Tensor;
+
+/** @internal A property that is computed unless an object has one of its own: classes of users may use the name for something else. */
+export function readable<T extends object>(prototype: T, name: string, get: (object: T) => unknown): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    get(this: T): unknown {
+      return get(this);
+    },
+    set(this: T, value: unknown) {
+      Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+    },
+  });
 }
 takesArguments<LayerOptions>({ names: layerOptions }, Layer);
+
+/** Symbolic tensors: one, several, or by name. */
+export type Symbolic = KerasTensor | readonly KerasTensor[] | Readonly<Record<string, KerasTensor>>;
+
+const isSpec = (t: unknown): t is TensorSpec =>
+  typeof t === 'object' &&
+  t !== null &&
+  'shape' in t &&
+  'dtype' in t &&
+  !('data' in t && !(t instanceof Tensor));
+
+/** The shape of a tensor, or those of several, in a list or by name. */
+function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
+  if (isSpec(tensors)) return tensors.shape;
+  if (Array.isArray(tensors)) return (tensors as readonly Tensor[]).map((t) => t.shape);
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, t]) => [name, (t as Tensor).shape]),
+  ) as unknown as PartialShape;
+}
+
+type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
+type One = TensorLike | Variable | readonly (Tensor | Variable)[] | Readonly<Record<string, TensorLike>>;
+type OneSymbolic = KerasTensor | readonly (KerasTensor | Tensor)[] | Readonly<Record<string, KerasTensor>>;
+// Of what is not known, such as `any`, the first form is taken: a call with values. Of a layer that gives several tensors a list can be
+// taken apart, `const [y, h] = layer(x)`; other results are named, `layer<{ a: Tensor }>(x)`.
+export interface Layer {
+  <T extends Tensors = Tensor>(inputs: One, options?: CallOptions): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic, options?: CallOptions): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: One, ...rest: [...One[], CallOptions]): NoInfer<T>;
+  <T extends Tensors = Tensor>(inputs: One, ...rest: One[]): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(
+    inputs: OneSymbolic | One,
+    ...rest: [...(OneSymbolic | One)[], CallOptions]
+  ): NoInfer<T>;
+  <T extends Symbolic = KerasTensor>(inputs: OneSymbolic | One, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
+}
+readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
+readable(Layer.prototype, 'output', (layer) => {
+  const { outputs } = layer.onlyCall;
+  return outputs.length === 1 ? outputs[0] : outputs;
+});
 showFields(Layer.prototype, (layer) => ({
   name: layer.name,
   built: layer.built,

@@ -125,7 +125,7 @@ const mistakes: Readonly<
     ],
     'whose call() returns nothing': [
       () => new Odd(() => undefined)(x),
-      'call() must return a tensor or a list of tensors, got undefined',
+      'call() must return a tensor, a list of tensors or tensors by name, got undefined',
     ],
     'whose call() is async': [
       () => new Odd(() => Promise.resolve(x))(x),
@@ -190,7 +190,7 @@ const mistakes: Readonly<
     ],
     'an op on a symbolic tensor': [
       () => add(bad(Input({ shape: [2] })), 1),
-      'got an object of class KerasTensor: layers take it; what is to be computed of it goes into one',
+      'got an object of class KerasTensor: it has no values; layers take it, so do its methods',
     ],
     'no such layer': [
       () => model(dense(1, { name: 'd' })).getLayer('hidden'),

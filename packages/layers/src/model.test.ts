@@ -138,7 +138,8 @@ describe('summary', () => {
     const x = Input({ shape: [3] });
     const h = new Dense(1000, { name: 'wide' })(x);
     const graph = new Model({ inputs: x, outputs: new Add({ name: 'sum' })([h, h]), name: 'graph' });
-    expect(lines(graph).slice(4, 6)).toEqual([
+    expect(lines(graph).slice(4, 7)).toEqual([
+      `${`${x.name} (InputLayer)`.padEnd(32)}[null, 3]                0`,
       'wide (Dense)                    [null, 1000]             4,000',
       'sum (Add)                       [null, 1000]             0',
     ]);

@@ -6,7 +6,8 @@ import {
   type Tensor,
   type TrackableView,
 } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, isPlain, takesArguments } from '@eagre/core/internal';
+import { isSymbolic } from './call.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
 import {
@@ -14,7 +15,9 @@ import {
   compile,
   isCompiled,
   type Metric,
+  metricResults,
   metricsOf,
+  type StepLogs,
   type Training,
   trainingOf,
 } from './compile.ts';
@@ -26,10 +29,11 @@ import {
   builtin,
   type CallOptions,
   Layer,
-  type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  readable,
   type Specs,
+  type Symbolic,
   specsOf,
   type TensorSpec,
   tryOut,
@@ -42,21 +46,31 @@ import {
   testOnBatch,
   trainOnBatch,
 } from './on-batch.ts';
-import { markOwnSteps, resetMetrics } from './passes.ts';
+import { resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
-import { type Tensors, testStep, trainStep } from './steps.ts';
+import {
+  computeLoss,
+  computeMetrics,
+  type LossArguments,
+  markOwnSteps,
+  type Tensors,
+  test,
+  train,
+} from './steps.ts';
 import { type SummaryOptions, summary } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
 import { fit } from './training.ts';
 import type { EvaluateOptions, FitOptions, PredictOptions, Targets } from './training-options.ts';
-
-type Symbolic = KerasTensor | readonly KerasTensor[];
 
 export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
   readonly inputs?: Symbolic;
   readonly outputs?: Symbolic;
 }
+
+type ModelArguments =
+  | [options?: ModelOptions]
+  | [inputs: Symbolic, outputs: Symbolic, options?: LayerOptions];
 
 /**
  * A layer that can be trained, evaluated and saved. Subclass it (layers as attributes, also in arrays and maps; `call`
@@ -65,13 +79,14 @@ export interface ModelOptions extends LayerOptions {
 export class Model extends Layer {
   /** Set it in a callback or a step, and `fit` ends after the current batch. */
   declare stopTraining: boolean;
+  /** The loss as `compile` got it; null where there is none. A class may have a field of that name for something else. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
+  declare readonly loss: any;
   /** @internal */
   declare readonly _graph: FunctionalGraph | undefined;
 
-  constructor(
-    ...args: [options?: ModelOptions] | [inputs: Symbolic, outputs: Symbolic, options?: LayerOptions]
-  ) {
-    const options = argumentsOf<ModelOptions>(Model, new.target, args);
+  constructor(...args: ModelArguments) {
+    const options = argumentsOf<ModelOptions>(Model, new.target, argumentsOfModel(args));
     super(options);
     const { inputs, outputs } = options;
     let graph: FunctionalGraph | undefined;
@@ -79,16 +94,17 @@ export class Model extends Layer {
       throw new InvalidArgumentError('a functional model needs both inputs and outputs', this.name);
     }
     if (inputs !== undefined && outputs !== undefined) {
-      graph = new FunctionalGraph(listOf(inputs), listOf(outputs), Array.isArray(outputs));
+      graph = new FunctionalGraph(inputs, outputs);
       this._layer.built = true;
     }
     Object.defineProperty(this, 'stopTraining', { value: false, writable: true });
     Object.defineProperty(this, '_graph', { value: graph });
   }
 
-  /** The layers directly inside. */
+  /** The layers directly inside; of a functional model first those of its inputs. */
   get layers(): Layer[] {
-    return this.directLayers();
+    const inside = this.directLayers();
+    return this._graph === undefined ? inside : [...this._graph.inputLayers, ...inside];
   }
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
   getLayer(which: string | number): Layer {
@@ -103,11 +119,11 @@ export class Model extends Layer {
     return found;
   }
 
-  override call(inputs: LayerInput, options: CallOptions): LayerOutput {
-    if (this._graph === undefined) return super.call(inputs, options);
-    const values = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
-    const results = this._graph.run(values, options);
-    return this._graph.many ? results : (results[0] as Tensor);
+  // biome-ignore lint/suspicious/noExplicitAny: a class of one's own says what it takes
+  override call(inputs: any, ...rest: any[]): LayerOutput {
+    const [options] = rest as [CallOptions];
+    if (this._graph === undefined) return super.call(inputs);
+    return this._graph.run(inputs, options);
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
@@ -187,13 +203,31 @@ export class Model extends Layer {
   }
   /** The names of the inputs of a functional model; null where they have none. */
   get inputNames(): string[] | null {
-    return this._graph === undefined ? null : this._graph.inputs.map((t) => t.name);
+    return this._graph === undefined ? null : [...this._graph.inputNames];
   }
-  /** The names of the layers that the outputs come from: what `compile` and `fit` know outputs by. Null where they have none. */
+  /**
+   * What `compile` and `fit` know outputs by: the names by which a functional model gives them, else those of the layers that they come
+   * from. Null where they have none.
+   */
   get outputNames(): string[] | null {
-    return this._graph === undefined
-      ? null
-      : this._graph.outputs.map((t) => t.producer?.layer.name ?? t.name);
+    if (this._graph === undefined) return null;
+    return [...(this._graph.keys ?? this._graph.outputs.map((t) => t.producer?.layer.name ?? t.name))];
+  }
+  /** The symbolic inputs of a functional model. @throws FailedPreconditionError for others */
+  get inputs(): readonly KerasTensor[] {
+    return this.described.inputs;
+  }
+  /** The symbolic outputs of a functional model. @throws FailedPreconditionError for others */
+  get outputs(): readonly KerasTensor[] {
+    return this.described.outputs;
+  }
+  /** @internal What `inputs` and `outputs` are of. */
+  get described(): FunctionalGraph {
+    if (this._graph !== undefined) return this._graph;
+    throw new FailedPreconditionError(
+      'the model was not described by symbolic tensors (tf.Input), so it has no inputs and outputs',
+      this.name,
+    );
   }
 
   /**
@@ -242,13 +276,42 @@ export class Model extends Layer {
     resetMetrics(this);
   }
 
-  /** One step on one batch, used by `fit`: override it to train differently. @returns what is shown, by name. */
-  trainStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): Logs {
-    return trainStep(this, x, y, sampleWeight);
+  /**
+   * One step on one batch, used by `fit`: override it to train differently. It is traced (`tf.function`) unless `compile` was told
+   * `runEagerly`, so code of the host runs while tracing only.
+   * @returns what is shown: numbers or scalar tensors by name.
+   */
+  trainStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): StepLogs {
+    return this.computeMetrics(x, y, train(this, x, y, sampleWeight), sampleWeight);
   }
-  /** One batch of `evaluate`. */
-  testStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): Logs {
-    return testStep(this, x, y, sampleWeight);
+  /** One batch of `evaluate`; as `trainStep`. */
+  testStep(x: Tensors, y: Tensors | undefined, sampleWeight: Tensors | undefined): StepLogs {
+    return this.computeMetrics(x, y, test(this, x, y, sampleWeight), sampleWeight);
+  }
+  /** One batch of `predict`: the outputs. As `trainStep`. */
+  predictStep(x: Tensors): Tensors {
+    return this.invoke(x, { training: false });
+  }
+  /**
+   * The loss of `compile` and what layers added (`addLoss`, penalties of weights), as one number. Override it for a loss that needs more
+   * than targets and predictions, or call it in a `trainStep`.
+   * @throws FailedPreconditionError where there is neither a loss nor a penalty.
+   */
+  computeLoss(given: LossArguments): Tensor {
+    return computeLoss(this, given);
+  }
+  /** Takes a batch into account in the metrics of `compile`. @returns the results of all `metrics` by name. */
+  computeMetrics(
+    _x: Tensors,
+    y: Tensors | undefined,
+    yPred: Tensors,
+    sampleWeight?: Tensors | undefined,
+  ): StepLogs {
+    return computeMetrics(this, y, yPred, sampleWeight);
+  }
+  /** The results of all `metrics` by name. */
+  getMetricsResult(): StepLogs {
+    return metricResults(this);
   }
 
   /** Prints the layers, their output shapes and numbers of weights; `?` and `0 (unbuilt)` where they are not known yet. */
@@ -274,11 +337,34 @@ export class Model extends Layer {
     return loadWeights(this, path);
   }
 }
+readable(Model.prototype, 'loss', (model) => (isCompiled(model) ? model.training.givenLoss : null));
+readable(Model.prototype, 'input', (model) =>
+  model._graph === undefined ? only(model.inputs) : model._graph.given.inputs,
+);
+readable(Model.prototype, 'output', (model) =>
+  model._graph === undefined ? only(model.outputs) : model._graph.given.outputs,
+);
 builtin(Model);
-markOwnSteps(Model.prototype.trainStep, Model.prototype.testStep);
+markOwnSteps(
+  Model.prototype.trainStep,
+  Model.prototype.testStep,
+  Model.prototype.predictStep,
+  Model.prototype.computeLoss,
+  Model.prototype.computeMetrics,
+);
 
-function listOf<T>(value: T | readonly T[]): readonly T[] {
-  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
+function only<T>(list: readonly T[]): T | readonly T[] {
+  return list.length === 1 ? (list[0] as T) : list;
+}
+
+/** Inputs and outputs by name are plain objects, as options are: what is symbolic is no options. */
+function argumentsOfModel(args: ModelArguments): ModelArguments {
+  const [inputs, outputs, ...rest] = args as readonly unknown[];
+  const byName = [inputs, outputs].some((given) => isPlain(given) && isSymbolic(given));
+  if (!byName || !isSymbolic(inputs) || !isSymbolic(outputs)) return args;
+  return [
+    { ...(rest[0] as LayerOptions | undefined), inputs: inputs as Symbolic, outputs: outputs as Symbolic },
+  ];
 }
 
 takesArguments<ModelOptions>(

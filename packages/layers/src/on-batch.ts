@@ -1,13 +1,12 @@
 // Single batches, for loops of one's own.
-import { scope } from '@eagre/core';
 import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
 import { checkClassWeight, classWeights } from './examples.ts';
 import type { Model } from './model.ts';
-import { resetMetrics, run } from './passes.ts';
-import type { Tensors } from './steps.ts';
+import { resetMetrics } from './passes.ts';
+import { runPredictStep, runStep, type Tensors } from './steps.ts';
 import { namesOf, type Targets } from './training-options.ts';
 
 export interface TestOnBatchOptions {
@@ -53,7 +52,7 @@ export function trainOnBatch(
   checkOptionNames(options, trainOptionNames, 'trainOnBatch');
   checkClassWeight(options.classWeight, 'trainOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
-    run(model, 'trainStep', batch, classWeights(batch, options.classWeight)),
+    runStep(model, 'train', batch, classWeights(batch, options.classWeight)),
   );
 }
 
@@ -65,11 +64,11 @@ export function testOnBatch(
 ): Logs {
   checkOptionNames(options, testOptionNames, 'testOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
-    run(model, 'testStep', batch, batch.sampleWeight),
+    runStep(model, 'test', batch, batch.sampleWeight),
   );
 }
 
 export function predictOnBatch(model: Model, x: Inputs): Tensors {
   const inputs = inputTensors(x, namesOf(model).inputs, 'x', 'input');
-  return scope(() => model.invoke(inputs, { training: false }));
+  return runPredictStep(model, inputs);
 }

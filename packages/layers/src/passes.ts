@@ -1,12 +1,11 @@
 // Passes over batches, with steps and callbacks.
 import { nextTurn } from '@eagre/backend';
-import { InvalidArgumentError, keep } from '@eagre/core';
+import { InvalidArgumentError } from '@eagre/core';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { CallbackList } from './callbacks/list.ts';
 import { ProgressBar } from './callbacks/progress.ts';
-import { type Batch, type Batches, Feed, tensorsOf } from './data-adapter.ts';
+import { type Batch, type Batches, Feed } from './data-adapter.ts';
 import type { Model } from './model.ts';
-import type { Tensors } from './steps.ts';
 import { type BatchOptions, checkCallbacks, verbosity } from './training-options.ts';
 
 // A turn of the event loop now and then: timers, signals and the collection of what native code held need it.
@@ -57,28 +56,6 @@ export async function onePass(
 }
 
 export const NO_BATCH = 'there was no batch to go through';
-
-// The steps of `Model` itself, which keep nothing of a batch.
-const ownSteps = new WeakSet<object>();
-/** @internal */
-export function markOwnSteps(...steps: readonly object[]): void {
-  for (const step of steps) ownSteps.add(step);
-}
-
-type Step = Model['trainStep'];
-
-/** Runs a step on a batch; what a step of the user's gets to see it may keep. */
-export function run(
-  model: Model,
-  method: 'trainStep' | 'testStep',
-  batch: Batch,
-  sampleWeight: Tensors | undefined,
-): Logs {
-  const step: Step = model[method];
-  const { x, y } = batch;
-  if (!ownSteps.has(step)) for (const t of tensorsOf({ x, y, sampleWeight })) keep(t);
-  return step.call(model, x, y, sampleWeight);
-}
 
 /** A pass outside of training, with its own progress bar. */
 export async function alone(

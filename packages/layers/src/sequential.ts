@@ -6,6 +6,7 @@ import {
   Tensor,
 } from '@eagre/core';
 import { argumentsOf, isKept, takesArguments } from '@eagre/core/internal';
+import { FunctionalGraph } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -13,6 +14,7 @@ import {
   Layer,
   type LayerInput,
   type Specs,
+  type Symbolic,
   specsOf,
   type TensorSpec,
 } from './layer.ts';
@@ -26,6 +28,10 @@ import { isShapes } from './specs.ts';
 export interface SequentialOptions extends LayerOptions {
   readonly layers?: readonly (Layer | KerasTensor)[] | null;
 }
+const descriptions = new WeakMap<
+  Sequential,
+  { readonly layers: readonly Layer[]; readonly graph: FunctionalGraph }
+>();
 
 /**
  * Layers one after another: `new Sequential([new Dense(64), new Dense(10)])`, or `add` them. With an `inputShape` on the
@@ -140,6 +146,28 @@ export class Sequential extends Model {
   override get outputNames(): string[] | null {
     const last = this._sequence.layers.at(-1);
     return last === undefined ? null : [last.name];
+  }
+
+  /** @internal The layers called one after another on a symbolic input, once somebody asks. */
+  override get described(): FunctionalGraph {
+    const { layers, inputs } = this._sequence;
+    const [first] = inputs;
+    if (first === undefined || layers.length === 0) return super.described;
+    const known = descriptions.get(this);
+    if (known !== undefined && known.layers.length === layers.length) return known.graph;
+    const [{ shape, dtype }] = first.list as readonly [TensorSpec];
+    const input = known?.graph.inputs[0] ?? new KerasTensor(shape, dtype, `${this.name}_input`, null);
+    // Layers that were called before, of which the sequence has become longer, are not called again.
+    let x: unknown = known?.graph.given.outputs ?? input;
+    const done = known?.layers ?? [];
+    if (!done.every((layer, i) => layer === layers[i])) {
+      descriptions.delete(this);
+      return this.described;
+    }
+    for (const layer of layers.slice(done.length)) x = layer.symbolic(x, [], {});
+    const graph = new FunctionalGraph(input, x as Symbolic);
+    descriptions.set(this, { layers: [...layers], graph });
+    return graph;
   }
 
   /** @internal */

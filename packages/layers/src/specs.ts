@@ -1,8 +1,7 @@
 // Tensors without values: what layers say of their outputs before there are any.
 import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { checkPartialShape as checkSizes, withoutTapes } from '@eagre/core/internal';
+import { checkPartialShape as checkSizes, isPlain, withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
-import type { LayerOutput } from './layer-types.ts';
 import { show } from './show.ts';
 
 /** @throws InvalidArgumentError for what is no list of sizes and nulls. @param what the name of the option. */
@@ -26,6 +25,8 @@ export interface TensorSpec {
 export interface Specs {
   readonly list: readonly TensorSpec[];
   readonly many: boolean;
+  /** The names of the outputs, of a call that gives tensors by name. */
+  readonly keys?: readonly string[];
 }
 
 /** @internal The specs of one shape, or of several. */
@@ -57,22 +58,46 @@ const STAND_INS = [
 
 /** Runs a layer on zeros to see what comes out. */
 export function tryOut(layer: Layer, inputs: Specs): Specs {
+  return tryCall(
+    layer,
+    (zero) => [inputs.many ? inputs.list.map(zero) : zero(inputs.list[0] as TensorSpec)],
+    inputs.list,
+  );
+}
+
+/**
+ * Runs a layer on zeros to see what comes out.
+ * @param args makes what the layer is called with, with zeros for specs.
+ * @param specs all that `args` asks zeros for.
+ */
+export function tryCall(
+  layer: Layer,
+  args: (zero: (spec: TensorSpec) => Tensor) => readonly unknown[],
+  specs: readonly TensorSpec[],
+): Specs {
   const attempt = ([batch, other]: readonly [number, number]): Specs => {
     const before = trying;
     trying = true;
     try {
       return withoutTapes(() =>
         scope(() => {
-          const tensors = inputs.list.map(({ shape, dtype }) =>
+          const [inputs, ...rest] = args(({ shape, dtype }) =>
             zeros(
               shape.map((d, i) => d ?? (i === 0 ? batch : other)),
               { dtype },
             ),
           );
-          const y: LayerOutput = layer.invoke(inputs.many ? tensors : tensors[0], { training: false });
-          const many = Array.isArray(y);
-          const list = ((many ? y : [y]) as readonly Tensor[]).map(({ shape, dtype }) => ({ shape, dtype }));
-          return { list, many };
+          const last = rest.at(-1);
+          const options = isPlain(last) ? last : {};
+          const more = isPlain(last) ? rest.slice(0, -1) : rest;
+          const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
+          const keys = isPlain(y) ? Object.keys(y) : undefined;
+          const list = (isPlain(y) ? Object.values(y) : Array.isArray(y) ? y : [y]) as readonly Tensor[];
+          return {
+            list: list.map(({ shape, dtype }) => ({ shape, dtype })),
+            many: Array.isArray(y),
+            ...(keys === undefined ? {} : { keys }),
+          };
         }),
       );
     } finally {
@@ -80,11 +105,11 @@ export function tryOut(layer: Layer, inputs: Specs): Specs {
     }
   };
   const first = attempt(STAND_INS[0]);
-  if (inputs.list.every(({ shape }) => !shape.includes(null))) return first;
+  if (specs.every(({ shape }) => !shape.includes(null))) return first;
   const second = attempt(STAND_INS[1]);
   const list = first.list.map(({ shape, dtype }, i) => {
     const other = second.list[i]?.shape;
     return { shape: shape.map((d, k) => (d === other?.[k] ? d : null)), dtype };
   });
-  return { list, many: first.many };
+  return { ...first, list };
 }

@@ -15,6 +15,7 @@ import { losses, metrics } from '@eagre/metrics';
 import { SGD } from '@eagre/optimizers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Callback, type Logs } from './callbacks/index.ts';
+import type { StepLogs } from './compile.ts';
 import { Input } from './functional.ts';
 import { Layer } from './layer.ts';
 import { BatchNormalization, Concatenate, Dense, Dropout, Identity, Lambda } from './layers/index.ts';
@@ -37,13 +38,13 @@ const y = constant([[2], [4], [6], [8], [10]]);
 function recorder(): { model: Model; seen: number[][] } {
   const seen: number[][] = [];
   class Records extends Sequential {
-    override trainStep(batch: Tensor, target: Tensor | undefined, weight: Tensor | undefined): Logs {
+    override trainStep(batch: Tensor, target: Tensor | undefined, weight: Tensor | undefined): StepLogs {
       seen.push([...(batch.data() as Float32Array)]);
       return super.trainStep(batch, target, weight);
     }
   }
   const model = new Records([new Dense(1)]);
-  model.compile({ loss: 'mse' });
+  model.compile({ loss: 'mse', runEagerly: true });
   return { model, seen };
 }
 
@@ -117,7 +118,7 @@ describe('fit', () => {
       }
     }
     const model = new Checks([new Dense(1)]);
-    model.compile();
+    model.compile({ runEagerly: true });
     const many = constant(Array.from({ length: 20 }, (_, i) => [i]));
     await model.fit(many, many.mul(2), { ...quiet, epochs: 3, batchSize: 20, sampleWeight: many });
     expect(new Set(orders.map(String)).size).toBe(3);
@@ -127,7 +128,7 @@ describe('fit', () => {
 
   test('without targets', async () => {
     class Auto extends Sequential {
-      override trainStep(batch: Tensor, target: Tensor | undefined): Logs {
+      override trainStep(batch: Tensor, target: Tensor | undefined): StepLogs {
         expect(target).toBeUndefined();
         return super.trainStep(batch, batch, undefined);
       }
@@ -243,7 +244,7 @@ describe('fit', () => {
       }
     }
     const model = new Records([new Dense(2)]);
-    model.compile();
+    model.compile({ runEagerly: true });
     const options = { ...quiet, shuffle: false, classWeight: { 1: 3 } };
     await model.fit(x, labels, options);
     await model.fit(x, labels.expandDims(-1), options);
@@ -588,7 +589,7 @@ describe('own steps, losses and metrics', () => {
       }
     }
     const model = new Own();
-    model.compile();
+    model.compile({ runEagerly: true });
     const { history } = await model.fit(x, y, { ...quiet, epochs: 2, batchSize: 5, sampleWeight: ones([5]) });
     expect(history['my_loss']?.[0]).toBeCloseTo(11, 4);
     expect(history['my_loss']?.[1]).toBeLessThan(11);

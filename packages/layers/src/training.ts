@@ -10,7 +10,8 @@ import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
-import { NO_BATCH, pass, resetMetrics, run } from './passes.ts';
+import { NO_BATCH, pass, resetMetrics } from './passes.ts';
+import { runStep } from './steps.ts';
 import {
   checkCallbacks,
   checkCounts,
@@ -84,7 +85,7 @@ export async function fit(
         async (batch, index) => {
           await callbacks.call((c) => c.onTrainBatchBegin(index));
           const weight = classWeights(batch, options.classWeight);
-          const result = run(model, 'trainStep', batch, weight);
+          const result = runStep(model, 'train', batch, weight);
           await callbacks.call((c) => c.onTrainBatchEnd(index, result));
           return result;
         },

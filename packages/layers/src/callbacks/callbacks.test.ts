@@ -41,7 +41,7 @@ function scripted(epochs: readonly Logs[]): Sequential {
     }
   }
   const model = new Scripted([new Dense(1, { useBias: false, inputShape: [1] })]);
-  model.compile({ optimizer: new SGD(0.1) });
+  model.compile({ optimizer: new SGD(0.1), runEagerly: true });
   return model;
 }
 async function run(
