@@ -16,6 +16,7 @@ export {
   UnimplementedError,
 } from '@eagre/backend';
 export { constant, type NDArrayLike, type TensorLike } from './convert.ts';
+export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './custom-names.ts';
 export * as debugging from './debugging.ts';
 export {
   device,

@@ -33,6 +33,7 @@ export {
   withoutTapes,
 } from './context.ts';
 export { advice, toOwnTensor, toTensor } from './convert.ts';
+export { customObject, type RegisterOptions, registerKerasSerializable } from './custom-names.ts';
 export { threads } from './device.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';

@@ -41,10 +41,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /** What to say of a name that is none of the known ones: those, and which of them was probably meant. */
-export function unknownName(name: string, known: readonly string[]): string {
+export function unknownName(name: string, known: readonly string[], kind = 'option'): string {
   const near = nearestName(name, known);
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+  if (kind !== 'option') return `unknown ${kind} '${name}'; known: ${known.join(', ')}${hint}`;
   const list = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
-  return `'${name}' is no option; ${list}${near === undefined ? '' : `; did you mean '${near}'?`}`;
+  return `'${name}' is no option; ${list}${hint}`;
 }
 
 /** @throws InvalidArgumentError for what is no plain object, and for names that nobody would read. */

@@ -1,5 +1,7 @@
 import { random } from '@eagre/core';
 
+export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
+
 /** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';

@@ -16,5 +16,6 @@ export {
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
+export * as backend from './keras-backend.ts';
 export * as models from './keras-models.ts';
 export * as utils from './keras-utils.ts';

@@ -1,67 +1,355 @@
-import { InvalidArgumentError, nn, type Tensor } from '@eagre/core';
+/** Keras's activations: functions of a tensor, each also known by its name, `activation: 'relu'`. */
+import {
+  type CustomName,
+  InvalidArgumentError,
+  type NameOf,
+  nn,
+  range,
+  sort,
+  Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import {
+  argumentsOf,
+  checkNumber,
+  customObject,
+  normalizeAxis,
+  type OptionNames,
+  snakeCase,
+  takesArguments,
+  toTensor,
+  unknownName,
+} from '@eagre/core/internal';
 import { show } from './show.ts';
 
+/** A function of a tensor. */
 export type Activation = (x: Tensor) => Tensor;
 
-/** Names of activations. */
-export type ActivationName =
-  | 'linear'
-  | 'relu'
-  | 'relu6'
-  | 'leakyRelu'
-  | 'elu'
-  | 'selu'
-  | 'gelu'
-  | 'silu'
-  | 'swish'
-  | 'sigmoid'
-  | 'hardSigmoid'
-  | 'tanh'
-  | 'softplus'
-  | 'softsign'
-  | 'softmax'
-  | 'logSoftmax'
-  | 'exponential'
-  | 'mish';
+/** An activation of Keras's, which takes whatever a tensor is made of. */
+export interface ActivationFunction<O extends object = object> {
+  (x: TensorLike, options?: O): Tensor;
+}
 
-const named: Readonly<Record<ActivationName, Activation>> = {
-  linear: (x) => x,
-  relu: (x) => nn.relu(x),
-  relu6: (x) => nn.relu6(x),
-  leakyRelu: (x) => nn.leakyRelu(x),
-  elu: (x) => nn.elu(x),
-  selu: (x) => nn.selu(x),
-  gelu: (x) => nn.gelu(x),
-  silu: (x) => nn.silu(x),
-  swish: (x) => nn.silu(x),
-  sigmoid: (x) => nn.sigmoid(x),
-  hardSigmoid: (x) => nn.hardSigmoid(x),
-  tanh: (x) => x.tanh(),
-  softplus: (x) => x.softplus(),
-  softsign: (x) => nn.softsign(x),
-  softmax: (x) => nn.softmax(x),
-  logSoftmax: (x) => nn.logSoftmax(x),
-  exponential: (x) => x.exp(),
-  mish: (x) => nn.mish(x),
+/** Options of `relu`. */
+export interface ReluOptions {
+  /** Slope below the threshold; 0 unless given. */
+  readonly negativeSlope?: number;
+  /** Larger results become this one; no limit unless given. */
+  readonly maxValue?: number | null;
+  /** Where the function begins to rise; 0 unless given. */
+  readonly threshold?: number;
+}
+
+const none: Readonly<Record<string, never>> = {};
+
+/** An activation under its name, whose options are checked where there are any. */
+function define<O extends object = object>(
+  name: string,
+  names: OptionNames<O>,
+  compute: (x: Tensor, options: O) => Tensor,
+  required: readonly (keyof O & string)[] = [],
+): ActivationFunction<O> {
+  const call = { [name]: (): Tensor => fn(...([] as unknown as [Tensor])) }[name] as () => Tensor;
+  const fn = (...args: [TensorLike, O?]): Tensor => {
+    // Layers call it with a tensor alone.
+    const [only] = args;
+    if (args.length === 1 && only instanceof Tensor && required.length === 0)
+      return compute(only, none as unknown as O);
+    const { x, ...options } = argumentsOf<{ x: TensorLike }>(call, call, args);
+    return compute(toTensor(x), options as unknown as O);
+  };
+  takesArguments<{ x: TensorLike }>(
+    {
+      positional: ['x', ...(required as unknown as readonly 'x'[])],
+      names: { x: true, ...names },
+      isFunction: true,
+    },
+    call,
+  );
+  Object.defineProperty(fn, 'name', { value: name });
+  return fn as ActivationFunction<O>;
+}
+
+const simple = (name: string, compute: (x: Tensor) => Tensor): ActivationFunction =>
+  define(name, {}, compute);
+
+/** x itself. */
+export const linear: ActivationFunction = simple('linear', (x) => x);
+
+/** max(x, 0), with an upper limit, a slope below, and another threshold where they are given. */
+export const relu: ActivationFunction<ReluOptions> = define<ReluOptions>(
+  'relu',
+  { negativeSlope: true, maxValue: true, threshold: true },
+  (x, options) => {
+    const { negativeSlope, maxValue, threshold } = options;
+    const slope = negativeSlope ?? 0;
+    const from = threshold ?? 0;
+    checkNumber(slope, 'negativeSlope', 'relu');
+    checkNumber(from, 'threshold', 'relu');
+    if (maxValue !== undefined && maxValue !== null) checkNumber(maxValue, 'maxValue', 'relu');
+    const limited = maxValue !== undefined && maxValue !== null;
+    if (from === 0 && !limited) return slope === 0 ? nn.relu(x) : nn.leakyRelu(x, { alpha: slope });
+    let y = from === 0 ? nn.relu(x) : x.greater(from).where(x, 0);
+    if (limited) y = y.minimum(maxValue);
+    return slope === 0 ? y : y.sub(nn.relu(x.neg().add(from)).mul(slope));
+  },
+);
+
+/** min(max(x, 0), 6). */
+export const relu6: ActivationFunction = simple('relu6', (x) => nn.relu6(x));
+
+/** x where it is positive, negativeSlope · x elsewhere; 0.2 unless given. */
+export const leakyRelu: ActivationFunction<{ readonly negativeSlope?: number }> = define<{
+  readonly negativeSlope?: number;
+}>('leakyRelu', { negativeSlope: true }, (x, { negativeSlope }) =>
+  nn.leakyRelu(x, { alpha: negativeSlope ?? 0.2 }),
+);
+
+/** x where it is positive, alpha · (exp(x) − 1) elsewhere. Clevert et al., 2016. */
+export const elu: ActivationFunction<{ readonly alpha?: number }> = define<{ readonly alpha?: number }>(
+  'elu',
+  { alpha: true },
+  (x, { alpha }) => nn.elu(x, { alpha: alpha ?? 1 }),
+);
+
+/** max(x, 0) + min(0, alpha · (exp(x / alpha) − 1)). Barron, 2017. */
+export const celu: ActivationFunction<{ readonly alpha?: number }> = define<{ readonly alpha?: number }>(
+  'celu',
+  { alpha: true },
+  (x, { alpha = 1 }) => {
+    checkNumber(alpha, 'alpha', 'celu');
+    return x.maximum(0).add(x.minimum(0).div(alpha).expm1().mul(alpha));
+  },
+);
+
+/** The scaled exponential linear unit, which keeps mean and variance. Klambauer et al., 2017. */
+export const selu: ActivationFunction = simple('selu', (x) => nn.selu(x));
+
+/** x · Φ(x), Φ being the normal distribution's; `approximate` computes it by tanh. Hendrycks and Gimpel, 2016. */
+export const gelu: ActivationFunction<{ readonly approximate?: boolean }> = define<{
+  readonly approximate?: boolean;
+}>('gelu', { approximate: true }, (x, { approximate }) => nn.gelu(x, { approximate: approximate ?? false }));
+
+/** x · sigmoid(x). */
+export const silu: ActivationFunction = simple('silu', (x) => nn.silu(x));
+/** The same as `silu`. */
+export const swish: ActivationFunction = silu;
+
+/** The first half of an axis, times the sigmoid of the second half. Dauphin et al., 2017. */
+export const glu: ActivationFunction<{ readonly axis?: number }> = define<{ readonly axis?: number }>(
+  'glu',
+  { axis: true },
+  (x, { axis = -1 }) => {
+    const at = normalizeAxis(axis, x.rank);
+    const size = x.shape[at] as number;
+    if (size % 2 !== 0)
+      throw new InvalidArgumentError(`needs an even size on axis ${axis}, got ${size}`, 'glu');
+    const [values, gates] = x.split(2, at) as [Tensor, Tensor];
+    return values.mul(nn.sigmoid(gates));
+  },
+);
+
+/** 1 / (1 + exp(−x)). */
+export const sigmoid: ActivationFunction = simple('sigmoid', (x) => nn.sigmoid(x));
+/** A straight line from 0 at −3 to 1 at 3. */
+export const hardSigmoid: ActivationFunction = simple('hardSigmoid', (x) => nn.hardSigmoid(x));
+/** log(sigmoid(x)). */
+export const logSigmoid: ActivationFunction = simple('logSigmoid', (x) => nn.logSigmoid(x));
+/** A straight line from 0 at −1 to 1 at 1. */
+export const sparseSigmoid: ActivationFunction = simple('sparseSigmoid', (x) =>
+  x.lessEqual(-1).where(0, x.greaterEqual(1).where(1, x.add(1).mul(0.5))),
+);
+/** x · hardSigmoid(x). */
+export const hardSilu: ActivationFunction = simple('hardSilu', (x) => nn.hardSilu(x));
+/** The same as `hardSilu`. */
+export const hardSwish: ActivationFunction = hardSilu;
+
+/** The hyperbolic tangent. */
+export const tanh: ActivationFunction = simple('tanh', (x) => x.tanh());
+/** x, at least −1 and at most 1. */
+export const hardTanh: ActivationFunction = simple('hardTanh', (x) => x.clipByValue(-1, 1));
+/** x − tanh(x). */
+export const tanhShrink: ActivationFunction = simple('tanhShrink', (x) => x.sub(x.tanh()));
+
+/** x where |x| is above the threshold, 0.5 unless given; 0 elsewhere. */
+export const hardShrink: ActivationFunction<{ readonly threshold?: number }> = define<{
+  readonly threshold?: number;
+}>('hardShrink', { threshold: true }, (x, { threshold: limit = 0.5 }) => {
+  checkNumber(limit, 'threshold', 'hardShrink');
+  return x.abs().greater(limit).where(x, 0);
+});
+/** x less the threshold, 0.5 unless given, toward 0; 0 where |x| is at most that. */
+export const softShrink: ActivationFunction<{ readonly threshold?: number }> = define<{
+  readonly threshold?: number;
+}>('softShrink', { threshold: true }, (x, { threshold: limit = 0.5 }) => {
+  checkNumber(limit, 'threshold', 'softShrink');
+  return x.greater(limit).where(x.sub(limit), x.less(-limit).where(x.add(limit), 0));
+});
+/** x where it is above a threshold, another value elsewhere: `threshold(x, { threshold: 1, defaultValue: 0 })`. */
+export const threshold: ActivationFunction<{ readonly threshold: number; readonly defaultValue: number }> =
+  define<{ readonly threshold: number; readonly defaultValue: number }>(
+    'threshold',
+    { threshold: true, defaultValue: true },
+    (x, { threshold: limit, defaultValue }) => x.greater(limit).where(x, defaultValue),
+    ['threshold', 'defaultValue'],
+  );
+
+/** log(1 + exp(x)). */
+export const softplus: ActivationFunction = simple('softplus', (x) => nn.softplus(x));
+/** 0 up to −1, x from 1 on, a parabola between. */
+export const sparsePlus: ActivationFunction = simple('sparsePlus', (x) =>
+  x.lessEqual(-1).where(0, x.less(1).where(x.add(1).square().mul(0.25), x)),
+);
+/** (x + √(x² + b)) / 2; b is 4 unless given. Barron, 2021. */
+export const squareplus: ActivationFunction<{ readonly b?: number }> = define<{ readonly b?: number }>(
+  'squareplus',
+  { b: true },
+  (x, { b = 4 }) => {
+    checkNumber(b, 'b', 'squareplus', 0);
+    return x.add(x.square().add(b).sqrt()).mul(0.5);
+  },
+);
+/** x / (1 + |x|). */
+export const softsign: ActivationFunction = simple('softsign', (x) => nn.softsign(x));
+/** x · tanh(softplus(x)). Misra, 2019. */
+export const mish: ActivationFunction = simple('mish', (x) => nn.mish(x));
+/** exp(x). */
+export const exponential: ActivationFunction = simple('exponential', (x) => x.exp());
+
+interface AxisOption {
+  /** The last unless given. */
+  readonly axis?: number;
+}
+/** exp(x) / Σ exp(x) over an axis. */
+export const softmax: ActivationFunction<AxisOption> = define<AxisOption>(
+  'softmax',
+  { axis: true },
+  (x, { axis = -1 }) => nn.softmax(x, axis),
+);
+/** log(softmax(x)). */
+export const logSoftmax: ActivationFunction<AxisOption> = define<AxisOption>(
+  'logSoftmax',
+  { axis: true },
+  (x, { axis = -1 }) => nn.logSoftmax(x, axis),
+);
+/**
+ * The nearest point of the probability simplex, which has zeros in it. Martins and Astudillo, 2016. (Keras 3.15 gives smaller values where
+ * more than one is above 0, which do not add up to 1.)
+ */
+export const sparsemax: ActivationFunction<AxisOption> = define<AxisOption>(
+  'sparsemax',
+  { axis: true },
+  (x, { axis = -1 }) => {
+    const at = normalizeAxis(axis, x.rank);
+    const sorted = sort(x, at, { direction: 'DESCENDING' });
+    const sums = sorted.cumsum(at);
+    const n = x.shape[at] as number;
+    const shape = x.shape.map((_, i) => (i === at ? n : 1));
+    const counts = range(1, n + 1, 1, { dtype: 'int32' })
+      .cast(x.dtype)
+      .reshape(shape);
+    // As many of the largest as are above 0 in the result.
+    const among = sorted.mul(counts).greater(sums.sub(1));
+    const total = among.where(sorted, 0).sum(at, { keepdims: true });
+    const limit = total.sub(1).div(among.cast(x.dtype).sum(at, { keepdims: true }));
+    return nn.relu(x.sub(limit));
+  },
+);
+
+const named = {
+  linear,
+  relu,
+  relu6,
+  leakyRelu,
+  elu,
+  celu,
+  selu,
+  gelu,
+  silu,
+  swish,
+  glu,
+  sigmoid,
+  hardSigmoid,
+  logSigmoid,
+  sparseSigmoid,
+  hardSilu,
+  hardSwish,
+  tanh,
+  hardTanh,
+  tanhShrink,
+  hardShrink,
+  softShrink,
+  threshold,
+  softplus,
+  sparsePlus,
+  squareplus,
+  softsign,
+  mish,
+  exponential,
+  softmax,
+  logSoftmax,
+  sparsemax,
 };
 
-/** A name (Keras's snake_case is understood too), or a function of a tensor. */
-export type ActivationLike = ActivationName | Activation | (string & {}) | null;
+/** Names of activations; Keras's snake_case is understood too. */
+export type ActivationName =
+  | NameOf<
+      | 'linear'
+      | 'relu'
+      | 'relu6'
+      | 'leakyRelu'
+      | 'elu'
+      | 'celu'
+      | 'selu'
+      | 'gelu'
+      | 'silu'
+      | 'swish'
+      | 'glu'
+      | 'sigmoid'
+      | 'hardSigmoid'
+      | 'logSigmoid'
+      | 'sparseSigmoid'
+      | 'hardSilu'
+      | 'hardSwish'
+      | 'tanh'
+      | 'hardTanh'
+      | 'tanhShrink'
+      | 'hardShrink'
+      | 'softShrink'
+      | 'softplus'
+      | 'sparsePlus'
+      | 'squareplus'
+      | 'softsign'
+      | 'mish'
+      | 'exponential'
+      | 'softmax'
+      | 'logSoftmax'
+      | 'sparsemax'
+    >
+  | CustomName<'activation'>;
+
+/** A name, or a function of a tensor; `null` is `linear`. */
+export type ActivationLike = ActivationName | Activation | null;
+
+const names = new Map<unknown, string>(Object.values(named).map((fn) => [fn, fn.name]));
+/** @internal The name of an activation of Keras's, or undefined. */
+export function nameOf(fn: unknown): string | undefined {
+  return names.get(fn);
+}
 
 /** The activation of a name, or the function itself; `linear` for null. @throws InvalidArgumentError for an unknown name. */
-export function get(activation: ActivationLike | undefined): Activation {
-  if (activation === null || activation === undefined) return named.linear;
+export function get(activation: ActivationLike | (string & {}) | undefined): Activation {
+  if (activation === null || activation === undefined) return linear;
   if (typeof activation === 'function') return activation;
   if (typeof activation !== 'string')
     throw new InvalidArgumentError(
       `expected the name of an activation, or a function, got ${show(activation)}`,
     );
-  const name = activation.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
-  const found = Object.hasOwn(named, name) ? named[name as ActivationName] : undefined;
+  const own = customObject(activation);
+  if (typeof own === 'function') return own as Activation;
+  const found = Object.entries(named).find(([name]) => name === activation || snakeCase(name) === activation);
   if (found === undefined) {
-    throw new InvalidArgumentError(
-      `unknown activation '${activation}'; known: ${Object.keys(named).join(', ')}`,
-    );
+    throw new InvalidArgumentError(unknownName(activation, Object.keys(named), 'activation'));
   }
-  return found;
+  return found[1] as Activation;
 }

@@ -1,52 +1,177 @@
-import { type Axis, InvalidArgumentError, Tensor } from '@eagre/core';
-import { toTensor } from '@eagre/core/internal';
+import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
+import { argumentsOf, checkNumber, takesArguments, toTensor } from '@eagre/core/internal';
+import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
 
 /** Brings a weight back into a permitted set after each update. */
-export type Constraint = (weight: Tensor) => Tensor;
+export type ConstraintFunction = (weight: Tensor) => Tensor;
 
 // As Keras: keeps a division by a vanishing norm finite.
 const EPSILON = 1e-7;
 
-function own(constraint: Constraint): Constraint {
-  return markOurs((w: Tensor) => constraint(w instanceof Tensor ? w : toTensor(w)));
+/** Base of constraints, which are functions of a weight. To make your own, extend it and write `call`; or take any such function. */
+export abstract class Constraint extends KerasObject {
+  /** The weight as it may be. */
+  abstract call(weight: Tensor): Tensor;
+  protected override invoke(weight: Tensor): Tensor {
+    return this.call(weight instanceof Tensor ? weight : toTensor(weight));
+  }
+  /** @internal */
+  protected override get module(): string {
+    return 'keras.constraints';
+  }
+}
+export interface Constraint {
+  (weight: Tensor): Tensor;
 }
 
-/** Norms along `axis` of at most `maxValue`. */
-export function maxNorm(maxValue = 2, axis: Axis = 0): Constraint {
-  return own((w) => {
-    const norms = w.square().sum(axis, { keepdims: true }).sqrt();
-    return w.mul(norms.clipByValue(0, maxValue).div(norms.add(EPSILON)));
-  });
+/** Norms along `axis`. */
+function norms(weight: Tensor, axis: Axis): Tensor {
+  return weight.square().sum(axis, { keepdims: true }).sqrt();
 }
+
+export interface MaxNormOptions {
+  /** 2 unless given. */
+  readonly maxValue?: number;
+  /** The axes of one vector; the first unless given. */
+  readonly axis?: Axis;
+}
+/** Norms along `axis` of at most `maxValue`. */
+export class MaxNorm extends Constraint {
+  readonly maxValue: number;
+  readonly axis: Axis;
+
+  constructor(maxValue?: number | MaxNormOptions, options?: MaxNormOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    const { maxValue, axis } = argumentsOf<MaxNormOptions>(MaxNorm, new.target, args);
+    this.maxValue = maxValue ?? 2;
+    this.axis = axis === undefined ? 0 : axis;
+    checkNumber(this.maxValue, 'maxValue', new.target.name, 0);
+  }
+  override call(weight: Tensor): Tensor {
+    const length = norms(weight, this.axis);
+    return weight.mul(length.clipByValue(0, this.maxValue).div(length.add(EPSILON)));
+  }
+  override getConfig(): Record<string, unknown> {
+    return { max_value: this.maxValue, axis: this.axis };
+  }
+}
+
+export interface MinMaxNormOptions {
+  /** 0 unless given. */
+  readonly minValue?: number;
+  /** 1 unless given. */
+  readonly maxValue?: number;
+  /** How much of the way to the bounds each update goes; 1, all of it, unless given. */
+  readonly rate?: number;
+  /** The axes of one vector; the first unless given. */
+  readonly axis?: Axis;
+}
+/** Norms along `axis` from `minValue` to `maxValue`. */
+export class MinMaxNorm extends Constraint {
+  readonly minValue: number;
+  readonly maxValue: number;
+  readonly rate: number;
+  readonly axis: Axis;
+
+  constructor(minValue?: number | MinMaxNormOptions, options?: MinMaxNormOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    const given = argumentsOf<MinMaxNormOptions>(MinMaxNorm, new.target, args);
+    this.minValue = given.minValue ?? 0;
+    this.maxValue = given.maxValue ?? 1;
+    this.rate = given.rate ?? 1;
+    this.axis = given.axis === undefined ? 0 : given.axis;
+    for (const name of ['minValue', 'maxValue', 'rate'] as const)
+      checkNumber(this[name], name, new.target.name, 0);
+  }
+  override call(weight: Tensor): Tensor {
+    const length = norms(weight, this.axis);
+    const bounded = length.clipByValue(this.minValue, this.maxValue).mul(this.rate);
+    const wanted = this.rate === 1 ? bounded : bounded.add(length.mul(1 - this.rate));
+    return weight.mul(wanted.div(length.add(EPSILON)));
+  }
+  override getConfig(): Record<string, unknown> {
+    return { min_value: this.minValue, max_value: this.maxValue, rate: this.rate, axis: this.axis };
+  }
+}
+
 /** No negative values. */
-export function nonNeg(): Constraint {
-  return own((w) => w.relu());
+export class NonNeg extends Constraint {
+  constructor();
+  constructor(...args: readonly unknown[]) {
+    super();
+    argumentsOf<object>(NonNeg, new.target, args);
+  }
+  override call(weight: Tensor): Tensor {
+    return weight.relu();
+  }
+}
+
+export interface UnitNormOptions {
+  /** The axes of one vector; the first unless given. */
+  readonly axis?: Axis;
 }
 /** Norms along `axis` of 1. */
-export function unitNorm(axis: Axis = 0): Constraint {
-  return own((w) => w.div(w.square().sum(axis, { keepdims: true }).sqrt().add(EPSILON)));
-}
+export class UnitNorm extends Constraint {
+  readonly axis: Axis;
 
-/** A name (Keras's own are understood too), or a function of a weight. */
-export type ConstraintLike = 'maxNorm' | 'nonNeg' | 'unitNorm' | Constraint | (string & {});
+  constructor(axis?: Axis | UnitNormOptions, options?: UnitNormOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    const { axis } = argumentsOf<UnitNormOptions>(UnitNorm, new.target, args);
+    this.axis = axis === undefined ? 0 : axis;
+  }
+  override call(weight: Tensor): Tensor {
+    return weight.div(norms(weight, this.axis).add(EPSILON));
+  }
+  override getConfig(): Record<string, unknown> {
+    return { axis: this.axis };
+  }
+}
+markOurs(MaxNorm, MinMaxNorm, NonNeg, UnitNorm);
+takesArguments<MaxNormOptions>(
+  { positional: ['maxValue'], required: 0, names: { maxValue: true, axis: true } },
+  MaxNorm,
+);
+takesArguments<MinMaxNormOptions>(
+  {
+    positional: ['minValue'],
+    required: 0,
+    names: { minValue: true, maxValue: true, rate: true, axis: true },
+  },
+  MinMaxNorm,
+);
+takesArguments<object>({ names: {} }, NonNeg);
+takesArguments<UnitNormOptions>({ positional: ['axis'], required: 0, names: { axis: true } }, UnitNorm);
+
+/** `new MaxNorm(…)` without `new`. */
+export const maxNorm: (...args: ConstructorParameters<typeof MaxNorm>) => MaxNorm = maker(MaxNorm);
+/** `new MinMaxNorm(…)` without `new`. */
+export const minMaxNorm: (...args: ConstructorParameters<typeof MinMaxNorm>) => MinMaxNorm =
+  maker(MinMaxNorm);
+/** `new NonNeg()` without `new`. */
+export const nonNeg: () => NonNeg = maker(NonNeg);
+/** `new UnitNorm(…)` without `new`. */
+export const unitNorm: (...args: ConstructorParameters<typeof UnitNorm>) => UnitNorm = maker(UnitNorm);
+
+const known = new ClassNames<Constraint>('constraint', { MaxNorm, MinMaxNorm, NonNeg, UnitNorm }, {});
+
+/** Names of constraints; Keras's own (`max_norm`, `MaxNorm`) are understood too. */
+export type ConstraintName =
+  | ClassNameOf<'maxNorm' | 'minMaxNorm' | 'nonNeg' | 'unitNorm'>
+  | CustomName<'constraint'>;
+
+/** A name, a function of a weight, such as a constraint, or what a file holds. */
+export type ConstraintLike = ConstraintName | ConstraintFunction | SerializedObject;
 
 /** The constraint of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export function get(constraint: ConstraintLike): Constraint;
-export function get(constraint: ConstraintLike | null | undefined): Constraint | null;
-export function get(constraint: ConstraintLike | null | undefined): Constraint | null {
+export function get(constraint: ConstraintLike | (string & {})): ConstraintFunction;
+export function get(constraint: ConstraintLike | (string & {}) | null | undefined): ConstraintFunction | null;
+export function get(
+  constraint: ConstraintLike | (string & {}) | null | undefined,
+): ConstraintFunction | null {
   if (constraint === null || constraint === undefined) return null;
-  if (typeof constraint === 'function') return constraint;
-  switch (String(constraint).replace('_', '').toLowerCase()) {
-    case 'maxnorm':
-      return maxNorm();
-    case 'nonneg':
-      return nonNeg();
-    case 'unitnorm':
-      return unitNorm();
-    default:
-      throw new InvalidArgumentError(
-        `unknown constraint '${String(constraint)}'; known: maxNorm, nonNeg, unitNorm`,
-      );
-  }
+  return known.get<ConstraintFunction>(constraint, Constraint);
 }

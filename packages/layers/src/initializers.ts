@@ -1,73 +1,205 @@
 import {
+  type ClassNameOf,
+  type CustomName,
   type DType,
+  eye,
   fill,
   InvalidArgumentError,
+  type NameOf,
   random,
   type Shape,
   type Tensor,
   constant as tensorOf,
   zeros as zeroTensor,
 } from '@eagre/core';
-import { checkOptionNames, checkShape, type OptionNames, sizeOf } from '@eagre/core/internal';
-import { show } from './show.ts';
+import {
+  argumentsOf,
+  checkNumber,
+  checkOneOf,
+  checkShape,
+  sizeOf,
+  snakeCase,
+  takesArguments,
+} from '@eagre/core/internal';
+import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 
 /** Makes the first value of a weight. */
-export type Initializer = (shape: Shape, dtype: DType) => Tensor;
+export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
 
-interface Seeded {
-  readonly seed?: number;
+/**
+ * Base of initializers, which are functions of a shape and a dtype (float32 unless given). To make your own, extend it and write `call`;
+ * or take any such function.
+ */
+export abstract class Initializer extends KerasObject {
+  /** The values of a weight. */
+  abstract call(shape: Shape, dtype: DType): Tensor;
+  protected override invoke(shape: Shape, dtype: DType = 'float32'): Tensor {
+    return this.call(shape, dtype);
+  }
+  /** @internal */
+  protected override get module(): string {
+    return 'keras.initializers';
+  }
+}
+export interface Initializer {
+  (shape: Shape, dtype?: DType): Tensor;
+}
+
+export interface SeedOptions {
+  /** The same numbers each time; those of the global seed unless given. */
+  readonly seed?: number | null;
 }
 
 /** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
-function source({ seed }: Seeded): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
-  return seed === undefined ? random : random.Generator.fromSeed(seed);
-}
+abstract class Seeded extends Initializer {
+  readonly seed: number | null;
 
-const seededOptions: OptionNames<Seeded> = { seed: true };
-const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, seed: true };
-
-interface NormalOptions extends Seeded {
-  /** 0 unless said. */
-  readonly mean?: number;
-  /** Standard deviation; 0.05 unless said. */
-  readonly stddev?: number;
+  constructor(seed: number | null | undefined, what: string) {
+    super();
+    if (seed !== undefined && seed !== null) checkNumber(seed, 'seed', what);
+    this.seed = seed ?? null;
+  }
+  protected get source(): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
+    return this.seed === null ? random : random.Generator.fromSeed(this.seed);
+  }
 }
 
 /** All zeros. */
-export function zeros(): Initializer {
-  return (shape, dtype) => zeroTensor(shape, { dtype });
+export class Zeros extends Initializer {
+  override call(shape: Shape, dtype: DType): Tensor {
+    return zeroTensor(shape, { dtype });
+  }
 }
 /** All ones. */
-export function ones(): Initializer {
-  return constant(1);
-}
-/** All `value`. */
-export function constant(value: number): Initializer {
-  return (shape, dtype) => fill(shape, value, { dtype });
-}
-/** Normal with mean 0 and standard deviation 0.05 unless said. */
-export function randomNormal(options: NormalOptions = {}): Initializer {
-  checkOptionNames(options, normalOptions, 'randomNormal');
-  const { mean = 0, stddev = 0.05, ...rest } = options;
-  return (shape, dtype) => source(rest).normal(shape, { mean, stddev, dtype: dtype as 'float32' });
-}
-/** Normal without the tails beyond two standard deviations. */
-export function truncatedNormal(options: NormalOptions = {}): Initializer {
-  checkOptionNames(options, normalOptions, 'truncatedNormal');
-  const { mean = 0, stddev = 0.05, ...rest } = options;
-  return (shape, dtype) => source(rest).truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32' });
-}
-/** Uniform in [-0.05, 0.05) unless said. */
-export function randomUniform(options: { minval?: number; maxval?: number } & Seeded = {}): Initializer {
-  checkOptionNames(options, { minval: true, maxval: true, seed: true }, 'randomUniform');
-  const { minval = -0.05, maxval = 0.05, ...rest } = options;
-  return (shape, dtype) => source(rest).uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
+export class Ones extends Initializer {
+  override call(shape: Shape, dtype: DType): Tensor {
+    return fill(shape, 1, { dtype });
+  }
 }
 
-export interface VarianceScalingOptions extends Seeded {
+export interface ConstantOptions {
+  /** 0 unless given. */
+  readonly value?: number;
+}
+/** All `value`. */
+export class Constant extends Initializer {
+  readonly value: number;
+
+  constructor(value?: number | ConstantOptions, options?: ConstantOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    this.value = argumentsOf<ConstantOptions>(Constant, new.target, args).value ?? 0;
+    checkNumber(this.value, 'value', new.target.name);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    return fill(shape, this.value, { dtype });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { value: this.value };
+  }
+}
+
+export interface GainOptions {
+  /** A factor; 1 unless given. */
+  readonly gain?: number;
+}
+/** The identity matrix, times `gain`; for weights of two axes. */
+export class Identity extends Initializer {
+  readonly gain: number;
+
+  constructor(gain?: number | GainOptions, options?: GainOptions);
+  constructor(...args: readonly unknown[]) {
+    super();
+    this.gain = argumentsOf<GainOptions>(Identity, new.target, args).gain ?? 1;
+    checkNumber(this.gain, 'gain', new.target.name);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    checkShape(shape, 'Identity');
+    const [rows, columns] = shape;
+    if (shape.length !== 2 || rows === undefined || columns === undefined)
+      throw new InvalidArgumentError(`needs a shape of two axes, got [${shape.join(', ')}]`, 'Identity');
+    return eye(rows, columns, { dtype }).mul(this.gain);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { gain: this.gain };
+  }
+}
+
+export interface NormalOptions extends SeedOptions {
+  /** 0 unless given. */
+  readonly mean?: number;
+  /** Standard deviation; 0.05 unless given. */
+  readonly stddev?: number;
+}
+
+abstract class Normal extends Seeded {
+  readonly mean: number;
+  readonly stddev: number;
+
+  constructor(mean?: number | NormalOptions, options?: NormalOptions);
+  constructor(...args: readonly unknown[]) {
+    const { mean, stddev, seed } = argumentsOf<NormalOptions>(new.target, new.target, args);
+    super(seed, new.target.name);
+    this.mean = mean ?? 0;
+    this.stddev = stddev ?? 0.05;
+    checkNumber(this.mean, 'mean', new.target.name);
+    checkNumber(this.stddev, 'stddev', new.target.name);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { mean: this.mean, stddev: this.stddev, seed: this.seed };
+  }
+}
+/** Normal with mean 0 and standard deviation 0.05 unless given. */
+export class RandomNormal extends Normal {
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mean, stddev } = this;
+    return this.source.normal(shape, { mean, stddev, dtype: dtype as 'float32' });
+  }
+}
+/** Normal without the tails beyond two standard deviations. */
+export class TruncatedNormal extends Normal {
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mean, stddev } = this;
+    return this.source.truncatedNormal(shape, { mean, stddev, dtype: dtype as 'float32' });
+  }
+}
+
+export interface UniformOptions extends SeedOptions {
+  /** -0.05 unless given. */
+  readonly minval?: number;
+  /** 0.05 unless given. */
+  readonly maxval?: number;
+}
+/** Uniform in [-0.05, 0.05) unless given. */
+export class RandomUniform extends Seeded {
+  readonly minval: number;
+  readonly maxval: number;
+
+  constructor(minval?: number | UniformOptions, options?: UniformOptions);
+  constructor(...args: readonly unknown[]) {
+    const { minval, maxval, seed } = argumentsOf<UniformOptions>(RandomUniform, new.target, args);
+    super(seed, new.target.name);
+    this.minval = minval ?? -0.05;
+    this.maxval = maxval ?? 0.05;
+    checkNumber(this.minval, 'minval', new.target.name);
+    checkNumber(this.maxval, 'maxval', new.target.name);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { minval, maxval } = this;
+    return this.source.uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
+  }
+  override getConfig(): Record<string, unknown> {
+    return { minval: this.minval, maxval: this.maxval, seed: this.seed };
+  }
+}
+
+export interface VarianceScalingOptions extends SeedOptions {
+  /** 1 unless given. */
   readonly scale?: number;
-  readonly mode?: 'fanIn' | 'fanOut' | 'fanAvg';
-  readonly distribution?: 'truncatedNormal' | 'untruncatedNormal' | 'uniform';
+  /** `fanIn` unless given. */
+  readonly mode?: NameOf<'fanIn' | 'fanOut' | 'fanAvg'>;
+  /** `truncatedNormal` unless given. */
+  readonly distribution?: NameOf<'truncatedNormal' | 'untruncatedNormal' | 'uniform'>;
 }
 
 // Standard deviation of a standard normal cut at ±2, so that the cut one can be scaled back.
@@ -76,74 +208,128 @@ const TRUNCATED_STDDEV = 0.8796256610342398;
 const modes: readonly string[] = ['fanIn', 'fanOut', 'fanAvg'];
 const distributions: readonly string[] = ['truncatedNormal', 'untruncatedNormal', 'uniform'];
 
-/** @throws InvalidArgumentError unless `value` is one of `known`. */
-function oneOf(value: string, known: readonly string[], what: string): void {
-  if (!known.includes(value))
-    throw new InvalidArgumentError(
-      `${what} is ${show(value)}, expected one of ${known.join(', ')}`,
-      'varianceScaling',
-    );
+/** One of the names, which Keras's spelling means too. @throws InvalidArgumentError */
+function oneOf(value: unknown, known: readonly string[], what: string, op: string): string {
+  const found = known.find((name) => name === value || snakeCase(name) === value);
+  if (found === undefined) checkOneOf(value, known, what, op);
+  return found as string;
+}
+
+/** What these share: variance scale / n, n being the fan in, the fan out, or their mean. */
+abstract class Scaled extends Seeded {
+  readonly scale: number;
+  readonly mode: string;
+  readonly distribution: string;
+
+  constructor({ scale, mode, distribution, seed }: VarianceScalingOptions, what: string) {
+    super(seed, what);
+    this.scale = scale ?? 1;
+    checkNumber(this.scale, 'scale', what, 0);
+    this.mode = oneOf(mode ?? 'fanIn', modes, 'mode', what);
+    this.distribution = oneOf(distribution ?? 'truncatedNormal', distributions, 'distribution', what);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
+    const { mode, source } = this;
+    const float = dtype as 'float32';
+    const [fanIn, fanOut] = fans(shape);
+    const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
+    const variance = this.scale / Math.max(1, n);
+    if (this.distribution === 'uniform') {
+      const limit = Math.sqrt(3 * variance);
+      return source.uniform(shape, { minval: -limit, maxval: limit, dtype: float });
+    }
+    const stddev = Math.sqrt(variance);
+    return this.distribution === 'truncatedNormal'
+      ? source.truncatedNormal(shape, { mean: 0, stddev: stddev / TRUNCATED_STDDEV, dtype: float })
+      : source.normal(shape, { mean: 0, stddev, dtype: float });
+  }
 }
 
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
-export function varianceScaling(options: VarianceScalingOptions = {}): Initializer {
-  checkOptionNames(options, { scale: true, mode: true, distribution: true, seed: true }, 'varianceScaling');
-  const { scale = 1, mode = 'fanIn', distribution = 'truncatedNormal', ...rest } = options;
-  oneOf(mode, modes, 'mode');
-  oneOf(distribution, distributions, 'distribution');
-  return (shape, dtype) => {
-    const [fanIn, fanOut] = fans(shape);
-    const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
-    const variance = scale / Math.max(1, n);
-    if (distribution === 'uniform') {
-      const limit = Math.sqrt(3 * variance);
-      return randomUniform({ minval: -limit, maxval: limit, ...rest })(shape, dtype);
-    }
-    return distribution === 'truncatedNormal'
-      ? truncatedNormal({ stddev: Math.sqrt(variance) / TRUNCATED_STDDEV, ...rest })(shape, dtype)
-      : randomNormal({ stddev: Math.sqrt(variance), ...rest })(shape, dtype);
-  };
+export class VarianceScaling extends Scaled {
+  constructor(scale?: number | VarianceScalingOptions, options?: VarianceScalingOptions);
+  constructor(...args: readonly unknown[]) {
+    super(argumentsOf<VarianceScalingOptions>(VarianceScaling, new.target, args), new.target.name);
+  }
+  override getConfig(): Record<string, unknown> {
+    const { scale, mode, distribution, seed } = this;
+    return { scale, mode: snakeCase(mode), distribution: snakeCase(distribution), seed };
+  }
 }
 
+/** Those that have nothing but a seed. */
+abstract class Fixed extends Scaled {
+  constructor(
+    settings: VarianceScalingOptions,
+    made: abstract new (...args: never) => object,
+    args: readonly unknown[],
+  ) {
+    super({ ...settings, ...argumentsOf<SeedOptions>(made, made, args) }, made.name);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { seed: this.seed };
+  }
+}
 /** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
-export function glorotUniform(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'glorotUniform');
-  return varianceScaling({ scale: 1, mode: 'fanAvg', distribution: 'uniform', ...options });
+export class GlorotUniform extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ mode: 'fanAvg', distribution: 'uniform' }, new.target, args);
+  }
 }
 /** Glorot and Bengio (2010), normal. */
-export function glorotNormal(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'glorotNormal');
-  return varianceScaling({ scale: 1, mode: 'fanAvg', ...options });
+export class GlorotNormal extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ mode: 'fanAvg' }, new.target, args);
+  }
 }
 /** He et al. (2015), normal. */
-export function heNormal(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'heNormal');
-  return varianceScaling({ scale: 2, ...options });
+export class HeNormal extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ scale: 2 }, new.target, args);
+  }
 }
 /** He et al. (2015), uniform. */
-export function heUniform(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'heUniform');
-  return varianceScaling({ scale: 2, distribution: 'uniform', ...options });
+export class HeUniform extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ scale: 2, distribution: 'uniform' }, new.target, args);
+  }
 }
 /** LeCun et al. (1998), normal. */
-export function lecunNormal(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'lecunNormal');
-  return varianceScaling(options);
+export class LecunNormal extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({}, new.target, args);
+  }
 }
 /** LeCun et al. (1998), uniform. */
-export function lecunUniform(options: Seeded = {}): Initializer {
-  checkOptionNames(options, seededOptions, 'lecunUniform');
-  return varianceScaling({ distribution: 'uniform', ...options });
+export class LecunUniform extends Fixed {
+  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(...args: readonly unknown[]) {
+    super({ distribution: 'uniform' }, new.target, args);
+  }
 }
+
+export interface OrthogonalOptions extends GainOptions, SeedOptions {}
 
 /**
  * Orthonormal rows or columns, whichever are fewer (Saxe et al., 2013), times `gain`: what recurrent weights begin with. Axes but
  * the last are taken as one.
  */
-export function orthogonal(options: { gain?: number } & Seeded = {}): Initializer {
-  checkOptionNames(options, { gain: true, seed: true }, 'orthogonal');
-  const { gain = 1, ...rest } = options;
-  return (shape, dtype) => {
+export class Orthogonal extends Seeded {
+  readonly gain: number;
+
+  constructor(gain?: number | OrthogonalOptions, options?: OrthogonalOptions);
+  constructor(...args: readonly unknown[]) {
+    const { gain, seed } = argumentsOf<OrthogonalOptions>(Orthogonal, new.target, args);
+    super(seed, new.target.name);
+    this.gain = gain ?? 1;
+    checkNumber(this.gain, 'gain', new.target.name);
+  }
+  override call(shape: Shape, dtype: DType): Tensor {
     checkShape(shape, 'orthogonal');
     if (shape.length < 2) {
       throw new InvalidArgumentError(`orthogonal needs a shape of rank 2 or more, got [${shape.join(', ')}]`);
@@ -151,13 +337,45 @@ export function orthogonal(options: { gain?: number } & Seeded = {}): Initialize
     const columns = shape.at(-1) as number;
     const rows = sizeOf(shape.slice(0, -1));
     const [count, length] = [Math.min(rows, columns), Math.max(rows, columns)];
-    const normal = source(rest).normal([count, length], { dtype: 'float64' });
+    const normal = this.source.normal([count, length], { dtype: 'float64' });
     const vectors = orthonormal(normal.data() as Float64Array, count, length);
     normal.dispose();
     const out = tensorOf(vectors, 'float64', { shape: [count, length] });
-    return (rows <= columns ? out : out.transpose()).mul(gain).cast(dtype).reshape(shape);
-  };
+    return (rows <= columns ? out : out.transpose()).mul(this.gain).cast(dtype).reshape(shape);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { gain: this.gain, seed: this.seed };
+  }
 }
+
+takesArguments<ConstantOptions>({ positional: ['value'], required: 0, names: { value: true } }, Constant);
+takesArguments<GainOptions>({ positional: ['gain'], required: 0, names: { gain: true } }, Identity);
+takesArguments<NormalOptions>(
+  { positional: ['mean'], required: 0, names: { mean: true, stddev: true, seed: true } },
+  RandomNormal,
+  TruncatedNormal,
+);
+takesArguments<UniformOptions>(
+  { positional: ['minval'], required: 0, names: { minval: true, maxval: true, seed: true } },
+  RandomUniform,
+);
+takesArguments<VarianceScalingOptions>(
+  { positional: ['scale'], required: 0, names: { scale: true, mode: true, distribution: true, seed: true } },
+  VarianceScaling,
+);
+takesArguments<SeedOptions>(
+  { positional: ['seed'], required: 0, names: { seed: true } },
+  GlorotUniform,
+  GlorotNormal,
+  HeNormal,
+  HeUniform,
+  LecunNormal,
+  LecunUniform,
+);
+takesArguments<OrthogonalOptions>(
+  { positional: ['gain'], required: 0, names: { gain: true, seed: true } },
+  Orthogonal,
+);
 
 /** Gram and Schmidt's process, each projection taken twice so that rounding leaves no rest. */
 function orthonormal(values: Float64Array, count: number, length: number): Float64Array {
@@ -187,64 +405,103 @@ function fans(shape: Shape): [number, number] {
   return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
 }
 
+/** `new Zeros(…)` without `new`. */
+export const zeros: (...args: ConstructorParameters<typeof Zeros>) => Zeros = maker(Zeros);
+/** `new Ones(…)` without `new`. */
+export const ones: (...args: ConstructorParameters<typeof Ones>) => Ones = maker(Ones);
+/** `new Constant(…)` without `new`. */
+export const constant: (...args: ConstructorParameters<typeof Constant>) => Constant = maker(Constant);
+/** `new Identity(…)` without `new`. */
+export const identity: (...args: ConstructorParameters<typeof Identity>) => Identity = maker(Identity);
+/** `new RandomNormal(…)` without `new`. */
+export const randomNormal: (...args: ConstructorParameters<typeof RandomNormal>) => RandomNormal =
+  maker(RandomNormal);
+/** `new TruncatedNormal(…)` without `new`. */
+export const truncatedNormal: (...args: ConstructorParameters<typeof TruncatedNormal>) => TruncatedNormal =
+  maker(TruncatedNormal);
+/** `new RandomUniform(…)` without `new`. */
+export const randomUniform: (...args: ConstructorParameters<typeof RandomUniform>) => RandomUniform =
+  maker(RandomUniform);
+/** `new VarianceScaling(…)` without `new`. */
+export const varianceScaling: (...args: ConstructorParameters<typeof VarianceScaling>) => VarianceScaling =
+  maker(VarianceScaling);
+/** `new GlorotUniform(…)` without `new`. */
+export const glorotUniform: (...args: ConstructorParameters<typeof GlorotUniform>) => GlorotUniform =
+  maker(GlorotUniform);
+/** `new GlorotNormal(…)` without `new`. */
+export const glorotNormal: (...args: ConstructorParameters<typeof GlorotNormal>) => GlorotNormal =
+  maker(GlorotNormal);
+/** `new HeNormal(…)` without `new`. */
+export const heNormal: (...args: ConstructorParameters<typeof HeNormal>) => HeNormal = maker(HeNormal);
+/** `new HeUniform(…)` without `new`. */
+export const heUniform: (...args: ConstructorParameters<typeof HeUniform>) => HeUniform = maker(HeUniform);
+/** `new LecunNormal(…)` without `new`. */
+export const lecunNormal: (...args: ConstructorParameters<typeof LecunNormal>) => LecunNormal =
+  maker(LecunNormal);
+/** `new LecunUniform(…)` without `new`. */
+export const lecunUniform: (...args: ConstructorParameters<typeof LecunUniform>) => LecunUniform =
+  maker(LecunUniform);
+/** `new Orthogonal(…)` without `new`. */
+export const orthogonal: (...args: ConstructorParameters<typeof Orthogonal>) => Orthogonal =
+  maker(Orthogonal);
+
+const classes = {
+  Zeros,
+  Ones,
+  Constant,
+  Identity,
+  RandomNormal,
+  TruncatedNormal,
+  RandomUniform,
+  VarianceScaling,
+  GlorotUniform,
+  GlorotNormal,
+  HeNormal,
+  HeUniform,
+  LecunNormal,
+  LecunUniform,
+  Orthogonal,
+};
+// Keras's other names.
+const others = {
+  zero: Zeros,
+  one: Ones,
+  uniform: RandomUniform,
+  normal: RandomNormal,
+  IdentityInitializer: Identity,
+  OrthogonalInitializer: Orthogonal,
+};
+const known = new ClassNames<Initializer>('initializer', classes, others);
+
 /** Names of initializers; Keras's own (`glorot_uniform`, `GlorotUniform`) are understood too. */
 export type InitializerName =
-  | 'zeros'
-  | 'ones'
-  | 'randomNormal'
-  | 'randomUniform'
-  | 'truncatedNormal'
-  | 'glorotUniform'
-  | 'glorotNormal'
-  | 'heNormal'
-  | 'heUniform'
-  | 'lecunNormal'
-  | 'lecunUniform'
-  | 'orthogonal'
-  | 'varianceScaling'
-  | 'constant'
+  | ClassNameOf<
+      | 'zeros'
+      | 'ones'
+      | 'constant'
+      | 'identity'
+      | 'randomNormal'
+      | 'truncatedNormal'
+      | 'randomUniform'
+      | 'varianceScaling'
+      | 'glorotUniform'
+      | 'glorotNormal'
+      | 'heNormal'
+      | 'heUniform'
+      | 'lecunNormal'
+      | 'lecunUniform'
+      | 'orthogonal'
+    >
   | 'zero'
   | 'one'
   | 'uniform'
-  | 'normal';
+  | 'normal'
+  | CustomName<'initializer'>;
 
-const named: Readonly<Record<InitializerName, () => Initializer>> = {
-  zeros,
-  ones,
-  randomNormal,
-  randomUniform,
-  truncatedNormal,
-  glorotUniform,
-  glorotNormal,
-  heNormal,
-  heUniform,
-  lecunNormal,
-  lecunUniform,
-  orthogonal,
-  varianceScaling,
-  constant: () => constant(0),
-  // Keras's short names.
-  zero: zeros,
-  one: ones,
-  uniform: randomUniform,
-  normal: randomNormal,
-};
-export type InitializerLike = InitializerName | Initializer | (string & {});
+/** A name, a function of a shape and a dtype, such as an initializer, or what a file holds. */
+export type InitializerLike = InitializerName | InitializerFunction | SerializedObject;
 
 /** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
-export function get(initializer: InitializerLike): Initializer {
-  if (typeof initializer === 'function') return initializer;
-  if (typeof initializer !== 'string')
-    throw new InvalidArgumentError(
-      `expected the name of an initializer, or a function, got ${show(initializer)}`,
-    );
-  const camel = initializer.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
-  const name = camel.charAt(0).toLowerCase() + camel.slice(1);
-  const make = Object.hasOwn(named, name) ? named[name as InitializerName] : undefined;
-  if (make === undefined) {
-    throw new InvalidArgumentError(
-      `unknown initializer '${initializer}'; known: ${Object.keys(named).join(', ')}`,
-    );
-  }
-  return make();
+export function get(initializer: InitializerLike | (string & {})): InitializerFunction {
+  return known.get<InitializerFunction>(initializer, Initializer);
 }

@@ -53,7 +53,7 @@ import type {
 import { layerOptions } from './layers/weights.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
-import { get as getRegularizer, type Regularizer } from './regularizers.ts';
+import { get as getRegularizer, type RegularizerFunction } from './regularizers.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
@@ -89,7 +89,7 @@ interface LayerState {
   build: ((inputShape: PartialShape) => void) | undefined;
 }
 
-const regularizers = new WeakMap<Variable, Regularizer>();
+const regularizers = new WeakMap<Variable, RegularizerFunction>();
 
 // The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
 const builtins = new WeakSet<object>();

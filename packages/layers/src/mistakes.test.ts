@@ -47,19 +47,19 @@ const mistakes: Readonly<
     ],
     'units as text': [() => new Dense(bad('10')), 'needs units to be an integer of at least 1, got "10"'],
     'an unknown activation': [
-      () => dense(1, { activation: 'rellu' }),
+      () => dense(1, { activation: bad('rellu') }),
       "unknown activation 'rellu'; known: linear, relu",
     ],
     'an unknown initializer': [
-      () => dense(1, { kernelInitializer: 'henormal2' }),
-      /unknown initializer 'henormal2'; known: /,
+      () => dense(1, { kernelInitializer: bad('henormal2') }),
+      /unknown initializer 'henormal2'; known: .*; did you mean 'heNormal'\?/,
     ],
     'an unknown regularizer': [
-      () => dense(1, { biasRegularizer: 'l3' }),
+      () => dense(1, { biasRegularizer: bad('l3') }),
       "unknown regularizer 'l3'; known: l1, l2",
     ],
     'an unknown constraint': [
-      () => dense(1, { kernelConstraint: 'max' }),
+      () => dense(1, { kernelConstraint: bad('max') }),
       "unknown constraint 'max'; known: maxNorm",
     ],
     'an integer dtype': [

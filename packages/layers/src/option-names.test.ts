@@ -101,7 +101,10 @@ describe('layers take options by the names that they know', () => {
   };
 
   test('all of them', () => {
-    const classes = Object.entries(layers).filter(([, c]) => (c as Fn).prototype instanceof Layer);
+    // Not under Keras's shorter names.
+    const classes = Object.entries(layers).filter(
+      ([name, c]) => (c as Fn).prototype instanceof Layer && (c as Fn).name === name,
+    );
     expect(classes.map(([name]) => name).filter((name) => !(name in made))).toEqual([]);
   });
 
@@ -131,8 +134,7 @@ describe('layers take options by the names that they know', () => {
       () => initializers.glorotUniform()({} as never, 'float32'),
       () => initializers.randomNormal({ std: 1 } as never),
       () => initializers.heNormal({ scale: 1 } as never),
-      () => initializers.orthogonal(null as never),
-      () => initializers.varianceScaling({ mode: 'fan_in' as never }),
+      () => initializers.varianceScaling({ mode: 'in' as never }),
       () => initializers.varianceScaling({ distribution: 'normal' as never }),
       () => regularizers.l1l2({ l3: 1 } as never),
       () => new layers.InputLayer(null as never),

@@ -1,12 +1,14 @@
-const ours = new WeakSet<object>();
+import { KerasObject } from './keras-object.ts';
 
-/** Marks a regularizer or a constraint as made by the library: it keeps none of the tensors that it sees. */
-export function markOurs<F extends object>(fn: F): F {
-  ours.add(fn);
-  return fn;
+// What the library's own regularizers and constraints compute with.
+const calls = new WeakSet<object>();
+
+/** Marks classes of regularizers or constraints as the library's: they keep none of the tensors that they see. */
+export function markOurs(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
+  for (const c of classes) calls.add(c.prototype.call);
 }
 
-/** Whether the library made it, and what it makes on the way may be given back at once. */
+/** Whether what a function makes on the way may be given back at once, since it is the library's. */
 export function isOurs(fn: object): boolean {
-  return ours.has(fn);
+  return fn instanceof KerasObject && calls.has((fn as KerasObject & { readonly call: object }).call);
 }

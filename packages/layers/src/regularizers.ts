@@ -1,48 +1,129 @@
-import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { checkOptionNames, toTensor } from '@eagre/core/internal';
+import { type ClassNameOf, type CustomName, Tensor, Variable } from '@eagre/core';
+import { argumentsOf, checkNumber, takesArguments, toTensor } from '@eagre/core/internal';
+import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
 
 /** A penalty on a weight, as a scalar to add to the loss. */
-export type Regularizer = (weight: Variable | Tensor) => Tensor;
+export type RegularizerFunction = (weight: Variable | Tensor) => Tensor;
 
-function own(regularizer: Regularizer): Regularizer {
-  return markOurs((w: Variable | Tensor) =>
-    regularizer(w instanceof Tensor || w instanceof Variable ? w : toTensor(w)),
-  );
+/** Base of regularizers, which are functions of a weight. To make your own, extend it and write `call`; or take any such function. */
+export abstract class Regularizer extends KerasObject {
+  /** The penalty on a weight, or on a layer's output: a scalar. */
+  abstract call(weight: Variable | Tensor): Tensor;
+  protected override invoke(weight: Variable | Tensor): Tensor {
+    return this.call(weight instanceof Tensor || weight instanceof Variable ? weight : toTensor(weight));
+  }
+  /** @internal */
+  protected override get module(): string {
+    return 'keras.regularizers';
+  }
+}
+export interface Regularizer {
+  (weight: Variable | Tensor): Tensor;
 }
 
+/** @throws InvalidArgumentError for what is no finite number of at least 0 */
+function factor(value: number | null | undefined, otherwise: number, what: string, op: string): number {
+  const given = value ?? otherwise;
+  checkNumber(given, what, op, 0);
+  return given;
+}
+
+export interface L1Options {
+  /** 0.01 unless given. */
+  readonly l1?: number | null;
+}
 /** `l1 · Σ|w|` */
-export function l1(factor = 0.01): Regularizer {
-  return own((w) => w.abs().sum().mul(factor));
+export class L1 extends Regularizer {
+  readonly l1: number;
+
+  constructor(l1?: number | null | L1Options, options?: L1Options);
+  constructor(...args: readonly unknown[]) {
+    super();
+    this.l1 = factor(argumentsOf<L1Options>(L1, new.target, args).l1, 0.01, 'l1', new.target.name);
+  }
+  override call(weight: Variable | Tensor): Tensor {
+    return weight.abs().sum().mul(this.l1);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { l1: this.l1 };
+  }
+}
+
+export interface L2Options {
+  /** 0.01 unless given. */
+  readonly l2?: number | null;
 }
 /** `l2 · Σw²` */
-export function l2(factor = 0.01): Regularizer {
-  return own((w) => w.square().sum().mul(factor));
+export class L2 extends Regularizer {
+  readonly l2: number;
+
+  constructor(l2?: number | null | L2Options, options?: L2Options);
+  constructor(...args: readonly unknown[]) {
+    super();
+    this.l2 = factor(argumentsOf<L2Options>(L2, new.target, args).l2, 0.01, 'l2', new.target.name);
+  }
+  override call(weight: Variable | Tensor): Tensor {
+    return weight.square().sum().mul(this.l2);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { l2: this.l2 };
+  }
+}
+
+export interface L1L2Options {
+  /** 0 unless given. */
+  readonly l1?: number | null;
+  /** 0 unless given. */
+  readonly l2?: number | null;
 }
 /** `l1 · Σ|w| + l2 · Σw²` */
-export function l1l2(options: { l1?: number; l2?: number } = {}): Regularizer {
-  checkOptionNames(options, { l1: true, l2: true }, 'l1l2');
-  const { l1: first = 0, l2: second = 0 } = options;
-  return own((w) => l1(first)(w).add(l2(second)(w)));
-}
+export class L1L2 extends Regularizer {
+  readonly l1: number;
+  readonly l2: number;
 
-/** A name (Keras's own are understood too), or a function of a weight. */
-export type RegularizerLike = 'l1' | 'l2' | 'l1l2' | Regularizer | (string & {});
+  constructor(l1?: number | null | L1L2Options, options?: L1L2Options);
+  constructor(...args: readonly unknown[]) {
+    super();
+    const given = argumentsOf<L1L2Options>(L1L2, new.target, args);
+    this.l1 = factor(given.l1, 0, 'l1', new.target.name);
+    this.l2 = factor(given.l2, 0, 'l2', new.target.name);
+  }
+  override call(weight: Variable | Tensor): Tensor {
+    return weight.abs().sum().mul(this.l1).add(weight.square().sum().mul(this.l2));
+  }
+  override getConfig(): Record<string, unknown> {
+    return { l1: this.l1, l2: this.l2 };
+  }
+}
+markOurs(L1, L2, L1L2);
+takesArguments<L1Options>({ positional: ['l1'], required: 0, names: { l1: true } }, L1);
+takesArguments<L2Options>({ positional: ['l2'], required: 0, names: { l2: true } }, L2);
+takesArguments<L1L2Options>({ positional: ['l1'], required: 0, names: { l1: true, l2: true } }, L1L2);
+
+/** `new L1(…)` without `new`. */
+export const l1: (...args: ConstructorParameters<typeof L1>) => L1 = maker(L1);
+/** `new L2(…)` without `new`. */
+export const l2: (...args: ConstructorParameters<typeof L2>) => L2 = maker(L2);
+/** `new L1L2(…)` without `new`. */
+export const l1l2: (...args: ConstructorParameters<typeof L1L2>) => L1L2 = maker(L1L2);
+
+const known = new ClassNames<Regularizer>('regularizer', { L1, L2, L1L2 }, { l1l2: L1L2, l1_l2: L1L2 });
+
+/** Names of regularizers; Keras's own (`l1_l2`, `L1L2`) are understood too. */
+export type RegularizerName = ClassNameOf<'l1' | 'l2' | 'l1L2'> | 'l1l2' | CustomName<'regularizer'>;
+
+/** A name, a function of a weight, such as a regularizer, or what a file holds. */
+export type RegularizerLike = RegularizerName | RegularizerFunction | SerializedObject;
 
 /** The regularizer of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export function get(regularizer: RegularizerLike): Regularizer;
-export function get(regularizer: RegularizerLike | null | undefined): Regularizer | null;
-export function get(regularizer: RegularizerLike | null | undefined): Regularizer | null {
+export function get(regularizer: RegularizerLike | (string & {})): RegularizerFunction;
+export function get(
+  regularizer: RegularizerLike | (string & {}) | null | undefined,
+): RegularizerFunction | null;
+export function get(
+  regularizer: RegularizerLike | (string & {}) | null | undefined,
+): RegularizerFunction | null {
   if (regularizer === null || regularizer === undefined) return null;
-  if (typeof regularizer === 'function') return regularizer;
-  switch (String(regularizer).replace('_', '').toLowerCase()) {
-    case 'l1':
-      return l1();
-    case 'l2':
-      return l2();
-    case 'l1l2':
-      return l1l2({ l1: 0.01, l2: 0.01 });
-    default:
-      throw new InvalidArgumentError(`unknown regularizer '${String(regularizer)}'; known: l1, l2, l1l2`);
-  }
+  return known.get<RegularizerFunction>(regularizer, Regularizer);
 }

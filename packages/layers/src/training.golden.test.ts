@@ -50,7 +50,7 @@ const classifier = (between: BatchNormalization[], penalty: number | null): Sequ
     ...between,
     new Dense(3),
   ]);
-const regressor = (activation: string): Sequential =>
+const regressor = (activation: 'sigmoid' | 'linear'): Sequential =>
   new Sequential([Input({ shape: [3] }), new Dense(4, { activation: 'tanh' }), new Dense(1, { activation })]);
 
 const models = {

@@ -9,7 +9,7 @@ import {
 } from '@eagre/core/internal';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
-import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
   type Config,
   checkInteger,
@@ -46,7 +46,7 @@ class Projection extends Layer {
   /** [...to] */
   bias: Variable | null = null;
   readonly #options: ProjectionOptions;
-  readonly #penalty: Regularizer | undefined;
+  readonly #penalty: RegularizerFunction | undefined;
 
   constructor(from: Shape, to: Shape, options: ProjectionOptions, common: LayerOptions) {
     super(common);

@@ -1,9 +1,10 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
 import { isFloating, outsideScopes, showShape } from '@eagre/core/internal';
-import { type Activation, type ActivationLike, get as getActivation } from '../activations.ts';
+import type { Activation, ActivationLike } from '../activations.ts';
+import * as activations from '../activations.ts';
 import type { Layer } from '../layer.ts';
-import { get as getRegularizer, type Regularizer, type RegularizerLike } from '../regularizers.ts';
+import { get as getRegularizer, type RegularizerFunction, type RegularizerLike } from '../regularizers.ts';
 import { show } from '../show.ts';
 
 /** Options that `getConfig` gave. */
@@ -135,69 +136,58 @@ function oneTensor(layer: Layer, x: Tensor | readonly Tensor[]): void {
 
 // ---- activations and penalties
 
-export const linear: Activation = getActivation('linear');
-export const relu: Activation = getActivation('relu');
+export const linear: Activation = activations.linear;
+export const relu: Activation = activations.relu;
 
-// Activations of ours by name. They keep nothing of what they see, other functions might.
-const names = new Map<Activation, string>();
-const ofNn = new Map<unknown, string>();
-for (const name of [
-  'elu',
-  'gelu',
-  'hardSigmoid',
-  'leakyRelu',
-  'logSoftmax',
-  'mish',
-  'relu',
-  'relu6',
-  'selu',
-  'sigmoid',
-  'silu',
-  'softmax',
-  'softplus',
-  'softsign',
-  'tanh',
-] as const) {
-  ofNn.set(nn[name], name);
-}
+// Those of `nn` that are the same as activations.
+const ofNn = new Map<unknown, Activation>([
+  [nn.elu, activations.elu],
+  [nn.gelu, activations.gelu],
+  [nn.hardSigmoid, activations.hardSigmoid],
+  [nn.leakyRelu, activations.leakyRelu],
+  [nn.logSoftmax, activations.logSoftmax],
+  [nn.mish, activations.mish],
+  [nn.relu, activations.relu],
+  [nn.relu6, activations.relu6],
+  [nn.selu, activations.selu],
+  [nn.sigmoid, activations.sigmoid],
+  [nn.silu, activations.silu],
+  [nn.softmax, activations.softmax],
+  [nn.softplus, activations.softplus],
+  [nn.softsign, activations.softsign],
+  [nn.tanh, activations.tanh],
+]);
 
 /** The function of an activation; `tf.nn.relu` is the same as `'relu'`. @throws InvalidArgumentError for an unknown name. */
 export function resolveActivation(activation: ActivationLike | undefined): Activation {
-  const like = ofNn.get(activation) ?? activation ?? 'linear';
-  if (typeof like === 'function') return like as Activation;
-  const fn = getActivation(like);
-  if (!names.has(fn))
-    names.set(
-      fn,
-      like.replace(/_(\w)/g, (_, c: string) => c.toUpperCase()),
-    );
-  return fn;
+  return ofNn.get(activation) ?? activations.get(activation);
 }
 
 /** What `getConfig` says of an activation: its name, or the function. */
 export function activationConfig(fn: Activation): ActivationLike {
-  return names.get(fn) ?? fn;
+  return (activations.nameOf(fn) as ActivationLike | undefined) ?? fn;
 }
 
 /** Whether an activation gives integers for integers, as in Keras: those that compute nothing else, and functions of the user's. */
 export function keepsIntegers(fn: Activation): boolean {
-  return ['linear', 'relu', 'relu6'].includes(names.get(fn) ?? 'linear');
+  return ['linear', 'relu', 'relu6'].includes(activations.nameOf(fn) ?? 'linear');
 }
 
 /** Applies an activation to a result that nobody else has seen. A function of the user may keep what it gets and makes. */
 export function applyActivation(fn: Activation, x: Tensor): Tensor {
-  return names.has(fn) ? fn(x) : outsideScopes(() => fn(keep(x)));
+  // Keras's keep nothing of what they see, other functions might.
+  return activations.nameOf(fn) !== undefined ? fn(x) : outsideScopes(() => fn(keep(x)));
 }
 
 /** The penalty on a layer's output, per example; undefined for none. */
 export function resolveActivityRegularizer(
   regularizer: RegularizerLike | null | undefined,
-): Regularizer | undefined {
+): RegularizerFunction | undefined {
   return regularizer === undefined || regularizer === null ? undefined : getRegularizer(regularizer);
 }
 
 /** Adds the penalty on the output to the layer's losses. */
-export function penalize(layer: Layer, regularizer: Regularizer | undefined, y: Tensor): Tensor {
+export function penalize(layer: Layer, regularizer: RegularizerFunction | undefined, y: Tensor): Tensor {
   if (regularizer !== undefined) {
     const loss = outsideScopes(() => regularizer(keep(y)));
     layer.addLoss(y.rank === 0 ? loss : loss.div(Math.max(1, y.shape[0])));

@@ -3,7 +3,7 @@ import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { fusedConv2d } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { Layer, type LayerOptions } from '../layer.ts';
-import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
   activationConfig,
   applyActivation,
@@ -63,7 +63,7 @@ export abstract class ConvBase extends Layer {
   bias: Variable | null = null;
   readonly #recipes;
   readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: Regularizer | undefined;
+  readonly #penalty: RegularizerFunction | undefined;
   #channels: number | undefined;
 
   constructor(options: ConvBaseArguments) {

@@ -55,7 +55,7 @@ describe('Dense', () => {
     expect(() => layer(constant([['a', 'b', 'c']]))).toThrow('got a string tensor');
     expect(() => new Dense(0)).toThrow(InvalidArgumentError);
     expect(() => new Dense(1.5)).toThrow('units to be an integer of at least 1, got 1.5');
-    expect(() => new Dense(1, { activation: 'rleu' })).toThrow("unknown activation 'rleu'");
+    expect(() => new Dense(1, { activation: 'rleu' as never })).toThrow("unknown activation 'rleu'");
     expect(() => new Dense(1).computeOutputShape([null])).toThrow(InvalidArgumentError);
   });
 

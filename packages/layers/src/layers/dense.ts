@@ -2,7 +2,7 @@ import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
-import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
   activationConfig,
   applyActivation,
@@ -51,7 +51,7 @@ export class Dense extends Layer {
   bias: Variable | null = null;
   readonly #recipes;
   readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: Regularizer | undefined;
+  readonly #penalty: RegularizerFunction | undefined;
 
   constructor(units: number | DenseArguments, options?: DenseOptions);
   constructor(...args: readonly unknown[]) {

@@ -3,7 +3,7 @@ import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
-import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
 import { layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
 
@@ -32,7 +32,7 @@ export class Embedding extends Layer {
   embeddings!: Variable;
   readonly #recipes;
   readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: Regularizer | undefined;
+  readonly #penalty: RegularizerFunction | undefined;
 
   constructor(
     ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]

@@ -1,8 +1,8 @@
 // One step of a recurrent network.
-import { concat, nn, type Shape, type Tensor } from '@eagre/core';
+import { concat, type DType, nn, type Shape, type Tensor } from '@eagre/core';
 import { argumentsOf, fusedMatMul, type OptionNames, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
-import { get as getInitializer, type Initializer, type InitializerLike } from '../initializers.ts';
+import { get as getInitializer, type InitializerFunction, type InitializerLike } from '../initializers.ts';
 import { Cell, type CellArguments, type CellOptions, type Masks } from './cell.ts';
 import { activationConfig, applyActivation, type Config, resolveActivation } from './common.ts';
 import { layerOptions, weightNames } from './weights.ts';
@@ -70,9 +70,10 @@ export class LSTMCell extends Cell {
   }
   protected override biasInitializer(given: InitializerLike): InitializerLike {
     if (!this.unitForgetBias) return given;
-    const rest: Initializer = getInitializer(given);
+    const rest: InitializerFunction = getInitializer(given);
     const u = this.units;
-    return (_, dtype) => concat([rest([u], dtype), getInitializer('ones')([u], dtype), rest([2 * u], dtype)]);
+    return (_: Shape, dtype: DType) =>
+      concat([rest([u], dtype), getInitializer('ones')([u], dtype), rest([2 * u], dtype)]);
   }
   /** @internal Whether the fused kernel computes what this cell does. */
   get fusable(): boolean {

@@ -29,7 +29,7 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
-import type { Regularizer, RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { Cell, checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
 import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
@@ -71,7 +71,7 @@ export class RNN extends Layer {
   readonly stateful: boolean;
   readonly zeroOutputForMask: boolean;
   readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: Regularizer | undefined;
+  readonly #penalty: RegularizerFunction | undefined;
   #states: readonly Variable[] | null = null;
   // Whether the next call may be of another batch size.
   #forgotten = false;

@@ -1,0 +1,86 @@
+// Names that stand for Keras's objects: how types know them, and those of the user's own.
+import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from './checks.ts';
+import { argumentsOf, takesArguments } from './class-arguments.ts';
+
+/** What can have a name. */
+export type Named =
+  | 'activation'
+  | 'initializer'
+  | 'regularizer'
+  | 'constraint'
+  | 'loss'
+  | 'metric'
+  | 'optimizer';
+
+/**
+ * The names of the user's own objects, for the types of options such as `activation`, which are checked. What
+ * `tf.keras.utils.registerKerasSerializable` registers is added to it:
+ *
+ *     declare module 'eagre' {
+ *       interface CustomNames { 'squash': 'activation' }
+ *     }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: the user's code adds to it
+export interface CustomNames {}
+
+/** The names among `CustomNames` of one kind. */
+export type CustomName<K extends Named> = {
+  [N in keyof CustomNames]: CustomNames[N] extends K ? N : never;
+}[keyof CustomNames];
+
+type SnakeCase<S extends string> = S extends `${infer C}${infer R}`
+  ? C extends Lowercase<C>
+    ? `${C}${SnakeCase<R>}`
+    : `_${Lowercase<C>}${SnakeCase<R>}`
+  : '';
+
+/** A name, or Keras's spelling of it: `heNormal`, `he_normal`. */
+export type NameOf<N extends string> = N | SnakeCase<N>;
+/** The name of a class, too: `heNormal`, `he_normal`, `HeNormal`. */
+export type ClassNameOf<N extends string> = NameOf<N> | Capitalize<N>;
+
+const registered = new Map<string, object>();
+
+export interface RegisterOptions {
+  /** What the names of a package's objects begin with in files: `Custom` unless given. */
+  readonly package?: string | null;
+  /** That of the class or the function unless given. */
+  readonly name?: string | null;
+}
+
+/**
+ * Makes a class or a function of the user's known by its name: `activation: 'squash'`, and in files of Keras by `Custom>squash`.
+ * @returns the same class or function
+ */
+export function registerKerasSerializable<T extends object>(object: T, options?: RegisterOptions): T {
+  const given = argumentsOf<RegisterOptions & { readonly object: T }>(
+    registerKerasSerializable,
+    registerKerasSerializable,
+    [object, ...(options === undefined ? [] : [options])],
+  );
+  if (typeof object !== 'function')
+    throw new InvalidArgumentError(
+      `expected a class or a function, got ${shown(object)}`,
+      'registerKerasSerializable',
+    );
+  const name = given.name ?? (object as { readonly name: string }).name;
+  if (typeof name !== 'string' || name === '')
+    throw new InvalidArgumentError('a function without a name needs { name }', 'registerKerasSerializable');
+  registered.set(name, object);
+  registered.set(`${given.package ?? 'Custom'}>${name}`, object);
+  return object;
+}
+takesArguments<RegisterOptions & { readonly object: object }>(
+  {
+    positional: ['object'],
+    names: { object: true, package: true, name: true },
+    isFunction: true,
+  },
+  registerKerasSerializable,
+);
+
+/** What was registered under a name. */
+export function customObject(name: string): object | undefined {
+  return registered.get(name);
+}

@@ -1,0 +1,109 @@
+// What initializers, regularizers and constraints have in common: functions that a file can hold.
+import { InvalidArgumentError } from '@eagre/core';
+import {
+  argumentsOf,
+  Callable,
+  camelCaseKeys,
+  customObject,
+  isPlain,
+  snakeCase,
+  takesArguments,
+  unknownName,
+} from '@eagre/core/internal';
+import { show } from './show.ts';
+
+/** An object as Keras writes it in a file. */
+export interface SerializedObject {
+  readonly module: string;
+  readonly class_name: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly registered_name: string | null;
+}
+
+/** A function with options, which `getConfig` gives by Keras's names. */
+export abstract class KerasObject extends Callable {
+  /** @internal Keras's module of such objects. */
+  protected abstract get module(): string;
+
+  constructor();
+  constructor(...args: readonly unknown[]) {
+    super();
+    argumentsOf(KerasObject, new.target, args);
+  }
+
+  /** What makes it again, by Keras's names. */
+  getConfig(): Record<string, unknown> {
+    return {};
+  }
+  /** What `JSON.stringify` writes: the class and its options, as in files of Keras. `get` reads it. */
+  toJSON(): SerializedObject {
+    return {
+      module: this.module,
+      class_name: this.constructor.name,
+      config: this.getConfig(),
+      registered_name: null,
+    };
+  }
+}
+
+takesArguments<object>({ names: {} }, KerasObject);
+
+type Makes<T> = new (options?: never) => T;
+
+/** Classes by name, as Keras finds them: `HeNormal`, `he_normal`, `heNormal`, or another name that it has. */
+export class ClassNames<T extends object> {
+  readonly #kind: string;
+  readonly #classes: Readonly<Record<string, Makes<T>>>;
+  readonly #others: Readonly<Record<string, Makes<T>>>;
+
+  constructor(
+    kind: string,
+    classes: Readonly<Record<string, Makes<T>>>,
+    others: Readonly<Record<string, Makes<T>>>,
+  ) {
+    this.#kind = kind;
+    this.#classes = classes;
+    this.#others = others;
+  }
+
+  /** @throws InvalidArgumentError for an unknown name */
+  make(name: string, config: Readonly<Record<string, unknown>> = {}): T {
+    const found = Object.entries(this.#classes).find(
+      ([key]) =>
+        key === name || snakeCase(key) === name || key.charAt(0).toLowerCase() + key.slice(1) === name,
+    )?.[1];
+    const Class = found ?? (Object.hasOwn(this.#others, name) ? this.#others[name] : undefined);
+    if (Class === undefined) {
+      const first = (key: string): string => key.charAt(0).toLowerCase() + key.slice(1);
+      const known = [...Object.keys(this.#classes).map(first), ...Object.keys(this.#others)];
+      throw new InvalidArgumentError(unknownName(name, known, this.#kind));
+    }
+    return new Class(camelCaseKeys(config) as never);
+  }
+
+  /** What stands for an object: its name, what a file holds, or itself. @throws InvalidArgumentError for anything else */
+  get<F extends (...args: never) => unknown>(like: unknown, Base: abstract new (...args: never) => T): T | F {
+    const own = typeof like === 'string' ? customObject(like) : undefined;
+    if (own !== undefined)
+      return own instanceof Function && own.prototype instanceof Base ? new (own as Makes<T>)() : (own as F);
+    if (typeof like === 'string') return this.make(like);
+    if (typeof like === 'function') {
+      if (!(like.prototype instanceof Base)) return like as unknown as T | F;
+      throw new InvalidArgumentError(`got the class ${like.name}: write new ${like.name}(…)`);
+    }
+    if (isPlain(like) && typeof like['class_name'] === 'string') {
+      const { class_name: name, config } = like as unknown as SerializedObject;
+      return this.make(name, config);
+    }
+    throw new InvalidArgumentError(
+      `expected ${article(this.#kind)}, its name, or a function, got ${show(like)}`,
+    );
+  }
+}
+
+const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+
+/** A function that makes objects of a class: Keras's other name for it, `heNormal()` beside `new HeNormal()`. */
+export function maker<A extends readonly unknown[], T>(Class: new (...args: A) => T): (...args: A) => T {
+  return (...args) => new Class(...args);
+}
