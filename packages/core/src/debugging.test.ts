@@ -123,3 +123,25 @@ describe('NaN and infinity', () => {
     expect(Number.isNaN(tf.log(-1).item())).toBe(true);
   });
 });
+
+describe('equalityTester', () => {
+  expect.addEqualityTesters([d.equalityTester]);
+
+  test('toEqual compares dtypes, shapes and values', () => {
+    expect(tf.range(3)).toEqual(tf.constant([0, 1, 2]));
+    expect({ w: [new tf.Variable([Number.NaN])] }).toEqual({ w: [tf.constant([Number.NaN])] });
+    expect(tf.constant('a')).toEqual(tf.constant('a'));
+    expect(tf.constant(5)).not.toEqual(tf.constant(6));
+    expect(tf.constant(5)).not.toEqual(tf.constant(5, 'int32'));
+    expect(tf.constant([5])).not.toEqual(tf.constant([[5]]));
+    expect(tf.constant([5, 6])).not.toEqual(tf.constant([5, 7]));
+    expect(tf.constant(['a', 'b'])).not.toEqual(tf.constant(['a', 'c']));
+    expect(tf.constant([1])).not.toEqual([1]);
+    expect(tf.constant([0])).not.toEqual(tf.constant([-0]));
+  });
+
+  test('what differs shows its values', () => {
+    expect(() => expect([tf.constant([5, 6])]).toEqual([tf.constant([5, 7])])).toThrow(/to deeply equal/);
+    expect(d.equalityTester(1, tf.constant(1))).toBeUndefined();
+  });
+});

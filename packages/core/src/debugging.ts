@@ -8,7 +8,8 @@ import { atRunTime, type HostFunction } from './host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
 import { uniform } from './samples.ts';
 import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shape.ts';
-import { aliasTensor, type Tensor, viewOf } from './tensor.ts';
+import { aliasTensor, Tensor, viewOf } from './tensor.ts';
+import { Variable } from './variable.ts';
 
 type Value = number | bigint | string;
 
@@ -305,4 +306,24 @@ export function enableCheckNumerics(): void {
 /** Ends what `enableCheckNumerics` began. */
 export function disableCheckNumerics(): void {
   context.tapes = context.tapes.filter((t) => t !== watcher);
+}
+
+// ---- tests
+
+/**
+ * Has `toEqual` of Vitest and Jest compare tensors and variables by dtype, shape and values, also inside of arrays and objects:
+ *
+ *     expect.addEqualityTesters([tf.debugging.equalityTester]);
+ *     expect(tf.range(3)).toEqual(tf.constant([0, 1, 2]));
+ *
+ * As `toEqual` does it with numbers, NaN equals NaN and 0 differs from -0.
+ * @returns undefined where nothing is to be said of two values, because one of them is no tensor.
+ */
+export function equalityTester(a: unknown, b: unknown): boolean | undefined {
+  const [x, y] = [a, b].map((v) => (v instanceof Variable ? v.read() : v));
+  if (!(x instanceof Tensor) || !(y instanceof Tensor)) return undefined;
+  if (x.dtype !== y.dtype || !sameShape(x.shape, y.shape)) return false;
+  const [left, right] = [valuesOf(x), valuesOf(y)];
+  for (let i = 0; i < left.length; i++) if (!Object.is(left[i], right[i])) return false;
+  return true;
 }

@@ -15,6 +15,7 @@ export {
   type TypedArray,
   UnimplementedError,
 } from '@eagre/backend';
+export * as bitwise from './bitwise.ts';
 export { constant, type NDArrayLike, type TensorLike } from './convert.ts';
 export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './custom-names.ts';
 export * as debugging from './debugging.ts';
@@ -48,7 +49,7 @@ export * as random from './random.ts';
 export { keep, nameScope, scope } from './scope.ts';
 export type { Axis, PartialShape, Shape } from './shape.ts';
 export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
-export { convertToTensor, isTensor, rank, size } from './tensors.ts';
+export { convertToTensor, isTensor, newaxis, rank, size } from './tensors.ts';
 export { Variable, type VariableOptions } from './variable.ts';
 
 import './install.ts';

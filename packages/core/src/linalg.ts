@@ -1,5 +1,6 @@
 /** `tf.linalg`: products, norms, diagonals and bands of matrices. */
 
+export { globalNorm } from './ops/clip.ts';
 export { eye } from './ops/creation.ts';
 export { einsum } from './ops/einsum.ts';
 export * from './ops/linalg.ts';

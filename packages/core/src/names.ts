@@ -1,9 +1,17 @@
-/** TensorFlow's names beside NumPy's: one function each, under both. */
-export { argSort as argsort } from './ops/array.ts';
+/** TensorFlow's names beside NumPy's: one function each, under both. A name is here or beside its function, never twice. */
+export { argSort as argsort, unique as uniqueWithCounts } from './ops/array.ts';
 export {
   div as divide,
+  div as realdiv,
+  div as truediv,
+  divNoNan as divideNoNan,
+  floorDiv as floordiv,
+  mod as floormod,
   mul as multiply,
+  mul as scalarMul,
+  mulNoNan as multiplyNoNan,
   neg as negative,
+  round as rint,
   sub as subtract,
 } from './ops/math.ts';
 export {
@@ -11,7 +19,7 @@ export {
   any as reduceAny,
   argMax as argmax,
   argMin as argmin,
-  logSumExp as reduceLogSumExp,
+  logSumExp as reduceLogsumexp,
   max as reduceMax,
   mean as reduceMean,
   min as reduceMin,

@@ -1,18 +1,23 @@
 import '@eagre/backend-js';
 import { inspect } from 'node:util';
 import { nativeBackend } from '@eagre/backend-native';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import {
+  argMax,
   constant,
   EagreError,
   FailedPreconditionError,
   gatherNd,
   InvalidArgumentError,
+  type NestedArray,
+  OutOfRangeError,
   ones,
   ResourceExhaustedError,
   repeat,
+  type Scalar,
   type Tensor,
   tile,
+  Variable,
   withBackend,
   zeros,
 } from './index.ts';
@@ -32,7 +37,32 @@ describe('values', () => {
     expect(constant([true, false]).array()).toEqual([true, false]);
     expect(constant([1n, -2n]).data()).toEqual(new BigInt64Array([1n, -2n]));
     expect(constant(['a', 'b']).array()).toEqual(['a', 'b']);
-    expect(constant(7n).item()).toBe(7n);
+    expect(constant(7n).item()).toBe(7);
+    expect(constant(7n).item('bigint')).toBe(7n);
+  });
+
+  it('are one number where there is one, of int64 too', () => {
+    expect(argMax([1, 5, 2]).item() + 1).toBe(2);
+    expect(constant([[-(2n ** 53n) + 1n]]).item()).toBe(Number.MIN_SAFE_INTEGER);
+    expect(() => constant(2n ** 53n).item()).toThrow(OutOfRangeError);
+    expect(() => new Variable(2n ** 53n).item()).toThrow(/use item\('bigint'\)/);
+    expect(constant(2n ** 53n).item('bigint')).toBe(2n ** 53n);
+    expect(new Variable(7, { dtype: 'int32' }).item('bigint')).toBe(7n);
+    expect(() => constant(0.5).item('bigint')).toThrow(InvalidArgumentError);
+    expect(() => constant('a').item('bigint')).toThrow(InvalidArgumentError);
+    expect(() => constant(1).item('number' as 'bigint')).toThrow(InvalidArgumentError);
+    expect(constant(true).item<boolean>()).toBe(true);
+    expect((constant(2n ** 60n) as unknown as number) > 2 ** 59).toBe(true);
+    expect((constant(3n) as unknown as number) + 1).toBe(4);
+    expectTypeOf(constant(1n).item()).toEqualTypeOf<number>();
+    expectTypeOf(constant(1n).item('bigint')).toEqualTypeOf<bigint>();
+  });
+
+  it('have the type of where they go', () => {
+    const rows: number[][] = constant([[1, 2]]).array();
+    expect(rows.map((row) => row.reduce((a, b) => a + b))).toEqual([3]);
+    expect(new Variable([1, 2]).array<number[]>().map((v) => v + 1)).toEqual([2, 3]);
+    expectTypeOf(constant(1).array()).toEqualTypeOf<NestedArray<Scalar>>();
   });
 
   it('are copies: writing to them changes nothing', () => {

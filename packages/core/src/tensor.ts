@@ -4,6 +4,7 @@ import {
   dtypeTraits,
   FailedPreconditionError,
   InvalidArgumentError,
+  OutOfRangeError,
   ResourceExhaustedError,
   Storage,
   type TypedArray,
@@ -14,7 +15,7 @@ import { formatTensor, formatValues, showInConsole } from './format.ts';
 import { checkListSize, MAX_PIECES } from './list-size.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue } from './no-value.ts';
-import { type Shape, sizeOf } from './shape.ts';
+import { type Shape, show, sizeOf } from './shape.ts';
 
 /** Values nested in arrays: what `array()` returns. */
 export type NestedArray<T> = T | NestedArray<T>[];
@@ -137,24 +138,29 @@ export class Tensor {
   }
 
   /**
-   * The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar.
+   * The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar. The type is that of where it
+   * goes, `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`.
    * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
    */
-  array(): NestedArray<Scalar> {
+  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
     checkNested(this.shape);
-    return nest(this.#values(), this.shape);
+    return nest(this.#values(), this.shape) as T;
   }
 
-  /** The only value of a tensor of size 1. @throws InvalidArgumentError for another size. */
+  /**
+   * The only value of a tensor of size 1: a number, of int64 too; of bool a boolean, of string a string, which the type is told,
+   * `item<boolean>()`. `item('bigint')` is any integer, as a bigint.
+   * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
+   */
   item(): number;
-  item<T extends Scalar>(): T;
-  item(): Scalar {
-    if (this.size !== 1) {
-      throw new InvalidArgumentError(
-        `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
-      );
-    }
-    return this.#values()[0] as Scalar;
+  item(as: 'bigint'): bigint;
+  item<T extends number | boolean | string>(): T;
+  item(as?: 'bigint'): Scalar {
+    const value = this.#single();
+    if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
+    if (as !== 'bigint') throw new InvalidArgumentError(`item(${show(as)}): expected nothing, or 'bigint'`);
+    if (typeof value === 'bigint' || Number.isInteger(value)) return BigInt(value as number | bigint);
+    throw new InvalidArgumentError(`item('bigint') of a ${this.dtype} tensor: ${show(value)} is no integer`);
   }
 
   /** `data()` for every backend, also those that can only be read asynchronously. */
@@ -190,7 +196,8 @@ export class Tensor {
         `a tensor of shape [${this.shape}] has no single value to compare or convert; reduce it first`,
       );
     }
-    return this.item<number>();
+    const value = this.#single();
+    return typeof value === 'bigint' && isSafe(value) ? Number(value) : value;
   }
   /**
    * The rows, along axis 0, made some at a time: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
@@ -206,6 +213,15 @@ export class Tensor {
       this.#values().map((v) => (typeof v === 'bigint' ? v.toString() : v)),
       this.shape,
     );
+  }
+
+  #single(): Scalar {
+    if (this.size !== 1) {
+      throw new InvalidArgumentError(
+        `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
+      );
+    }
+    return this.#values()[0] as Scalar;
   }
 
   #checked(): TypedArray {
@@ -226,6 +242,17 @@ export class Tensor {
 export interface Tensor extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
+
+const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value));
+
+/** @throws OutOfRangeError for an integer that no number holds exactly. */
+function toNumber(value: bigint): number {
+  if (isSafe(value)) return Number(value);
+  throw new OutOfRangeError(
+    `${value} is no number of JavaScript, which are exact up to 2^53 - 1; use item('bigint')`,
+    'item',
+  );
+}
 
 /** @internal @throws FailedPreconditionError for a tensor whose memory others may have by now. */
 export function checkAlive(x: Tensor): void {

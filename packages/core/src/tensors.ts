@@ -6,6 +6,9 @@ import { prod } from './ops/reduce.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
+/** In `at`, an axis of size 1 at this place: `x.at(tf.newaxis, '...')`. */
+export const newaxis: null = null;
+
 /** Whether something is a tensor or a variable. */
 export function isTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;

@@ -113,13 +113,17 @@ export class Variable {
   ndarray(): HostArray {
     return this.#known().ndarray();
   }
-  /** The values now as nested arrays. */
-  array(): NestedArray<Scalar> {
+  /** The values now as nested arrays: as {@link Tensor.array}. */
+  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
     return this.#known().array();
   }
-  /** The one value now, of a variable with one element. */
-  item(): number {
-    return this.#known().item();
+  /** The one value now, of a variable with one element: as {@link Tensor.item}. */
+  item(): number;
+  item(as: 'bigint'): bigint;
+  item<T extends number | boolean | string>(): T;
+  item(as?: 'bigint'): Scalar {
+    const value = this.#known();
+    return as === undefined ? value.item() : value.item(as);
   }
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */

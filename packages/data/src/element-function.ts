@@ -198,7 +198,7 @@ export class ElementFunction {
   #one(args: readonly Element[], kind: string, fits: (t: Tensor) => boolean): Awaitable<number> {
     return after(this.call(args), (result) => {
       if (!(result instanceof Tensor) || !fits(result)) throw this.#wrong(kind, showSpec(specOf(result)));
-      const value = Number(result.item<number | bigint | boolean>());
+      const value = Number(result.item<number | boolean>());
       if (this.#traced !== null) result.dispose();
       return value;
     });

@@ -50,7 +50,7 @@ const words = (): Dataset<Tensor> =>
   D.fromGenerator(() => [['a'], ['b', 'c'], ['d', 'e', 'f']].map((w) => constant(w)), {
     outputSignature: new TensorSpec([null], 'string'),
   });
-const number = (x: Tensor): number => Number(x.item<bigint>());
+const number = (x: Tensor): number => x.item();
 const int64 = (n: number): Tensor => constant(n, 'int64');
 
 const pipelines: Readonly<Record<string, () => Dataset<unknown>>> = {

@@ -65,3 +65,4 @@ export * as config from './config.ts';
 export * as errors from './errors.ts';
 export * as io from './io.ts';
 export * as keras from './keras.ts';
+export * as version from './version.ts';

@@ -104,7 +104,7 @@ export function checkStep(step: Step, what: string): void {
 /** The integer that a step is now. */
 export function stepNow(step: Step): number | bigint {
   if (typeof step === 'number' || typeof step === 'bigint') return step;
-  const value: number | bigint = step.item();
+  const value = step.item('bigint');
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 

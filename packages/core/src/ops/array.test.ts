@@ -257,6 +257,42 @@ describe('slices', () => {
     });
   });
 
+  test('by a mask, and with new axes', () => {
+    everywhere(() => {
+      const x = tf.constant([
+        [1, -2],
+        [-3, 4],
+      ]);
+      expect(x.at(x.greater(0)).array()).toEqual([1, 4]);
+      expect(x.at(tf.constant([false, true])).array()).toEqual([[-3, 4]]);
+      expect(x.at(new tf.Variable([true, false])).array()).toEqual([[1, -2]]);
+      expect(x.at(tf.newaxis, '...', tf.newaxis).shape).toEqual([1, 2, 2, 1]);
+      expect(() => x.at(0, tf.constant([true, true]))).toThrow(/a mask stands alone/);
+      expect(() => x.at(tf.constant([true, true, true]))).toThrow(/does not fit/);
+    });
+  });
+
+  test('where without values gives coordinates', () => {
+    everywhere(() => {
+      const x = tf.constant([
+        [1.5, 0],
+        [0, Number.NaN],
+      ]);
+      expect(tf.where(x).dtype).toBe('int64');
+      expect(tf.where(x).array()).toEqual([
+        [0n, 0n],
+        [1n, 1n],
+      ]);
+      expect(x.equal(0).where().array()).toEqual([
+        [0n, 1n],
+        [1n, 0n],
+      ]);
+      expect(tf.where([false]).shape).toEqual([0, 1]);
+      expect(() => tf.where([true], [1])).toThrow(/both x and y, or neither/);
+      expect(() => tf.where([true], null, [1])).toThrow(/both x and y, or neither/);
+    });
+  });
+
   test('what at refuses', () => {
     const x = x234();
     expect(() => x.at(2)).toThrow(tf.OutOfRangeError);

@@ -134,7 +134,7 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   const t = toTensor(value);
   dtypes.add(t.dtype);
   const known = knownTensor(t);
-  if (known !== null) return Number(known.item<number | bigint>());
+  if (known !== null) return known.item();
   const [size] = t.size === 1 ? (context.tracer?.integers(t) ?? []) : [];
   if (size === undefined) throw noValue(t, UNKNOWN_BOUND);
   return size;

@@ -265,6 +265,7 @@ export function unsortedSegmentSum(x: TensorLike, segmentIds: TensorLike, numSeg
       'UnsortedSegmentSum',
     );
   }
+  checkRank([numSegments, ...t.shape.slice(ids.rank)], 'UnsortedSegmentSum');
   const known = knownTensor(ids);
   if (known !== null && !viewOf(known).some(isNegative))
     return execute1(segmentSumOp, [t, ids], { count: numSegments });

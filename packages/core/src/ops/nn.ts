@@ -44,7 +44,7 @@ export {
 export { tanh } from './math.ts';
 export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
 export { topK } from './order.ts';
-export { l2Normalize, moments } from './reduce.ts';
+export { l2Normalize, moments, zeroFraction } from './reduce.ts';
 export { gru, lstm } from './rnn.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */

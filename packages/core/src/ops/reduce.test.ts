@@ -115,7 +115,7 @@ describe('reductions', () => {
         tf
           .constant([2n ** 60n, 1n])
           .sum()
-          .item<bigint>(),
+          .item('bigint'),
       ).toBe(2n ** 60n + 1n);
     });
     expect(() => tf.sum([true, false])).toThrow(/Sum: x is bool/);
@@ -157,10 +157,10 @@ describe('reductions', () => {
 
   test('moments', () => {
     everywhere(() => {
-      const { mean, variance } = tf.moments(matrix, 0);
+      const [mean, variance] = tf.moments(matrix, 0);
       expect(mean.array()).toEqual([2.5, 3.5, 4.5]);
       expect(variance.array()).toEqual([2.25, 2.25, 2.25]);
-      expect(tf.moments(matrix, [0, 1], { keepdims: true }).mean.shape).toEqual([1, 1]);
+      expect(tf.moments(matrix, [0, 1], { keepdims: true })[0].shape).toEqual([1, 1]);
     });
   });
 

@@ -4,6 +4,7 @@ import { checkDType, promote } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../op.ts';
 import { bools, integers, uniform, values } from '../samples.ts';
 import type { Tensor } from '../tensor.ts';
+import { nonzero } from './gather.ts';
 
 const selectOp: Op = defineElementwise({
   name: 'SelectV2',
@@ -28,11 +29,19 @@ const selectOp: Op = defineElementwise({
   },
 });
 /**
- * x where the condition holds, else y. All three broadcast; x and y are promoted to one dtype.
+ * x where the condition holds, else y. All three broadcast; x and y are promoted to one dtype. Without x and y, the coordinates of
+ * the elements that are true or not 0, as of `nonzero`: int64 [n, rank].
  * @param condition a bool tensor, such as `x.greater(0)`.
- * @throws InvalidArgumentError when the condition is not bool, or the shapes do not broadcast.
+ * @throws InvalidArgumentError when the condition is not bool, the shapes do not broadcast, or one of x and y is missing.
  */
-export function where(condition: TensorLike, x: TensorLike, y: TensorLike): Tensor {
+export function where(condition: TensorLike, x?: TensorLike | null, y?: TensorLike | null): Tensor {
+  if (x === undefined || x === null || y === undefined || y === null) {
+    if ((x ?? y ?? null) === null) return nonzero(condition);
+    throw new InvalidArgumentError(
+      'give both x and y, or neither for the coordinates of what is true',
+      'SelectV2',
+    );
+  }
   return execute1(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')]);
 }
 

@@ -9,6 +9,7 @@ import type { Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
+import { booleanMask } from './gather.ts';
 import { concat, stack } from './join.ts';
 import { checkIntegers, checkRank, letGo, move } from './moving.ts';
 import { type Index, indexOf, indicesOf, isIndexTensor, numbersOf, takeAt, takeFrom } from './run-index.ts';
@@ -114,7 +115,7 @@ export function slice(
 /**
  * One item of an index: a number takes that place and drops the axis; `'1:3'`, `':'`, `'::-1'` are ranges as in Python;
  * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1. An integer scalar does what a number does, also where
- * it differs from run to run of a traced function.
+ * it differs from run to run of a traced function. `null` is `tf.newaxis`.
  */
 export type SliceSpec = number | string | null | Tensor | Variable;
 
@@ -122,14 +123,23 @@ type Range = { readonly begin: number | null; readonly end: number | null; reado
 type Item = number | Range | '...' | null;
 
 /**
- * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole.
+ * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole. A bool tensor alone
+ * is a mask, as of `booleanMask`: `t.at(t.greater(0))`.
  * @throws OutOfRangeError for a number outside of its axis; InvalidArgumentError for a text that is no range, a step of 0, or
  * more items than axes.
  */
 export function at(x: TensorLike, ...specs: SliceSpec[]): Tensor {
   const given = specs.length === 1 && specs[0] === undefined ? [] : specs;
-  const known = given.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
   const t = toTensor(x);
+  const mask = given.find((s) => isIndexTensor(s) && s.dtype === 'bool');
+  if (mask !== undefined) {
+    if (given.length === 1) return booleanMask(t, mask as Tensor);
+    throw new InvalidArgumentError(
+      'a mask stands alone; use booleanMask(x, mask, axis), or at(mask).at(…)',
+      'at',
+    );
+  }
+  const known = given.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
   const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
   const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
   const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;

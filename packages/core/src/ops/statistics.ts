@@ -51,17 +51,17 @@ const momentsOp: Op = defineOp({
   },
   samples: reductionSamples(uniform),
 });
-/** Mean and variance over one axis, several, or all (`null`). Floats only. */
+/** Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Floats only. */
 export function moments(
   x: TensorLike,
   axis: Axis = null,
   options: ReduceOptions = {},
-): { mean: Tensor; variance: Tensor } {
+): [mean: Tensor, variance: Tensor] {
   const value = floating(x, 'Moments');
   const axes = normalizeAxes(axis, value.rank, 'Moments');
   const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
   const [mean, variance] = execute(momentsOp, [value], { axes, keepdims });
-  return { mean, variance };
+  return [mean, variance];
 }
 
 /** The largest values, as constants; 0 for infinite ones, which would give ∞ − ∞. */
@@ -227,6 +227,12 @@ export function countNonzero(
   const axes = normalizeAxes(axis, value.rank, 'CountNonzero');
   const keepdims = checkFlag(options.keepdims, 'keepdims', 'CountNonzero');
   return execute1(countNonzeroOp, [value], { axes, keepdims, dtype });
+}
+
+/** The share of the elements that are 0, a float32 scalar; NaN of nothing. */
+export function zeroFraction(x: TensorLike): Tensor {
+  const value = toTensor(x);
+  return countNonzero(value).cast('float32').div(-value.size).add(1);
 }
 
 // ---- scaling by a norm

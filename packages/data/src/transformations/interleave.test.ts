@@ -103,7 +103,7 @@ describe('in turn', () => {
             .enumerate()
             .map(async (j, y) => {
               await turns((i + Number(j.item())) % 2);
-              if (i === 4 && j.item<bigint>() === 1n) throw new Error('no element');
+              if (i === 4 && j.item() === 1) throw new Error('no element');
               return y.mul(10).add(j.cast('int32'));
             });
         },

@@ -167,9 +167,7 @@ export class ChooseFromNode extends ChooseNode {
     const take = (step: Step): number | typeof END => {
       if (step === END) return END;
       const at =
-        step instanceof Tensor && step.size === 1 && step.dtype !== 'string'
-          ? Number(step.item<number | bigint>())
-          : Number.NaN;
+        step instanceof Tensor && step.size === 1 && step.dtype !== 'string' ? step.item() : Number.NaN;
       if (!Number.isInteger(at) || at < 0 || at >= count)
         throw new InvalidArgumentError(
           `the choice must be an integer from 0 to ${count - 1}, got ${String(step)}`,
