@@ -1,6 +1,6 @@
 """What the Python peers share: the protocol, the timing loop, and the inputs.
 
-A peer is started with `--threads n`. It answers lines of JSON on stdin with lines of JSON on stdout:
+A peer is started with `--threads n`, and with `--compiled` if it is to compile what it runs. It answers lines of JSON on stdin with lines of JSON on stdout:
 
     (at start)                                             {"ready": true, "version": "…"} or {"absent": "why"}
     {"phase": "prepare", "workload": name, "seconds": s}   {"variant": "…", "check": number or null}
@@ -92,10 +92,11 @@ def whole_numbers(n):
 
 
 def serve(load):
-    """`load(threads)` imports the library and returns its version and {workload: () -> Case or [Case…]}."""
+    """`load(threads, compiled)` imports the library and returns its version and {workload: () -> Case or [Case…]}."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, required=True)
-    threads = parser.parse_args().threads
+    parser.add_argument("--compiled", action="store_true")
+    options = parser.parse_args()
 
     # Libraries print to stdout; the protocol has it for itself.
     answers = os.fdopen(os.dup(1), "w")
@@ -106,7 +107,7 @@ def serve(load):
         answers.flush()
 
     try:
-        version, workloads = load(threads)
+        version, workloads = load(options.threads, options.compiled)
     except ImportError as error:
         answer({"absent": str(error)})
         return

@@ -1,4 +1,4 @@
-"""TensorFlow's side of the workloads, all of it eager; see serve.py for the protocol."""
+"""TensorFlow's side of the workloads, eager or (single kernels) as a `tf.function`; see serve.py for the protocol."""
 
 import atexit
 import os
@@ -8,7 +8,7 @@ import tempfile
 from serve import Case, class_labels, serve, values, whole_numbers
 
 
-def load(threads):
+def load(threads, compiled):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     import numpy as np
@@ -30,7 +30,12 @@ def load(threads):
         return mean_square
 
     def timed(compute):
-        return Case(compute, 1, check(compute))
+        if not compiled:
+            return Case(compute, 1, check(compute))
+        return [
+            Case(run, 1, check(run), variant)
+            for run, variant in [(tf.function(compute), "graph"), (tf.function(compute, jit_compile=True), "XLA")]
+        ]
 
     def gemm(m, k, n):
         def make():
@@ -116,6 +121,64 @@ def load(threads):
     def add10m():
         a, b = tensor([10_000_000]), tensor([10_000_000], 1)
         return timed(lambda: a + b)
+
+    def bias_add():
+        x, b = tensor([2000, 1000]), tensor([1000], 1)
+        return timed(lambda: x + b)
+
+    def concat(shape, axis):
+        def make():
+            parts = [tensor(shape, salt) for salt in range(4)]
+            return timed(lambda: tf.concat(parts, axis))
+
+        return make
+
+    def moments(shape, axis):
+        def make():
+            x = tensor(shape)
+            return timed(lambda: tf.nn.moments(x, axis))
+
+        return make
+
+    def exp2m():
+        x = tensor([2_000_000])
+        return timed(lambda: tf.exp(x))
+
+    def cumsum(shape, axis):
+        def make():
+            x = tensor(shape)
+            return timed(lambda: tf.cumsum(x, axis))
+
+        return make
+
+    def matmul_batched():
+        a, b = tensor([64, 128, 64]), tensor([64, 64, 128], 1)
+        return timed(lambda: tf.matmul(a, b))
+
+    def transposed(shape, perm):
+        def make():
+            x = tensor(shape)
+            return timed(lambda: tf.transpose(x, perm))
+
+        return make
+
+    def conv2d():
+        x, w = tensor([16, 56, 56, 64]), tensor([3, 3, 64, 64], 1)
+        return timed(lambda: tf.nn.conv2d(x, w, 1, "SAME"))
+
+    def adam10m():
+        gradient = tensor([10_000_000], 1)
+
+        def variant(name, **options):
+            weights, optimizer = tf.Variable(tensor([10_000_000])), keras.optimizers.Adam(1e-3)
+            optimizer.build([weights])
+
+            def run():
+                optimizer.apply_gradients([(gradient, weights)])
+
+            return Case(tf.function(run, **options) if compiled else run, variant=name)
+
+        return [variant("graph"), variant("XLA", jit_compile=True)] if compiled else variant("")
 
     def step(model, optimizer, x):
         labels = tf.constant(class_labels(x.shape[0]))
@@ -350,9 +413,33 @@ def load(threads):
 
         return Case(run, 10, check(lambda: step()[1]))
 
-    return tf.__version__, {
+    kernels = {
+        "softmax": softmax,
+        "layer_norm": layer_norm,
+        "transpose": transpose,
+        "sum10m": sum10m,
+        "add10m": add10m,
+        "bias_add": bias_add,
+        "concat_rows": concat([500, 1000], 0),
+        "concat_columns": concat([1000, 500], 1),
+        "concat_narrow": concat([25_000, 20], 1),
+        "moments_batch": moments([8000, 250], 0),
+        "moments_rows": moments([2000, 1000], 1),
+        "exp2m": exp2m,
+        "cumsum_rows": cumsum([1000, 1000], 1),
+        "cumsum_columns": cumsum([1000, 1000], 0),
+        "matmul_batched": matmul_batched,
+        "transpose_heads": transposed([32, 128, 8, 64], [0, 2, 1, 3]),
+        "transpose_channels": transposed([16, 56, 56, 64], [0, 3, 1, 2]),
+        "conv2d": conv2d,
+        "adam10m": adam10m,
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
+    }
+    if compiled:
+        return tf.__version__, {**kernels, "elementwise_chain_10m_function": elementwise_chain(10_000_000)}
+    return tf.__version__, {
+        **kernels,
         "gemm1000": gemm(1000, 1000, 1000),
         "gemm1024": gemm(1024, 1024, 1024),
         "gemm2048": gemm(2048, 2048, 2048),
@@ -372,8 +459,6 @@ def load(threads):
         "elementwise_chain_1m": elementwise_chain(1_000_000),
         "elementwise_chain_10m": elementwise_chain(10_000_000),
         "transformer_step": transformer_step,
-        "softmax": softmax,
-        "layer_norm": layer_norm,
         "add10_function": add10_function,
         "lstm_cell_function": lstm_cell_function,
         "mnist_cnn_step_function": function(mnist_cnn_step),
@@ -391,9 +476,6 @@ def load(threads):
         "data_pipeline": data_pipeline,
         "data_cnn_step": data_cnn_step,
         "summary_scalars": summary_scalars,
-        "transpose": transpose,
-        "sum10m": sum10m,
-        "add10m": add10m,
     }
 
 

@@ -1,9 +1,9 @@
-"""PyTorch's side of the workloads; see serve.py for the protocol."""
+"""PyTorch's side of the workloads, eager or by torch.compile; see serve.py for the protocol."""
 
 from serve import Case, class_labels, serve, values, whole_numbers
 
 
-def load(threads):
+def load(threads, compiled):
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -23,6 +23,9 @@ def load(threads):
         return mean_square
 
     def timed(compute, iterations=1, variant=""):
+        if compiled:
+            torch.compiler.reset()
+            compute = torch.compile(compute)
         return Case(compute, iterations, check(compute), variant)
 
     def gemm(m, k, n):
@@ -105,6 +108,72 @@ def load(threads):
     def add10m():
         a, b = tensor([10_000_000]), tensor([10_000_000], 1)
         return timed(lambda: a + b)
+
+    def bias_add():
+        x, b = tensor([2000, 1000]), tensor([1000], 1)
+        return timed(lambda: x + b)
+
+    def concat(shape, axis):
+        def make():
+            parts = [tensor(shape, salt) for salt in range(4)]
+            return timed(lambda: torch.cat(parts, axis))
+
+        return make
+
+    def moments(shape, axis):
+        def make():
+            x = tensor(shape)
+
+            def by_hand():
+                mean = x.mean(axis, keepdim=True)
+                return mean, ((x - mean) ** 2).mean(axis)
+
+            def var_mean():
+                variance, mean = torch.var_mean(x, axis, correction=0)
+                return mean, variance
+
+            return [timed(var_mean, variant="var_mean"), timed(by_hand, variant="by hand")]
+
+        return make
+
+    def exp2m():
+        x = tensor([2_000_000])
+        return timed(lambda: torch.exp(x))
+
+    def cumsum(shape, axis):
+        def make():
+            x = tensor(shape)
+            return timed(lambda: torch.cumsum(x, axis))
+
+        return make
+
+    def matmul_batched():
+        a, b = tensor([64, 128, 64]), tensor([64, 64, 128], 1)
+        return timed(lambda: a @ b)
+
+    def transposed(shape, perm):
+        def make():
+            x = tensor(shape)
+            return timed(lambda: x.permute(perm).contiguous())
+
+        return make
+
+    def conv2d():
+        def variant(name, layout):
+            x = tensor([16, 56, 56, 64]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            w = tensor([3, 3, 64, 64], 1).permute(3, 2, 0, 1).contiguous(memory_format=layout)
+            return timed(lambda: F.conv2d(x, w, padding="same"), variant=name)
+
+        return [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
+
+    def adam10m():
+        def variant(kind):
+            weights = nn.Parameter(tensor([10_000_000]))
+            weights.grad = tensor([10_000_000], 1)
+            optimizer = torch.optim.Adam([weights], lr=1e-3, **optimizer_kinds[kind])
+            return Case(torch.compile(optimizer.step) if compiled else optimizer.step, variant=f"Adam {kind}")
+
+        return [variant(kind) for kind in optimizer_kinds]
 
     def step(model, optimizer, x, variant):
         labels = torch.from_numpy(class_labels(x.shape[0]))
@@ -250,9 +319,34 @@ def load(threads):
 
         return [variant("in place"), variant("as written")]
 
-    return torch.__version__, {
+    kernels = {
+        "softmax": softmax,
+        "layer_norm": layer_norm,
+        "transpose": transpose,
+        "sum10m": sum10m,
+        "add10m": add10m,
+        "bias_add": bias_add,
+        "concat_rows": concat([500, 1000], 0),
+        "concat_columns": concat([1000, 500], 1),
+        "concat_narrow": concat([25_000, 20], 1),
+        "moments_batch": moments([8000, 250], 0),
+        "moments_rows": moments([2000, 1000], 1),
+        "exp2m": exp2m,
+        "cumsum_rows": cumsum([1000, 1000], 1),
+        "cumsum_columns": cumsum([1000, 1000], 0),
+        "matmul_batched": matmul_batched,
+        "transpose_heads": transposed([32, 128, 8, 64], [0, 2, 1, 3]),
+        "transpose_channels": transposed([16, 56, 56, 64], [0, 3, 1, 2]),
+        "conv2d": conv2d,
+        "adam10m": adam10m,
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),
+        "elementwise_chain_10m_function": elementwise_chain(10_000_000),
+    }
+    if compiled:
+        return torch.__version__, kernels
+    return torch.__version__, {
+        **kernels,
         "gemm1000": gemm(1000, 1000, 1000),
         "gemm1024": gemm(1024, 1024, 1024),
         "gemm2048": gemm(2048, 2048, 2048),
@@ -272,8 +366,6 @@ def load(threads):
         "elementwise_chain_1m": elementwise_chain(1_000_000),
         "elementwise_chain_10m": elementwise_chain(10_000_000),
         "transformer_step": transformer_step,
-        "softmax": softmax,
-        "layer_norm": layer_norm,
         # PyTorch stays eager: it is what a compiled step is measured against.
         "add10_function": add10,
         "lstm_cell_function": lstm_cell,
@@ -281,14 +373,10 @@ def load(threads):
         "mlp_step_function": mlp_step(32),
         "lstm_step_function": lstm_step,
         "transformer_step_function": transformer_step,
-        "elementwise_chain_10m_function": elementwise_chain(10_000_000),
         "while_sum_even": while_sum_even,
         "while_sum_even_function": while_sum_even,
         "adam_by_hand": adam_by_hand,
         "adam_by_hand_function": adam_by_hand,
-        "transpose": transpose,
-        "sum10m": sum10m,
-        "add10m": add10m,
     }
 
 

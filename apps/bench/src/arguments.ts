@@ -20,7 +20,8 @@ export const usage = `pnpm bench [names…] [options]
   --rounds 3         how often each library has its turn
   --seconds 1        how long a turn is
   --quick            --rounds 1 --seconds 0.2, for a first look
-  --peers torch,…    which peers: torch, tensorflow, tfjs-wasm, tfjs-cpu; none; all that are found unless given
+  --peers torch,…    which peers: torch, torch-compile, tensorflow, tensorflow-function, jax, tfjs-wasm, tfjs-cpu;
+                     none; all that are found unless given
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads`;
 

@@ -6,7 +6,7 @@ import { type BenchOptions, parseArguments, usage } from './arguments.ts';
 import { chart } from './chart.ts';
 import { type Limit, type LimitKind, Limits } from './limits.ts';
 import { busyCores, describeMachine } from './machine.ts';
-import { benchFolder, Contender, eagre, type Library, peers, python } from './peers.ts';
+import { benchFolder, Contender, eagre, type Library, peers, pythonOf } from './peers.ts';
 import { type ProbeAnswer, probeEagre, probePython } from './probe.ts';
 import type { Failed, Measured, Prepared } from './protocol.ts';
 import { formatValue, type RunResult, type Series, type WorkloadResult } from './results.ts';
@@ -271,7 +271,9 @@ async function probe(
   for (const peer of peers) {
     const program = workload.python?.[peer.id];
     if (program === undefined || !contenders.some((c) => c.library === peer)) continue;
-    await several(peer, Math.min(options.rounds, workload.runs), () => probePython(python, program));
+    await several(peer, Math.min(options.rounds, workload.runs), () =>
+      probePython(pythonOf(peer.module ?? peer.id), program),
+    );
   }
   return {
     name,

@@ -1,6 +1,6 @@
 import { type RunResult, ratioTo, times } from './results.ts';
 
-const colours = ['#c2571a', '#d9a400', '#2f6db5', '#6b9bd1'];
+const colours = ['#c2571a', '#d9a400', '#2f6db5', '#6b9bd1', '#3f8f5b', '#8a5fb0', '#7a7a7a'];
 const left = 250;
 const width = 560;
 const right = 70;

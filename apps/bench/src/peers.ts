@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';
 import type { Failed, Hello, Measured, Prepared, Request } from './protocol.ts';
@@ -6,6 +8,8 @@ import type { Failed, Hello, Measured, Prepared, Request } from './protocol.ts';
 export interface Library {
   readonly id: string;
   readonly title: string;
+  /** The module of Python that it is, where it is one. */
+  readonly module?: string;
   /** Where it can use no more threads than these. */
   readonly maxThreads?: number;
   readonly command: (threads: number) => readonly [command: string, ...args: string[]];
@@ -13,7 +17,25 @@ export interface Library {
 
 const folder: string = fileURLToPath(new URL('..', import.meta.url));
 export const benchFolder: string = folder;
-export const python: string = process.env.EAGRE_BENCH_PYTHON || 'python3';
+/** Each library takes the first of these that has it: some cannot be installed beside each other. */
+const pythons: readonly string[] = (process.env.EAGRE_BENCH_PYTHON || 'python3').split(delimiter);
+const HAS = 'import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)';
+const chosen = new Map<string, string>();
+
+/** The Python that has a library; the first one where none does, which then says so. */
+export function pythonOf(module: string): string {
+  let python = chosen.get(module);
+  if (python === undefined) {
+    python = choosePython(pythons, (p) => spawnSync(p, ['-c', HAS, module]).status === 0);
+    chosen.set(module, python);
+  }
+  return python;
+}
+
+/** The first that has it, else the first. A single one is not asked. */
+export function choosePython(pythons: readonly string[], has: (python: string) => boolean): string {
+  return (pythons.length > 1 && pythons.find(has)) || pythons[0]!;
+}
 
 // Children that run TypeScript get the flags that this process got for it.
 const node = (...args: string[]): [string, ...string[]] => [process.execPath, ...process.execArgv, ...args];
@@ -23,6 +45,15 @@ export const eagre: Library = {
   title: 'Eagre',
   command: (threads) => node('src/eagre-peer.ts', '--threads', `${threads}`),
 };
+
+function inPython(id: string, title: string, module: string, ...flags: string[]): Library {
+  return {
+    id,
+    title,
+    module,
+    command: (threads) => [pythonOf(module), `peers/${module}_peer.py`, '--threads', `${threads}`, ...flags],
+  };
+}
 
 function tfjs(backend: string): Library {
   return {
@@ -34,23 +65,18 @@ function tfjs(backend: string): Library {
 }
 
 export const peers: readonly Library[] = [
-  {
-    id: 'torch',
-    title: 'PyTorch',
-    command: (threads) => [python, 'peers/torch_peer.py', '--threads', `${threads}`],
-  },
-  {
-    id: 'tensorflow',
-    title: 'TensorFlow',
-    command: (threads) => [python, 'peers/tensorflow_peer.py', '--threads', `${threads}`],
-  },
+  inPython('torch', 'PyTorch', 'torch'),
+  inPython('torch-compile', 'torch.compile', 'torch', '--compiled'),
+  inPython('tensorflow', 'TensorFlow', 'tensorflow'),
+  inPython('tensorflow-function', 'TensorFlow function', 'tensorflow', '--compiled'),
+  inPython('jax', 'JAX jit', 'jax', '--compiled'),
   tfjs('wasm'),
   tfjs('cpu'),
 ];
 
 const START_SECONDS = 120;
-// Beyond the time that is asked for; some peers take many seconds for what others do in one.
-const PATIENCE_SECONDS = 60;
+// Beyond the time that is asked for; some peers take many seconds for what others do in one, or to compile it.
+const PATIENCE_SECONDS = 120;
 
 /** One library with one number of threads: a process, started again if it had to be killed. */
 export class Contender {

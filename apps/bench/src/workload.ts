@@ -28,8 +28,8 @@ export interface TimedWorkload extends Common {
   readonly bytes?: number;
   /** The limit of the machine that it is held against. */
   readonly limit?: 'fma' | 'add' | 'read' | 'copy';
-  /** Makes the inputs; the peers implement the workload under the same name. */
-  eagre(tf: typeof Eagre): Case;
+  /** Makes the inputs, and says how to do the work, perhaps in several ways; the peers implement the workload under the same name. */
+  eagre(tf: typeof Eagre): Case | readonly Case[];
 }
 
 /**
