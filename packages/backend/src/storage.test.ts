@@ -51,6 +51,24 @@ test('what was dropped is lent again', () => {
   expect(allocator.info().bytesTaken).toBe(16 * MB);
 });
 
+test('a block that a cache may hold is lent again at once', () => {
+  const fake = new Fake();
+  const allocator = new HostAllocator(undefined, fake);
+  const first = allocator.allocate(8 * MB);
+  fake.gone.add(first);
+  const second = allocator.allocate(8 * MB);
+  expect(second.buffer).toBe(first.buffer);
+  // What is kept makes collections vain, and rarer: after one block, two, four and four more.
+  const collections: number[] = [];
+  const kept = [second];
+  vi.spyOn(fake, 'collected').mockImplementation(() => {
+    collections.push(kept.length);
+    return 0;
+  });
+  while (kept.length < 12) kept.push(allocator.allocate(8 * MB));
+  expect(collections).toEqual([1, 3, 7, 11]);
+});
+
 test('what was given back is not lent twice when its old object is collected', () => {
   const fake = new Fake();
   const allocator = new HostAllocator(undefined, fake);

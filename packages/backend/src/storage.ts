@@ -127,6 +127,9 @@ const FEW = 8;
 const UNWATCHED_SLAB = 8 * 1024;
 // Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
 const COLLECT_AFTER = 8 * 1024 * 1024;
+// Larger blocks up to this size: a cache may hold one and what it is made from, but not several, and writing to a block that is not in
+// the cache costs more than a collection. So each asks for one, and after vain ones only every second, then every fourth.
+const CACHED = 16 * 1024 * 1024;
 // For blocks that no cache holds, where only the cost of a collection counts: a few of them, unless that is very much.
 const COLLECT_AFTER_BLOCKS = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
@@ -165,6 +168,8 @@ export class HostAllocator {
   /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
   #out = 0;
   #outLimit = COLLECT_ALL_AFTER;
+  /** How many blocks of middling size are lent between two collections. */
+  #patience = 1;
 
   /**
    * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
@@ -292,7 +297,7 @@ export class HostAllocator {
   #lend(size: number): Block {
     const list = listOf(this.#blocks, size);
     let block = list.pop();
-    if (block === undefined && this.#lent >= collectAfter(size)) {
+    if (block === undefined && this.#lent >= collectAfter(size, this.#patience)) {
       this.#lent = 0;
       this.findDropped();
       block = list.pop();
@@ -300,6 +305,7 @@ export class HostAllocator {
         this.#findOld();
         block = list.pop();
       }
+      this.#patience = block === undefined ? Math.min(2 * this.#patience, COLLECT_AFTER_BLOCKS) : 1;
     }
     this.#lent += size;
     this.#out += size;
@@ -416,8 +422,9 @@ function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
 }
 
 /** Bytes lent since the last collection after which the need of such a block asks for one. */
-function collectAfter(size: number): number {
-  return size < COLLECT_AFTER ? COLLECT_AFTER : Math.min(COLLECT_AFTER_BLOCKS * size, COLLECT_AFTER_MOST);
+function collectAfter(size: number, patience: number): number {
+  if (size < COLLECT_AFTER) return COLLECT_AFTER;
+  return Math.min((size < CACHED ? patience : COLLECT_AFTER_BLOCKS) * size, COLLECT_AFTER_MOST);
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */
