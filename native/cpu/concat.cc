@@ -1,8 +1,64 @@
 // Concat.
+#include "stream.h"
 #include "strided.h"
 
 EAGRE_BEGIN
 namespace {
+
+// An input: its part of a row of the output.
+struct Part {
+  const char* data;
+  int64_t begin, bytes;
+};
+
+// Copies bytes [begin, end) of the output, which are rows of `row` bytes made of `parts`. At most that much at once goes through
+// `buffer`, if there is one, and from there past the caches.
+struct Rows {
+  const Part* parts;
+  int64_t count, row;
+  char* out;
+
+  void copy(int64_t begin, int64_t end, char* to) const {
+    int64_t r = begin / row, at = begin % row, low = 0, high = count - 1;
+    while (low < high) {
+      const int64_t middle = (low + high + 1) / 2;
+      if (parts[middle].begin <= at) low = middle;
+      else high = middle - 1;
+    }
+    int64_t k = low;
+    for (int64_t left = end - begin; left > 0;) {
+      const Part& p = parts[k];
+      const int64_t skip = at - p.begin;
+      int64_t n = p.bytes - skip;
+      if (n > left) n = left;
+      copy_bytes(to, p.data + r * p.bytes + skip, n);
+      to += n;
+      at += n;
+      left -= n;
+      if (++k == count) {
+        k = 0;
+        at = 0;
+        r++;
+      }
+    }
+  }
+};
+
+constexpr int64_t kBuffer = 8192;
+
+void run(const Rows& rows, int64_t bytes) {
+  const bool streams = bytes >= kStreamBytes;
+  parallel_for(bytes, kMoveBytes, [&](int64_t begin, int64_t end) {
+    if (!streams) return rows.copy(begin, end, rows.out + begin);
+    alignas(64) char buffer[kBuffer];
+    for (int64_t at = begin; at < end; at += kBuffer) {
+      const int64_t stop = end - at < kBuffer ? end : at + kBuffer;
+      rows.copy(at, stop, buffer);
+      stream(rows.out + at, buffer, static_cast<size_t>(stop - at));
+    }
+    stream_end();
+  });
+}
 
 void concat(Args& a) {
   // The output and the axis come after the inputs, so those are read twice.
@@ -13,25 +69,20 @@ void concat(Args& a) {
   if (axis < 0) axis += y.rank;
   if (axis < 0 || axis >= y.rank) fail(Code::internal, "axis %lld of rank %d", ll(axis), y.rank);
   const int64_t rows = product(y.dims, 0, static_cast<int>(axis));
-  const int64_t inner = product(y.dims, static_cast<int>(axis) + 1, y.rank);
+  const int64_t inner = product(y.dims, static_cast<int>(axis) + 1, y.rank) * static_cast<int64_t>(dtype_size(y.dtype));
   const int64_t row = y.dims[axis] * inner;
-  visit_size(y.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    int64_t offset = 0;
-    for (int i = 0; i < inputs.inputs(); i++) {
-      Tensor x = inputs.tensor();
-      int64_t n = x.rank == y.rank ? x.dims[axis] * inner : -1;
-      if (n < 0 || x.size != rows * n || offset + n > row) fail(Code::internal, "input %d does not fit", i);
-      if (x.size > 0) {
-        Move m;
-        m.axis(rows, n, row);
-        m.axis(n, 1, 1);
-        move_strided(m, x.as<T>(), y.as<T>() + offset);
-      }
-      offset += n;
-    }
-    if (offset != row && rows > 0) fail(Code::internal, "the inputs do not fill the output");
-  });
+  Part* parts = static_cast<Part*>(scratch(0, (inputs.inputs() + 1) * static_cast<int64_t>(sizeof(Part))));
+  int64_t count = 0, offset = 0;
+  for (int i = 0; i < inputs.inputs(); i++) {
+    Tensor x = inputs.tensor();
+    const int64_t n = x.rank == y.rank ? x.dims[axis] * inner : -1;
+    if (n < 0 || x.size * static_cast<int64_t>(dtype_size(x.dtype)) != rows * n || offset + n > row)
+      fail(Code::internal, "input %d does not fit", i);
+    if (n > 0) parts[count++] = {x.as<char>(), offset, n};
+    offset += n;
+  }
+  if (offset != row && rows > 0) fail(Code::internal, "the inputs do not fill the output");
+  if (rows * row > 0) run({parts, count, row, y.as<char>()}, rows * row);
 }
 
 }  // namespace

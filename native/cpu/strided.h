@@ -30,8 +30,17 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
     std::memcpy(d, &first, sizeof tag);
     std::memcpy(d + n - sizeof tag, &last, sizeof tag);
   };
-  if (n > 64) {
+  if (n > 512) {
     std::memcpy(d, s, static_cast<size_t>(n));
+  } else if (n > 64) {
+    // The last line first, from its end: source and destination do not overlap.
+    struct Line { uint64_t words[8]; } line;
+    std::memcpy(&line, s + n - 64, 64);
+    std::memcpy(d + n - 64, &line, 64);
+    for (int64_t i = 0; i < n - 64; i += 64) {
+      std::memcpy(&line, s + i, 64);
+      std::memcpy(d + i, &line, 64);
+    }
   } else if (n > 32) {
     B16 v[4];
     std::memcpy(v, s, 32);

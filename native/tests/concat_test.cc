@@ -42,6 +42,7 @@ template <class T> void all() {
   check<T>({3, 2, 4}, 1, {300, 400});
   check<T>({4, 0, 3}, 2, {1, 2});
   check<T>({100000}, 0, {100000, 90000});
+  check<T>({40, 5}, 1, {17, 65, 127, 129, 0, 513, 600});
 }
 
 }  // namespace
@@ -50,6 +51,9 @@ int main() {
   all<float>();
   all<double>();
   all<bool>();
+  // So large that it leaves past the caches.
+  check<float>({60000, 9}, 1, {20, 33, 17});
+  check<float>({3, 9}, 0, {200000, 300001, 7});
   Array<float> a({2, 2}), b({2, 3}), y({2, 4});
   CHECK(Call().in(a).in(b).out(y).attr(1).run("Concat") == Code::internal);
   return finish();
