@@ -4,12 +4,41 @@
 EAGRE_BEGIN
 namespace {
 
+// Rows that are gone through beside each other: a sum waits for the one before it for longer than it takes.
+constexpr int kRows = 8;
+
 // A running value is kept in float64 for float32, and unsigned (so that it wraps) for integers.
 template <class T> struct Running { using type = T; };
 template <> struct Running<float> { using type = double; };
 template <> struct Running<int32_t> { using type = uint32_t; };
 template <> struct Running<int64_t> { using type = uint64_t; };
 template <> struct Running<uint8_t> { using type = uint32_t; };
+
+template <bool Product, int rows, class T>
+void scan_rows(const T* x, T* y, int64_t n, int64_t step, int64_t row, bool exclusive) {
+  using W = typename Running<T>::type;
+  W sums[rows];
+  for (int r = 0; r < rows; r++) sums[r] = Product ? 1 : 0;
+  for (int64_t i = 0; i < n; i++, x += step, y += step) {
+    for (int r = 0; r < rows; r++) {
+      const W v = static_cast<W>(x[r * row]), next = Product ? sums[r] * v : sums[r] + v;
+      y[r * row] = static_cast<T>(exclusive ? sums[r] : next);
+      sums[r] = next;
+    }
+  }
+}
+
+// Each row by itself; `outer` rows of n elements.
+template <bool Product, class T> void scan_last(const T* x, T* y, int64_t outer, int64_t n, bool exclusive, bool reverse) {
+  const int64_t step = reverse ? -1 : 1, first = reverse ? n - 1 : 0;
+  const int64_t grain = rows_per_chunk(n * static_cast<int64_t>(sizeof(T)));
+  parallel_for(outer, grain < kRows ? grain : grain / kRows * kRows, [=](int64_t b, int64_t e) {
+    int64_t row = b;
+    for (; row + kRows <= e; row += kRows)
+      scan_rows<Product, kRows>(x + row * n + first, y + row * n + first, n, step, n, exclusive);
+    for (; row < e; row++) scan_rows<Product, 1>(x + row * n + first, y + row * n + first, n, step, n, exclusive);
+  });
+}
 
 template <bool Product, class T>
 void scan(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, bool exclusive, bool reverse) {
@@ -23,15 +52,6 @@ void scan(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, bool exclus
       const int64_t start = unit % blocks * kColumns, end = inner - start < kColumns ? inner - start : kColumns;
       const T* in = x + unit / blocks * n * inner + first + start;
       T* out = y + unit / blocks * n * inner + first + start;
-      if (end == 1) {
-        W sum = Product ? 1 : 0;
-        for (int64_t i = 0; i < n; i++, in += step, out += step) {
-          W v = static_cast<W>(*in), next = Product ? sum * v : sum + v;
-          *out = static_cast<T>(exclusive ? sum : next);
-          sum = next;
-        }
-        continue;
-      }
       W sums[kColumns];
       for (int64_t k = 0; k < end; k++) sums[k] = Product ? 1 : 0;
       for (int64_t i = 0; i < n; i++, in += step, out += step) {
@@ -61,7 +81,9 @@ template <bool Product> void run(Args& a) {
   const int at = static_cast<int>(axis);
   visit(y.dtype, [&](auto tag) {
     using T = decltype(tag);
-    scan<Product>(x.as<T>(), y.as<T>(), product(x.dims, 0, at), x.dims[at], product(x.dims, at + 1, x.rank), exclusive, reverse);
+    const int64_t outer = product(x.dims, 0, at), n = x.dims[at], inner = product(x.dims, at + 1, x.rank);
+    if (inner == 1) scan_last<Product>(x.as<T>(), y.as<T>(), outer, n, exclusive, reverse);
+    else scan<Product>(x.as<T>(), y.as<T>(), outer, n, inner, exclusive, reverse);
   });
 }
 

@@ -38,6 +38,8 @@ template <class T, class W> void all() {
   check<T, W>({40, 50}, 1);
   check<T, W>({5, 60, 700}, 1);
   check<T, W>({300, 300}, 0);
+  check<T, W>({37, 50}, 1);
+  check<T, W>({1003, 300}, 1);
   check<T, W>({0, 3}, 0);
   check<T, W>({3, 0}, 0);
 }
