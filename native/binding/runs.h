@@ -25,8 +25,7 @@ class Runs {
   Runs& operator=(const Runs&) = delete;
 
   struct Run;
-  // Runs an executor from a step on; `owner` is kept until `done` was called, `run` is null from then on. Throws KernelError where
-  // there can be no thread.
+  // Runs an executor from a step on; `owner` is kept until `done` was called, `run` is null from then on.
   void start(Executor& executor, size_t first, napi_value owner, napi_value done, Run*& run);
   static void cancel(Run& run);
 

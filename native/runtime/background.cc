@@ -19,16 +19,19 @@ constexpr size_t kMaxThreads = 4;
 class Background {
  public:
   void start(Task& task) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     waiting_.push_back(&task);
     if (idle_ < waiting_.size() && threads_ < kMaxThreads) {
       try {
         std::thread([this] { loop(); }).detach();
         threads_++;
-      } catch (const std::system_error& e) {
+      } catch (const std::system_error&) {
+        // Where the system allows no more threads, those that are there take it later, or the caller does it now.
         if (threads_ == 0) {
           waiting_.pop_back();
-          fail(Code::resource_exhausted, "no thread: %s", e.what());
+          lock.unlock();
+          task.run();
+          return;
         }
       }
     }

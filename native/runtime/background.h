@@ -11,7 +11,7 @@ struct Task {
   ~Task() = default;
 };
 
-// Runs a task on another thread, behind those that wait. Throws KernelError(resource_exhausted) where there can be no thread.
+// Runs a task on another thread, behind those that wait; at once on the calling one where the system allows no threads.
 void start_task(Task& task);
 
 // Whether a task was still waiting; it is then forgotten.

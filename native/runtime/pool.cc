@@ -1,16 +1,19 @@
 #include "pool.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "cores.h"
 #include "tensor.h"
 
 #if defined(__linux__)
-#include <sched.h>
+#include <sys/resource.h>
 #endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
@@ -25,26 +28,30 @@ namespace eagre {
 namespace {
 
 int default_threads() {
-  if (const char* text = std::getenv("EAGRE_NUM_THREADS")) {
-    int n = std::atoi(text);
-    if (n >= 1) return n > 256 ? 256 : n;
-  }
+  const char* text = std::getenv("EAGRE_NUM_THREADS");
+  const int asked = text ? threads_asked(text) : 0;
+  return asked > 0 ? asked : usable_cores();
+}
+
+int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// How often the system has taken the processor from the calling thread while it had work; 0 where nobody tells.
+long interruptions() {
 #if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    int n = CPU_COUNT(&set);
-    if (n >= 1) return n > 256 ? 256 : n;
-  }
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
 #endif
-  int n = static_cast<int>(std::thread::hardware_concurrency());
-  return n < 1 ? 1 : n;
+  return 0;
 }
 
 thread_local bool inside_job = false;
 
 // One job at a time, cut into chunks. `ticket_` holds the job's number in its high half and the next chunk in its low half, and
 // a chunk is taken by compare-and-swap, so a thread can only take part in the job whose description it has read. The caller waits
-// for chunks that were taken, never for a worker that has not come: on a busy machine that one may be far away.
+// for chunks that were taken, never for a worker that has not come: on a busy machine that one may be far away. One that loses its
+// processor in the middle of a chunk is waited for; then `contention_` has the caller do without workers for a while.
 class Pool {
  public:
   ~Pool() { stop(); }
@@ -52,14 +59,21 @@ class Pool {
   int count() const { return threads_.load(std::memory_order_relaxed); }
   int resize(int n) {
     stop();
-    threads_.store(n < 1 ? 1 : n > 256 ? 256 : n, std::memory_order_relaxed);
+    if (n == 0) n = usable_cores();
+    threads_.store(n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : n, std::memory_order_relaxed);
     return count();
+  }
+
+  // Whether the next job should be cut among threads. Starts them when there are none yet.
+  bool ready() {
+    if (count() <= 1 || (contention_.wary() && contention_.alone(nanoseconds()))) return false;
+    if (workers_.empty()) start();
+    return !workers_.empty();
   }
 
   uint32_t jobs() const { return static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32); }
 
   void run(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
-    if (workers_.empty()) start();
     const uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
     const int64_t chunks = (n + grain - 1) / grain;
     // Closed while the description changes, so that nobody can take a chunk of a job that is half described.
@@ -84,10 +98,19 @@ class Pool {
  private:
   static constexpr uint64_t kClosed = 0xffffffffu;
   static constexpr int kSpins = 20000, kSpinsAtEnd = 2000;
+  // So often who spins lets others have the processor that wait for it.
+  static constexpr int kYield = 64;
 
+  // Where the system allows no more threads, fewer do.
   void start() {
     stopping_.store(false);
-    for (int i = 1; i < count(); i++) workers_.emplace_back([this] { loop(); });
+    const size_t wanted = static_cast<size_t>(count() - 1);
+    workers_.reserve(wanted);
+    try {
+      while (workers_.size() < wanted) workers_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {
+      threads_.store(static_cast<int>(workers_.size()) + 1, std::memory_order_relaxed);
+    }
   }
   void stop() {
     {
@@ -105,8 +128,9 @@ class Pool {
     for (;;) {
       int spins = 0;
       while (!stopping_.load(std::memory_order_relaxed) && !fresh(seen)) {
-        if (++spins < kSpins) {
-          EAGRE_PAUSE();
+        if (++spins < spins_.load(std::memory_order_relaxed)) {
+          if (spins % kYield == 0) std::this_thread::yield();
+          else EAGRE_PAUSE();
           continue;
         }
         std::unique_lock<std::mutex> lock(mutex_);
@@ -124,16 +148,35 @@ class Pool {
   // free, so the caller sleeps after a while.
   void finish(int64_t chunks) {
     for (int spins = 0; spins < kSpinsAtEnd; spins++) {
-      if (done_.load(std::memory_order_acquire) == chunks) return;
+      if (done_.load(std::memory_order_acquire) == chunks) {
+        contention_.went_well();
+        if (!contention_.tense()) spins_.store(kSpins, std::memory_order_relaxed);
+        return;
+      }
       EAGRE_PAUSE();
     }
-    std::unique_lock<std::mutex> lock(mutex_);
-    sleeping_.store(true, std::memory_order_seq_cst);
-    ended_.wait(lock, [&] { return done_.load(std::memory_order_seq_cst) == chunks; });
-    sleeping_.store(false, std::memory_order_relaxed);
+    const int64_t begin = nanoseconds();
+    interrupted_.store(false, std::memory_order_relaxed);
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      sleeping_.store(true, std::memory_order_seq_cst);
+      ended_.wait(lock, [&] { return done_.load(std::memory_order_seq_cst) == chunks; });
+      sleeping_.store(false, std::memory_order_relaxed);
+    }
+    if (!interrupted_.load(std::memory_order_relaxed)) return;
+    const int64_t end = nanoseconds();
+    contention_.stalled(end, end - begin);
+    spins_.store(kSpinsAtEnd, std::memory_order_relaxed);
   }
 
+  // A worker that is waited for tells whether it had lost its processor since it was last asked.
   void count_done() {
+    if (sleeping_.load(std::memory_order_seq_cst)) {
+      thread_local long before = 0;
+      const long now = interruptions();
+      if (now != before) interrupted_.store(true, std::memory_order_relaxed);
+      before = now;
+    }
     done_.fetch_add(1, std::memory_order_seq_cst);
     if (!sleeping_.load(std::memory_order_seq_cst)) return;
     { std::lock_guard<std::mutex> lock(mutex_); }
@@ -180,7 +223,11 @@ class Pool {
   std::atomic<void*> context_{nullptr};
   std::atomic<int64_t> n_{0}, grain_{1}, chunks_{0};
   std::atomic<int> parked_{0};
-  std::atomic<bool> stopping_{false}, failed_{false}, sleeping_{false};
+  // How long workers spin: for less where others need the processors.
+  std::atomic<int> spins_{kSpins};
+  std::atomic<bool> stopping_{false}, failed_{false}, sleeping_{false}, interrupted_{false};
+  // Of whoever has the pool.
+  Contention contention_;
   KernelError error_{};
 };
 
@@ -223,7 +270,7 @@ void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64
   if (n / grain > (int64_t{1} << 30)) fail(Code::internal, "too many chunks");
   if (n > grain && !inside_job) {
     std::unique_lock<std::mutex> lock(owner(), std::try_to_lock);
-    if (lock.owns_lock() && pool().count() > 1) {
+    if (lock.owns_lock() && pool().ready()) {
       pool().run(n, grain, fn, context);
       return;
     }

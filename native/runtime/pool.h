@@ -5,7 +5,7 @@
 namespace eagre {
 
 int thread_count();
-// At least 1, at most 256; returns what is used now.
+// At least 1, at most 256, or 0 for the processors that this process may use; returns what is used now.
 int set_thread_count(int n);
 // Jobs that were cut among threads since the start, modulo 2^32: tests ask whether an input was large enough.
 uint32_t job_count();

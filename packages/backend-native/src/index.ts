@@ -2,8 +2,12 @@
 import { type Backend, registerBackend } from '@eagre/backend';
 import { type Addon, loadAddon } from './load.ts';
 import { NativeBackend } from './native.ts';
+import { checkInstructionSet, checkSettings } from './settings.ts';
 
+const env = globalThis.process?.env ?? {};
+checkSettings(env);
 const loaded = loadAddon();
+if (loaded.addon !== undefined) checkInstructionSet(env, loaded.addon.isa);
 
 /** The backend, or undefined where no addon could be loaded (`nativeUnavailable` says why). */
 export const nativeBackend: Backend | undefined =

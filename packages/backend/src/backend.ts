@@ -43,7 +43,7 @@ export interface Backend {
    * call. ResourceExhaustedError when there is no memory for the arena.
    */
   prepare(plan: Plan): Executable;
-  /** Threads used by kernels; with an argument, sets it (at least 1) and says what is used now. */
+  /** Threads used by kernels; with an argument, sets it (0 for the processors that this process may use) and says what is used now. */
   threads(count?: number): number;
 }
 

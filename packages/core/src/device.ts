@@ -72,10 +72,10 @@ export function memory(): Record<string, MemoryInfo> {
   return Object.fromEntries(listBackends().map((b) => [b.name, b.allocator.info()]));
 }
 
-/** Threads that CPU kernels use: asks, or sets. */
+/** Threads that CPU kernels use: asks, or sets; 0 stands for the processors that this process may use. */
 export function threads(count?: number): number {
-  if (count !== undefined && (!Number.isInteger(count) || count < 1))
-    throw new InvalidArgumentError(`${String(count)} threads; expected an integer of at least 1`, 'threads');
+  if (count !== undefined && (!Number.isInteger(count) || count < 0))
+    throw new InvalidArgumentError(`${String(count)} threads; expected an integer of at least 0`, 'threads');
   return hostBackend().threads(count);
 }
 

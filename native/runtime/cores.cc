@@ -1,0 +1,100 @@
+#include "cores.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace eagre {
+namespace {
+
+// Empty where there is no such file.
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return file ? text.str() : std::string();
+}
+
+double lesser_limit(double a, double b) { return a == 0 ? b : b == 0 ? a : a < b ? a : b; }
+
+// Version 1 has the two numbers in files of their own; a quota of -1 is none.
+double cores_of_group(const std::string& folder, bool unified) {
+  if (unified) return cores_of_cpu_max(read(folder + "/cpu.max").c_str());
+  return cores_of_cpu_max((read(folder + "/cpu.cfs_quota_us") + " " + read(folder + "/cpu.cfs_period_us")).c_str());
+}
+
+bool names_cpu(const std::string& controllers) {
+  std::istringstream names(controllers);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "cpu") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int threads_asked(const char* text) {
+  if (*text < '0' || *text > '9') return 0;
+  char* end;
+  const long n = std::strtol(text, &end, 10);
+  return *end == 0 && n >= 1 && n <= kMaxThreads ? static_cast<int>(n) : 0;
+}
+
+double cores_of_cpu_max(const char* text) {
+  double quota, period;
+  if (std::sscanf(text, "%lf %lf", &quota, &period) != 2 || !(quota > 0) || !(period > 0)) return 0;
+  return quota / period;
+}
+
+double cores_of_cgroups(const char* membership, const char* mount) {
+  double cores = 0;
+  std::istringstream lines(membership);
+  // hierarchy:controllers:path; version 2 has the hierarchy 0, and no controllers.
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool unified = line.compare(0, first, "0") == 0 && controllers.empty();
+    if (!unified && !names_cpu(controllers)) continue;
+    const std::string root = std::string(mount) + (unified ? "" : "/cpu");
+    // From inside of a container the path is often one outside, which is not there; its own group is then the root.
+    std::string path = line.substr(second + 1);
+    for (;;) {
+      while (!path.empty() && path.back() == '/') path.pop_back();
+      cores = lesser_limit(cores, cores_of_group(root + path, unified));
+      if (path.empty()) break;
+      path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    }
+  }
+  return cores;
+}
+
+int usable_cores() {
+  int n = static_cast<int>(std::thread::hardware_concurrency());
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) n = CPU_COUNT(&set);
+  const double granted = cores_of_cgroups(read("/proc/self/cgroup").c_str(), "/sys/fs/cgroup");
+  // A thread that the grant is not enough for would be stopped in the middle of its work.
+  if (granted > 0 && granted < n) n = static_cast<int>(granted);
+#endif
+  return n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : n;
+}
+
+void Contention::stalled(int64_t now, int64_t waited) {
+  const int64_t pause = waited > kLongest / factor_ ? kLongest : waited * factor_;
+  until_ = now + pause;
+  if (factor_ < kMost) factor_ *= 2;
+  good_ = 0;
+}
+
+}  // namespace eagre

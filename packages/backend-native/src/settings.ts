@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from '@eagre/backend';
+
+const MAX_THREADS = 256;
+const instructionSets = ['baseline', 'avx2', 'avx512'];
+
+/**
+ * Refuses values of `EAGRE_NUM_THREADS` and `EAGRE_ISA` that mean nothing. Unset and empty ones are fine.
+ * @throws InvalidArgumentError which names the permitted values.
+ */
+export function checkSettings(env: Readonly<Record<string, string | undefined>>): void {
+  const threads = env.EAGRE_NUM_THREADS || undefined;
+  if (
+    threads !== undefined &&
+    !(/^\d+$/.test(threads) && Number(threads) >= 1 && Number(threads) <= MAX_THREADS)
+  )
+    throw new InvalidArgumentError(
+      `EAGRE_NUM_THREADS is '${threads}'; it takes a whole number from 1 to ${MAX_THREADS}`,
+    );
+  const isa = env.EAGRE_ISA || undefined;
+  if (isa !== undefined && !instructionSets.includes(isa))
+    throw new InvalidArgumentError(`EAGRE_ISA is '${isa}'; it takes ${instructionSets.join(', ')}`);
+}
+
+/**
+ * Refuses an instruction set that the processor lacks: the addon chose another one.
+ * @throws InvalidArgumentError
+ */
+export function checkInstructionSet(env: Readonly<Record<string, string | undefined>>, chosen: string): void {
+  const isa = env.EAGRE_ISA || undefined;
+  if (isa !== undefined && isa !== chosen)
+    throw new InvalidArgumentError(
+      `EAGRE_ISA is '${isa}', which this processor does not have; the best that it has is ${chosen}`,
+    );
+}
