@@ -8,6 +8,8 @@ export type ErrorCode =
   | 'RESOURCE_EXHAUSTED'
   | 'INTERNAL'
   | 'CANCELLED'
+  | 'PERMISSION_DENIED'
+  | 'UNAVAILABLE'
   | 'DATA_LOSS';
 
 /** Base of every error that Eagre throws on purpose. `op` names the operation it arose in, where there is one. */
@@ -58,10 +60,24 @@ export class UnimplementedError extends EagreError {
   }
 }
 
-/** No memory for an allocation. */
+/** No memory for an allocation, no space on the disk, no more open files. */
 export class ResourceExhaustedError extends EagreError {
   constructor(message: string, op?: string, options?: ErrorOptions) {
     super('RESOURCE_EXHAUSTED', message, op, options);
+  }
+}
+
+/** The system does not permit it: to read or write a file, say. */
+export class PermissionDeniedError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('PERMISSION_DENIED', message, op, options);
+  }
+}
+
+/** Not to be had now, perhaps later: a device that fails, a file that another program holds. */
+export class UnavailableError extends EagreError {
+  constructor(message: string, op?: string, options?: ErrorOptions) {
+    super('UNAVAILABLE', message, op, options);
   }
 }
 
@@ -105,6 +121,10 @@ export function errorFromCode(code: ErrorCode, message: string, op?: string): Ea
       return new DataLossError(message, op);
     case 'CANCELLED':
       return new CancelledError(message, op);
+    case 'PERMISSION_DENIED':
+      return new PermissionDeniedError(message, op);
+    case 'UNAVAILABLE':
+      return new UnavailableError(message, op);
     case 'INTERNAL':
       return new InternalError(message, op);
   }

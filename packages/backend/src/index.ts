@@ -14,3 +14,4 @@ export { PlanRun } from './plan-run.ts';
 export * from './scalar.ts';
 export * from './shape.ts';
 export * from './storage.ts';
+export { fileError, withFileErrors } from './system-error.ts';

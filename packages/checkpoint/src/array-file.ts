@@ -1,6 +1,13 @@
 // Checkpoints in files that hold named arrays: `.safetensors` and `.npz`. Values of variables are under their paths (`model/kernel`), all else
 // under its key; from these names alone the graph of objects is made again.
-import { constant, type DType, InvalidArgumentError, NotFoundError, type TypedArray } from '@eagre/core';
+import {
+  constant,
+  type DType,
+  InvalidArgumentError,
+  NotFoundError,
+  type TypedArray,
+  UnimplementedError,
+} from '@eagre/core';
 import {
   decodeNpz,
   decodeSafetensors,
@@ -14,7 +21,7 @@ import {
 } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import type { Bundle, Values } from './bundle.ts';
-import { attributeKey, splitKey, splitSlotPath, unescapeName } from './names.ts';
+import { attributeKey, DEEP, splitKey, splitSlotPath, unescapeName } from './names.ts';
 
 /** The formats, by the endings of paths. */
 export type ArrayFormat = 'safetensors' | 'npz';
@@ -55,6 +62,12 @@ function encode(path: string, format: ArrayFormat, values: Values): Uint8Array {
     if (value.dtype === 'string') {
       throw new InvalidArgumentError(
         `${path}: ${key} holds strings, which ${format} has no type for; write a checkpoint of TensorFlow, whose path has no ending`,
+        'Checkpoint.write',
+      );
+    }
+    if (key.startsWith(DEEP)) {
+      throw new UnimplementedError(
+        `${path}: an object lies too deep for a name of its path; write a checkpoint of TensorFlow, whose path has no ending`,
         'Checkpoint.write',
       );
     }

@@ -1,8 +1,11 @@
 // Checkpoints as files: tensors under keys.
+
+import { fileError } from '@eagre/backend';
 import {
   constant,
   DataLossError,
   type DType,
+  FailedPreconditionError,
   NotFoundError,
   type Tensor,
   type TypedArray,
@@ -75,36 +78,51 @@ export function openBundle(prefix: string): Bundle {
   };
 }
 
-/** Writes a checkpoint whole or not at all. */
+/** Writes a checkpoint whole or not at all. @throws PermissionDeniedError, ResourceExhaustedError, … for what the file system refuses. */
 export function writeBundle(prefix: string, values: Values, shards = 1): void {
-  const format = arrayFormatOf(prefix, shards);
-  if (format !== undefined) {
-    writeArrayFile(prefix, format, values);
-    return;
-  }
-  const writer = new BundleWriter(prefix, { shards });
+  let writer: BundleWriter | undefined;
   try {
+    const format = arrayFormatOf(prefix, shards);
+    if (format !== undefined) {
+      writeArrayFile(prefix, format, values);
+      return;
+    }
+    writer = new BundleWriter(prefix, { shards });
     for (const [key, value] of values.tensors) writer.add(key, value.dtype, value.shape, contentOf(value));
     if (values.graph !== null) writer.add(OBJECT_GRAPH_KEY, 'string', [], [encoded(values.graph)]);
     writer.finish();
+  } catch (cause) {
+    throw notWritten(prefix, cause);
   } finally {
-    writer.abort();
+    writer?.abort();
   }
 }
 
 /** The same while the program goes on; the tensors must keep their values meanwhile. */
 export async function writeBundleAsync(prefix: string, values: Values, shards = 1): Promise<void> {
-  const format = arrayFormatOf(prefix, shards);
-  if (format !== undefined) return writeArrayFileAsync(prefix, format, values);
-  const writer = new BundleWriter(prefix, { shards });
+  let writer: BundleWriter | undefined;
   try {
+    const format = arrayFormatOf(prefix, shards);
+    if (format !== undefined) {
+      await writeArrayFileAsync(prefix, format, values);
+      return;
+    }
+    writer = new BundleWriter(prefix, { shards });
     for (const [key, value] of values.tensors)
       await writer.addAsync(key, value.dtype, value.shape, contentOf(value));
     if (values.graph !== null) await writer.addAsync(OBJECT_GRAPH_KEY, 'string', [], [encoded(values.graph)]);
     await writer.finishAsync();
+  } catch (cause) {
+    throw notWritten(prefix, cause);
   } finally {
-    writer.abort();
+    writer?.abort();
   }
+}
+
+function notWritten(prefix: string, cause: unknown): unknown {
+  if (cause instanceof FormatError)
+    return new FailedPreconditionError(cause.message, 'Checkpoint.write', { cause });
+  return fileError(cause, prefix, 'Checkpoint.write');
 }
 
 function encoded(graph: tensorflow.TrackableObjectGraph): Uint8Array {
@@ -143,6 +161,6 @@ function translated<T>(prefix: string, fn: () => T): T {
         { cause },
       );
     }
-    throw cause;
+    throw fileError(cause, prefix, 'restore');
   }
 }

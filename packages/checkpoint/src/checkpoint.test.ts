@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +11,16 @@ import {
   Module,
   NotFoundError,
   ones,
+  PermissionDeniedError,
+  ResourceExhaustedError,
   random,
+  UnimplementedError,
   Variable,
   zeros,
 } from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { openBundle } from './bundle.ts';
 import {
   Checkpoint,
   CheckpointOptions,
@@ -385,4 +390,54 @@ describe('async', () => {
     new Checkpoint(two).read(path).assertConsumed();
     expect(Object.values(two).map((v) => v.item())).toEqual([1, 2, 3, 4, 5]);
   });
+});
+
+test('a chain of very many modules is saved and restored in linear time', { timeout: 120_000 }, () => {
+  class Link extends Module {
+    declare next?: Link;
+    readonly v: Variable;
+    constructor(value: number) {
+      super();
+      this.v = new Variable(value);
+    }
+  }
+  const chain = (length: number, value: (i: number) => number): Link => {
+    let first = new Link(value(length - 1));
+    for (let i = length - 2; i >= 0; i--) first = Object.assign(new Link(value(i)), { next: first });
+    return first;
+  };
+  const length = 100_000;
+  const one = chain(length, (i) => i);
+  expect(one.variables).toHaveLength(length);
+  expect(one.submodules).toHaveLength(length - 1);
+  const path = new Checkpoint({ chain: one }).write(join(folder, 'chain'));
+  const two = chain(length, () => -1);
+  new Checkpoint({ chain: two }).read(path).assertConsumed();
+  expect(two.variables.every((v, i) => v.item() === i)).toBe(true);
+  // Names as TensorFlow's, as far as they are of use.
+  expect(openBundle(path).has('chain/next/next/v/.ATTRIBUTES/VARIABLE_VALUE')).toBe(true);
+  expect(() => new Checkpoint({ chain: one }).write(join(folder, 'chain.npz'))).toThrow(UnimplementedError);
+});
+
+test('what the file system refuses names the file and what to do', async () => {
+  const checkpoint = new Checkpoint({ v: new Variable(1) });
+  const fs = process.getBuiltinModule('node:fs');
+  for (const [code, error, text] of [
+    ['ENOSPC', ResourceExhaustedError, /no space is left on the device: free some/],
+    ['EACCES', PermissionDeniedError, /permission denied: change the rights/],
+  ] as const) {
+    const refuse = (): never => {
+      throw Object.assign(new Error(code), { code, syscall: 'open' });
+    };
+    const spy = vi.spyOn(fs, 'openSync').mockImplementation(refuse);
+    try {
+      expect(() => checkpoint.write(join(folder, 'refused'))).toThrow(error);
+      expect(() => checkpoint.write(join(folder, 'refused'))).toThrow(/refused/);
+      await expect(checkpoint.writeAsync(join(folder, 'refused'))).rejects.toThrow(text);
+    } finally {
+      spy.mockRestore();
+    }
+  }
+  execFileSync('mkfifo', [join(folder, 'pipe.npz')]);
+  expect(() => checkpoint.write(join(folder, 'pipe.npz'))).toThrow(FailedPreconditionError);
 });

@@ -229,3 +229,24 @@ describe('the state file', () => {
     expect(seen).toEqual([1, 2, 3].map((n) => join(folder, `ckpt-${n}`)));
   });
 });
+
+test('a state file that names files elsewhere has nothing deleted there', () => {
+  const folder = newFolder();
+  const elsewhere = join(folder, 'elsewhere');
+  const directory = join(folder, 'managed');
+  const checkpoint = new Checkpoint({ v: new Variable(1) });
+  const kept = [checkpoint.write(join(elsewhere, 'a')), checkpoint.write(join(folder, 'b'))];
+  const own = checkpoint.write(join(directory, 'ckpt-1'));
+  const listed = [kept[0], '../b', '..', 'ckpt-1'].map(
+    (path) => `all_model_checkpoint_paths: "${path}"\nall_model_checkpoint_timestamps: 1000000.0\n`,
+  );
+  writeFileSync(
+    join(directory, 'checkpoint'),
+    `model_checkpoint_path: "ckpt-1"\n${listed.join('')}last_preserved_timestamp: 1.0\n`,
+  );
+  const manager = new CheckpointManager(checkpoint, directory, { maxToKeep: 1 });
+  expect(manager.checkpoints).toEqual([own]);
+  manager.save({ checkpointNumber: 7 });
+  for (const path of kept) expect(existsSync(`${path}.index`)).toBe(true);
+  expect(existsSync(`${own}.index`)).toBe(false);
+});

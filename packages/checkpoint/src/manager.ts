@@ -131,6 +131,12 @@ export class CheckpointManager {
     const state = getCheckpointState(directory);
     const now = this.#clock();
     this.#latest = state?.modelCheckpointPath || null;
+    // Others are not this manager's to delete, whoever wrote the state file.
+    const { relative, isAbsolute, resolve, sep } = nodeBuiltin('node:path');
+    const isInside = (path: string): boolean => {
+      const way = relative(resolve(directory), resolve(path));
+      return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+    };
     // A new folder: the first checkpoint counts as kept a moment ago.
     this.#lastPreserved = state?.lastPreservedTimestamp || now - 1;
     if (this.#lastPreserved > now) {
@@ -142,7 +148,7 @@ export class CheckpointManager {
     const times = state?.allModelCheckpointTimestamps ?? [];
     (state?.allModelCheckpointPaths ?? []).forEach((path, i) => {
       const time = Math.min(times.length > 0 ? (times[i] ?? 0) : this.#lastPreserved, now);
-      if (time > this.#lastPreserved) this.#managed.set(path, time);
+      if (time > this.#lastPreserved && isInside(path)) this.#managed.set(path, time);
     });
   }
 

@@ -1,6 +1,8 @@
 // The names under which a checkpoint keeps values: `model/kernel/.ATTRIBUTES/VARIABLE_VALUE`.
 
 const ATTRIBUTES = '/.ATTRIBUTES/';
+/** What the path of an object begins with that lies too deep for a path of names. No escaped name is like it. */
+export const DEEP = '.DEEP/';
 const SLOT = '/.OPTIMIZER_SLOT/';
 
 /** A name as one part of a key: dots are doubled, then slashes become `.S`. */

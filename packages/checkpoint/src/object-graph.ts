@@ -1,15 +1,32 @@
 // The objects below a root as a checkpoint describes them: nodes with names between them, and values with keys.
 import { type TrackableAttribute, Variable } from '@eagre/core';
 import type { tensorflow } from '@eagre/formats';
-import { attributeKey, pathOf, slotPath } from './names.ts';
+import { attributeKey, DEEP, pathOf, slotPath } from './names.ts';
 import { type View, viewOf } from './view.ts';
 
 /** An object with its view, at its place in the graph. */
-export interface Seen {
+export class Seen {
   readonly object: object;
   readonly view: View;
-  /** The names on the shortest way from the root. */
-  readonly names: readonly string[];
+  /** How many names lead to it from the root. */
+  readonly depth: number;
+  readonly #from: Seen | null;
+  readonly #name: string;
+
+  constructor(object: object, view: View, from: Seen | null = null, name: string = '') {
+    this.object = object;
+    this.view = view;
+    this.depth = from === null ? 0 : from.depth + 1;
+    this.#from = from;
+    this.#name = name;
+  }
+
+  /** The names on the shortest way from the root. Made when they are asked for: ways may be long, and objects many. */
+  get names(): readonly string[] {
+    const names: string[] = [];
+    for (let at: Seen = this; at.#from !== null; at = at.#from) names.push(at.#name);
+    return names.reverse();
+  }
 }
 
 /** A value to be saved. */
@@ -30,16 +47,19 @@ export type Look = (object: object) => View;
 /** The objects that can be reached from a root, nearest first: the numbers of nodes are the places in this list. */
 export function walk(root: object, look: Look = viewOf): Seen[] {
   const seen = new Set<object>([root]);
-  const list: Seen[] = [{ object: root, view: look(root), names: [] }];
-  for (const { view, names } of list) {
-    for (const [name, object] of view.children) {
+  const list: Seen[] = [new Seen(root, look(root))];
+  for (const from of list) {
+    for (const [name, object] of from.view.children) {
       if (seen.has(object)) continue;
       seen.add(object);
-      list.push({ object, view: look(object), names: [...names, name] });
+      list.push(new Seen(object, look(object), from, name));
     }
   }
   return list;
 }
+
+// Of a chain of modules, say, a hundred thousand long.
+const DEEPEST_PATH = 400;
 
 /** What is to be written for everything that can be reached from a root. */
 export function describe(root: object, look: Look = viewOf): ObjectGraph {
@@ -47,8 +67,14 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
   const ids = new Map(all.map(({ object }, id) => [object, id]));
   const entries: Entry[] = [];
   type Node = { -readonly [K in keyof tensorflow.TrackableObject]: tensorflow.TrackableObject[K] };
-  const attributesOf = (object: object, view: View, path: string): Node => {
+  const pathTo = (id: number): string => {
+    const seen = all[id] as Seen;
+    // Keys as long as the way would be quadratic. Restorations go by the graph, which tells each key.
+    return seen.depth > DEEPEST_PATH ? `${DEEP}${id}` : pathOf(seen.names);
+  };
+  const attributesOf = (object: object, view: View, pathOfIt: () => string): Node => {
     if (view.attributes.size === 0) return {};
+    const path = pathOfIt();
     const attributes = [...view.attributes].map(([name, attribute]) => {
       const key = attributeKey(path, name);
       entries.push({ key, attribute });
@@ -57,8 +83,8 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
     });
     return { attributes, has_checkpoint_values: { value: true } };
   };
-  const nodes = all.map(({ object, view, names }): Node => {
-    const node = attributesOf(object, view, pathOf(names));
+  const nodes = all.map(({ object, view }, at): Node => {
+    const node = attributesOf(object, view, () => pathTo(at));
     if (view.children.length > 0) {
       node.children = view.children.map(([local_name, child]) => ({
         node_id: ids.get(child) as number,
@@ -67,7 +93,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
     }
     return node;
   });
-  all.forEach(({ view, names: optimizer }, id) => {
+  all.forEach(({ view }, id) => {
     const rows = [];
     for (const { variable, name, slot } of view.slots) {
       const original = ids.get(variable);
@@ -75,7 +101,7 @@ export function describe(root: object, look: Look = viewOf): ObjectGraph {
       if (original === undefined) continue;
       let slotId = ids.get(slot);
       if (slotId === undefined) {
-        const path = slotPath(pathOf((all[original] as Seen).names), pathOf(optimizer), name);
+        const path = (): string => slotPath(pathTo(original), pathTo(id), name);
         slotId = nodes.push(attributesOf(slot, viewOf(slot), path)) - 1;
         ids.set(slot, slotId);
       }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
 import { isPlain, lifted, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { type Look, nodeNames, type Seen, walk } from './object-graph.ts';
+import { type Look, nodeNames, Seen, walk } from './object-graph.ts';
 import type { Source } from './source.ts';
 import { isCollection, type View } from './view.ts';
 
@@ -162,11 +162,11 @@ export abstract class Restoration {
     if (!slots) return all;
     const objects = new Set(all.map((s) => s.object));
     const more: Seen[] = [];
-    for (const { view, names } of all) {
-      for (const { variable, slot, name } of view.slots) {
+    for (const seen of all) {
+      for (const { variable, slot, name } of seen.view.slots) {
         if (!objects.has(variable) || objects.has(slot)) continue;
         objects.add(slot);
-        more.push({ object: slot, view: this.look(slot), names: [...names, name] });
+        more.push(new Seen(slot, this.look(slot), seen, name));
       }
     }
     return [...all, ...more];

@@ -105,7 +105,7 @@ export function deleteAbandoned(prefix: string): void {
   const start = `.${basename(prefix)}-`;
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(start)) continue;
-    if (!/^\d+\.(index|data-\d{5}-of-\d{5})\.\w+\.tmp$/.test(name.slice(start.length))) continue;
+    if (!/^\d+\.(index|data-\d{5}-of-\d{5})\.[\w-]+\.tmp$/.test(name.slice(start.length))) continue;
     const file = join(folder, name);
     const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
     if (Date.now() - mtimeMs > ABANDONED_MS) rmSync(file, { force: true });

@@ -1,4 +1,5 @@
 import { program } from './program.ts';
+import { plainLines } from './table.ts';
 
 /**
  * Runs the command `eagre` with its arguments. Errors are one line on standard error, with the whole of them under `EAGRE_DEBUG`.
@@ -17,7 +18,7 @@ export async function run(args: readonly string[], version: string): Promise<num
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     process.stderr.write(
-      `eagre: ${process.env['EAGRE_DEBUG'] && error instanceof Error ? error.stack : text}\n`,
+      `eagre: ${plainLines((process.env['EAGRE_DEBUG'] && error instanceof Error && error.stack) || text)}\n`,
     );
     return 1;
   }

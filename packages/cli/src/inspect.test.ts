@@ -199,6 +199,27 @@ test('tables line up, and hold nothing that a terminal would obey', () => {
 });
 
 describe('the process', () => {
+  test('prints names of any kind so that no terminal obeys them', async () => {
+    const name = 'w\u001b]0;x\u0007\u009b31m\n';
+    const path = file('evil.safetensors', encodeSafetensors({ [name]: array }, { '\u009b': '\u001b[2J' }));
+    let text = '';
+    const out = vi.spyOn(process.stdout, 'write').mockImplementation((part) => Boolean((text += part)));
+    const err = vi.spyOn(process.stderr, 'write').mockImplementation((part) => Boolean((text += part)));
+    try {
+      expect(await runCommand(['inspect', path], '1')).toBe(0);
+      expect(await runCommand(['inspect', '--json', path], '1')).toBe(0);
+      expect(JSON.parse(text.slice(text.indexOf('{\n'))).items[0].name).toBe(name);
+      expect(await runCommand(['inspect', join(folder, 'a\u001b[31m\u009b')], '1')).toBe(1);
+      expect(await runCommand(['inspect', file('\u001b[2Jbad.npz', 'x')], '1')).toBe(1);
+    } finally {
+      out.mockRestore();
+      err.mockRestore();
+    }
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(text).toContain('a\\u001b[31m\\u009b');
+  });
+
   test('ends quietly when nobody reads its output', async () => {
     const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
     const before = process.stdout.listeners('error');

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { bytesText, table } from './table.ts';
+import { bytesText, plainLines, table } from './table.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -44,7 +44,9 @@ export function program(version: string, out: Output): Command {
     .action(async (path: string, options: { json?: true }) => {
       const { contentsText, inspect } = await import('./inspect.ts');
       const contents = await inspect(path);
-      out.write(`${options.json ? JSON.stringify(contents, undefined, 2) : contentsText(contents)}\n`);
+      out.write(
+        `${options.json ? plainLines(JSON.stringify(contents, undefined, 2)) : contentsText(contents)}\n`,
+      );
     });
   const datasets = command.command('datasets').description('data sets that can be downloaded');
   datasets

@@ -26,6 +26,11 @@ export function plain(text: string): string {
   );
 }
 
+/** The same for a text of several lines. In JSON the escapes mean the same signs. */
+export function plainLines(text: string): string {
+  return text.split('\n').map(plain).join('\n');
+}
+
 const signs = new Intl.Segmenter();
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60]|\p{Emoji_Presentation}/u;

@@ -11,8 +11,10 @@ export {
   type MemoryInfo,
   NotFoundError,
   OutOfRangeError,
+  PermissionDeniedError,
   ResourceExhaustedError,
   type TypedArray,
+  UnavailableError,
   UnimplementedError,
 } from '@eagre/backend';
 export * as bitwise from './bitwise.ts';

@@ -126,25 +126,29 @@ function leaves<L extends 'variables' | 'submodules'>(
   const inside = (object: object): void => {
     for (const [, value] of sorted(Object.entries(object))) visit(value);
   };
-  const walk = (module: Module): void => {
-    modules = [];
-    inside(module);
-    for (const inner of modules) {
-      if (getterOf(inner, list) === getterOf(Module.prototype, list)) walk(inner);
-      else if (!asked.has(inner)) {
-        const own: readonly T[] = inner[list];
-        for (const item of own) {
-          if (seen.has(item)) continue;
-          seen.add(item);
-          found.push(item);
-        }
-      }
+  const ask = (module: Module): void => {
+    const own: readonly T[] = module[list];
+    for (const item of own) {
+      if (seen.has(item)) continue;
+      seen.add(item);
+      found.push(item);
+    }
+  };
+  // A list and no recursion: chains of modules may be longer than the stack.
+  const walk = (): void => {
+    const waiting = [root];
+    for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
+      if (module === root || getterOf(module, list) === getterOf(Module.prototype, list)) {
+        modules = [];
+        inside(module);
+        for (let i = modules.length - 1; i >= 0; i--) waiting.push(modules[i] as Module);
+      } else if (!asked.has(module)) ask(module);
     }
   };
   const outermost = !asked.has(root);
   asked.add(root);
   try {
-    walk(root);
+    walk();
   } finally {
     if (outermost) asked.delete(root);
   }

@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { constant, InvalidArgumentError, ResourceExhaustedError } from '@eagre/core';
+import { constant, EagreError, InvalidArgumentError, ResourceExhaustedError } from '@eagre/core';
 import { expect, it } from 'vitest';
 import { Dataset, FixedLenFeature, parseExample, TextLineDataset } from './index.ts';
 
@@ -36,4 +36,24 @@ it.each([
 it('nothing is repeated at once, however often', () => {
   expect([...Dataset.range(0).repeat(2 ** 31)]).toEqual([]);
   expect([...Dataset.range(1).repeat(3)]).toHaveLength(3);
+});
+
+it('elements that hold themselves are refused', () => {
+  const list: unknown[] = [];
+  list.push(list);
+  const tuple: unknown[] = [1, 'x'];
+  tuple.push(tuple);
+  const object: Record<string, unknown> = { a: 1 };
+  object['self'] = object;
+  const deep: unknown[] = [[[1]]];
+  let inner = deep;
+  for (let i = 0; i < 100_000; i++) inner.push((inner = []));
+  for (const bad of [list, tuple, object, deep])
+    for (const make of [
+      () => Dataset.fromTensors(bad as never),
+      () => Dataset.fromTensorSlices(bad as never),
+      () => [...Dataset.range(1).map(() => bad as never, { runEagerly: true })],
+      () => [...Dataset.fromGenerator(() => [bad] as never)],
+    ])
+      expect(make).toThrow(EagreError);
 });

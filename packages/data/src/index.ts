@@ -20,6 +20,15 @@ export {
 } from './examples/make-batched-features-dataset.ts';
 export { parseExample, parseSingleExample, type Serialized } from './examples/parse-example.ts';
 export {
+  readIdxFile,
+  readNpyFile,
+  readNpzFile,
+  readSafetensorsFile,
+  writeNpyFile,
+  writeNpzFile,
+  writeSafetensorsFile,
+} from './files/array-files.ts';
+export {
   type CsvColumn,
   CsvDataset,
   type CsvDType,
@@ -28,7 +37,7 @@ export {
 } from './files/csv-dataset.ts';
 export type { CsvFormat } from './files/csv-records.ts';
 export type { FileBatchOptions } from './files/file-batches.ts';
-export type { Compression, FileOptions } from './files/file-bytes.ts';
+export type { Compression, FileOptions, TFRecordOptions } from './files/file-bytes.ts';
 export {
   FixedLengthRecordDataset,
   type FixedLengthRecordOptions,
@@ -39,6 +48,7 @@ export type { FileNames } from './files/files-node.ts';
 export { JsonLinesDataset, type JsonLinesOptions } from './files/json-lines.ts';
 export type { ListFilesOptions } from './files/list-files.ts';
 export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './files/make-csv-dataset.ts';
+export { TFRecordWriter } from './files/record-writer.ts';
 export { type RecordOptions, type StandardSchema, validated, validatedAsync } from './files/schema.ts';
 export type { FolderOptions } from './folders/folder-files.ts';
 export { FolderDataset } from './folders/folder-node.ts';

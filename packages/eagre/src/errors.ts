@@ -9,6 +9,8 @@ export {
   InvalidArgumentError,
   NotFoundError,
   OutOfRangeError,
+  PermissionDeniedError,
   ResourceExhaustedError,
+  UnavailableError,
   UnimplementedError,
 } from '@eagre/core';

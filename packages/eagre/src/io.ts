@@ -6,7 +6,15 @@ export {
   FixedLenSequenceFeature,
   parseExample,
   parseSingleExample,
+  readIdxFile,
+  readNpyFile,
+  readNpzFile,
+  readSafetensorsFile,
+  TFRecordWriter,
   VarLenFeature,
+  writeNpyFile,
+  writeNpzFile,
+  writeSafetensorsFile,
 } from '@eagre/data';
 export {
   decodeExample,
@@ -15,12 +23,4 @@ export {
   type FeatureInputs,
   type FeatureValue,
   type NDArray,
-  RecordFileWriter as TFRecordWriter,
-  readIdxFile,
-  readNpyFile,
-  readNpzFile,
-  readSafetensorsFile,
-  writeNpyFile,
-  writeNpzFile,
-  writeSafetensorsFile,
 } from '@eagre/formats';

@@ -1,3 +1,5 @@
+import { crc32 } from './crc32.ts';
+import { errorsFor } from './errors.ts';
 import { nodeBuiltin } from './node.ts';
 
 /**
@@ -8,7 +10,7 @@ import { nodeBuiltin } from './node.ts';
  */
 export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
   const { open, rename, rm } = nodeBuiltin('node:fs').promises;
-  const temporary = temporaryFor(path);
+  const temporary = begin(path);
   try {
     const file = await open(temporary, 'wx');
     try {
@@ -28,7 +30,7 @@ export async function writeFileAtomic(path: string, data: Uint8Array | string): 
 /** {@link writeFileAtomic}, synchronously. */
 export function writeFileAtomicSync(path: string, data: Uint8Array | string): void {
   const fs = nodeBuiltin('node:fs');
-  const temporary = temporaryFor(path);
+  const temporary = begin(path);
   try {
     fs.writeFileSync(temporary, data, { flag: 'wx', flush: true });
     fs.renameSync(temporary, path);
@@ -39,11 +41,79 @@ export function writeFileAtomicSync(path: string, data: Uint8Array | string): vo
   syncFolder(path);
 }
 
+/** The temporary file for a new content of `path`, after what others have left was deleted. */
+function begin(path: string): string {
+  refuseSpecial(path);
+  deleteLeftovers(nodeBuiltin('node:path').dirname(path));
+  return temporaryFor(path);
+}
+
+/** @throws FormatError for a pipe, a device or a folder: a rename would put a file in its place. */
+export function refuseSpecial(path: string): void {
+  const found = nodeBuiltin('node:fs').statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile())
+    throw errorsFor('file', path)('the target', 'a regular file or none', 'a folder, a pipe or a device');
+}
+
 /** A name for a file that is to be renamed to `path`: hidden, of the same folder, and like no other. */
 export function temporaryFor(path: string): string {
   const { basename, dirname, join } = nodeBuiltin('node:path');
-  const unique = `${process.pid.toString(36)}${Math.random().toString(36).slice(2)}`;
-  return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
+  return join(dirname(path), `.${basename(path)}.${ownMark()}.tmp`);
+}
+
+let machine: string | undefined;
+
+/** Tells this machine from others that share a file system, and containers with process numbers of their own from each other. */
+function machineMark(): string {
+  if (machine === undefined) {
+    let space = '';
+    try {
+      space = nodeBuiltin('node:fs').readlinkSync('/proc/self/ns/pid');
+    } catch {
+      // Not Linux.
+    }
+    const name = new TextEncoder().encode(`${nodeBuiltin('node:os').hostname()} ${space}`);
+    machine = crc32(name).toString(36);
+  }
+  return machine;
+}
+
+/** A part of a name that is like no other, and tells which process it belongs to. */
+export function ownMark(): string {
+  return `${machineMark()}-${process.pid.toString(36)}-${Math.random().toString(36).slice(2)}`;
+}
+
+/** Whether a part of a name was made by {@link ownMark} in a process of this machine that has ended. */
+export function isLeftover(mark: string): boolean {
+  const [, where, pid] = /^([0-9a-z]+)-([0-9a-z]+)-[0-9a-z]+$/.exec(mark) ?? [];
+  if (where !== machineMark() || pid === undefined) return false;
+  try {
+    process.kill(Number.parseInt(pid, 36), 0);
+    return false;
+  } catch (error) {
+    // Another user's process may not be asked, but is there.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** Deletes the temporary files in a folder of processes that were killed while they wrote. */
+export function deleteLeftovers(folder: string): void {
+  const fs = nodeBuiltin('node:fs');
+  let names: string[] = [];
+  try {
+    names = fs.readdirSync(folder);
+  } catch {
+    // Whoever writes there is told.
+  }
+  for (const name of names) {
+    const mark = /^\..+\.([0-9a-z]+-[0-9a-z]+-[0-9a-z]+)\.tmp$/.exec(name)?.[1];
+    if (mark === undefined || !isLeftover(mark)) continue;
+    try {
+      fs.rmSync(nodeBuiltin('node:path').join(folder, name), { force: true });
+    } catch {
+      // Somebody else's: it stays.
+    }
+  }
 }
 
 /** Makes renames into the folder of `path` survive a power cut. */

@@ -1,4 +1,4 @@
-import { syncFolder, temporaryFor } from './atomic.ts';
+import { deleteLeftovers, refuseSpecial, syncFolder, temporaryFor } from './atomic.ts';
 import { type BundleEntry, encodeIndex, indexPath, shardPath } from './bundle-index.ts';
 import { encodeBundleStrings } from './bundle-strings.ts';
 import { crc32c, maskCrc } from './crc32c.ts';
@@ -66,6 +66,8 @@ export class BundleWriter {
     const fs = nodeBuiltin('node:fs');
     // Of the file: a prefix may end in a slash.
     makeFolders(nodeBuiltin('node:path').dirname(indexPath(prefix)));
+    refuseSpecial(indexPath(prefix));
+    deleteLeftovers(nodeBuiltin('node:path').dirname(indexPath(prefix)));
     const shards: Shard[] = [];
     this.#shards = shards;
     try {

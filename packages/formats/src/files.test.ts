@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
+import { ownMark, writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
 import { FormatError } from './errors.ts';
 import {
   readFileBytes,
@@ -26,6 +27,42 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eagre-formats-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('what killed processes have left', () => {
+  it('is deleted at the next write, and nothing else is', async () => {
+    const dead = spawnSync(process.execPath, ['-e', '']).pid.toString(36);
+    const [machine, own] = ownMark().split('-') as [string, string];
+    const left = [`.x.npz.${machine}-${dead}-abc.tmp`, `.other.safetensors.${machine}-${dead}-1.tmp`];
+    const kept = [
+      `.x.npz.${machine}-${own}-abc.tmp`,
+      `.x.npz.elsewhere-${dead}-abc.tmp`,
+      `.x.npz.${machine}-1-abc.tmp`,
+      `x.npz.${machine}-${dead}-abc.tmp`,
+      `.x.npz.${machine}-${dead}-abc`,
+      '.x.tmp',
+    ];
+    for (const write of [
+      writeFileAtomic,
+      async (path: string, data: string) => writeFileAtomicSync(path, data),
+    ]) {
+      for (const name of [...left, ...kept]) writeFileSync(join(folder, name), '');
+      await write(join(folder, 'y'), 'new');
+      expect(readdirSync(folder).sort()).toEqual([...kept, 'y'].sort());
+    }
+  });
+
+  it('a pipe is not replaced by a file', async () => {
+    const path = join(folder, 'pipe.npz');
+    execFileSync('mkfifo', [path]);
+    await expect(writeFileAtomic(path, 'x')).rejects.toThrow(FormatError);
+    expect(() => writeFileAtomicSync(path, 'x')).toThrow(
+      /expected a regular file or none, got a folder, a pipe/,
+    );
+    expect(() => writeFileAtomicSync(folder, 'x')).toThrow(FormatError);
+    expect(statSync(path).isFIFO()).toBe(true);
+    expect(readdirSync(folder)).toEqual(['pipe.npz']);
+  });
+});
 
 describe('writeFileAtomic', () => {
   const writers = {

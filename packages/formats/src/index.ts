@@ -89,6 +89,7 @@ export {
   writeRecord,
 } from './tfrecord.ts';
 export {
+  defaultMaxRecordBytes,
   type RecordCompression,
   type RecordFileOptions,
   RecordFileReader,

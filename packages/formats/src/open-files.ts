@@ -55,6 +55,15 @@ export class OpenFiles {
     }
   }
 
+  /** Closes those that nobody reads, at once. */
+  close(): void {
+    for (const entry of this.#files.values()) {
+      if (entry.users > 0) continue;
+      idle.delete(entry);
+      entry.close();
+    }
+  }
+
   #take(path: string): OpenFile {
     let entry = this.#files.get(path);
     if (entry === undefined) {

@@ -11,6 +11,13 @@ const COMPRESSIONS: readonly string[] = ['', 'GZIP', 'ZLIB'] satisfies RecordCom
 const DEFAULT_BUFFER_BYTES = 256 * 1024;
 // One compressed byte may become a thousand at once.
 const MOST_COMPRESSED_BYTES = 16 * 1024;
+// What is around the payload of a record: its length, and two checksums.
+const FRAME_BYTES = 16;
+
+/** The most bytes of a record unless told: 2 GiB, and 256 MiB where a few compressed bytes may stand for them. */
+export function defaultMaxRecordBytes(compression: RecordCompression): number {
+  return compression === '' ? 2 ** 31 - 1 : 2 ** 28;
+}
 
 /** Options of {@link RecordFileReader}. */
 export interface RecordFileOptions {
@@ -18,7 +25,7 @@ export interface RecordFileOptions {
   readonly compression?: RecordCompression | undefined;
   /** How many bytes are read from the file at once. Default: 256 KiB. */
   readonly bufferSize?: number | undefined;
-  /** Longer records are refused. Default: 2 GiB. */
+  /** Longer records are refused. Default: {@link defaultMaxRecordBytes}. */
   readonly maxRecordBytes?: number | undefined;
 }
 
@@ -33,7 +40,7 @@ export class RecordFileReader implements Iterable<Uint8Array>, AsyncIterable<Uin
   readonly path: string;
   readonly #compression: RecordCompression;
   readonly #bufferSize: number;
-  readonly #maxRecordBytes: number | undefined;
+  readonly #maxRecordBytes: number;
 
   /** @throws FormatError for a compression or sizes that make no sense. */
   constructor(path: string, options: RecordFileOptions = {}) {
@@ -41,8 +48,8 @@ export class RecordFileReader implements Iterable<Uint8Array>, AsyncIterable<Uin
     this.#compression = checkCompression(options.compression, path);
     const size = checkSize('bufferSize', options.bufferSize ?? DEFAULT_BUFFER_BYTES, path);
     this.#bufferSize = this.#compression === '' ? size : Math.min(size, MOST_COMPRESSED_BYTES);
-    this.#maxRecordBytes =
-      options.maxRecordBytes && checkSize('maxRecordBytes', options.maxRecordBytes, path);
+    const most = options.maxRecordBytes ?? defaultMaxRecordBytes(this.#compression);
+    this.#maxRecordBytes = checkSize('maxRecordBytes', most, path);
   }
 
   *[Symbol.iterator](): Generator<Uint8Array, void, undefined> {
@@ -126,13 +133,28 @@ export interface RecordFileWriterOptions {
   readonly append?: boolean | undefined;
 }
 
-/** Writes a TFRecord file. What is written is on its way to the file after `flush` or `close`. Node only. */
+/** Bytes that are on their way to the file, which has taken some of them. */
+interface Waiting {
+  readonly bytes: Uint8Array;
+  /** Where in the file they begin. */
+  readonly start: number;
+  taken: number;
+}
+
+/**
+ * Writes a TFRecord file. What is written is on its way to the file after `flush` or `close`. Where the file takes no more, as on a full disk,
+ * methods throw Node's system error and nothing is lost: the next call goes on with what waits, in the middle of a record if need be. A record
+ * that `write` threw for is not in the file, unless it is compressed. `close` leaves whole records only. Node only.
+ */
 export class RecordFileWriter {
   readonly path: string;
   readonly #buffer: Uint8Array;
   readonly #deflater: Deflater | undefined;
   #used = 0;
   #file: number | undefined;
+  /** The length of the file; undefined for what has none, such as a pipe. */
+  #end: number | undefined;
+  #waiting: Waiting | undefined;
 
   /** @throws FormatError for a compression or a size that makes no sense; Node's system error when there can be no such file. */
   constructor(path: string, options: RecordFileWriterOptions = {}) {
@@ -141,16 +163,24 @@ export class RecordFileWriter {
     if (options.append && compression === 'ZLIB')
       throw errorsFor('TFRecord', path)("append with compression 'ZLIB'", "'GZIP', which can go on, or none");
     this.#buffer = new Uint8Array(checkSize('bufferSize', options.bufferSize ?? DEFAULT_BUFFER_BYTES, path));
-    this.#file = nodeBuiltin('node:fs').openSync(path, options.append ? 'a' : 'w');
+    const fs = nodeBuiltin('node:fs');
+    this.#file = fs.openSync(path, options.append ? 'a' : 'w');
+    const found = fs.fstatSync(this.#file);
+    if (found.isFile()) this.#end = found.size;
     if (compression !== '') {
       this.#deflater = new Deflater(compression);
-      this.#out(this.#deflater.header);
+      try {
+        this.#out(this.#deflater.header);
+      } catch (error) {
+        fs.closeSync(this.#file);
+        throw error;
+      }
     }
   }
 
   /** Adds a record. */
   write(payload: Uint8Array): void {
-    this.#open();
+    this.#goOn();
     const size = recordBytes(payload);
     if (size > this.#buffer.length - this.#used) this.#drain();
     if (size <= this.#buffer.length) {
@@ -159,12 +189,17 @@ export class RecordFileWriter {
     }
     const record = new Uint8Array(size);
     writeRecord(payload, record, 0);
-    this.#emit(record);
+    try {
+      this.#emit(record);
+    } catch (error) {
+      if (this.#deflater === undefined) this.#cutBack();
+      throw error;
+    }
   }
 
   /** Hands everything to the operating system, so that whoever reads the file finds it. */
   flush(): void {
-    this.#open();
+    this.#goOn();
     this.#drain();
   }
 
@@ -173,8 +208,11 @@ export class RecordFileWriter {
     if (this.#file === undefined) return;
     const file = this.#file;
     try {
-      this.#drain();
+      this.flush();
       if (this.#deflater !== undefined) this.#out(this.#deflater.end());
+    } catch (error) {
+      if (this.#deflater === undefined) this.#cutBack();
+      throw error;
     } finally {
       this.#file = undefined;
       nodeBuiltin('node:fs').closeSync(file);
@@ -186,9 +224,9 @@ export class RecordFileWriter {
   }
 
   #drain(): void {
-    if (this.#used === 0) return;
-    this.#emit(this.#buffer.subarray(0, this.#used));
+    const bytes = this.#buffer.subarray(0, this.#used);
     this.#used = 0;
+    if (bytes.length > 0) this.#emit(bytes);
   }
 
   #emit(bytes: Uint8Array): void {
@@ -196,8 +234,50 @@ export class RecordFileWriter {
   }
 
   #out(bytes: Uint8Array): void {
+    this.#waiting = { bytes, start: this.#end ?? 0, taken: 0 };
+    try {
+      this.#goOn();
+    } catch (error) {
+      // The buffer is used again.
+      this.#waiting = { ...(this.#waiting as Waiting), bytes: bytes.slice() };
+      throw error;
+    }
+  }
+
+  /** Writes what waits. */
+  #goOn(): void {
+    const file = this.#open();
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
     const fs = nodeBuiltin('node:fs');
-    for (let at = 0; at < bytes.length; ) at += fs.writeSync(this.#open(), bytes, at, bytes.length - at);
+    const { bytes } = waiting;
+    while (waiting.taken < bytes.length) {
+      const written = fs.writeSync(
+        file,
+        bytes,
+        waiting.taken,
+        bytes.length - waiting.taken,
+        this.#end ?? null,
+      );
+      waiting.taken += written;
+      if (this.#end !== undefined) this.#end += written;
+    }
+    this.#waiting = undefined;
+  }
+
+  /** Drops what waits, and of the file what is no whole record. */
+  #cutBack(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined || this.#end === undefined) return;
+    this.#waiting = undefined;
+    const { bytes, start, taken } = waiting;
+    let whole = 0;
+    for (let size = 0; whole + FRAME_BYTES <= taken; whole += size) {
+      size = FRAME_BYTES + Number(new DataView(bytes.buffer, bytes.byteOffset + whole).getBigUint64(0, true));
+      if (whole + size > taken) break;
+    }
+    this.#end = start + whole;
+    nodeBuiltin('node:fs').ftruncateSync(this.#open(), this.#end);
   }
 
   #open(): number {

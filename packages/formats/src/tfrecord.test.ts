@@ -11,11 +11,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { crc32c, maskCrc } from './crc32c.ts';
 import { FormatError } from './errors.ts';
 import { mutate, randomSource } from './mutate.ts';
 import { encodeRecord, RecordParser, readRecords } from './tfrecord.ts';
-import { type RecordCompression, RecordFileReader, RecordFileWriter } from './tfrecord-files.ts';
+import {
+  defaultMaxRecordBytes,
+  type RecordCompression,
+  RecordFileReader,
+  RecordFileWriter,
+} from './tfrecord-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-tfrecord-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -185,6 +191,101 @@ describe.each(compressions)('a file with compression %j', (compression) => {
     expect(() => records.next()).toThrow(FormatError);
     await expect(allLater(reader)).rejects.toThrow(FormatError);
   });
+});
+
+describe('a disk that is full', () => {
+  /** Takes so many bytes and no more, until it gets room; a write may be cut anywhere. */
+  function disk(room: number): { room: number } {
+    const state = { room };
+    const fs = process.getBuiltinModule('node:fs');
+    const { writeSync } = fs;
+    vi.spyOn(fs, 'writeSync').mockImplementation(((
+      file: number,
+      bytes: Uint8Array,
+      at: number,
+      length: number,
+      to: number | null,
+    ) => {
+      const most = Math.min(length, state.room);
+      if (most === 0)
+        throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
+          code: 'ENOSPC',
+          syscall: 'write',
+        });
+      state.room -= most;
+      return writeSync(file, bytes, at, most, to);
+    }) as typeof writeSync);
+    return state;
+  }
+  afterEach(() => void vi.restoreAllMocks());
+  const record = (i: number): Uint8Array => new Uint8Array(10 + ((i * 37) % 90)).fill(i);
+
+  it.each(['', 'GZIP', 'ZLIB'] as const)(
+    'loses nothing that was taken, once there is room: %s',
+    (compression) => {
+      const path = join(folder, `full-${compression}`);
+      for (let room = 20; room < 900; room += 61) {
+        const state = disk(room);
+        const writer = new RecordFileWriter(path, { compression, bufferSize: 128 });
+        const taken: string[] = [];
+        let failures = 0;
+        for (let i = 0; i < 60; i++) {
+          try {
+            writer.write(record(i));
+            taken.push(hex(record(i)));
+          } catch (error) {
+            expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+            if (++failures > 5) state.room = Infinity;
+          }
+        }
+        state.room = Infinity;
+        writer.close();
+        vi.restoreAllMocks();
+        expect(failures).toBeGreaterThan(0);
+        expect(all(new RecordFileReader(path, { compression }))).toEqual(taken);
+      }
+    },
+  );
+
+  it('leaves whole records where there never is room', () => {
+    const path = join(folder, 'full-for-good');
+    for (const append of [false, true]) {
+      for (let room = 0; room < 700; room += 43) {
+        writeFileSync(path, file(text('before')));
+        disk(room);
+        const writer = new RecordFileWriter(path, { bufferSize: 128, append });
+        const taken: string[] = append ? [hex(text('before'))] : [];
+        for (let i = 0; i < 30; i++) {
+          try {
+            // Some are larger than the buffer.
+            const bytes = i % 5 === 4 ? new Uint8Array(300).fill(i) : record(i);
+            writer.write(bytes);
+            taken.push(hex(bytes));
+          } catch {}
+        }
+        expect(() => writer.close()).toThrow('ENOSPC');
+        vi.restoreAllMocks();
+        const there = all(new RecordFileReader(path));
+        expect(there).toEqual(taken.slice(0, there.length));
+        using more = new RecordFileWriter(path, { append: true });
+        more.write(text('after'));
+        more.close();
+        expect(all(new RecordFileReader(path))).toEqual([...there, hex(text('after'))]);
+      }
+    }
+  });
+});
+
+it('a compressed record beyond the limit is refused, before it is in memory', async () => {
+  const path = join(folder, 'record-bomb');
+  const most = defaultMaxRecordBytes('GZIP');
+  const header = file(new Uint8Array(0)).slice(0, 12);
+  new DataView(header.buffer).setBigUint64(0, BigInt(most + 1), true);
+  new DataView(header.buffer).setUint32(8, maskCrc(crc32c(header.subarray(0, 8))), true);
+  writeFileSync(path, gzipSync(Buffer.concat([header, Buffer.alloc(1 << 20)])));
+  const reader = new RecordFileReader(path, { compression: 'GZIP' });
+  expect(() => all(reader)).toThrow(`at most ${most}`);
+  await expect(allLater(reader)).rejects.toThrow(`at most ${most}`);
 });
 
 describe('files', () => {

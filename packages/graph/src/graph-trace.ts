@@ -1,6 +1,6 @@
 // The graphs that run between traceOn and traceExport, for TensorBoard.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { context } from '@eagre/core/internal';
+import { checkOptionNames, context } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import type { Graph } from './graph.ts';
 import { graphDef } from './graph-def.ts';
@@ -82,6 +82,7 @@ export function traceOff(): void {
 export function traceExport(name: string, options: TraceExportOptions = {}): void {
   const what = 'tf.summary.traceExport';
   outsideOfTraces(what);
+  checkOptionNames(options, { step: true }, what);
   if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
   if (collected === null)
     throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() before', what);

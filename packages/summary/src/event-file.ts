@@ -1,4 +1,4 @@
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError, fileError, InvalidArgumentError, withFileErrors } from '@eagre/backend';
 import { checkCount, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
 import { encodeRecord, makeFolders, tensorflow } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
@@ -59,7 +59,7 @@ export class EventFile {
       );
     this.#maxQueue = maxQueue;
     this.#flushMillis = Math.min(flushMillis, LONGEST_TIMER);
-    [this.path, this.#fd] = create(logdir, filenameSuffix);
+    [this.path, this.#fd] = withFileErrors(logdir, what, () => create(logdir, filenameSuffix));
     dropped.register(this, this.#fd, this);
     this.append(
       tensorflow.Event.encode({
@@ -97,6 +97,8 @@ export class EventFile {
     let written = 0;
     try {
       while (written < this.#end) written += writeSync(this.#fd, this.#buffer, written, this.#end - written);
+    } catch (cause) {
+      throw fileError(cause, this.path, 'tf.summary');
     } finally {
       // What is left goes on where the file ends, so that a full disk breaks no record.
       this.#buffer.copyWithin(0, written, this.#end);

@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, nameScope, type Tensor, Variable } from '@eagre/core';
+import { constant, InvalidArgumentError, nameScope, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -208,6 +208,8 @@ it('traceExport writes the graphs that ran to the default writer, with its step 
   const { function_graphs } = tensorflow.RunMetadata.decode(trace!.runMetadata);
   expect(function_graphs?.[0]?.pre_optimization_graph?.node?.map((n) => n.op)).toContain('AddV2');
   summary.traceOn();
+  for (const bad of [null, 5, { stepp: 1 }])
+    expect(() => summary.traceExport('none', bad as never)).toThrow(InvalidArgumentError);
   expect(() => summary.traceExport('none', { step: 1 })).toThrow('no default summary writer');
   summary.traceOff();
 });

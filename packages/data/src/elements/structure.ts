@@ -8,7 +8,7 @@ import {
   type TypedArray,
   Variable,
 } from '@eagre/core';
-import { aliasTensor, isPlain, toOwnTensor } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isPlain, toOwnTensor } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -104,18 +104,26 @@ export function pack(model: Element, leaves: readonly Leaf[]): Element {
 const isHost = (v: unknown): v is Scalar =>
   typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint' || typeof v === 'string';
 
+// Tensors have fewer.
+const MOST_AXES = 256;
+
 /** Whether an array is the values of one tensor rather than a tuple: all of one kind. */
 function isValues(value: readonly unknown[]): boolean {
   const kind = kindOf(value);
   return kind !== null && isAllOf(value, kind);
 }
-function isAllOf(value: readonly unknown[], kind: string): boolean {
-  return value.length > 0 && value.every((v) => typeof v === kind || (Array.isArray(v) && isAllOf(v, kind)));
+function isAllOf(value: readonly unknown[], kind: string, level = 0): boolean {
+  // What holds itself is no tensor.
+  if (level > MOST_AXES) return false;
+  return (
+    value.length > 0 &&
+    value.every((v) => typeof v === kind || (Array.isArray(v) && isAllOf(v, kind, level + 1)))
+  );
 }
 /** The kind of the first value in nested arrays. */
-function kindOf(value: readonly unknown[]): string | null {
+function kindOf(value: readonly unknown[], level = 0): string | null {
   const [first] = value;
-  if (Array.isArray(first)) return kindOf(first);
+  if (Array.isArray(first)) return level > MOST_AXES ? null : kindOf(first, level + 1);
   return isHost(first) ? typeof first : null;
 }
 
@@ -127,17 +135,20 @@ function isNDArray(value: object): value is NDArrayLike {
  * The element that a value stands for, see `ElementOf`.
  * @throws InvalidArgumentError for what can be in no element.
  */
-export function toElement(value: unknown, what: string): Element {
+export function toElement(value: unknown, what: string, level = 0): Element {
+  checkLevel(level, what);
   if (isLeaf(value)) return value;
   if (value instanceof Variable) return value.read();
   if (isHost(value)) return toOwnTensor(value);
   if (typeof value === 'object' && value !== null) {
     if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return toOwnTensor(value as TypedArray);
     if (Array.isArray(value))
-      return isValues(value) ? toOwnTensor(value as TensorLike) : value.map((v) => toElement(v, what));
+      return isValues(value)
+        ? toOwnTensor(value as TensorLike)
+        : value.map((v) => toElement(v, what, level + 1));
     if (isNDArray(value)) return toOwnTensor(value);
     if (isPlain(value))
-      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what)]));
+      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what, level + 1)]));
   }
   throw new InvalidArgumentError(
     `elements are tensors, values for tensors, or these in arrays and plain objects; got ${describe(value)}`,

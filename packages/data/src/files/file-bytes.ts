@@ -1,7 +1,7 @@
 // The bytes of a file, piece by piece, unpacked.
-import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { Inflater } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { DataLossError, FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
+import { FormatError, Inflater } from '@eagre/formats';
+import { nodeBuiltin, OpenFiles } from '@eagre/formats/internal';
 import { checkCount, checkParallel } from '../options.ts';
 
 /** How files as a whole are compressed; they do not say so themselves. */
@@ -15,6 +15,14 @@ export interface FileOptions {
   readonly bufferSize?: number | undefined;
   /** From how many files elements come in turn. Default, and AUTOTUNE: 1, one file after the other. */
   readonly numParallelReads?: number | undefined;
+}
+
+/** Options of the sources that read records. */
+export interface TFRecordOptions extends FileOptions {
+  /**
+   * Longer records are refused: a few compressed bytes may stand for gigabytes. Default: 256 MiB where the file is compressed, 2 GiB where it is not.
+   */
+  readonly maxRecordBytes?: number | undefined;
 }
 
 /** {@link FileOptions} that were checked. */
@@ -45,28 +53,31 @@ export function checkFileOptions(options: FileOptions, what: string): CheckedFil
   };
 }
 
-/** Reads a file from the start or, unpacked, from any byte. Reading is synchronous, so that `for…of` works on files. */
+/**
+ * Reads a file from the start or, unpacked, from any byte. Reading is synchronous, so that `for…of` works on files. The file is open only
+ * while the program does nothing else, and few are open at once, so iterators that are dropped keep none.
+ */
 export class FileBytes {
   readonly path: string;
+  readonly #what: string;
+  readonly #files = new OpenFiles();
+  /** Which file it is: the name may become that of another one. */
+  readonly #identity: string;
   readonly #buffer: number;
   readonly #inflater: Inflater | null;
   readonly #compression: Compression;
-  #file: number | null;
   #at: number;
   #skip: number;
   #unpacked: Uint8Array[] = [];
   #ended = false;
 
-  /** @throws NotFoundError when there is no such file. */
+  /** @throws NotFoundError when there is no such file, ResourceExhaustedError for too many open ones, FailedPreconditionError for a folder or a pipe. */
   constructor(path: string, options: CheckedFileOptions, start: number, what: string) {
     this.path = path;
+    this.#what = what;
     this.#buffer = options.bufferSize;
     this.#compression = options.compression;
-    try {
-      this.#file = nodeBuiltin('node:fs').openSync(path, 'r');
-    } catch (cause) {
-      throw new NotFoundError(`cannot open ${path}: ${(cause as Error).message}`, what, { cause });
-    }
+    this.#identity = this.#use(identityOf);
     // Packed bytes before the start have to be unpacked all the same.
     this.#at = options.compression === '' ? start : 0;
     this.#skip = options.compression === '' ? 0 : start;
@@ -88,9 +99,13 @@ export class FileBytes {
         if (rest.length > 0) return rest;
         continue;
       }
-      if (this.#ended || this.#file === null) return null;
+      if (this.#ended) return null;
       const chunk = new Uint8Array(this.#buffer);
-      const count = nodeBuiltin('node:fs').readSync(this.#file, chunk, 0, chunk.length, this.#at);
+      const count = this.#use((file) => {
+        if (identityOf(file) !== this.#identity)
+          throw new DataLossError(`${this.path} was replaced while it was read`, this.#what);
+        return nodeBuiltin('node:fs').readSync(file, chunk, 0, chunk.length, this.#at);
+      });
       this.#at += count;
       this.#ended = count === 0;
       if (this.#inflater === null) return count === 0 ? null : chunk.subarray(0, count);
@@ -106,8 +121,29 @@ export class FileBytes {
     }
   }
 
-  close(): void {
-    if (this.#file !== null) nodeBuiltin('node:fs').closeSync(this.#file);
-    this.#file = null;
+  #use<T>(fn: (file: number) => T): T {
+    try {
+      return this.#files.use(this.path, fn);
+    } catch (cause) {
+      if (cause instanceof FormatError)
+        throw new FailedPreconditionError(
+          `${this.path} is a folder, a pipe or a device: give a regular file`,
+          this.#what,
+          { cause },
+        );
+      throw fileError(cause, this.path, this.#what);
+    }
   }
+
+  /** Reads no more. */
+  close(): void {
+    this.#ended = true;
+    this.#unpacked = [];
+    this.#files.close();
+  }
+}
+
+function identityOf(file: number): string {
+  const { dev, ino } = nodeBuiltin('node:fs').fstatSync(file);
+  return `${dev} ${ino}`;
 }

@@ -1,8 +1,9 @@
 import type { Tensor } from '@eagre/core';
+import { defaultMaxRecordBytes } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import { checkCount } from '../options.ts';
-import { checkFileOptions, FileBytes, type FileOptions } from './file-bytes.ts';
+import { checkFileOptions, FileBytes, type FileOptions, type TFRecordOptions } from './file-bytes.ts';
 import { type FileNames, FilesNode, namesNode } from './files-node.ts';
 import { FixedReader, LineReader, RecordReader } from './readers.ts';
 
@@ -16,11 +17,14 @@ import { FixedReader, LineReader, RecordReader } from './readers.ts';
  * `ignoreErrors` the next file follows.
  */
 export class TFRecordDataset extends Dataset<Tensor> {
-  constructor(filenames: FileNames, options: FileOptions = {}) {
+  constructor(filenames: FileNames, options: TFRecordOptions = {}) {
     const what = 'TFRecordDataset';
     const checked = checkFileOptions(options, what);
+    const { maxRecordBytes } = options;
+    if (maxRecordBytes !== undefined) checkCount(maxRecordBytes, 'maxRecordBytes', what);
+    const most = maxRecordBytes ?? defaultMaxRecordBytes(checked.compression);
     const open = (path: string, at: number): RecordReader =>
-      new RecordReader(new FileBytes(path, checked, at, what), at);
+      new RecordReader(new FileBytes(path, checked, at, what), at, most);
     const spec = new TensorSpec([null], 'uint8');
     super(new FilesNode('TFRecord', namesNode(filenames, what), spec, open, checked.numParallelReads));
   }

@@ -19,9 +19,10 @@ export class RecordReader implements FileReader {
   readonly #parser: RecordParser;
   position: number;
 
-  constructor(bytes: FileBytes, start: number) {
+  /** @param maxRecordBytes longer records are refused; those of more than 2 GiB unless given. */
+  constructor(bytes: FileBytes, start: number, maxRecordBytes?: number) {
     this.#bytes = bytes;
-    this.#parser = new RecordParser({ file: bytes.path });
+    this.#parser = new RecordParser({ file: bytes.path, maxRecordBytes });
     this.position = start;
   }
 

@@ -1,7 +1,13 @@
 // A saved dataset: a folder of `elements.tfrecord`, one record per element, and `dataset.json`, which is written last.
-import { DataLossError, FailedPreconditionError, NotFoundError } from '@eagre/backend';
+import {
+  DataLossError,
+  FailedPreconditionError,
+  fileError,
+  NotFoundError,
+  withFileErrors,
+} from '@eagre/backend';
 import { makeFolders, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';
@@ -42,13 +48,17 @@ export async function saveElements(
 ): Promise<void> {
   const what = 'Dataset.save';
   const { compression } = checkFileOptions({ compressionType: options.compression }, what);
-  const writer = new SavedWriter(path, dataset.elementSpec, compression, what);
+  const writer = withFileErrors(
+    path,
+    what,
+    () => new SavedWriter(path, dataset.elementSpec, compression, what),
+  );
   try {
     for await (const element of dataset) writer.write(element as Element);
     writer.finish();
   } catch (error) {
     writer.abort();
-    throw error;
+    throw fileError(error, path, what);
   }
 }
 
@@ -68,7 +78,7 @@ export class SavedWriter {
 
   /** @throws FailedPreconditionError when something else is at `path`. */
   constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
-    const { mkdtempSync, readdirSync, statSync } = nodeBuiltin('node:fs');
+    const { mkdirSync, readdirSync, statSync } = nodeBuiltin('node:fs');
     const { dirname, resolve } = nodeBuiltin('node:path');
     this.#path = resolve(path);
     const there = statSync(this.#path, { throwIfNoEntry: false });
@@ -79,7 +89,9 @@ export class SavedWriter {
         what,
       );
     makeFolders(dirname(this.#path));
-    this.#temporary = mkdtempSync(`${this.#path}.partial-`);
+    deleteLeftoverFolders(this.#path);
+    this.#temporary = `${this.#path}.partial-${ownMark()}`;
+    mkdirSync(this.#temporary);
     this.#spec = spec;
     this.#compression = compression;
     this.#records = new RecordFileWriter(`${this.#temporary}/${ELEMENTS}`, { compression });
@@ -113,9 +125,28 @@ export class SavedWriter {
 
   /** Leaves nothing behind. May follow `finish`. */
   abort(): void {
-    this.#records?.close();
+    try {
+      this.#records?.close();
+    } catch {
+      // What is deleted need not be whole.
+    }
     this.#records = null;
     nodeBuiltin('node:fs').rmSync(this.#temporary, { recursive: true, force: true });
+  }
+}
+
+/** Deletes what processes that were killed while they saved a dataset at this path have left; puts an earlier dataset back that one had moved away. */
+function deleteLeftoverFolders(path: string): void {
+  const { existsSync, readdirSync, renameSync, rmSync } = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  const start = `${basename(path)}.partial-`;
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(start)) continue;
+    const isEarlier = name.endsWith('.earlier');
+    if (!isLeftover(name.slice(start.length, isEarlier ? -'.earlier'.length : undefined))) continue;
+    const left = join(dirname(path), name);
+    if (isEarlier && !existsSync(path)) renameSync(left, path);
+    else rmSync(left, { recursive: true, force: true });
   }
 }
 

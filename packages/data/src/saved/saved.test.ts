@@ -1,17 +1,20 @@
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
+import { ownMark } from '@eagre/formats/internal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Dataset } from '../dataset.ts';
 
@@ -190,4 +193,29 @@ describe('cache in a folder', () => {
       if (!isSaved) numbers(make());
     }
   });
+});
+
+it('what a killed process has left is deleted, or put back, at the next save', async () => {
+  const dead = spawnSync(process.execPath, ['-e', '']).pid.toString(36);
+  const [machine] = ownMark().split('-');
+  const path = join(root, 'd');
+  await Dataset.range(3).save(path);
+  const left = `${path}.partial-${machine}-${dead}-x`;
+  // It died between the two renames: the earlier dataset is there under another name only.
+  renameSync(path, `${left}.earlier`);
+  mkdirSync(left);
+  const other = `${path}.partial-elsewhere-${dead}-x`;
+  mkdirSync(other);
+  await expect(
+    Dataset.range(2)
+      .map(
+        () => {
+          throw new Error('no');
+        },
+        { runEagerly: true },
+      )
+      .save(path),
+  ).rejects.toThrow();
+  expect(readdirSync(root).sort()).toEqual(['d', basename(other)]);
+  expect([...Dataset.load(path)]).toHaveLength(3);
 });

@@ -19,6 +19,29 @@ interface Pending {
 interface Thread {
   readonly worker: Worker;
   readonly pending: Map<number, Pending>;
+  /** Ends it, where it has nothing to do. */
+  readonly end: () => void;
+}
+
+// A thread that has nothing to do for so long is ended; another one is started when it is needed.
+const IDLE_MS = 5000;
+
+/** Threads of all pools that have nothing to do, with what ends them in time; the one that waits longest comes first. */
+const idle = new Map<Thread, NodeJS.Timeout>();
+
+/** Keeps the thread for a while. Passes that were dropped leave few threads behind, and these not for long. */
+function rest(thread: Thread): void {
+  idle.set(thread, setTimeout(thread.end, IDLE_MS).unref());
+  const most = 2 * process.getBuiltinModule('node:os').availableParallelism();
+  for (const longest of idle.keys()) {
+    if (idle.size <= most) return;
+    longest.end();
+  }
+}
+
+function wake(thread: Thread): void {
+  clearTimeout(idle.get(thread));
+  idle.delete(thread);
 }
 
 // A module of its own in text: it works wherever this package is bundled to. Buffers that results own alone are moved, not copied.
@@ -70,6 +93,7 @@ export class WorkerPool {
     if (this.#closed) return Promise.reject(new InternalError('the threads were ended', this.#what));
     const thread = this.#thread();
     const id = this.#next++;
+    wake(thread);
     return new Promise((resolve, reject) => {
       thread.pending.set(id, { resolve, reject });
       thread.worker.ref();
@@ -94,7 +118,11 @@ export class WorkerPool {
     const worker = new NodeWorker(new URL(`data:text/javascript,${encodeURIComponent(MAIN)}`), {
       workerData: { url: this.#url, name: this.#name },
     });
-    const thread: Thread = { worker, pending: new Map() };
+    const thread: Thread = {
+      worker,
+      pending: new Map(),
+      end: () => this.#lose(thread, new Error('it had nothing to do')),
+    };
     worker.unref();
     worker.on('message', (answer: Answer) => {
       const pending = this.#settled(thread, answer.id);
@@ -111,7 +139,10 @@ export class WorkerPool {
   #settled(thread: Thread, id: number): Pending | undefined {
     const pending = thread.pending.get(id);
     thread.pending.delete(id);
-    if (thread.pending.size === 0) thread.worker.unref();
+    if (thread.pending.size === 0) {
+      thread.worker.unref();
+      if (!idle.has(thread) && this.#threads.includes(thread)) rest(thread);
+    }
     return pending;
   }
 
@@ -131,6 +162,7 @@ export class WorkerPool {
   /** A thread that is gone answers no more. Another one takes its place at the next call. */
   #lose(thread: Thread, cause: Error): void {
     this.#threads = this.#threads.filter((t) => t !== thread);
+    wake(thread);
     for (const { reject } of thread.pending.values())
       reject(
         new InternalError(`a thread that ran ${this.#name} was lost: ${cause.message}`, this.#what, {
