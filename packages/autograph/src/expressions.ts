@@ -9,17 +9,9 @@ import { bare, type Func, isClass, isFunction, type Node } from './syntax.ts';
 import { ASKING, asItIs, BINARY, type Unit, within } from './unit.ts';
 
 /** Methods that change an array. */
-const MUTATING = new Set([
-  'push',
-  'pop',
-  'shift',
-  'unshift',
-  'splice',
-  'fill',
-  'sort',
-  'reverse',
-  'copyWithin',
-]);
+const MUTATING = new Set(['push', 'pop', 'shift', 'unshift', 'splice']);
+/** Others that do, under names that tensors and `tf` have as well: tf.sort(x), x.reverse(0). */
+const REARRANGING = new Set(['fill', 'sort', 'reverse', 'copyWithin']);
 /** Methods that make an array. */
 const FRESH = new Set([
   'concat',
@@ -218,12 +210,16 @@ export class Expressions {
     asserted: Node | undefined,
   ): Code {
     return within(node, (child) => {
-      if (member !== null && child === callee && MUTATING.has(method)) {
-        const helper = pushedName(callee) === null ? ['own', 'true, '] : ['list', ''];
+      if (member !== null && child === callee && (MUTATING.has(method) || REARRANGING.has(method))) {
+        const [helper, strict] = REARRANGING.has(method)
+          ? ['ownArray', '']
+          : pushedName(callee) === null
+            ? ['own', 'true, ']
+            : ['list', ''];
         const { object, property } = member;
         if (object.type === 'Super') return asItIs(member);
         const dot = isOptional(member) ? '?.' : '.';
-        return code`${this.#ag}.${helper[0] as string}(${this.expression(object)}, ${helper[1] as string}${this.#unit.at(node)})${dot}${asItIs(property)}`;
+        return code`${this.#ag}.${helper}(${this.expression(object)}, ${strict}${this.#unit.at(node)})${dot}${asItIs(property)}`;
       }
       const done = this.expression(child);
       if (child === asserted && child.type !== 'SpreadElement')

@@ -229,3 +229,31 @@ test.each([
 ])('lists that %s are refused', (_, text, message) => {
   expect(() => traced(text, rows(), [constant(1)])).toThrow(message);
 });
+
+test.each([
+  ['tf.reverse', '(x) => { let y = x; if (x.sum() > 0) y = tf.reverse(x, [0]); return y; }', [3, 2, 1]],
+  ['x.reverse', '(x) => { let y = x; for (const v of x) y = y.reverse([0]) + v; return y; }', [9, 8, 7]],
+  ['tf.sort', '(x) => { let y = -x; while (y.max() < 0) y = tf.sort(y) + 3; return y; }', [0, 1, 2]],
+  ['x.sort', '(x) => (x.sum() > 0 ? (-x).sort() : x)', [-3, -2, -1]],
+  ['tf.fill', '(x) => { let y = x; if (x.sum() > 0) y = y + tf.fill([3], x.max()); return y; }', [4, 5, 6]],
+  [
+    'a list made there',
+    '(x) => { let y = x; if (x.sum() > 0) { const l = [x, -x]; y = l.reverse()[0]; } return y; }',
+    [-1, -2, -3],
+  ],
+])('%s is no change of an array', (_, text, expected) => {
+  expect(
+    values(tfFunction(converted(text, { tf: core }) as (x: core.Tensor) => unknown)(constant([1, 2, 3]))),
+  ).toEqual(expected);
+});
+
+test.each(['l.reverse()', 'l.sort()', 'l.fill(0)', 'l.copyWithin(0, 1)', 'bytes.fill(1)'])(
+  '%s of a list from outside is refused',
+  (change) => {
+    const text = `(x, l) => { if (x.sum() > 0) { ${change}; } return x; }`;
+    const f = converted(text, { bytes: new Uint8Array(2) });
+    expect(() => tfFunction(f as (...args: unknown[]) => unknown)(rows(), [constant(1)])).toThrow(
+      /(an array|an object of class Uint8Array) from outside is changed/,
+    );
+  },
+);

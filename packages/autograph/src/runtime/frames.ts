@@ -95,3 +95,8 @@ export function own<T>(value: T, strict: boolean, site: string): T {
     `${what} from outside is changed in a branch or loop over a tensor, which would happen once, while tracing. Assign a new value to a variable, or write to a tf.TensorArray: list = list.write(i, value)`,
   );
 }
+
+/** What a method is called on that changes arrays, and does something else to all other objects. @throws as `own` for an array. */
+export function ownArray<T>(value: T, site: string): T {
+  return Array.isArray(value) || ArrayBuffer.isView(value) ? own(value, true, site) : value;
+}
