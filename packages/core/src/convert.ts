@@ -126,6 +126,12 @@ function numberDType(hint: DType | undefined, strict: boolean): DType {
 
 const scalarCache = new Map<Backend, Map<DType, Map<number, Tensor>>>();
 const SCALARS = 256;
+const FOR_EVER = 2 ** 30;
+
+/** Whether a tensor is one of those scalars, which nobody has made: it may have been there before the code that uses it. */
+export function isSharedScalar(x: Tensor): boolean {
+  return x.rank === 0 && x.storage.refs >= FOR_EVER / 2;
+}
 
 /** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
 function scalarNumber(value: number, dtype: DType): Tensor {
@@ -141,7 +147,7 @@ function scalarNumber(value: number, dtype: DType): Tensor {
   const tensor = fromFlat([value], [], dtype, 'float32');
   if (shared) {
     // Used by everyone: nobody's scope or dispose may give it back.
-    tensor.storage.refs = 2 ** 30;
+    tensor.storage.refs = FOR_EVER;
     if (cache.size >= SCALARS) cache.clear();
     cache.set(value, tensor);
   }

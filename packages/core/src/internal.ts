@@ -32,7 +32,7 @@ export {
   type Tracer,
   withoutTapes,
 } from './context.ts';
-export { advice, toOwnTensor, toTensor } from './convert.ts';
+export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';
 export { customObject, type RegisterOptions, registerKerasSerializable } from './custom-names.ts';
 export { threads } from './device.ts';
 export { findDropped, whenDropped } from './dropped.ts';

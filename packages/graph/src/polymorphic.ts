@@ -256,9 +256,15 @@ export class Polymorphic {
     const template = rebuilder(args)(
       specs.map(({ shape, dtype }) => new TensorSpec(shape, dtype)),
     ) as readonly unknown[];
-    const sized = new SizedTraces(this.#name, specs, (now, standIns) =>
-      this.#trace(self, template, now, standIns),
-    );
+    const sized = new SizedTraces(this.#name, specs, (now, standIns, again) => {
+      const before = this.#count;
+      try {
+        return this.#trace(self, template, now, standIns);
+      } finally {
+        // The two are one trace.
+        if (again) this.#count = before;
+      }
+    });
     const list = this.#sized.get(kind);
     if (list === undefined) this.#sized.set(kind, [sized]);
     else list.push(sized);

@@ -12,8 +12,13 @@ export function dependsOnSizes({ what, attrs, outputs }: GraphNode): boolean {
   return (
     outputs.some((v) => hasUnknownSizes(v.shape)) ||
     (what.kind === 'constant' && holdsSize(what.tensor)) ||
-    Object.values(attrs).some(isSize)
+    holdsSizes(attrs)
   );
+}
+
+/** Whether attributes have numbers that may be made of sizes that are not known yet. False where all sizes are known. */
+export function holdsSizes(attrs: GraphNode['attrs']): boolean {
+  return unknownSizes() !== null && Object.values(attrs).some(isSize);
 }
 
 const mayBeSize = (n: number): boolean =>

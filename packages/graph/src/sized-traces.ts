@@ -1,14 +1,22 @@
 // Traces that serve arguments of any size: one trace, and a plan for each size that comes.
 import { type DType, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, Shape } from '@eagre/core';
-import { assumeSizes, hasUnknownSizes } from '@eagre/core/internal';
+import { assumeSizes, symbolicTensor, unknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import type { Graph } from './graph.ts';
 import { userLine } from './source-lines.ts';
-import { Refused, specialize } from './specialize.ts';
-import { type Assumption, MOST_UNKNOWN, StandIns, standIn, withoutStandIns } from './stand-ins.ts';
-import { specsOf } from './structure.ts';
+import { type Knowledge, Refused, specialize } from './specialize.ts';
+import {
+  type Assumption,
+  MOST_UNKNOWN,
+  SMALLEST_STAND_IN,
+  StandIns,
+  standIn,
+  withoutStandIns,
+} from './stand-ins.ts';
+import { identity, specsOf } from './structure.ts';
 import { CannotSpecialize } from './substitution.ts';
+import { holdsNumbersOfSizes, type SizedGraph, sameHostValues, Twins } from './twins.ts';
 
 /** What is known of an argument that is a tensor. */
 export interface ArgumentSpec {
@@ -22,8 +30,11 @@ export interface TraceResult {
   readonly structure: unknown;
 }
 
-/** Runs the function's code for arguments of these shapes, in which numbers stand for unknown sizes if `standIns` says so. */
-export type Trace = (shapes: readonly Shape[], standIns: StandIns | null) => TraceResult;
+/**
+ * Runs the function's code for arguments of these shapes, in which numbers stand for unknown sizes if `standIns` says so;
+ * `again`: with other ones, for the same trace.
+ */
+export type Trace = (shapes: readonly Shape[], standIns: StandIns | null, again: boolean) => TraceResult;
 
 // Plans that are kept for one trace.
 const PLANS = 16;
@@ -35,13 +46,18 @@ interface Plan {
   readonly assumptions: readonly Assumption[];
 }
 
+interface SizedTrace {
+  readonly traced: SizedGraph;
+  readonly structure: unknown;
+}
+
 /** One trace, in which some of the unknown sizes are the same. */
 interface Variant {
   /** For each unknown size the number of its class. */
   readonly classes: readonly number[];
-  readonly graph: Graph;
+  readonly traced: SizedGraph;
+  readonly knowledge: Knowledge;
   readonly structure: unknown;
-  readonly assumptions: readonly Assumption[];
   readonly plans: Map<string, Plan>;
   refused: number;
 }
@@ -55,6 +71,8 @@ export class SizedTraces {
   readonly #trace: Trace;
   /** Where the unknown sizes are. */
   readonly #places: readonly { readonly argument: number; readonly axis: number }[];
+  /** Whether known sizes are as large as the numbers that stand for unknown ones. */
+  readonly #hasLargeSizes: boolean;
   readonly #variants: Variant[] = [];
   /** Classes for which tracing has failed. */
   readonly #failed = new Set<string>();
@@ -69,16 +87,20 @@ export class SizedTraces {
       shape.flatMap((d, axis) => (d === null ? [{ argument, axis }] : [])),
     );
     this.unknown = this.#places.length;
+    this.#hasLargeSizes = specs.some(({ shape }) => shape.some((d) => d !== null && d >= SMALLEST_STAND_IN));
   }
 
   /** The graph that serves all sizes. @throws the error of the trace where there is none. */
   graph(): Graph {
-    return this.#first().graph;
+    return this.#first().traced.graph;
   }
 
   /** What the function returns, with a spec in the place of each tensor; null for sizes that may be any. */
   structuredOutputs(): unknown {
-    const { graph, structure } = this.#first();
+    const {
+      traced: { graph },
+      structure,
+    } = this.#first();
     const outputs = graph.outputs.map(({ dtype, shape }) => ({ dtype, shape: withoutStandIns(shape) }));
     return specsOf(structure, outputs);
   }
@@ -91,10 +113,11 @@ export class SizedTraces {
   /** What runs for tensors that fit. */
   concrete(tensors: readonly { readonly shape: Shape }[]): ConcreteFunction {
     const sizes = this.#places.map(({ argument, axis }) => tensors[argument]?.shape[axis] as number);
-    const key = sizes.join();
+    const around = unknownSizes();
+    // What is made while sizes are unknown to a function around this one is part of its trace.
+    const key = around === null ? sizes.join() : `${sizes.join()}@${identity(around)}`;
     const known = this.#perSize.get(key);
-    // A trace that was made while sizes were unknown is part of that trace.
-    if (known !== undefined && !sizes.some((d) => hasUnknownSizes([d]))) return known;
+    if (known !== undefined) return known;
     let why: unknown = null;
     if (sizes.length <= MOST_UNKNOWN && !sizes.includes(0)) {
       const variant = this.#variants.find(({ classes }) => fits(classes, sizes));
@@ -110,6 +133,7 @@ export class SizedTraces {
     const { concrete } = this.#trace(
       tensors.map((t) => t.shape),
       null,
+      false,
     );
     this.#perSize.set(key, concrete);
     if (why !== null) this.#warn(why);
@@ -147,40 +171,53 @@ export class SizedTraces {
   #variant(classes: readonly number[]): Variant {
     const key = classes.join();
     if (this.#gaveUp || this.#failed.has(key)) throw new Silent();
-    const order = [...new Set(classes)];
-    const standIns = new StandIns();
-    let next = 0;
-    const shapes = this.specs.map(({ shape }) =>
-      shape.map((d) => d ?? standIn(order.indexOf(classes[next++] as number))),
-    );
+    const firstId = symbolicTensor('bool', []).id;
+    const attempt = (again: boolean): SizedTrace => {
+      const standIns = new StandIns();
+      try {
+        return this.#withStandIns(classes, standIns, again);
+      } catch (error) {
+        standIns.end();
+        // Code that asks for a size does so for all.
+        if (standIns.failure !== null) {
+          this.#gaveUp = true;
+          throw new Located(standIns.failure.error.message, standIns.failure.line);
+        }
+        throw error;
+      }
+    };
     try {
-      const { concrete, structure } = this.#trace(shapes, standIns);
-      standIns.end();
-      if (standIns.failure !== null) throw standIns.failure.error;
-      if (holdsSize(structure, standIns)) throw new CannotSpecialize('it returns a size as a number');
-      const { graph } = concrete;
-      const variant: Variant = {
-        classes,
-        graph,
-        structure,
-        assumptions: standIns.assumptions,
-        plans: new Map(),
-        refused: 0,
-      };
+      const one = attempt(false);
+      let twins: Twins | null = null;
+      if (this.#hasLargeSizes || holdsNumbersOfSizes(one.traced, firstId)) {
+        const other = attempt(true);
+        twins = new Twins(one.traced, other.traced);
+        if (!sameHostValues(one.structure, other.structure))
+          throw new CannotSpecialize('it returns something that depends on a size');
+      }
+      const { traced, structure } = one;
+      const knowledge = { twins, firstId };
+      const variant: Variant = { classes, traced, knowledge, structure, plans: new Map(), refused: 0 };
       this.#variants.push(variant);
       return variant;
     } catch (error) {
-      standIns.end();
-      if (error instanceof CapturesOutside) throw error;
-      this.#failed.add(key);
-      const { failure } = standIns;
-      // Code that asks for a size does so for all.
-      if (failure !== null) {
-        this.#gaveUp = true;
-        throw new Located(failure.error.message, failure.line);
-      }
+      if (!(error instanceof CapturesOutside)) this.#failed.add(key);
       throw error;
     }
+  }
+
+  /** The code's trace with numbers in the places of the unknown sizes. */
+  #withStandIns(classes: readonly number[], standIns: StandIns, again: boolean): SizedTrace {
+    const order = [...new Set(classes)];
+    let next = 0;
+    const shapes = this.specs.map(({ shape }) =>
+      shape.map((d) => d ?? standIn(order.indexOf(classes[next++] as number), again)),
+    );
+    const { concrete, structure } = this.#trace(shapes, standIns, again);
+    standIns.end();
+    if (standIns.failure !== null) throw standIns.failure.error;
+    if (holdsSize(structure, standIns)) throw new CannotSpecialize('it returns a size as a number');
+    return { traced: { graph: concrete.graph, assumptions: standIns.assumptions }, structure };
   }
 
   /** null where the sizes are not for this trace, which is nobody's mistake. */
@@ -192,9 +229,9 @@ export class SizedTraces {
       if (variant.refused >= PATIENCE && plans.size === 0) return null;
       try {
         const { graph, assumptions } = specialize(
-          variant.graph,
+          variant.traced,
           tensors.map((t) => t.shape),
-          variant.assumptions,
+          variant.knowledge,
         );
         plan = { concrete: new ConcreteFunction(graph, variant.structure), assumptions };
       } catch (error) {

@@ -11,6 +11,8 @@ export const SMALLEST_STAND_IN: number = 2 ** 18;
 
 // Primes, so that nothing divides them, of which round numbers are no multiples, nor near one.
 const primes = [9000193, 9450013, 9902017, 10350029, 10800269, 11250049, 11700023, 12150029] as const;
+// Those of a second trace. Each leaves another rest than its prime when divided by 2 to 9: what depends on a rest shows.
+const others = [14000066, 14450066, 14900078, 15350026, 15800002, 16250018, 16700062, 17150026] as const;
 
 /** As many unknown sizes as one trace can tell apart. */
 export const MOST_UNKNOWN: number = primes.length;
@@ -44,11 +46,11 @@ export function looksUnknown(n: number): boolean {
   });
 }
 
-/** The number that stands for the sizes of a class. */
-export function standIn(index: number): number {
-  const prime = primes[index];
-  if (prime === undefined) throw new InternalError(`${index} unknown sizes are too many`);
-  return prime;
+/** The number that stands for the sizes of a class. @param again in the second trace, which shows what the first one's numbers mean. */
+export function standIn(index: number, again: boolean = false): number {
+  const number = (again ? others : primes)[index];
+  if (number === undefined) throw new InternalError(`${index} unknown sizes are too many`);
+  return number;
 }
 
 /** The numbers that stand for unknown sizes in one trace, and what the trace takes for true of them. */

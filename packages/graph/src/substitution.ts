@@ -32,24 +32,21 @@ export class Substitution {
 
   /**
    * A value that has one shape in the trace and another now.
+   * @param unknown for each size whether it is made of unknown ones.
    * @throws CannotSpecialize where they contradict what is known, or could not be told apart from others.
    */
-  learn(traced: Shape, now: Shape): void {
-    if (traced.length !== now.length)
-      throw new CannotSpecialize(`a shape of rank ${traced.length} has now rank ${now.length}`);
-    let unknown = false;
+  learn(traced: Shape, now: Shape, unknown: readonly boolean[]): void {
     traced.forEach((d, i) => {
       const size = now[i] as number;
       if (!Number.isSafeInteger(size) || size < 0) throw new CannotSpecialize(`a size is now ${size}`);
-      if (d >= SMALLEST_STAND_IN) unknown = true;
-      else if (d !== size)
+      if (d !== size && (unknown[i] !== true || d < SMALLEST_STAND_IN))
         throw new CannotSpecialize(
           `a size of ${d} depends on an unknown size, which cannot be told from the number`,
         );
     });
-    if (!unknown) return;
+    if (!unknown.includes(true)) return;
     traced.forEach((d, i) => {
-      if (d < SMALLEST_STAND_IN) return;
+      if (unknown[i] !== true) return;
       const size = now[i] as number;
       const expected = this.#explained(d, MOST_MORE);
       if (expected.size > 0 && !expected.has(size))
@@ -109,14 +106,15 @@ export class Substitution {
   /**
    * A number that is computed with: a count, or one divided by a count, or a number of its own.
    * @param single whether it has been rounded to float32.
+   * @param ofSizes whether it is known to be made of unknown sizes.
    * @throws CannotSpecialize for what looks computed but is not explained.
    */
-  value(v: number, single: boolean): number {
+  value(v: number, single: boolean, ofSizes: boolean): number {
     const n = Math.abs(v);
     const small = 1 / SMALLEST_STAND_IN;
-    if (n === 0 || !Number.isFinite(v)) return v;
+    if (!ofSizes && (n === 0 || !Number.isFinite(v))) return v;
     const shown = single ? float32 : (x: number): number => x;
-    if (n > small && n < SMALLEST_STAND_IN) {
+    if (!ofSizes && n > small && n < SMALLEST_STAND_IN) {
       if (!Number.isInteger(n) && this.#isFunctionOfSize(n, shown))
         throw new CannotSpecialize(`the number ${v} may be computed from an unknown size`);
       return v;
@@ -131,7 +129,7 @@ export class Substitution {
     if (!inverse && Number.isSafeInteger(n) && !single)
       for (const now of this.#explained(n, MOST_MORE_OF_VALUES)) found.add(now);
     if (found.size > 0) return Math.sign(v) * this.#one(found, v);
-    if (isRound(v, single)) return v;
+    if (!ofSizes && isRound(v, single)) return v;
     throw new CannotSpecialize(`the number ${v} may depend on an unknown size`);
   }
 
@@ -151,7 +149,7 @@ export class Substitution {
 }
 
 /** Whether people write a number like that: few digits, or next to a power of two. */
-function isRound(v: number, single: boolean): boolean {
+export function isRound(v: number, single: boolean): boolean {
   for (let digits = 1; digits <= MOST_DIGITS; digits++) {
     const short = Number(v.toPrecision(digits));
     if (short === v || (single && float32(short) === v)) return true;
@@ -159,6 +157,55 @@ function isRound(v: number, single: boolean): boolean {
   const n = Math.abs(v);
   const power = 2 ** Math.round(Math.log2(n));
   return [-1, 0, 1].some((d) => n + d === power) || n === LARGEST || n === Number.MAX_VALUE;
+}
+
+/**
+ * What the numbers of two traces are for the sizes of a run, where others stand for the sizes in each: a number that is the same in both has
+ * nothing to do with sizes, and one that differs comes to the same now, or is refused.
+ */
+export class Numbers {
+  readonly #one = new Substitution();
+  readonly #other = new Substitution();
+  readonly #twins: boolean;
+
+  /** @param twins whether there are two traces; without, what a number is for is guessed from its value. */
+  constructor(twins: boolean) {
+    this.#twins = twins;
+  }
+
+  /** A value that has these shapes in the traces and another now. @throws CannotSpecialize as `Substitution.learn`. */
+  learn(one: Shape, other: Shape, now: Shape): void {
+    if (one.length !== now.length)
+      throw new CannotSpecialize(`a shape of rank ${one.length} has now rank ${now.length}`);
+    const unknown = one.map((d, i) => (this.#twins ? d !== other[i] : d >= SMALLEST_STAND_IN));
+    this.#one.learn(one, now, unknown);
+    if (this.#twins) this.#other.learn(other, now, unknown);
+  }
+
+  /** A number in a place of shapes and positions. @throws CannotSpecialize for one that nothing explains. */
+  size(one: number, other: number): number {
+    if (!this.#twins) return this.#one.size(one);
+    return one === other ? one : agreed(one, this.#one.size(one), this.#other.size(other));
+  }
+
+  /** A number that is computed with. @param single whether it has been rounded to float32. @throws CannotSpecialize as `size`. */
+  value(one: number, other: number, single: boolean): number {
+    if (!this.#twins) return this.#one.value(one, single, false);
+    return Object.is(one, other)
+      ? one
+      : agreed(one, this.#one.value(one, single, true), this.#other.value(other, single, true));
+  }
+
+  /** Whether a number in a long list could be explained by unknown sizes. */
+  concerns(one: number, other: number): boolean {
+    return this.#twins ? !Object.is(one, other) : this.#one.concerns(one);
+  }
+}
+
+function agreed(number: number, one: number, other: number): number {
+  if (!Object.is(one, other))
+    throw new CannotSpecialize(`${number} depends on an unknown size in a way that cannot be told`);
+  return one;
 }
 
 function subsets(rank: number): number[][] {

@@ -15,6 +15,7 @@ import {
   guardSizes,
   hasUnknownSizes,
   inContext,
+  isSharedScalar,
   lifted,
   named,
   type Op,
@@ -34,7 +35,7 @@ import {
 import { assignedOp } from './assigned.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
-import { dependsOnSizes } from './size-dependence.ts';
+import { dependsOnSizes, holdsSizes } from './size-dependence.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
@@ -217,7 +218,7 @@ export class FunctionTracer implements Tracer, Sink {
     }
     // A result that does not depend on values, such as a shape, is known already.
     if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) {
-      if (!inputs.some((t) => hasUnknownSizes(t.shape))) return outputs;
+      if (!inputs.some((t) => hasUnknownSizes(t.shape)) && !holdsSizes(attrs)) return outputs;
       outputs = outputs.map((t) => symbolicTensor(t.dtype, t.shape));
     }
     const node = this.graph.add(
@@ -428,7 +429,7 @@ export class FunctionTracer implements Tracer, Sink {
 
   capture(x: Tensor): Tensor {
     // What was there before the body comes from outside, so that tapes there see it used.
-    if (this.#outer !== null && x.id < this.#firstId) return this.#fromOutside(x);
+    if (this.#outer !== null && x.id < this.#firstId && !isSharedScalar(x)) return this.#fromOutside(x);
     let tensor = this.#captured.get(x);
     if (tensor === undefined) {
       // Held by the graph from now on.

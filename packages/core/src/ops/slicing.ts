@@ -237,14 +237,26 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
   return shapesAgree(shape, size) ? y : reshape(y, shape);
 }
 
+/** Whether a ≤ b, where what follows depends on it: for the sizes of each run, if these are unknown. */
+function atMost(a: number, b: number): boolean {
+  if (a <= b) within([0], [b - a]);
+  else within([0], [a - b - 1]);
+  return a <= b;
+}
+
 /** First index and number of elements of a Python range over n elements. */
 function extent({ begin, end, step }: Range, n: number): [first: number, count: number] {
   const low = step > 0 ? 0 : -1;
   const high = step > 0 ? n : n - 1;
-  const clip = (i: number): number => Math.min(high, Math.max(low, i < 0 ? i + n : i));
+  const clip = (i: number): number => {
+    const at = i < 0 ? i + n : i;
+    if (!atMost(low, at)) return low;
+    return atMost(at, high) ? at : high;
+  };
   const first = begin === null ? (step > 0 ? low : high) : clip(begin);
   const last = end === null ? (step > 0 ? high : low) : clip(end);
-  return [first, Math.max(0, Math.ceil((last - first) / step))];
+  const nothing = (begin !== null || end !== null) && (step > 0 ? atMost(last, first) : atMost(first, last));
+  return [first, nothing ? 0 : Math.max(0, Math.ceil((last - first) / step))];
 }
 
 /** Bit i of a mask of `stridedSlice` speaks of the i-th item. */

@@ -116,7 +116,8 @@ export class Part {
       this.#rankless.has((args[i] as GraphValue).node.name) ? (args[i] as GraphValue).shape : shape,
     );
     try {
-      return specialize(this.#graph, shapes, this.#body.assumptions(this.#nodes));
+      const assumptions = this.#body.assumptions(this.#nodes);
+      return specialize({ graph: this.#graph, assumptions }, shapes, { twins: null, firstId: 0 });
     } catch (error) {
       if (!(error instanceof CannotSpecialize)) throw error;
       const fed = this.#graph.arguments.map((v, i) => `${v.node.name} ${showType(v)} is [${shapes[i]}]`);
