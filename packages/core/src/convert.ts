@@ -8,7 +8,6 @@ import {
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
 import { checkDTypeName } from './dtypes.ts';
-import { checkListSize } from './list-size.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -26,38 +25,6 @@ export interface NDArrayLike {
 export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
 /** Values in arrays, to any depth. */
 export type NestedValues = readonly (Scalar | NestedValues)[];
-
-/**
- * A tensor of the given values.
- * @param dtype the result's dtype; without it the values decide, as `TensorLike` says.
- * @param options.shape reshapes flat values, or repeats one value.
- * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
- */
-export function constant(value: TensorLike, dtype?: DType, options: { shape?: Shape } = {}): Tensor {
-  const source = toOwnTensor(value, dtype, true);
-  const { shape } = options;
-  if (shape === undefined) return source;
-  checkShape(shape, 'constant');
-  const size = sizeOf(shape);
-  if (source.size !== size && source.size !== 1) {
-    throw new InvalidArgumentError(
-      `${source.size} values do not fill the shape ${showShape(shape)} (${size})`,
-      'constant',
-    );
-  }
-  if (source.dtype === 'string') {
-    checkListSize(size, 'strings', 'make smaller tensors', 'constant');
-    const strings = source.strings();
-    return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0] as string), [
-      ...shape,
-    ]);
-  }
-  const out = emptyTensor(source.dtype, [...shape], size);
-  const view = viewOf(out);
-  if (source.size === size) view.set(viewOf(source) as never);
-  else view.fill(viewOf(source)[0] as never);
-  return out;
-}
 
 /**
  * @internal The tensor for an argument of an op. `dtype` is what the op's other arguments suggest: it decides for bare

@@ -1,6 +1,10 @@
 // `tf.debugging`: checks that throw, at once or at each run of a traced function. They read values, so they are for tests and for
 // hunting bugs.
+
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, IntegersLike } from './argument-kinds.ts';
+import * as kind from './argument-kinds.ts';
+import { defineFunction, type NamedFunction } from './arguments.ts';
 import { context, type TapeObserver } from './context.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './convert.ts';
 import { isFloating, isInteger } from './dtypes.ts';
@@ -76,157 +80,341 @@ function compare(
  * Throws unless all elements are equal (after broadcasting). Plain arrays may stand for tensors:
  * `tf.debugging.assertEqual(logits.shape, [32, 10])`
  */
-export function assertEqual(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertEqual', '=', a, b, message, (x, y) => x === y);
-}
+export const assertEqual: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertEqual',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertEqual', '=', a, b, message, (x, y) => x === y);
+  },
+);
 /** Throws unless all elements differ. */
-export function assertNoneEqual(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertNoneEqual', '≠', a, b, message, (x, y) => x !== y);
-}
+export const assertNoneEqual: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertNoneEqual',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertNoneEqual', '≠', a, b, message, (x, y) => x !== y);
+  },
+);
 /** Throws unless a < b for all elements. */
-export function assertLess(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertLess', '<', a, b, message, (x, y) => x < y);
-}
+export const assertLess: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertLess',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertLess', '<', a, b, message, (x, y) => x < y);
+  },
+);
 /** Throws unless a ≤ b for all elements. */
-export function assertLessEqual(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertLessEqual', '≤', a, b, message, (x, y) => x <= y);
-}
+export const assertLessEqual: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertLessEqual',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertLessEqual', '≤', a, b, message, (x, y) => x <= y);
+  },
+);
 /** Throws unless a > b for all elements. */
-export function assertGreater(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertGreater', '>', a, b, message, (x, y) => x > y);
-}
+export const assertGreater: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertGreater',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertGreater', '>', a, b, message, (x, y) => x > y);
+  },
+);
 /** Throws unless a ≥ b for all elements. */
-export function assertGreaterEqual(a: TensorLike, b: TensorLike, message?: string): void {
-  compare('assertGreaterEqual', '≥', a, b, message, (x, y) => x >= y);
-}
+export const assertGreaterEqual: NamedFunction<
+  [a: TensorLike, b: TensorLike, message?: string],
+  ['a', 'b', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertGreaterEqual',
+  { a: kind.tensor, b: kind.tensor, message: kind.asIs },
+  {},
+  (a, b, message = undefined) => {
+    compare('assertGreaterEqual', '≥', a, b, message, (x, y) => x >= y);
+  },
+);
 /** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision unless said. */
-export function assertNear(
-  a: TensorLike,
-  b: TensorLike,
-  options: { rtol?: number; atol?: number; message?: string } = {},
-): void {
-  const [x, y] = pair(a, b, 'assertNear');
-  const precision = 10 * (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
-  const rtol = Number(options.rtol ?? precision);
-  const atol = Number(options.atol ?? precision);
-  compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
-    const [u, v] = [Number(p), Number(q)];
-    return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
-  });
-}
+export const assertNear: NamedFunction<
+  [a: TensorLike, b: TensorLike],
+  ['a', 'b'],
+  { rtol?: number; atol?: number; message?: string },
+  void
+> = defineFunction(
+  'debugging.assertNear',
+  { a: kind.tensor, b: kind.tensor },
+  { rtol: kind.asIs, atol: kind.asIs, message: kind.asIs },
+  (a, b, options) => {
+    const [x, y] = pair(a, b, 'assertNear');
+    const precision = 10 * (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
+    const rtol = Number(options.rtol ?? precision);
+    const atol = Number(options.atol ?? precision);
+    compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
+      const [u, v] = [Number(p), Number(q)];
+      return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
+    });
+  },
+);
 /** Throws unless x > 0 for all elements. */
-export function assertPositive(x: TensorLike, message?: string): void {
-  compare('assertPositive', '>', x, 0, message, (v, zero) => v > zero);
-}
+export const assertPositive: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertPositive',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    compare('assertPositive', '>', x, 0, message, (v, zero) => v > zero);
+  },
+);
 /** Throws unless x ≥ 0 for all elements. */
-export function assertNonNegative(x: TensorLike, message?: string): void {
-  compare('assertNonNegative', '≥', x, 0, message, (v, zero) => v >= zero);
-}
+export const assertNonNegative: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertNonNegative',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    compare('assertNonNegative', '≥', x, 0, message, (v, zero) => v >= zero);
+  },
+);
 /** Throws unless x < 0 for all elements. */
-export function assertNegative(x: TensorLike, message?: string): void {
-  compare('assertNegative', '<', x, 0, message, (v, zero) => v < zero);
-}
+export const assertNegative: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertNegative',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    compare('assertNegative', '<', x, 0, message, (v, zero) => v < zero);
+  },
+);
 /** Throws unless x ≤ 0 for all elements. */
-export function assertNonPositive(x: TensorLike, message?: string): void {
-  compare('assertNonPositive', '≤', x, 0, message, (v, zero) => v <= zero);
-}
+export const assertNonPositive: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertNonPositive',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    compare('assertNonPositive', '≤', x, 0, message, (v, zero) => v <= zero);
+  },
+);
 
 // ---- shapes and dtypes
 
 /** Throws unless x has the rank. */
-export function assertRank(x: TensorLike, rank: number, message?: string): void {
-  const t = toTensor(x);
-  if (t.rank !== rank)
-    throw failure('assertRank', `shape ${showShape(t.shape)} has rank ${t.rank}, expected ${rank}`, message);
-}
+export const assertRank: NamedFunction<
+  [x: TensorLike, rank: IntegerLike, message?: string],
+  ['x', 'rank', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertRank',
+  { x: kind.tensor, rank: kind.integer, message: kind.asIs },
+  {},
+  (x, rank: number, message = undefined) => {
+    const t = toTensor(x);
+    if (t.rank !== rank)
+      throw failure(
+        'assertRank',
+        `shape ${showShape(t.shape)} has rank ${t.rank}, expected ${rank}`,
+        message,
+      );
+  },
+);
 /** Throws unless x has at least the rank. */
-export function assertRankAtLeast(x: TensorLike, rank: number, message?: string): void {
-  const t = toTensor(x);
-  if (t.rank < rank) {
-    throw failure(
-      'assertRankAtLeast',
-      `shape ${showShape(t.shape)} has rank ${t.rank}, expected at least ${rank}`,
-      message,
-    );
-  }
-}
+export const assertRankAtLeast: NamedFunction<
+  [x: TensorLike, rank: IntegerLike, message?: string],
+  ['x', 'rank', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertRankAtLeast',
+  { x: kind.tensor, rank: kind.integer, message: kind.asIs },
+  {},
+  (x, rank: number, message = undefined) => {
+    const t = toTensor(x);
+    if (t.rank < rank) {
+      throw failure(
+        'assertRankAtLeast',
+        `shape ${showShape(t.shape)} has rank ${t.rank}, expected at least ${rank}`,
+        message,
+      );
+    }
+  },
+);
 /** Throws unless x has one of the ranks. */
-export function assertRankIn(x: TensorLike, ranks: readonly number[], message?: string): void {
-  const t = toTensor(x);
-  if (!checkList(ranks, 'ranks', 'assertRankIn').includes(t.rank)) {
-    throw failure(
-      'assertRankIn',
-      `shape ${showShape(t.shape)} has rank ${t.rank}, expected one of ${ranks.join(', ')}`,
-      message,
-    );
-  }
-}
+export const assertRankIn: NamedFunction<
+  [x: TensorLike, ranks: IntegersLike, message?: string],
+  ['x', 'ranks', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertRankIn',
+  { x: kind.tensor, ranks: kind.integers, message: kind.asIs },
+  {},
+  (x, ranks: readonly number[], message = undefined) => {
+    const t = toTensor(x);
+    if (!checkList(ranks, 'ranks', 'assertRankIn').includes(t.rank)) {
+      throw failure(
+        'assertRankIn',
+        `shape ${showShape(t.shape)} has rank ${t.rank}, expected one of ${ranks.join(', ')}`,
+        message,
+      );
+    }
+  },
+);
 /** Throws unless x is a scalar. @returns x as a tensor */
-export function assertScalar(x: TensorLike, message?: string): Tensor {
-  const t = toOwnTensor(x);
-  if (t.rank !== 0) throw failure('assertScalar', `shape ${showShape(t.shape)}, expected a scalar`, message);
-  return t;
-}
+export const assertScalar: NamedFunction<[x: TensorLike, message?: string], ['x', 'message']> =
+  defineFunction(
+    'debugging.assertScalar',
+    { x: kind.tensor, message: kind.asIs },
+    {},
+    (x, message = undefined) => {
+      const t = toOwnTensor(x);
+      if (t.rank !== 0)
+        throw failure('assertScalar', `shape ${showShape(t.shape)}, expected a scalar`, message);
+      return t;
+    },
+  );
 /** Throws unless x has the dtype. */
-export function assertType(x: TensorLike, dtype: DType, message?: string): void {
-  const t = toTensor(x);
-  if (t.dtype !== dtype) throw failure('assertType', `x is ${t.dtype}, expected ${dtype}`, message);
-}
+export const assertType: NamedFunction<
+  [x: TensorLike, dtype: DType, message?: string],
+  ['x', 'dtype', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertType',
+  { x: kind.tensor, dtype: kind.asIs, message: kind.asIs },
+  {},
+  (x, dtype, message = undefined) => {
+    const t = toTensor(x);
+    if (t.dtype !== dtype) throw failure('assertType', `x is ${t.dtype}, expected ${dtype}`, message);
+  },
+);
 /** Throws unless all have one dtype, and that one if it is given. */
-export function assertSameFloatDtype(tensors: readonly TensorLike[], dtype?: DType): void {
-  const dtypes = checkList(tensors, 'tensors', 'assertSameFloatDtype').map((x) => toTensor(x).dtype);
-  const expected = dtype ?? dtypes[0];
-  if (expected !== undefined && (!isFloating(expected) || dtypes.some((d) => d !== expected))) {
-    throw failure(
-      'assertSameFloatDtype',
-      `dtypes ${dtypes.join(', ')}, expected ${expected} for all, a floating one`,
-      undefined,
-    );
-  }
-}
+export const assertSameFloatDtype: NamedFunction<
+  [tensors: readonly TensorLike[], dtype?: DType],
+  ['tensors', 'dtype'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertSameFloatDtype',
+  { tensors: kind.tensor, dtype: kind.asIs },
+  {},
+  (tensors, dtype = undefined) => {
+    const dtypes = checkList(tensors, 'tensors', 'assertSameFloatDtype').map((x) => toTensor(x).dtype);
+    const expected = dtype ?? dtypes[0];
+    if (expected !== undefined && (!isFloating(expected) || dtypes.some((d) => d !== expected))) {
+      throw failure(
+        'assertSameFloatDtype',
+        `dtypes ${dtypes.join(', ')}, expected ${expected} for all, a floating one`,
+        undefined,
+      );
+    }
+  },
+);
 /** Throws unless x is of an integer dtype. */
-export function assertInteger(x: TensorLike, message?: string): void {
-  const t = toTensor(x);
-  if (!isInteger(t.dtype)) throw failure('assertInteger', `x is ${t.dtype}, expected integers`, message);
-}
+export const assertInteger: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertInteger',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    const t = toTensor(x);
+    if (!isInteger(t.dtype)) throw failure('assertInteger', `x is ${t.dtype}, expected integers`, message);
+  },
+);
 
 /**
  * Throws unless tensors have shapes; a name stands for one size wherever it is used, `null` for any:
  * `tf.debugging.assertShapes([[x, ['batch', 'features']], [y, ['batch', null]]])`
  */
-export function assertShapes(
-  pairs: readonly (readonly [TensorLike, readonly (number | string | null)[]])[],
-  message?: string,
-): void {
-  const known = new Map<string, number>();
-  checkList(pairs, 'pairs', 'assertShapes').forEach((item, i) => {
-    const [value, dims] = checkList(item, `pair ${i}`, 'assertShapes') as (typeof pairs)[number];
-    const { shape } = toTensor(value);
-    checkList(dims, `the shape of pair ${i}`, 'assertShapes');
-    const expected: PartialShape = dims.map((d) => (typeof d === 'string' ? (known.get(d) ?? null) : d));
-    if (shape.length !== dims.length || expected.some((d, axis) => d !== null && d !== shape[axis])) {
-      const bound = [...known].map(([name, size]) => `${name} = ${size}`).join(', ');
-      throw failure(
-        'assertShapes',
-        `tensor ${i} has shape ${showShape(shape)}, expected [${dims.join(', ')}]${bound === '' ? '' : ` with ${bound}`}`,
-        message,
-      );
-    }
-    dims.forEach((d, axis) => {
-      if (typeof d !== 'string') return;
-      // A name may stand twice in one shape.
-      const size = known.get(d);
-      if (size !== undefined && size !== shape[axis]) {
+export const assertShapes: NamedFunction<
+  [pairs: readonly (readonly [TensorLike, readonly (number | string | null)[]])[], message?: string],
+  ['pairs', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertShapes',
+  { pairs: kind.tensor, message: kind.asIs },
+  {},
+  (pairs, message = undefined) => {
+    const known = new Map<string, number>();
+    checkList(pairs, 'pairs', 'assertShapes').forEach((item, i) => {
+      const [value, dims] = checkList(item, `pair ${i}`, 'assertShapes') as (typeof pairs)[number];
+      const { shape } = toTensor(value);
+      checkList(dims, `the shape of pair ${i}`, 'assertShapes');
+      const expected: PartialShape = dims.map((d) => (typeof d === 'string' ? (known.get(d) ?? null) : d));
+      if (shape.length !== dims.length || expected.some((d, axis) => d !== null && d !== shape[axis])) {
+        const bound = [...known].map(([name, size]) => `${name} = ${size}`).join(', ');
         throw failure(
           'assertShapes',
-          `'${d}' is ${size} and ${shape[axis]} in shape ${showShape(shape)} of tensor ${i}`,
+          `tensor ${i} has shape ${showShape(shape)}, expected [${dims.join(', ')}]${bound === '' ? '' : ` with ${bound}`}`,
           message,
         );
       }
-      known.set(d, shape[axis]);
+      dims.forEach((d, axis) => {
+        if (typeof d !== 'string') return;
+        // A name may stand twice in one shape.
+        const size = known.get(d);
+        if (size !== undefined && size !== shape[axis]) {
+          throw failure(
+            'assertShapes',
+            `'${d}' is ${size} and ${shape[axis]} in shape ${showShape(shape)} of tensor ${i}`,
+            message,
+          );
+        }
+        known.set(d, shape[axis]);
+      });
     });
-  });
-}
+  },
+);
 
 // ---- NaN and infinity
 
@@ -263,17 +451,28 @@ const checkNumericsOp: Op = defineOp({
 });
 
 /** x itself, if all values are finite. @throws InvalidArgumentError that counts NaN and infinities and names the first place. */
-export function checkNumerics(x: TensorLike, message = ''): Tensor {
-  const t = toTensor(x);
-  if (context.tracer === null) return execute1(checkNumericsOp, [t], { message });
-  checkFinite(t, 'checkNumerics', message);
-  return t;
-}
+export const checkNumerics: NamedFunction<[x: TensorLike, message?: string], ['x', 'message']> =
+  defineFunction('debugging.checkNumerics', { x: kind.tensor, message: kind.asIs }, {}, (x, message = '') => {
+    const t = toTensor(x);
+    if (context.tracer === null) return execute1(checkNumericsOp, [t], { message });
+    checkFinite(t, 'checkNumerics', message);
+    return t;
+  });
 
 /** Throws unless all values are finite. */
-export function assertAllFinite(x: TensorLike, message?: string): void {
-  checkFinite(toTensor(x), 'assertAllFinite', message);
-}
+export const assertAllFinite: NamedFunction<
+  [x: TensorLike, message?: string],
+  ['x', 'message'],
+  unknown,
+  void
+> = defineFunction(
+  'debugging.assertAllFinite',
+  { x: kind.tensor, message: kind.asIs },
+  {},
+  (x, message = undefined) => {
+    checkFinite(toTensor(x), 'assertAllFinite', message);
+  },
+);
 
 /** At each run of a graph, or now. */
 function checkFinite(x: Tensor, name: string, message: string | undefined): void {
@@ -300,13 +499,23 @@ const watcher: TapeObserver = {
 };
 
 /** From now on every op throws when its result holds NaN or infinity, and names itself. Slow. */
-export function enableCheckNumerics(): void {
-  if (!context.tapes.includes(watcher)) context.tapes = [...context.tapes, watcher];
-}
+export const enableCheckNumerics: NamedFunction<[], [], unknown, void> = defineFunction(
+  'debugging.enableCheckNumerics',
+  {},
+  {},
+  () => {
+    if (!context.tapes.includes(watcher)) context.tapes = [...context.tapes, watcher];
+  },
+);
 /** Ends what `enableCheckNumerics` began. */
-export function disableCheckNumerics(): void {
-  context.tapes = context.tapes.filter((t) => t !== watcher);
-}
+export const disableCheckNumerics: NamedFunction<[], [], unknown, void> = defineFunction(
+  'debugging.disableCheckNumerics',
+  {},
+  {},
+  () => {
+    context.tapes = context.tapes.filter((t) => t !== watcher);
+  },
+);
 
 // ---- tests
 
@@ -317,6 +526,7 @@ export function disableCheckNumerics(): void {
  *     expect(tf.range(3)).toEqual(tf.constant([0, 1, 2]));
  *
  * As `toEqual` does it with numbers, NaN equals NaN and 0 differs from -0.
+ * They hand over a third argument as well, so it looks at its first two alone.
  * @returns undefined where nothing is to be said of two values, because one of them is no tensor.
  */
 export function equalityTester(a: unknown, b: unknown): boolean | undefined {

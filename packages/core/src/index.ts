@@ -17,8 +17,11 @@ export {
   UnavailableError,
   UnimplementedError,
 } from '@eagre/backend';
+export type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from './argument-kinds.ts';
+export type { Arguments, NamedFunction } from './arguments.ts';
 export * as bitwise from './bitwise.ts';
-export { constant, type NDArrayLike, type TensorLike } from './convert.ts';
+export { constant } from './constant.ts';
+export type { NDArrayLike, TensorLike } from './convert.ts';
 export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './custom-names.ts';
 export * as debugging from './debugging.ts';
 export {

@@ -1,4 +1,15 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
+export type { IntegerLike, IntegersLike, ShapeLike } from './argument-kinds.ts';
+export * as kind from './argument-kinds.ts';
+export {
+  type Arguments,
+  type Declared,
+  declared,
+  defineFunction,
+  defineVariadic,
+  type NamedFunction,
+  nameFunctions,
+} from './arguments.ts';
 export { Callable, callable, showFields } from './callable.ts';
 export {
   checkCount,

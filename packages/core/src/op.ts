@@ -16,6 +16,7 @@ import {
   type ScalarValue,
   UnimplementedError,
 } from '@eagre/backend';
+import { defineHot, mayBeNamed, type NamedFunction } from './arguments.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, type DTypeGroup, promote } from './dtypes.ts';
@@ -302,8 +303,8 @@ export interface BinarySpec extends ElementwiseSpec {
   readonly grad?: (g: GradContext, dy: Tensor) => readonly [Tensor | null, Tensor | null];
 }
 
-export type UnaryFunction = (x: TensorLike) => Tensor;
-export type BinaryFunction = (a: TensorLike, b: TensorLike) => Tensor;
+export type UnaryFunction = NamedFunction<[x: TensorLike], ['x']>;
+export type BinaryFunction = NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']>;
 
 /** Compiled scalar programs of one op, by backend and dtypes; the last one is found without a look-up. */
 class Programs {
@@ -399,7 +400,16 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
     }),
   );
   elementwise(op);
-  return (value) => execute1(op, [toTensor(value)]);
+  return defineHot(
+    ['x'],
+    (x: TensorLike) => execute1(op, [toTensor(x)]),
+    (otherwise): UnaryFunction =>
+      function (x) {
+        // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
+        if (arguments.length !== 1 || mayBeNamed(x)) return otherwise(arguments) as Tensor;
+        return execute1(op, [toTensor(x as TensorLike)]);
+      },
+  );
 }
 
 /** Declares an elementwise op of two arguments, which are promoted to one dtype and broadcast. */
@@ -445,10 +455,19 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
     ),
   );
   elementwise(op);
-  return (a, b) => {
-    if (a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
-    return execute1(op, pair(a, b, spec.name));
-  };
+  return defineHot(
+    ['a', 'b'],
+    (a: TensorLike, b: TensorLike) => execute1(op, pair(a, b, spec.name)),
+    (otherwise): BinaryFunction =>
+      function (a, b?: unknown) {
+        // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
+        if (arguments.length !== 2) return otherwise(arguments) as Tensor;
+        if (a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
+        // biome-ignore lint/complexity/noArguments: as above.
+        if (b === undefined || mayBeNamed(a) || mayBeNamed(b)) return otherwise(arguments) as Tensor;
+        return execute1(op, pair(a as TensorLike, b as TensorLike, spec.name));
+      },
+  );
 }
 
 /** @internal Two arguments as tensors of one dtype: bare numbers follow the tensor beside them, tensors are widened. */

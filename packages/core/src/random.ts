@@ -1,5 +1,8 @@
 // `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
 import { type DType, InvalidArgumentError, LateNumber, type LateNumbers } from '@eagre/backend';
+import type { IntegerLike, ShapeLike } from './argument-kinds.ts';
+import * as kind from './argument-kinds.ts';
+import { defineFunction, type NamedFunction } from './arguments.ts';
 import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
@@ -121,11 +124,16 @@ function sourceOf(seed: number | undefined, op: string): Source {
  * Sets the global seed: what follows is the same in every run. Without it the numbers differ from run to run. Calls with a
  * seed of their own depend on both, and start anew here.
  */
-export function setSeed(seed: number): void {
-  seeds.global = checkSeed(seed, 'setSeed');
-  ownStream = undefined;
-  callStreams = new Map();
-}
+export const setSeed: NamedFunction<[seed: number], ['seed'], unknown, void> = defineFunction(
+  'random.setSeed',
+  { seed: kind.asIs },
+  {},
+  (seed) => {
+    seeds.global = checkSeed(seed, 'setSeed');
+    ownStream = undefined;
+    callStreams = new Map();
+  },
+);
 
 /** Integers as a tensor, and back. @throws InvalidArgumentError for another tensor, or fewer than `least`. */
 function savedNumbers(numbers: readonly number[]): Tensor {
@@ -303,8 +311,6 @@ export interface Seeded {
 
 const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };
 const normalOptions: OptionNames<NormalOptions> = { mean: true, stddev: true, dtype: true };
-const seededUniformOptions: OptionNames<UniformOptions & Seeded> = { ...uniformOptions, seed: true };
-const seededNormalOptions: OptionNames<NormalOptions & Seeded> = { ...normalOptions, seed: true };
 
 const isLarge = (bound: TensorLike | undefined): bound is bigint =>
   typeof bound === 'bigint' && !Number.isSafeInteger(Number(bound));
@@ -399,63 +405,88 @@ function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from:
  * Uniform random numbers in [minval, maxval): floats in [0, 1) unless said, or integers.
  * `tf.random.uniform([2, 3], { maxval: 10, dtype: 'int32' })`
  */
-export function uniform(shape: Shape, options: UniformOptions & Seeded = {}): Tensor {
-  checkOptionNames(options, seededUniformOptions, 'random.uniform');
-  return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
-}
+export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], UniformOptions & Seeded> = defineFunction(
+  'random.uniform',
+  { shape: kind.shape },
+  { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+  (shape: Shape, options) => {
+    return drawUniform(shape, options, { source: sourceOf(options.seed, 'RandomUniform') });
+  },
+);
 
 /** Normally distributed random numbers. */
-export function normal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
-  checkOptionNames(options, seededNormalOptions, 'random.normal');
-  return drawNormal(normalFloat, shape, options, { source: sourceOf(options.seed, 'RandomStandardNormal') });
-}
+export const normal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> = defineFunction(
+  'random.normal',
+  { shape: kind.shape },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+  (shape: Shape, options) => {
+    return drawNormal(normalFloat, shape, options, {
+      source: sourceOf(options.seed, 'RandomStandardNormal'),
+    });
+  },
+);
 
 /** Normally distributed random numbers, none further than two standard deviations from the mean. */
-export function truncatedNormal(shape: Shape, options: NormalOptions & Seeded = {}): Tensor {
-  checkOptionNames(options, seededNormalOptions, 'random.truncatedNormal');
-  return drawNormal(truncatedFloat, shape, options, { source: sourceOf(options.seed, 'TruncatedNormal') });
-}
+export const truncatedNormal: NamedFunction<[shape: ShapeLike], ['shape'], NormalOptions & Seeded> =
+  defineFunction(
+    'random.truncatedNormal',
+    { shape: kind.shape },
+    { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs, seed: kind.asIs },
+    (shape: Shape, options) => {
+      return drawNormal(truncatedFloat, shape, options, {
+        source: sourceOf(options.seed, 'TruncatedNormal'),
+      });
+    },
+  );
 
 /** The rows of x (along its first axis) in random order. */
-export function shuffle(x: TensorLike, options: Seeded = {}): Tensor {
-  const t = toTensor(x);
-  checkOptionNames(options, { seed: true }, 'random.shuffle');
-  if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
-  // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
-  const keys = uniform([t.shape[0]], { ...options, dtype: 'float64' });
-  return gather(t, argSort(keys), 0);
-}
+export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunction(
+  'random.shuffle',
+  { x: kind.tensor },
+  { seed: kind.asIs },
+  (x, options) => {
+    const t = toTensor(x);
+    if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
+    // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
+    const keys = uniform([t.shape[0]], { ...options, dtype: 'float64' });
+    return gather(t, argSort(keys), 0);
+  },
+);
 
 /**
  * Draws `numSamples` classes for each row of unnormalised log-probabilities [batch, classes]: [batch, numSamples], int64
  * unless said.
  */
-export function categorical(
-  logits: TensorLike,
-  numSamples: number,
-  options: Seeded & { dtype?: 'int32' | 'int64' } = {},
-): Tensor {
-  const op = 'Multinomial';
-  checkOptionNames(options, { seed: true, dtype: true }, 'random.categorical');
-  const x = toTensor(logits);
-  checkDType(x.dtype, 'floating', 'logits', op);
-  checkShape([numSamples], op);
-  if (x.rank !== 2 || x.shape[1] === 0) {
-    throw new InvalidArgumentError(
-      `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
-      op,
-    );
-  }
-  const seed = options.seed === undefined ? {} : { seed: options.seed };
-  // The largest of logits + Gumbel noise is distributed as softmax says.
-  const noise = uniform([x.shape[0], numSamples, x.shape[1]], { ...seed, dtype: x.dtype })
-    .log()
-    .neg()
-    .log();
-  const drawn = expandDims(x, 1).sub(noise).argMax(-1);
-  const dtype = options.dtype ?? 'int64';
-  return drawn.dtype === dtype ? drawn : drawn.cast(dtype);
-}
+export const categorical: NamedFunction<
+  [logits: TensorLike, numSamples: IntegerLike],
+  ['logits', 'numSamples'],
+  Seeded & { dtype?: 'int32' | 'int64' }
+> = defineFunction(
+  'random.categorical',
+  { logits: kind.tensor, numSamples: kind.integer },
+  { seed: kind.asIs, dtype: kind.asIs },
+  (logits, numSamples: number, options) => {
+    const op = 'Multinomial';
+    const x = toTensor(logits);
+    checkDType(x.dtype, 'floating', 'logits', op);
+    checkShape([numSamples], op);
+    if (x.rank !== 2 || x.shape[1] === 0) {
+      throw new InvalidArgumentError(
+        `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
+        op,
+      );
+    }
+    const seed = options.seed === undefined ? {} : { seed: options.seed };
+    // The largest of logits + Gumbel noise is distributed as softmax says.
+    const noise = uniform([x.shape[0], numSamples, x.shape[1]], { ...seed, dtype: x.dtype })
+      .log()
+      .neg()
+      .log();
+    const drawn = expandDims(x, 1).sub(noise).argMax(-1);
+    const dtype = options.dtype ?? 'int64';
+    return drawn.dtype === dtype ? drawn : drawn.cast(dtype);
+  },
+);
 
 // ---- stateless calls
 
@@ -471,24 +502,44 @@ function statelessDraw(seed: StatelessSeed, op: string): Draw {
 }
 
 /** `uniform` as a pure function of the seed. */
-export function statelessUniform(shape: Shape, seed: StatelessSeed, options: UniformOptions = {}): Tensor {
-  checkOptionNames(options, uniformOptions, 'random.statelessUniform');
-  return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
-}
+export const statelessUniform: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  UniformOptions
+> = defineFunction(
+  'random.statelessUniform',
+  { shape: kind.shape, seed: kind.asIs },
+  { minval: kind.asIs, maxval: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawUniform(shape, options, statelessDraw(seed, 'StatelessRandomUniform'));
+  },
+);
 /** `normal` as a pure function of the seed. */
-export function statelessNormal(shape: Shape, seed: StatelessSeed, options: NormalOptions = {}): Tensor {
-  checkOptionNames(options, normalOptions, 'random.statelessNormal');
-  return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
-}
+export const statelessNormal: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  NormalOptions
+> = defineFunction(
+  'random.statelessNormal',
+  { shape: kind.shape, seed: kind.asIs },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawNormal(normalFloat, shape, options, statelessDraw(seed, 'StatelessRandomNormal'));
+  },
+);
 /** `truncatedNormal` as a pure function of the seed. */
-export function statelessTruncatedNormal(
-  shape: Shape,
-  seed: StatelessSeed,
-  options: NormalOptions = {},
-): Tensor {
-  checkOptionNames(options, normalOptions, 'random.statelessTruncatedNormal');
-  return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
-}
+export const statelessTruncatedNormal: NamedFunction<
+  [shape: ShapeLike, seed: StatelessSeed],
+  ['shape', 'seed'],
+  NormalOptions
+> = defineFunction(
+  'random.statelessTruncatedNormal',
+  { shape: kind.shape, seed: kind.asIs },
+  { mean: kind.asIs, stddev: kind.asIs, dtype: kind.asIs },
+  (shape: Shape, seed, options) => {
+    return drawNormal(truncatedFloat, shape, options, statelessDraw(seed, 'StatelessTruncatedNormal'));
+  },
+);
 
 // ---- generators
 
@@ -563,7 +614,12 @@ export class Generator implements Trackable {
 let globalGenerator: Generator | undefined;
 
 /** The generator that all of the program may share; differs from run to run unless reset from a seed. */
-export function getGlobalGenerator(): Generator {
-  globalGenerator ??= Generator.fromNonDeterministicState();
-  return globalGenerator;
-}
+export const getGlobalGenerator: NamedFunction<[], [], unknown, Generator> = defineFunction(
+  'random.getGlobalGenerator',
+  {},
+  {},
+  () => {
+    globalGenerator ??= Generator.fromNonDeterministicState();
+    return globalGenerator;
+  },
+);

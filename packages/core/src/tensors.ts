@@ -1,6 +1,9 @@
 import type { DType } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type TensorLike, toTensor } from './convert.ts';
+import * as kind from './argument-kinds.ts';
+import { defineFunction, type NamedFunction } from './arguments.ts';
+import { constant } from './constant.ts';
+import { type TensorLike, toTensor } from './convert.ts';
 import { shapeOf } from './ops/array.ts';
 import { prod } from './ops/reduce.ts';
 import { Tensor } from './tensor.ts';
@@ -9,7 +12,7 @@ import { Variable } from './variable.ts';
 /** In `at`, an axis of size 1 at this place: `x.at(tf.newaxis, '...')`. */
 export const newaxis: null = null;
 
-/** Whether something is a tensor or a variable. */
+/** Whether something is a tensor or a variable. It may be given to `filter` and the like, so it looks at its first argument alone. */
 export function isTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;
 }
@@ -18,23 +21,35 @@ export function isTensor(value: unknown): value is Tensor | Variable {
  * Tensors as they are, variables as their values, anything else as `constant` makes it.
  * @throws InvalidArgumentError for a tensor of another dtype: nothing is cast.
  */
-export function convertToTensor(value: TensorLike, dtype?: DType): Tensor {
-  if (!isTensor(value)) return constant(value, dtype);
-  if (dtype !== undefined && dtype !== value.dtype) {
-    throw new InvalidArgumentError(
-      `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
-      'convertToTensor',
-    );
-  }
-  return toTensor(value);
-}
+export const convertToTensor: NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype']> =
+  defineFunction(
+    'convertToTensor',
+    { value: kind.tensor, dtype: kind.asIs },
+    {},
+    (value, dtype = undefined) => {
+      if (!isTensor(value)) return constant(value, dtype);
+      if (dtype !== undefined && dtype !== value.dtype) {
+        throw new InvalidArgumentError(
+          `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
+          'convertToTensor',
+        );
+      }
+      return toTensor(value);
+    },
+  );
 
 /** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
-export function rank(x: TensorLike): Tensor {
-  return constant(toTensor(x).rank, 'int32');
-}
+export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'rank',
+  { x: kind.tensor },
+  {},
+  (x) => constant(toTensor(x).rank, 'int32'),
+);
 
 /** How many elements there are, an int32 scalar, in traced functions that of the run; `x.size` gives it as a number. */
-export function size(x: TensorLike): Tensor {
-  return prod(shapeOf(x));
-}
+export const size: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'size',
+  { x: kind.tensor },
+  {},
+  (x) => prod(shapeOf(x)),
+);

@@ -21,7 +21,11 @@ type SymbolicArguments<A extends readonly unknown[]> = {
       ? TensorLike extends E
         ? readonly (E | KerasTensor)[]
         : A[I]
-      : A[I];
+      : Tensor extends A[I]
+        ? A[I]
+        : A[I] extends object
+          ? { [K in keyof A[I]]: TensorLike extends A[I][K] ? A[I][K] | KerasTensor : A[I][K] }
+          : A[I];
 };
 type SymbolicResult<R> = R extends Tensor ? KerasTensor : R extends readonly Tensor[] ? KerasTensor[] : never;
 /** A function of tensors that takes symbolic ones too. */
@@ -30,7 +34,7 @@ export type SymbolicFunction<F> = F extends (...args: infer A) => infer R
   : F;
 /** The ops that are methods of tensors, as methods of symbolic ones: each call is a layer of the model. */
 export type SymbolicMethods = {
-  [K in keyof Tensor as Tensor[K] extends (...args: never[]) => Tensor | Tensor[]
+  [K in keyof Tensor as Tensor[K] extends (...args: never) => Tensor | Tensor[]
     ? K
     : never]: Tensor[K] extends (...args: infer A) => infer R
     ? (...args: SymbolicArguments<A>) => SymbolicResult<R>

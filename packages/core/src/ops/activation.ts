@@ -1,4 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import {
@@ -75,9 +78,13 @@ const leakyReluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · x.
  * @param options.alpha the slope below 0; 0.2 unless said, as in TensorFlow.
  */
-export function leakyRelu(x: TensorLike, options: { readonly alpha?: number } = {}): Tensor {
-  return execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') });
-}
+export const leakyRelu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
+  'leakyRelu',
+  { x: kind.tensor },
+  { alpha: kind.asIs },
+  (x, options) =>
+    execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') }),
+);
 
 const eluOp: Op = defineElementwise({
   name: 'Elu',
@@ -95,11 +102,16 @@ const eluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · (exp(x) − 1).
  * @param options.alpha minus the limit at −∞, above 0; 1 unless said.
  */
-export function elu(x: TensorLike, options: { readonly alpha?: number } = {}): Tensor {
-  const alpha = checkAlpha(options.alpha ?? 1, 'Elu');
-  if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
-  return execute1(eluOp, [toTensor(x)], { alpha });
-}
+export const elu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
+  'elu',
+  { x: kind.tensor },
+  { alpha: kind.asIs },
+  (x, options) => {
+    const alpha = checkAlpha(options.alpha ?? 1, 'Elu');
+    if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
+    return execute1(eluOp, [toTensor(x)], { alpha });
+  },
+);
 /** The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1. */
 export const selu: UnaryFunction = defineUnary({
   name: 'Selu',
@@ -154,9 +166,12 @@ export const silu: UnaryFunction = defineUnary({
   grad: ({ x }, dy) => siluGrad(dy, x),
 });
 /** x · sigmoid(x): another name of `silu`. */
-export function swish(x: TensorLike): Tensor {
-  return silu(x);
-}
+export const swish: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'swish',
+  { x: kind.tensor },
+  {},
+  (x) => silu(x),
+);
 /** x · hardSigmoid(x), element-wise; also called hard swish. */
 export const hardSilu: UnaryFunction = defineUnary({
   name: 'HardSilu',
@@ -196,9 +211,12 @@ const geluTanh: UnaryFunction = defineUnary({
  * x · Φ(x) with the normal distribution function Φ: the Gaussian error linear unit.
  * @param options.approximate by tanh, as older models do it; false unless said.
  */
-export function gelu(x: TensorLike, options: { readonly approximate?: boolean } = {}): Tensor {
-  return options.approximate === true ? geluTanh(x) : geluExact(x);
-}
+export const gelu: NamedFunction<[x: TensorLike], ['x'], { readonly approximate?: boolean }> = defineFunction(
+  'gelu',
+  { x: kind.tensor },
+  { approximate: kind.asIs },
+  (x, options) => (options.approximate === true ? geluTanh(x) : geluExact(x)),
+);
 
 // ---- over an axis
 
@@ -242,10 +260,16 @@ function over(op: Op, x: TensorLike, axis: number): Tensor {
  * exp(x) / Σ exp(x) over one axis: positive numbers that add up to 1. Stable for large x.
  * @param axis the last one unless said. @throws InvalidArgumentError for a scalar or an axis out of range.
  */
-export function softmax(x: TensorLike, axis: number = -1): Tensor {
-  return over(softmaxOp, x, axis);
-}
+export const softmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis']> = defineFunction(
+  'softmax',
+  { x: kind.tensor, axis: kind.axis },
+  {},
+  (x, axis: number = -1) => over(softmaxOp, x, axis),
+);
 /** log(softmax(x)) over one axis, exact where softmax would be 0. */
-export function logSoftmax(x: TensorLike, axis: number = -1): Tensor {
-  return over(logSoftmaxOp, x, axis);
-}
+export const logSoftmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis']> = defineFunction(
+  'logSoftmax',
+  { x: kind.tensor, axis: kind.axis },
+  {},
+  (x, axis: number = -1) => over(logSoftmaxOp, x, axis),
+);

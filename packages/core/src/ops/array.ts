@@ -1,5 +1,8 @@
 // Ops on the arrangement of elements. Every function here takes a tensor first and is a method too.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, IntegersLike, ShapeLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, kernelFor, type Op, sumTo } from '../op.ts';
@@ -81,29 +84,43 @@ const shapeOp: Op = defineOp({
 });
 
 /** A tensor of the same values, over the same memory. */
-export function identity(x: TensorLike): Tensor {
-  return execute1(identityOp, [toTensor(x)]);
-}
+export const identity: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'identity',
+  { x: kind.tensor },
+  {},
+  (x) => execute1(identityOp, [toTensor(x)]),
+);
 
 /** The same values as a constant: no gradient flows back through it. */
-export function stopGradient(x: TensorLike): Tensor {
-  return execute1(stopGradientOp, [toTensor(x)]);
-}
+export const stopGradient: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'stopGradient',
+  { x: kind.tensor },
+  {},
+  (x) => execute1(stopGradientOp, [toTensor(x)]),
+);
 
 /** The dimensions as an int32 tensor of rank 1; `x.shape` gives them as numbers. */
-export function shapeOf(x: TensorLike): Tensor {
-  return execute1(shapeOp, [toTensor(x)]);
-}
+export const shapeOf: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'shapeOf',
+  { x: kind.tensor },
+  {},
+  (x) => execute1(shapeOp, [toTensor(x)]),
+);
 
 /**
  * The same values, in row-major order, in another shape; no copy is made. One dimension may be -1 and is computed from the rest.
  * `x.reshape([-1, 28 * 28])`
  * @throws InvalidArgumentError when the sizes differ.
  */
-export function reshape(x: TensorLike, shape: Shape): Tensor {
-  const t = toTensor(x);
-  return execute1(reshapeOp, [t], { shape: resolveShape(t, shape) });
-}
+export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
+  'reshape',
+  { x: kind.tensor, shape: kind.shape },
+  {},
+  (x, shape: Shape) => {
+    const t = toTensor(x);
+    return execute1(reshapeOp, [t], { shape: resolveShape(t, shape) });
+  },
+);
 
 function resolveShape(x: Tensor, shape: Shape): Shape {
   checkList(shape, 'shape', 'Reshape');
@@ -130,43 +147,62 @@ function doesNotFit(x: Tensor, shape: Shape): InvalidArgumentError {
 }
 
 /** All elements in one axis: shape [size]. */
-export function flatten(x: TensorLike): Tensor {
-  const t = toTensor(x);
-  return execute1(reshapeOp, [t], { shape: [t.size] });
-}
+export const flatten: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'flatten',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    return execute1(reshapeOp, [t], { shape: [t.size] });
+  },
+);
 
 /**
  * Adds an axis of size 1 that becomes number `axis` of the result; a negative one counts from the result's end. With a list,
  * adds several: `x.expandDims([0, -1])`.
  */
-export function expandDims(x: TensorLike, axis: number | readonly number[]): Tensor {
-  const t = toTensor(x);
-  const count = listOf(axis, 'axis', 'ExpandDims').length;
-  const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
-  const shape = [...t.shape];
-  for (const a of axes) shape.splice(a, 0, 1);
-  return execute1(expandDimsOp, [t], { shape: checkRank(shape, 'ExpandDims') });
-}
+export const expandDims: NamedFunction<[x: TensorLike, axis: IntegerLike | IntegersLike], ['x', 'axis']> =
+  defineFunction(
+    'expandDims',
+    { x: kind.tensor, axis: kind.axes },
+    {},
+    (x, axis: number | readonly number[]) => {
+      const t = toTensor(x);
+      const count = listOf(axis, 'axis', 'ExpandDims').length;
+      const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
+      const shape = [...t.shape];
+      for (const a of axes) shape.splice(a, 0, 1);
+      return execute1(expandDimsOp, [t], { shape: checkRank(shape, 'ExpandDims') });
+    },
+  );
 
 /** Removes the axes of size 1: the listed ones, or all of them if none is listed. @throws InvalidArgumentError when a listed axis is longer. */
-export function squeeze(x: TensorLike, axis?: number | readonly number[] | null): Tensor {
-  const t = toTensor(x);
-  let shape: number[];
-  const axes = axis === undefined || axis === null ? [] : normalizeAxes(axis, t.rank, 'Squeeze');
-  if (axes.length === 0) shape = t.shape.filter((d) => differs(d, 1));
-  else {
-    for (const a of axes) {
-      if (t.shape[a] !== 1) {
-        throw new InvalidArgumentError(
-          `axis ${a} of ${showShape(t.shape)} has size ${t.shape[a]}, only axes of size 1 can go`,
-          'Squeeze',
-        );
+export const squeeze: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike | IntegersLike | null],
+  ['x', 'axis']
+> = defineFunction(
+  'squeeze',
+  { x: kind.tensor, axis: kind.axes },
+  {},
+  (x, axis: number | readonly number[] | null | undefined = undefined) => {
+    const t = toTensor(x);
+    let shape: number[];
+    const axes = axis === undefined || axis === null ? [] : normalizeAxes(axis, t.rank, 'Squeeze');
+    if (axes.length === 0) shape = t.shape.filter((d) => differs(d, 1));
+    else {
+      for (const a of axes) {
+        if (t.shape[a] !== 1) {
+          throw new InvalidArgumentError(
+            `axis ${a} of ${showShape(t.shape)} has size ${t.shape[a]}, only axes of size 1 can go`,
+            'Squeeze',
+          );
+        }
       }
+      shape = t.shape.filter((_, i) => !axes.includes(i));
     }
-    shape = t.shape.filter((_, i) => !axes.includes(i));
-  }
-  return execute1(squeezeOp, [t], { shape });
-}
+    return execute1(squeezeOp, [t], { shape });
+  },
+);
 
 // ---- order of axes and elements
 
@@ -205,43 +241,76 @@ const reverseOp: Op = defineOp({
  * Permutes the axes: the result's axis i is axis perm[i] of x. Without `perm` their order is reversed.
  * @throws InvalidArgumentError unless `perm` names every axis once.
  */
-export function transpose(x: TensorLike, perm?: readonly number[] | null): Tensor {
-  const t = toTensor(x);
-  const axes =
-    perm === undefined || perm === null
-      ? t.shape.map((_, i) => t.rank - 1 - i)
-      : checkIntegers(perm, t.rank, 'perm', 'Transpose').map((a) => normalizeAxis(a, t.rank, 'Transpose'));
-  if (new Set(axes).size !== axes.length) {
-    throw new InvalidArgumentError(`perm [${perm}] must name each of the ${t.rank} axes once`, 'Transpose');
-  }
-  return move(transposeOp, [t], { perm: axes });
-}
+export const transpose: NamedFunction<[x: TensorLike, perm?: IntegersLike | null], ['x', 'perm']> =
+  defineFunction(
+    'transpose',
+    { x: kind.tensor, perm: kind.integers },
+    {},
+    (x, perm: readonly number[] | null | undefined = undefined) => {
+      const t = toTensor(x);
+      const axes =
+        perm === undefined || perm === null
+          ? t.shape.map((_, i) => t.rank - 1 - i)
+          : checkIntegers(perm, t.rank, 'perm', 'Transpose').map((a) =>
+              normalizeAxis(a, t.rank, 'Transpose'),
+            );
+      if (new Set(axes).size !== axes.length) {
+        throw new InvalidArgumentError(
+          `perm [${perm}] must name each of the ${t.rank} axes once`,
+          'Transpose',
+        );
+      }
+      return move(transposeOp, [t], { perm: axes });
+    },
+  );
 
 /** Exchanges two axes. */
-export function swapAxes(x: TensorLike, axis1: number, axis2: number): Tensor {
-  const t = toTensor(x);
-  const a = normalizeAxis(axis1, t.rank, 'Transpose');
-  const b = normalizeAxis(axis2, t.rank, 'Transpose');
-  return transpose(
-    t,
-    t.shape.map((_, i) => (i === a ? b : i === b ? a : i)),
-  );
-}
+export const swapAxes: NamedFunction<
+  [x: TensorLike, axis1: IntegerLike, axis2: IntegerLike],
+  ['x', 'axis1', 'axis2']
+> = defineFunction(
+  'swapAxes',
+  { x: kind.tensor, axis1: kind.axis, axis2: kind.axis },
+  {},
+  (x, axis1: number, axis2: number) => {
+    const t = toTensor(x);
+    const a = normalizeAxis(axis1, t.rank, 'Transpose');
+    const b = normalizeAxis(axis2, t.rank, 'Transpose');
+    return transpose(
+      t,
+      t.shape.map((_, i) => (i === a ? b : i === b ? a : i)),
+    );
+  },
+);
 
 /** Moves an axis to another place; the others keep their order. */
-export function moveAxis(x: TensorLike, source: number, destination: number): Tensor {
-  const t = toTensor(x);
-  const from = normalizeAxis(source, t.rank, 'Transpose');
-  const perm = t.shape.map((_, i) => i).filter((i) => i !== from);
-  perm.splice(normalizeAxis(destination, t.rank, 'Transpose'), 0, from);
-  return transpose(t, perm);
-}
+export const moveAxis: NamedFunction<
+  [x: TensorLike, source: IntegerLike, destination: IntegerLike],
+  ['x', 'source', 'destination']
+> = defineFunction(
+  'moveAxis',
+  { x: kind.tensor, source: kind.integer, destination: kind.integer },
+  {},
+  (x, source: number, destination: number) => {
+    const t = toTensor(x);
+    const from = normalizeAxis(source, t.rank, 'Transpose');
+    const perm = t.shape.map((_, i) => i).filter((i) => i !== from);
+    perm.splice(normalizeAxis(destination, t.rank, 'Transpose'), 0, from);
+    return transpose(t, perm);
+  },
+);
 
 /** Turns the order of elements around along one axis or several. `x.reverse(-1)` */
-export function reverse(x: TensorLike, axis: number | readonly number[]): Tensor {
-  const t = toTensor(x);
-  return move(reverseOp, [t], { axes: normalizeAxes(axis, t.rank, 'ReverseV2') });
-}
+export const reverse: NamedFunction<[x: TensorLike, axis: IntegerLike | IntegersLike], ['x', 'axis']> =
+  defineFunction(
+    'reverse',
+    { x: kind.tensor, axis: kind.axes },
+    {},
+    (x, axis: number | readonly number[]) => {
+      const t = toTensor(x);
+      return move(reverseOp, [t], { axes: normalizeAxes(axis, t.rank, 'ReverseV2') });
+    },
+  );
 
 // ---- repetition
 
@@ -291,63 +360,82 @@ const broadcastToOp: Op = defineOp({
 });
 
 /** The whole tensor, `multiples[i]` times along axis i. */
-export function tile(x: TensorLike, multiples: readonly number[]): Tensor {
-  const t = toTensor(x);
-  const list = checkIntegers(multiples, t.rank, 'multiples', 'Tile');
-  if (list.some((m) => m < 0))
-    throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
-  return move(tileOp, [t], { multiples: list });
-}
+export const tile: NamedFunction<[x: TensorLike, multiples: IntegersLike], ['x', 'multiples']> =
+  defineFunction(
+    'tile',
+    { x: kind.tensor, multiples: kind.integers },
+    {},
+    (x, multiples: readonly number[]) => {
+      const t = toTensor(x);
+      const list = checkIntegers(multiples, t.rank, 'multiples', 'Tile');
+      if (list.some((m) => m < 0))
+        throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
+      return move(tileOp, [t], { multiples: list });
+    },
+  );
 
 /** Stretches axes of size 1, and adds leading axes, so that the result has the shape. @throws InvalidArgumentError when it does not fit. */
-export function broadcastTo(x: TensorLike, shape: Shape): Tensor {
-  const t = toTensor(x);
-  const to = checkRank([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
-  if (shapesAgree(t.shape, to)) return identity(t);
-  const skip = to.length - t.rank;
-  if (skip < 0 || t.shape.some((d, i) => d !== 1 && d !== to[skip + i])) {
-    throw new InvalidArgumentError(
-      `shape ${showShape(t.shape)} does not broadcast to ${showShape(to)}`,
-      'BroadcastTo',
-    );
-  }
-  return move(broadcastToOp, [t], { shape: to });
-}
+export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
+  'broadcastTo',
+  { x: kind.tensor, shape: kind.shape },
+  {},
+  (x, shape: Shape) => {
+    const t = toTensor(x);
+    const to = checkRank([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
+    if (shapesAgree(t.shape, to)) return identity(t);
+    const skip = to.length - t.rank;
+    if (skip < 0 || t.shape.some((d, i) => d !== 1 && d !== to[skip + i])) {
+      throw new InvalidArgumentError(
+        `shape ${showShape(t.shape)} does not broadcast to ${showShape(to)}`,
+        'BroadcastTo',
+      );
+    }
+    return move(broadcastToOp, [t], { shape: to });
+  },
+);
 
 /**
  * Each element `repeats` times in a row along an axis; without an axis the tensor is flattened first. A list gives each
  * element's own number: `tf.repeat(x, [1, 3], 0)`.
  */
-export function repeat(x: TensorLike, repeats: number | readonly number[], axis?: number | null): Tensor {
-  let t = toTensor(x);
-  if (axis === undefined || axis === null) t = flatten(t);
-  const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
-  const n = t.shape[a];
-  const counts = listOf(repeats, 'repeats', 'repeat');
-  if (
-    !counts.every((c) => Number.isSafeInteger(c) && c >= 0) ||
-    (counts.length !== 1 && counts.length !== n)
-  ) {
-    throw new InvalidArgumentError(
-      `repeats must be one integer of at least 0, or ${n} of them, got [${counts}]`,
-      'repeat',
-    );
-  }
-  if (counts.length === 1) {
-    const multiples = new Array<number>(t.rank + 1).fill(1);
-    multiples[a + 1] = counts[0];
-    const shape = t.shape.map((d, i) => (i === a ? d * counts[0] : d));
-    return reshape(tile(expandDims(t, a + 1), multiples), shape);
-  }
-  const total = counts.reduce((sum, c) => sum + c, 0);
-  const indices = emptyTensor('int32', [total], total);
-  const view = viewOf(indices) as Int32Array;
-  let at = 0;
-  counts.forEach((c, i) => {
-    view.fill(i, at, (at += c));
-  });
-  return letGo(gather(t, indices, a), indices);
-}
+export const repeat: NamedFunction<
+  [x: TensorLike, repeats: IntegerLike | IntegersLike, axis?: IntegerLike | null],
+  ['x', 'repeats', 'axis']
+> = defineFunction(
+  'repeat',
+  { x: kind.tensor, repeats: kind.oneOrMore, axis: kind.axis },
+  {},
+  (x, repeats: number | readonly number[], axis: number | null | undefined = undefined) => {
+    let t = toTensor(x);
+    if (axis === undefined || axis === null) t = flatten(t);
+    const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
+    const n = t.shape[a];
+    const counts = listOf(repeats, 'repeats', 'repeat');
+    if (
+      !counts.every((c) => Number.isSafeInteger(c) && c >= 0) ||
+      (counts.length !== 1 && counts.length !== n)
+    ) {
+      throw new InvalidArgumentError(
+        `repeats must be one integer of at least 0, or ${n} of them, got [${counts}]`,
+        'repeat',
+      );
+    }
+    if (counts.length === 1) {
+      const multiples = new Array<number>(t.rank + 1).fill(1);
+      multiples[a + 1] = counts[0];
+      const shape = t.shape.map((d, i) => (i === a ? d * counts[0] : d));
+      return reshape(tile(expandDims(t, a + 1), multiples), shape);
+    }
+    const total = counts.reduce((sum, c) => sum + c, 0);
+    const indices = emptyTensor('int32', [total], total);
+    const view = viewOf(indices) as Int32Array;
+    let at = 0;
+    counts.forEach((c, i) => {
+      view.fill(i, at, (at += c));
+    });
+    return letGo(gather(t, indices, a), indices);
+  },
+);
 
 // ---- padding
 
@@ -408,46 +496,51 @@ const mirrorPadGradOp: Op = defineOp({
  * @param options.mode `CONSTANT` (the default), `REFLECT` (mirrored, edge not repeated) or `SYMMETRIC` (edge repeated).
  * @param options.constantValues the value put in; 0 unless said.
  */
-export function pad(
-  x: TensorLike,
-  paddings: readonly (readonly [before: number, after: number])[],
-  options: { mode?: PadMode; constantValues?: number } = {},
-): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'any', 'x', 'Pad');
-  const wrong = checkList(paddings, 'paddings', 'Pad').find(
-    (p) => !Array.isArray(p) || p.length !== 2 || !p.every((n) => Number.isSafeInteger(n) && n >= 0),
-  );
-  if (paddings.length !== t.rank || wrong !== undefined) {
-    throw new InvalidArgumentError(
-      `paddings must be ${t.rank} pairs [before, after] of integers of at least 0, got ${show(paddings)}`,
-      'Pad',
+export const pad: NamedFunction<
+  [x: TensorLike, paddings: readonly (readonly [before: number, after: number])[]],
+  ['x', 'paddings'],
+  { mode?: PadMode; constantValues?: number }
+> = defineFunction(
+  'pad',
+  { x: kind.tensor, paddings: kind.asIs },
+  { mode: kind.asIs, constantValues: kind.asIs },
+  (x, paddings, options) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'any', 'x', 'Pad');
+    const wrong = checkList(paddings, 'paddings', 'Pad').find(
+      (p) => !Array.isArray(p) || p.length !== 2 || !p.every((n) => Number.isSafeInteger(n) && n >= 0),
     );
-  }
-  const before = paddings.map((p) => p[0]);
-  const after = paddings.map((p) => p[1]);
-  const mode = String(options.mode ?? 'CONSTANT').toUpperCase();
-  if (mode === 'CONSTANT')
-    return execute1(padOp, [t], { before, after, value: Number(options.constantValues ?? 0) });
-  if (mode !== 'REFLECT' && mode !== 'SYMMETRIC') {
-    throw new InvalidArgumentError(
-      `mode '${String(options.mode)}' is none of CONSTANT, REFLECT, SYMMETRIC`,
-      'Pad',
-    );
-  }
-  const edge = mode === 'REFLECT' ? 1 : 0;
-  for (let i = 0; i < t.rank; i++) {
-    const most = Math.max(0, t.shape[i] - edge);
-    if (before[i] > 0 || after[i] > 0) within([before[i], after[i]], [most, most]);
-    if (before[i] > most || after[i] > most) {
+    if (paddings.length !== t.rank || wrong !== undefined) {
       throw new InvalidArgumentError(
-        `axis ${i} of size ${t.shape[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
+        `paddings must be ${t.rank} pairs [before, after] of integers of at least 0, got ${show(paddings)}`,
         'Pad',
       );
     }
-  }
-  return execute1(mirrorPadOp, [t], { before, after, mode: mode === 'REFLECT' ? 1 : 2 });
-}
+    const before = paddings.map((p) => p[0]);
+    const after = paddings.map((p) => p[1]);
+    const mode = String(options.mode ?? 'CONSTANT').toUpperCase();
+    if (mode === 'CONSTANT')
+      return execute1(padOp, [t], { before, after, value: Number(options.constantValues ?? 0) });
+    if (mode !== 'REFLECT' && mode !== 'SYMMETRIC') {
+      throw new InvalidArgumentError(
+        `mode '${String(options.mode)}' is none of CONSTANT, REFLECT, SYMMETRIC`,
+        'Pad',
+      );
+    }
+    const edge = mode === 'REFLECT' ? 1 : 0;
+    for (let i = 0; i < t.rank; i++) {
+      const most = Math.max(0, t.shape[i] - edge);
+      if (before[i] > 0 || after[i] > 0) within([before[i], after[i]], [most, most]);
+      if (before[i] > most || after[i] > most) {
+        throw new InvalidArgumentError(
+          `axis ${i} of size ${t.shape[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
+          'Pad',
+        );
+      }
+    }
+    return execute1(mirrorPadOp, [t], { before, after, mode: mode === 'REFLECT' ? 1 : 2 });
+  },
+);
 
 // ---- blocks of images
 
@@ -486,13 +579,15 @@ function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Shap
 }
 
 /** Moves blocks of `blockSize` × `blockSize` pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c]. */
-export function spaceToDepth(x: TensorLike, blockSize: number): Tensor {
-  const t = blocks(x, blockSize, 'SpaceToDepth', (s) => s[1] % blockSize === 0 && s[2] % blockSize === 0);
-  return execute1(spaceToDepthOp, [t], { blockSize });
-}
+export const spaceToDepth: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
+  defineFunction('spaceToDepth', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
+    const t = blocks(x, blockSize, 'SpaceToDepth', (s) => s[1] % blockSize === 0 && s[2] % blockSize === 0);
+    return execute1(spaceToDepthOp, [t], { blockSize });
+  });
 
 /** Moves channels into blocks of pixels, the inverse of `spaceToDepth`: [n, h, w, b·b·c] → [n, h·b, w·b, c]. */
-export function depthToSpace(x: TensorLike, blockSize: number): Tensor {
-  const t = blocks(x, blockSize, 'DepthToSpace', (s) => s[3] % (blockSize * blockSize) === 0);
-  return execute1(depthToSpaceOp, [t], { blockSize });
-}
+export const depthToSpace: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
+  defineFunction('depthToSpace', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
+    const t = blocks(x, blockSize, 'DepthToSpace', (s) => s[3] % (blockSize * blockSize) === 0);
+    return execute1(depthToSpaceOp, [t], { blockSize });
+  });

@@ -1,5 +1,7 @@
 // Scaled dot-product attention.
 import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, pair, sumTo } from '../op.ts';
@@ -38,9 +40,13 @@ function weightsOf(inputs: readonly Tensor[], lse: Tensor, mask: Tensor | undefi
 }
 
 /** [queries, keys]: which keys a query may see, those no later than itself. */
-export function causalMask(queries: number, keys: number): Tensor {
-  return expandDims(range(queries, { dtype: 'int32' }), -1).greaterEqual(range(keys, { dtype: 'int32' }));
-}
+export const causalMask: NamedFunction<[queries: number, keys: number], ['queries', 'keys']> = defineFunction(
+  'causalMask',
+  { queries: kind.asIs, keys: kind.asIs },
+  {},
+  (queries, keys) =>
+    expandDims(range(queries, { dtype: 'int32' }), -1).greaterEqual(range(keys, { dtype: 'int32' })),
+);
 
 const attentionOp: Op = defineOp({
   name: 'ScaledDotProductAttention',
@@ -206,50 +212,54 @@ export interface AttentionOptions {
  * @param value [batch, heads, keys, dv]
  * @returns [batch, heads, queries, dv]
  */
-export function scaledDotProductAttention(
-  query: TensorLike,
-  key: TensorLike,
-  value: TensorLike,
-  options: AttentionOptions = {},
-): Tensor {
-  const op = 'ScaledDotProductAttention';
-  const q = toTensor(query);
-  checkDType(q.dtype, 'floating', 'query', op);
-  const k = toTensor(key, q.dtype);
-  const v = toTensor(value, q.dtype);
-  const timeFirst = checkFlag(options.timeFirst, 'timeFirst', 'ScaledDotProductAttention');
-  const form = timeFirst ? '[batch, time, heads, d]' : '[batch, heads, time, d]';
-  for (const [what, t] of [
-    ['query', q],
-    ['key', k],
-    ['value', v],
-  ] as const) {
-    if (t.rank !== 4 || t.dtype !== q.dtype) {
+export const scaledDotProductAttention: NamedFunction<
+  [query: TensorLike, key: TensorLike, value: TensorLike],
+  ['query', 'key', 'value'],
+  AttentionOptions
+> = defineFunction(
+  'nn.scaledDotProductAttention',
+  { query: kind.tensor, key: kind.tensor, value: kind.tensor },
+  { mask: kind.asIs, isCausal: kind.asIs, scale: kind.asIs, timeFirst: kind.asIs },
+  (query, key, value, options) => {
+    const op = 'ScaledDotProductAttention';
+    const q = toTensor(query);
+    checkDType(q.dtype, 'floating', 'query', op);
+    const k = toTensor(key, q.dtype);
+    const v = toTensor(value, q.dtype);
+    const timeFirst = checkFlag(options.timeFirst, 'timeFirst', 'ScaledDotProductAttention');
+    const form = timeFirst ? '[batch, time, heads, d]' : '[batch, heads, time, d]';
+    for (const [what, t] of [
+      ['query', q],
+      ['key', k],
+      ['value', v],
+    ] as const) {
+      if (t.rank !== 4 || t.dtype !== q.dtype) {
+        throw new InvalidArgumentError(
+          `${what} is ${t.dtype} ${showShape(t.shape)}, expected ${q.dtype} ${form}`,
+          op,
+        );
+      }
+    }
+    const [time, heads] = timeFirst ? [1, 2] : [2, 1];
+    const agree = (t: Tensor): boolean => t.shape[0] === q.shape[0] && t.shape[heads] === q.shape[heads];
+    if (!agree(k) || !agree(v) || k.shape[3] !== q.shape[3] || v.shape[time] !== k.shape[time]) {
       throw new InvalidArgumentError(
-        `${what} is ${t.dtype} ${showShape(t.shape)}, expected ${q.dtype} ${form}`,
+        `query ${showShape(q.shape)}, key ${showShape(k.shape)} and value ${showShape(v.shape)} do not fit as ${form}`,
         op,
       );
     }
-  }
-  const [time, heads] = timeFirst ? [1, 2] : [2, 1];
-  const agree = (t: Tensor): boolean => t.shape[0] === q.shape[0] && t.shape[heads] === q.shape[heads];
-  if (!agree(k) || !agree(v) || k.shape[3] !== q.shape[3] || v.shape[time] !== k.shape[time]) {
-    throw new InvalidArgumentError(
-      `query ${showShape(q.shape)}, key ${showShape(k.shape)} and value ${showShape(v.shape)} do not fit as ${form}`,
-      op,
-    );
-  }
-  const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownSize(q.shape[3] as number)));
-  if (typeof scale !== 'number' || !Number.isFinite(scale))
-    throw new InvalidArgumentError(`scale is ${String(scale)}, expected a finite number`, op);
-  const inputs = [q, k, v];
-  if (options.mask !== undefined && options.mask !== null) {
-    const scores = [q.shape[0], q.shape[heads], q.shape[time], k.shape[time]] as number[];
-    inputs.push(prepareMask(options.mask, q, scores, op));
-  }
-  const causal = checkFlag(options.isCausal, 'isCausal', 'ScaledDotProductAttention');
-  return execute(attentionOp, inputs, { timeFirst, scale, causal })[0] as Tensor;
-}
+    const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownSize(q.shape[3] as number)));
+    if (typeof scale !== 'number' || !Number.isFinite(scale))
+      throw new InvalidArgumentError(`scale is ${String(scale)}, expected a finite number`, op);
+    const inputs = [q, k, v];
+    if (options.mask !== undefined && options.mask !== null) {
+      const scores = [q.shape[0], q.shape[heads], q.shape[time], k.shape[time]] as number[];
+      inputs.push(prepareMask(options.mask, q, scores, op));
+    }
+    const causal = checkFlag(options.isCausal, 'isCausal', 'ScaledDotProductAttention');
+    return execute(attentionOp, inputs, { timeFirst, scale, causal })[0] as Tensor;
+  },
+);
 
 /** The mask with rank 4. */
 function prepareMask(mask: TensorLike, q: Tensor, scores: Shape, op: string): Tensor {

@@ -1,9 +1,10 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { dtypeGroups, isFloating } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op } from '../op.ts';
 import { bools, integers, uniform } from '../samples.ts';
-import type { Tensor } from '../tensor.ts';
 import { identity } from './array.ts';
 
 const castOp: Op = defineElementwise({
@@ -26,16 +27,21 @@ const castOp: Op = defineElementwise({
  * lowest or highest value, and NaN becomes 0. Integers to narrower ones wrap around. Any number to bool is `x ≠ 0`.
  * @throws InvalidArgumentError from or to string.
  */
-export function cast(x: TensorLike, dtype: DType): Tensor {
-  const value = toTensor(x);
-  // A tensor of its own even so: disposing it, or assigning to the variable it came from, must not touch the other.
-  if (value.dtype === dtype) return identity(value);
-  if (!dtypeGroups.any.includes(dtype) || value.dtype === 'string') {
-    throw new InvalidArgumentError(
-      `cannot convert ${value.dtype} to ${dtype}; expected one of ${dtypeGroups.any.join(', ')} on both sides`,
-      'Cast',
-    );
-  }
-  return execute1(castOp, [value], { dtype });
-}
+export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
+  'cast',
+  { x: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, dtype) => {
+    const value = toTensor(x);
+    // A tensor of its own even so: disposing it, or assigning to the variable it came from, must not touch the other.
+    if (value.dtype === dtype) return identity(value);
+    if (!dtypeGroups.any.includes(dtype) || value.dtype === 'string') {
+      throw new InvalidArgumentError(
+        `cannot convert ${value.dtype} to ${dtype}; expected one of ${dtypeGroups.any.join(', ')} on both sides`,
+        'Cast',
+      );
+    }
+    return execute1(castOp, [value], { dtype });
+  },
+);
 castHook.cast = cast;

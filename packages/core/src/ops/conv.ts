@@ -1,5 +1,8 @@
 // Convolutions and pooling over images [n, h, w, c].
 import { InvalidArgumentError } from '@eagre/backend';
+import type { ShapeLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
@@ -319,14 +322,19 @@ function convArguments(
  * @param options.groups channels are cut into that many groups, each with its own filters; found from the shapes unless given.
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export function conv2d(
-  x: TensorLike,
-  filters: TensorLike,
-  options: ConvOptions & { groups?: number } = {},
-): Tensor {
-  const { x: images, filter, attrs } = convArguments(x, filters, options, 'Conv2D');
-  return execute1(conv2dOp, [images, filter], attrs);
-}
+export const conv2d: NamedFunction<
+  [x: TensorLike, filters: TensorLike],
+  ['x', 'filters'],
+  ConvOptions & { groups?: number }
+> = defineFunction(
+  'nn.conv2d',
+  { x: kind.tensor, filters: kind.tensor },
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
+  (x, filters, options) => {
+    const { x: images, filter, attrs } = convArguments(x, filters, options, 'Conv2D');
+    return execute1(conv2dOp, [images, filter], attrs);
+  },
+);
 
 /** @internal A convolution with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
 export function fusedConv2d(
@@ -345,37 +353,50 @@ export function fusedConv2d(
  * Convolution of each channel with its own `m` filters: images [n, h, w, c] and filters [height, width, c, m] give
  * [n, h', w', c · m].
  */
-export function depthwiseConv2d(x: TensorLike, filter: TensorLike, options: ConvOptions = {}): Tensor {
-  const op = 'DepthwiseConv2dNative';
-  const [a, f] = pair(x, filter, op);
-  const images = image(a, op);
-  if (f.rank !== 4 || f.shape[2] !== images.shape[3]) {
-    throw new InvalidArgumentError(
-      `filters have shape ${showShape(f.shape)}, expected [height, width, ${images.shape[3]}, multiplier] for x ${showShape(images.shape)}`,
-      op,
-    );
-  }
-  const [h, w, c, m] = f.shape;
-  const filters = reshape(f, [h, w, 1, c * m]);
-  return letGo(conv2d(images, filters, { ...options, groups: c }), filters);
-}
+export const depthwiseConv2d: NamedFunction<
+  [x: TensorLike, filter: TensorLike],
+  ['x', 'filter'],
+  ConvOptions
+> = defineFunction(
+  'nn.depthwiseConv2d',
+  { x: kind.tensor, filter: kind.tensor },
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  (x, filter, options) => {
+    const op = 'DepthwiseConv2dNative';
+    const [a, f] = pair(x, filter, op);
+    const images = image(a, op);
+    if (f.rank !== 4 || f.shape[2] !== images.shape[3]) {
+      throw new InvalidArgumentError(
+        `filters have shape ${showShape(f.shape)}, expected [height, width, ${images.shape[3]}, multiplier] for x ${showShape(images.shape)}`,
+        op,
+      );
+    }
+    const [h, w, c, m] = f.shape;
+    const filters = reshape(f, [h, w, 1, c * m]);
+    return letGo(conv2d(images, filters, { ...options, groups: c }), filters);
+  },
+);
 
 /** A depthwise convolution with [height, width, c, m], then one over channels with pointwise filters [1, 1, c · m, out]. */
-export function separableConv2d(
-  x: TensorLike,
-  depthwiseFilter: TensorLike,
-  pointwiseFilter: TensorLike,
-  options: ConvOptions = {},
-): Tensor {
-  const f = toTensor(pointwiseFilter);
-  if (f.rank !== 4 || f.shape[0] !== 1 || f.shape[1] !== 1) {
-    throw new InvalidArgumentError(
-      `pointwise filters have shape ${showShape(f.shape)}, expected [1, 1, in, out]`,
-      'separableConv2d',
-    );
-  }
-  return conv2d(depthwiseConv2d(x, depthwiseFilter, options), f, { groups: 1 });
-}
+export const separableConv2d: NamedFunction<
+  [x: TensorLike, depthwiseFilter: TensorLike, pointwiseFilter: TensorLike],
+  ['x', 'depthwiseFilter', 'pointwiseFilter'],
+  ConvOptions
+> = defineFunction(
+  'nn.separableConv2d',
+  { x: kind.tensor, depthwiseFilter: kind.tensor, pointwiseFilter: kind.tensor },
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  (x, depthwiseFilter, pointwiseFilter, options) => {
+    const f = toTensor(pointwiseFilter);
+    if (f.rank !== 4 || f.shape[0] !== 1 || f.shape[1] !== 1) {
+      throw new InvalidArgumentError(
+        `pointwise filters have shape ${showShape(f.shape)}, expected [1, 1, in, out]`,
+        'separableConv2d',
+      );
+    }
+    return conv2d(depthwiseConv2d(x, depthwiseFilter, options), f, { groups: 1 });
+  },
+);
 
 /**
  * The transposed convolution, which is the gradient of `conv2d`: images [n, h, w, in] and filters [height, width, out, in]
@@ -383,57 +404,63 @@ export function separableConv2d(
  * less the padding.
  * @throws InvalidArgumentError when `conv2d` of `outputShape` would not give x's shape.
  */
-export function conv2dTranspose(
-  x: TensorLike,
-  filters: TensorLike,
-  outputShape: Shape | null,
-  options: ConvOptions = {},
-): Tensor {
-  const op = 'Conv2DBackpropInput';
-  const [a, filter] = pair(x, filters, op);
-  const dy = image(a, op);
-  if (filter.rank !== 4 || filter.shape[3] !== dy.shape[3]) {
-    throw new InvalidArgumentError(
-      `filters have shape ${showShape(filter.shape)}, expected [height, width, out, ${dy.shape[3]}] for x ${showShape(dy.shape)}`,
-      op,
-    );
-  }
-  const strides = twoNumbers(options.strides ?? 1, 'strides', op);
-  const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
-  const given = options.padding ?? 'VALID';
-  let shape: Shape;
-  if (outputShape === null) {
-    const fixed =
-      typeof given === 'string' ? [0, 0, 0, 0] : pixels(given, [0, 0], filter.shape, strides, dilations, op);
-    const size = [0, 1].map((i) => {
-      const reach = (filter.shape[i] - 1) * dilations[i] + 1;
-      const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
-      const n = dy.shape[i + 1];
-      return same
-        ? n * strides[i]
-        : Math.max(0, (n - 1) * strides[i] + reach - fixed[2 * i] - fixed[2 * i + 1]);
-    });
-    shape = [dy.shape[0], ...size, filter.shape[2]];
-  } else {
-    shape = [...checkShape(outputShape, op)];
-  }
-  const padding = pixels(given, shape.slice(1, 3), filter.shape, strides, dilations, op);
-  const size =
-    shape.length === 4 ? outputSize(shape.slice(1, 3), filter.shape, strides, padding, dilations, op) : [];
-  if (
-    shape.length !== 4 ||
-    shape[0] !== dy.shape[0] ||
-    shape[3] !== filter.shape[2] ||
-    size[0] !== dy.shape[1] ||
-    size[1] !== dy.shape[2]
-  ) {
-    throw new InvalidArgumentError(
-      `an output of shape ${showShape(shape)} does not belong to x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
-      op,
-    );
-  }
-  return inputGrad(filter, dy, shape, { strides, padding, dilations, groups: 1 });
-}
+export const conv2dTranspose: NamedFunction<
+  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
+  ['x', 'filters', 'outputShape'],
+  ConvOptions
+> = defineFunction(
+  'nn.conv2dTranspose',
+  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+  { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  (x, filters, outputShape: Shape | null, options) => {
+    const op = 'Conv2DBackpropInput';
+    const [a, filter] = pair(x, filters, op);
+    const dy = image(a, op);
+    if (filter.rank !== 4 || filter.shape[3] !== dy.shape[3]) {
+      throw new InvalidArgumentError(
+        `filters have shape ${showShape(filter.shape)}, expected [height, width, out, ${dy.shape[3]}] for x ${showShape(dy.shape)}`,
+        op,
+      );
+    }
+    const strides = twoNumbers(options.strides ?? 1, 'strides', op);
+    const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
+    const given = options.padding ?? 'VALID';
+    let shape: Shape;
+    if (outputShape === null) {
+      const fixed =
+        typeof given === 'string'
+          ? [0, 0, 0, 0]
+          : pixels(given, [0, 0], filter.shape, strides, dilations, op);
+      const size = [0, 1].map((i) => {
+        const reach = (filter.shape[i] - 1) * dilations[i] + 1;
+        const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
+        const n = dy.shape[i + 1];
+        return same
+          ? n * strides[i]
+          : Math.max(0, (n - 1) * strides[i] + reach - fixed[2 * i] - fixed[2 * i + 1]);
+      });
+      shape = [dy.shape[0], ...size, filter.shape[2]];
+    } else {
+      shape = [...checkShape(outputShape, op)];
+    }
+    const padding = pixels(given, shape.slice(1, 3), filter.shape, strides, dilations, op);
+    const size =
+      shape.length === 4 ? outputSize(shape.slice(1, 3), filter.shape, strides, padding, dilations, op) : [];
+    if (
+      shape.length !== 4 ||
+      shape[0] !== dy.shape[0] ||
+      shape[3] !== filter.shape[2] ||
+      size[0] !== dy.shape[1] ||
+      size[1] !== dy.shape[2]
+    ) {
+      throw new InvalidArgumentError(
+        `an output of shape ${showShape(shape)} does not belong to x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
+        op,
+      );
+    }
+    return inputGrad(filter, dy, shape, { strides, padding, dilations, groups: 1 });
+  },
+);
 
 // ---- one direction: images of height 1
 
@@ -461,45 +488,55 @@ function rank3(value: TensorLike, what: string, form: string, op: string): Tenso
  * Convolution of sequences [n, w, c] with filters [width, c / groups, out]; gives [n, w', out]. There may be several batch axes
  * instead of n, but not none.
  */
-export function conv1d(x: TensorLike, filters: TensorLike, options: Conv1dOptions = {}): Tensor {
-  const [a, b] = pair(x, filters, 'conv1d');
-  if (a.rank > 3) {
-    const batch = a.shape.slice(0, -2);
-    const y = conv1d(reshape(a, [sizeOf(batch), ...a.shape.slice(-2)]), b, options);
-    return reshape(y, [...batch, ...y.shape.slice(1)]);
-  }
-  const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
-  const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
-  const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
-  const y = conv2d(rows, kernels, {
-    strides: [1, options.stride ?? 1],
-    dilations: [1, options.dilations ?? 1],
-    padding: flatPadding(options.padding),
-    ...(options.groups === undefined ? {} : { groups: options.groups }),
-  });
-  return letGo(squeeze(y, 1), rows, kernels, y);
-}
+export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', 'filters'], Conv1dOptions> =
+  defineFunction(
+    'nn.conv1d',
+    { x: kind.tensor, filters: kind.tensor },
+    { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs, groups: kind.asIs },
+    (x, filters, options) => {
+      const [a, b] = pair(x, filters, 'conv1d');
+      if (a.rank > 3) {
+        const batch = a.shape.slice(0, -2);
+        const y = conv1d(reshape(a, [sizeOf(batch), ...a.shape.slice(-2)]), b, options);
+        return reshape(y, [...batch, ...y.shape.slice(1)]);
+      }
+      const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
+      const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
+      const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
+      const y = conv2d(rows, kernels, {
+        strides: [1, options.stride ?? 1],
+        dilations: [1, options.dilations ?? 1],
+        padding: flatPadding(options.padding),
+        ...(options.groups === undefined ? {} : { groups: options.groups }),
+      });
+      return letGo(squeeze(y, 1), rows, kernels, y);
+    },
+  );
 
 /** The transposed convolution of sequences [n, w, in] with filters [width, out, in]; see `conv2dTranspose`. */
-export function conv1dTranspose(
-  x: TensorLike,
-  filters: TensorLike,
-  outputShape: Shape | null,
-  options: Omit<Conv1dOptions, 'groups'> = {},
-): Tensor {
-  const [a, b] = pair(x, filters, 'conv1dTranspose');
-  const t = rank3(a, 'x has', '[n, w, in]', 'conv1dTranspose');
-  const f = rank3(b, 'filters have', '[width, out, in]', 'conv1dTranspose');
-  const full = outputShape === null ? null : checkList(outputShape, 'outputShape', 'conv1dTranspose');
-  const shape = full === null ? null : [full[0], 1, ...full.slice(1)];
-  const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
-  const y = conv2dTranspose(rows, kernels, shape, {
-    strides: [1, options.stride ?? 1],
-    dilations: [1, options.dilations ?? 1],
-    padding: flatPadding(options.padding),
-  });
-  return letGo(squeeze(y, 1), rows, kernels, y);
-}
+export const conv1dTranspose: NamedFunction<
+  [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
+  ['x', 'filters', 'outputShape'],
+  Omit<Conv1dOptions, 'groups'>
+> = defineFunction(
+  'nn.conv1dTranspose',
+  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+  { stride: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
+  (x, filters, outputShape: Shape | null, options) => {
+    const [a, b] = pair(x, filters, 'conv1dTranspose');
+    const t = rank3(a, 'x has', '[n, w, in]', 'conv1dTranspose');
+    const f = rank3(b, 'filters have', '[width, out, in]', 'conv1dTranspose');
+    const full = outputShape === null ? null : checkList(outputShape, 'outputShape', 'conv1dTranspose');
+    const shape = full === null ? null : [full[0], 1, ...full.slice(1)];
+    const [rows, kernels] = [expandDims(t, 1), expandDims(f, 0)];
+    const y = conv2dTranspose(rows, kernels, shape, {
+      strides: [1, options.stride ?? 1],
+      dilations: [1, options.dilations ?? 1],
+      padding: flatPadding(options.padding),
+    });
+    return letGo(squeeze(y, 1), rows, kernels, y);
+  },
+);
 
 // ---- pooling
 
@@ -610,27 +647,45 @@ function poolArguments(
 }
 
 /** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
-export function maxPool2d(x: TensorLike, ksize: Size2D, options: PoolOptions = {}): Tensor {
-  const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPool');
-  return execute1(maxPoolOp, [t], attrs);
-}
+export const maxPool2d: NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions> =
+  defineFunction(
+    'nn.maxPool2d',
+    { x: kind.tensor, ksize: kind.asIs },
+    { strides: kind.asIs, padding: kind.asIs },
+    (x, ksize, options) => {
+      const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPool');
+      return execute1(maxPoolOp, [t], attrs);
+    },
+  );
 
 /** Like `maxPool2d`, with the place of each maximum (int32): its index within one image's h · w · c elements. */
-export function maxPoolWithArgmax(
-  x: TensorLike,
-  ksize: Size2D,
-  options: PoolOptions = {},
-): { output: Tensor; argmax: Tensor } {
-  const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPoolWithArgmax');
-  const [output, argmax] = execute(maxPoolOp, [t], attrs);
-  return { output, argmax };
-}
+export const maxPoolWithArgmax: NamedFunction<
+  [x: TensorLike, ksize: Size2D],
+  ['x', 'ksize'],
+  PoolOptions,
+  { output: Tensor; argmax: Tensor }
+> = defineFunction(
+  'nn.maxPoolWithArgmax',
+  { x: kind.tensor, ksize: kind.asIs },
+  { strides: kind.asIs, padding: kind.asIs },
+  (x, ksize, options) => {
+    const { x: t, attrs } = poolArguments(x, ksize, options, 'MaxPoolWithArgmax');
+    const [output, argmax] = execute(maxPoolOp, [t], attrs);
+    return { output, argmax };
+  },
+);
 
 /** The mean of each window of images [n, h, w, c]; pixels of the padding do not count. */
-export function avgPool2d(x: TensorLike, ksize: Size2D, options: PoolOptions = {}): Tensor {
-  const { x: t, attrs } = poolArguments(x, ksize, options, 'AvgPool');
-  return execute1(avgPoolOp, [t], attrs);
-}
+export const avgPool2d: NamedFunction<[x: TensorLike, ksize: Size2D], ['x', 'ksize'], PoolOptions> =
+  defineFunction(
+    'nn.avgPool2d',
+    { x: kind.tensor, ksize: kind.asIs },
+    { strides: kind.asIs, padding: kind.asIs },
+    (x, ksize, options) => {
+      const { x: t, attrs } = poolArguments(x, ksize, options, 'AvgPool');
+      return execute1(avgPoolOp, [t], attrs);
+    },
+  );
 
 /** Options of pooling over sequences. */
 export interface Pool1dOptions {
@@ -657,11 +712,19 @@ function pool1d(
 }
 
 /** The largest value of each window of sequences [n, w, c]. */
-export function maxPool1d(x: TensorLike, ksize: number, options: Pool1dOptions = {}): Tensor {
-  return pool1d(maxPool2d, x, ksize, options, 'maxPool1d');
-}
+export const maxPool1d: NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions> =
+  defineFunction(
+    'nn.maxPool1d',
+    { x: kind.tensor, ksize: kind.asIs },
+    { strides: kind.asIs, padding: kind.asIs },
+    (x, ksize, options) => pool1d(maxPool2d, x, ksize, options, 'maxPool1d'),
+  );
 
 /** The mean of each window of sequences [n, w, c]. */
-export function avgPool1d(x: TensorLike, ksize: number, options: Pool1dOptions = {}): Tensor {
-  return pool1d(avgPool2d, x, ksize, options, 'avgPool1d');
-}
+export const avgPool1d: NamedFunction<[x: TensorLike, ksize: number], ['x', 'ksize'], Pool1dOptions> =
+  defineFunction(
+    'nn.avgPool1d',
+    { x: kind.tensor, ksize: kind.asIs },
+    { strides: kind.asIs, padding: kind.asIs },
+    (x, ksize, options) => pool1d(avgPool2d, x, ksize, options, 'avgPool1d'),
+  );

@@ -1,18 +1,23 @@
 // Tensors from shapes and ranges.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
+import { constant } from '../constant.ts';
 import { context } from '../context.ts';
-import { constant, type TensorLike, toTensor } from '../convert.ts';
+import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, isFloating } from '../dtypes.ts';
 import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
-import { Variable } from '../variable.ts';
+import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
+import type { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
 import { oneHot } from './gather.ts';
 import { checkRank } from './moving.ts';
+import { isIndexTensor } from './run-index.ts';
 
 const fillOp: Op = defineOp({
   name: 'Fill',
@@ -42,12 +47,6 @@ function likeOp(name: string, doc: string, value: number): Op {
 const zerosLikeOp: Op = likeOp('ZerosLike', 'Zeros of the shape of a tensor.', 0);
 const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
 
-/** A dtype by position, as in Python, or named: `tf.zeros([2], 'int32')`, `tf.zeros([2], { dtype: 'int32' })`. */
-export type DTypeArgument = DType | { readonly dtype?: DType | undefined };
-
-const dtypeOf = (argument: DTypeArgument | undefined): DType | undefined =>
-  typeof argument === 'object' ? argument?.dtype : argument;
-
 function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
   const to = checkRank([...checkShape(shape, op)], op);
   if (dtype === 'string') return constant('', 'string', { shape: to });
@@ -56,57 +55,90 @@ function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
 }
 
 /** Zeros (false for bool, empty strings) of a shape; float32 unless said. `tf.zeros([2, 3])` */
-export function zeros(shape: Shape, dtype?: DTypeArgument): Tensor {
-  return filled(shape, 0, dtypeOf(dtype) ?? 'float32', 'zeros');
-}
+export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
+  'zeros',
+  { shape: kind.shape, dtype: kind.asIs },
+  {},
+  (shape: Shape, dtype = undefined) => filled(shape, 0, dtype ?? 'float32', 'zeros'),
+);
 
 /** Ones (true for bool) of a shape; float32 unless said. */
-export function ones(shape: Shape, dtype?: DTypeArgument): Tensor {
-  const type = dtypeOf(dtype) ?? 'float32';
-  checkDType(type, 'any', 'dtype', 'ones');
-  return filled(shape, 1, type, 'ones');
-}
+export const ones: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
+  'ones',
+  { shape: kind.shape, dtype: kind.asIs },
+  {},
+  (shape: Shape, dtype = undefined) => {
+    const type = dtype ?? 'float32';
+    checkDType(type, 'any', 'dtype', 'ones');
+    return filled(shape, 1, type, 'ones');
+  },
+);
 
 /**
  * A tensor in which every element is `value`, a scalar: `tf.fill([2, 3], 9)`. Without a dtype the value decides: numbers are
  * float32. A scalar tensor gets a gradient.
  */
-export function fill(shape: Shape, value: TensorLike, dtype?: DTypeArgument): Tensor {
-  const type = dtypeOf(dtype);
-  checkShape(shape, 'Fill');
-  if (typeof value === 'number' && (type === undefined || isFloating(type))) {
-    return filled(shape, value, type ?? 'float32', 'Fill');
-  }
-  const scalar = constant(value, type);
-  if (scalar.rank !== 0) {
-    throw new InvalidArgumentError(`value has shape ${showShape(scalar.shape)}, expected a scalar`, 'Fill');
-  }
-  return broadcastTo(scalar, shape);
-}
+export const fill: NamedFunction<
+  [shape: ShapeLike, value: TensorLike, dtype?: DType],
+  ['shape', 'value', 'dtype']
+> = defineFunction(
+  'fill',
+  { shape: kind.shape, value: kind.tensor, dtype: kind.asIs },
+  {},
+  (shape: Shape, value, dtype = undefined) => {
+    checkShape(shape, 'Fill');
+    if (typeof value === 'number' && (dtype === undefined || isFloating(dtype))) {
+      return filled(shape, value, dtype ?? 'float32', 'Fill');
+    }
+    const scalar = constant(value, dtype);
+    if (scalar.rank !== 0) {
+      throw new InvalidArgumentError(`value has shape ${showShape(scalar.shape)}, expected a scalar`, 'Fill');
+    }
+    return broadcastTo(scalar, shape);
+  },
+);
 
 /** Zeros of x's shape, and of its dtype unless said. */
-export function zerosLike(x: TensorLike, dtype?: DTypeArgument): Tensor {
-  const t = toTensor(x);
-  const type = dtypeOf(dtype) ?? t.dtype;
-  if (type !== 'string') checkDType(type, 'any', 'dtype', 'ZerosLike');
-  return type === 'string' || t.dtype === 'string'
-    ? zeros(t.shape, type)
-    : execute1(zerosLikeOp, [t], { dtype: type });
-}
+export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
+  'zerosLike',
+  { x: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, dtype = undefined) => {
+    const t = toTensor(x);
+    const type = dtype ?? t.dtype;
+    if (type !== 'string') checkDType(type, 'any', 'dtype', 'ZerosLike');
+    return type === 'string' || t.dtype === 'string'
+      ? zeros(t.shape, type)
+      : execute1(zerosLikeOp, [t], { dtype: type });
+  },
+);
 
 /** Ones of x's shape, and of its dtype unless said. */
-export function onesLike(x: TensorLike, dtype?: DTypeArgument): Tensor {
-  const t = toTensor(x);
-  const type = dtypeOf(dtype) ?? t.dtype;
-  checkDType(type, 'any', 'dtype', 'OnesLike');
-  return t.dtype === 'string' ? ones(t.shape, type) : execute1(onesLikeOp, [t], { dtype: type });
-}
+export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
+  'onesLike',
+  { x: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, dtype = undefined) => {
+    const t = toTensor(x);
+    const type = dtype ?? t.dtype;
+    checkDType(type, 'any', 'dtype', 'OnesLike');
+    return t.dtype === 'string' ? ones(t.shape, type) : execute1(onesLikeOp, [t], { dtype: type });
+  },
+);
 
 /** `value` in x's shape, of x's dtype unless said. */
-export function fullLike(x: TensorLike, value: TensorLike, dtype?: DTypeArgument): Tensor {
-  const t = toTensor(x);
-  return fill(t.shape, value, dtypeOf(dtype) ?? t.dtype);
-}
+export const fullLike: NamedFunction<
+  [x: TensorLike, value: TensorLike, dtype?: DType],
+  ['x', 'value', 'dtype']
+> = defineFunction(
+  'fullLike',
+  { x: kind.tensor, value: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, value, dtype = undefined) => {
+    const t = toTensor(x);
+    return fill(t.shape, value, dtype ?? t.dtype);
+  },
+);
 
 // ---- sequences
 
@@ -131,6 +163,8 @@ function bound(value: Bound, dtypes: Set<DType>): number {
     dtypes.add('int64');
     return Number(value);
   }
+  if (!isIndexTensor(value))
+    throw new InvalidArgumentError(`a bound is ${show(value)}, expected a number or a scalar`, 'Range');
   const t = toTensor(value);
   dtypes.add(t.dtype);
   const known = knownTensor(t);
@@ -148,37 +182,39 @@ const UNKNOWN_BOUND =
  * `start`, `start + delta`, … as long as they are below `limit` (above it for a negative delta). `range(n)` counts from 0.
  * float32 for plain numbers, otherwise of the arguments' dtype, unless said: `tf.range(5, { dtype: 'int32' })`.
  */
-export function range(startOrLimit: Bound, options?: { dtype?: DType }): Tensor;
-export function range(start: Bound, limit: Bound, options?: { dtype?: DType }): Tensor;
-export function range(start: Bound, limit: Bound, delta: Bound, options?: { dtype?: DType }): Tensor;
-export function range(...args: readonly (Bound | { dtype?: DType } | undefined)[]): Tensor {
-  const isBound = (v: unknown): v is Bound =>
-    typeof v === 'number' || typeof v === 'bigint' || v instanceof Tensor || v instanceof Variable;
-  const bounds = args.filter(isBound);
-  const options = (args.find((v) => v !== undefined && !isBound(v)) ?? {}) as { dtype?: DType };
-  const dtypes = new Set<DType>();
-  const numbers = bounds.map((b) => bound(b, dtypes));
-  const [start, limit] = numbers.length === 1 ? [0, numbers[0]] : numbers;
-  const delta = numbers[2] ?? 1;
-  if (dtypes.size > 1)
-    throw new InvalidArgumentError(
-      `the bounds are ${[...dtypes].join(' and ')}; give them one dtype`,
-      'Range',
-    );
-  const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
-  checkDType(dtype, 'numeric', 'dtype', 'Range');
-  if (bounds.length === 0 || bounds.length > 3 || !numbers.every(Number.isFinite) || delta === 0) {
-    throw new InvalidArgumentError(
-      `the bounds [${numbers}] must be one to three finite numbers, delta not 0`,
-      'Range',
-    );
-  }
-  if (!isFloating(dtype) && !numbers.every(Number.isSafeInteger)) {
-    throw new InvalidArgumentError(`the bounds [${numbers}] must be integers for ${dtype}`, 'Range');
-  }
-  const size = Math.max(0, Math.ceil((limit - start) / delta));
-  return execute1(rangeOp, [], { start, delta, size, dtype });
-}
+export const range: NamedFunction<
+  [start: Bound, limit?: Bound | null, delta?: Bound],
+  ['start', 'limit', 'delta'],
+  { dtype?: DType | undefined }
+> = defineFunction(
+  'range',
+  { start: kind.asIs, limit: kind.asIs, delta: kind.asIs },
+  { dtype: kind.asIs },
+  (start, limit = null, delta = 1, options) => {
+    const dtypes = new Set<DType>();
+    const ends = limit === null ? [0, start] : [start, limit];
+    const numbers = [...ends, delta].map((b) => bound(b, dtypes));
+    const [from, to, step] = numbers as [number, number, number];
+    if (dtypes.size > 1)
+      throw new InvalidArgumentError(
+        `the bounds are ${[...dtypes].join(' and ')}; give them one dtype`,
+        'Range',
+      );
+    const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
+    checkDType(dtype, 'numeric', 'dtype', 'Range');
+    if (!numbers.every(Number.isFinite) || step === 0) {
+      throw new InvalidArgumentError(
+        `the bounds [${numbers}] must be one to three finite numbers, delta not 0`,
+        'Range',
+      );
+    }
+    if (!isFloating(dtype) && !numbers.every(Number.isSafeInteger)) {
+      throw new InvalidArgumentError(`the bounds [${numbers}] must be integers for ${dtype}`, 'Range');
+    }
+    const size = Math.max(0, Math.ceil((to - from) / step));
+    return execute1(rangeOp, [], { start: from, delta: step, size, dtype });
+  },
+);
 
 const linspaceOp: Op = defineOp({
   name: 'LinSpace',
@@ -196,20 +232,27 @@ const linspaceOp: Op = defineOp({
 });
 
 /** `num` numbers from `start` to `stop`, both included, at equal distances. */
-export function linspace(
-  start: number,
-  stop: number,
-  num: number,
-  options: { dtype?: 'float32' | 'float64' } = {},
-): Tensor {
-  const dtype = options.dtype ?? 'float32';
-  checkDType(dtype, 'floating', 'dtype', 'LinSpace');
-  if (typeof start !== 'number' || typeof stop !== 'number')
-    throw new InvalidArgumentError(`start ${show(start)} and stop ${show(stop)} must be numbers`, 'LinSpace');
-  if (!Number.isSafeInteger(num) || num < 1)
-    throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
-  return execute1(linspaceOp, [], { start, stop, num, dtype });
-}
+export const linspace: NamedFunction<
+  [start: number, stop: number, num: IntegerLike],
+  ['start', 'stop', 'num'],
+  { dtype?: 'float32' | 'float64' }
+> = defineFunction(
+  'linspace',
+  { start: kind.asIs, stop: kind.asIs, num: kind.integer },
+  { dtype: kind.asIs },
+  (start, stop, num: number, options) => {
+    const dtype = options.dtype ?? 'float32';
+    checkDType(dtype, 'floating', 'dtype', 'LinSpace');
+    if (typeof start !== 'number' || typeof stop !== 'number')
+      throw new InvalidArgumentError(
+        `start ${show(start)} and stop ${show(stop)} must be numbers`,
+        'LinSpace',
+      );
+    if (!Number.isSafeInteger(num) || num < 1)
+      throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
+    return execute1(linspaceOp, [], { start, stop, num, dtype });
+  },
+);
 
 // ---- matrices and grids
 
@@ -217,24 +260,34 @@ export function linspace(
  * Ones on the diagonal and zeros elsewhere, [numRows, numColumns]; square without `numColumns`.
  * @param options.batchShape leading axes, along which the matrix is repeated.
  */
-export function eye(
-  numRows: number,
-  numColumns?: number | null,
-  options: { batchShape?: Shape; dtype?: DType } = {},
-): Tensor {
-  const columns = numColumns ?? numRows;
-  checkShape([numRows, columns], 'eye');
-  const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });
-  return options.batchShape === undefined
-    ? matrix
-    : broadcastTo(matrix, [...checkShape(options.batchShape, 'eye'), numRows, columns]);
-}
+export const eye: NamedFunction<
+  [numRows: IntegerLike, numColumns?: IntegerLike | null],
+  ['numRows', 'numColumns'],
+  { batchShape?: Shape; dtype?: DType }
+> = defineFunction(
+  'eye',
+  { numRows: kind.integer, numColumns: kind.integer },
+  { batchShape: kind.asIs, dtype: kind.asIs },
+  (numRows: number, numColumns: number | null | undefined = undefined, options) => {
+    const columns = numColumns ?? numRows;
+    checkShape([numRows, columns], 'eye');
+    const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });
+    return options.batchShape === undefined
+      ? matrix
+      : broadcastTo(matrix, [...checkShape(options.batchShape, 'eye'), numRows, columns]);
+  },
+);
 
 /**
  * Coordinates of a grid: for vectors x, y, … (anything else is flattened) the tensors that hold each point's coordinate. With `xy` (the default) the first
  * two axes are swapped, as in plots: for x of size m and y of size n the results are [n, m]; with `ij` [m, n].
  */
-export function meshgrid(vectors: readonly TensorLike[], options: { indexing?: 'xy' | 'ij' } = {}): Tensor[] {
+export const meshgrid: NamedFunction<
+  [vectors: readonly TensorLike[]],
+  ['vectors'],
+  { indexing?: 'xy' | 'ij' },
+  Tensor[]
+> = defineFunction('meshgrid', { vectors: kind.tensor }, { indexing: kind.asIs }, (vectors, options) => {
   const list = checkList(vectors, 'vectors', 'meshgrid').map((v) => toTensor(v));
   const indexing = options.indexing ?? 'xy';
   if (indexing !== 'xy' && indexing !== 'ij') {
@@ -252,4 +305,4 @@ export function meshgrid(vectors: readonly TensorLike[], options: { indexing?: '
       shape,
     ),
   );
-}
+});

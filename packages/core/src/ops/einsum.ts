@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineVariadic } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, promote } from '../dtypes.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
@@ -25,17 +27,28 @@ const HIDDEN = '0123456789';
  * More than two operands are taken pair by pair from the left.
  * @throws InvalidArgumentError when the equation does not fit the operands.
  */
-export function einsum(equation: string, ...operands: readonly TensorLike[]): Tensor {
-  if (operands.length === 0) throw new InvalidArgumentError(`'${equation}': there are no operands`, 'Einsum');
-  const tensors = operands.map((o) => toTensor(o));
-  const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
-  checkDType(dtype, 'numeric', 'the operands', 'Einsum');
-  return execute1(
-    einsumOp,
-    tensors.map((t) => (t.dtype === dtype ? t : t.cast(dtype))),
-    { equation },
-  );
-}
+export const einsum: (
+  ...args:
+    | [equation: string, ...operands: readonly TensorLike[]]
+    | [options: { readonly equation: string; readonly operands: readonly TensorLike[] }]
+) => Tensor = defineVariadic(
+  'einsum',
+  { equation: kind.asIs },
+  'operands',
+  {},
+  (equation: string, operands: readonly TensorLike[]) => {
+    if (operands.length === 0)
+      throw new InvalidArgumentError(`'${equation}': there are no operands`, 'Einsum');
+    const tensors = operands.map((o) => toTensor(o));
+    const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
+    checkDType(dtype, 'numeric', 'the operands', 'Einsum');
+    return execute1(
+      einsumOp,
+      tensors.map((t) => (t.dtype === dtype ? t : t.cast(dtype))),
+      { equation },
+    );
+  },
+);
 
 const einsumOp: Op = defineOp({
   name: 'Einsum',

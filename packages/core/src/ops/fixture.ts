@@ -1,6 +1,6 @@
 // What the tests of ops share.
 import { listBackends } from '@eagre/backend';
-import { constant } from '../convert.ts';
+import { constant } from '../constant.ts';
 import { withBackend } from '../device.ts';
 import { type Attrs, execute, GradContext, listOps } from '../op.ts';
 import type { Tensor } from '../tensor.ts';

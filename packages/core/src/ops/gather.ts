@@ -1,4 +1,7 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
@@ -20,30 +23,34 @@ import { slice } from './slicing.ts';
  * `tf.gather(embeddings, ids)`
  * @throws OutOfRangeError for an index outside of the axis.
  */
-export function gather(
-  params: TensorLike,
-  indices: TensorLike,
-  axis?: number | null,
-  options: { batchDims?: number } = {},
-): Tensor {
-  const p = toTensor(params);
-  const i = toIndices(indices, 'indices', 'GatherV2');
-  const most = Math.min(p.rank, i.rank);
-  let batchDims = options.batchDims ?? 0;
-  if (batchDims < 0) batchDims += i.rank;
-  if (!Number.isInteger(batchDims) || batchDims < 0 || batchDims > most) {
-    throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherV2');
-  }
-  const a = normalizeAxis(axis ?? batchDims, p.rank, 'GatherV2');
-  if (a < batchDims || !sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims))) {
-    throw new InvalidArgumentError(
-      `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes before axis ${a}`,
-      'GatherV2',
-    );
-  }
-  checkRank(new Array<number>(p.rank + i.rank - batchDims - 1).fill(1), 'GatherV2');
-  return move(gatherOp, [p, i], { axis: a, batchDims });
-}
+export const gather: NamedFunction<
+  [params: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
+  ['params', 'indices', 'axis'],
+  { batchDims?: number }
+> = defineFunction(
+  'gather',
+  { params: kind.tensor, indices: kind.tensor, axis: kind.axis },
+  { batchDims: kind.asIs },
+  (params, indices, axis: number | null | undefined = undefined, options) => {
+    const p = toTensor(params);
+    const i = toIndices(indices, 'indices', 'GatherV2');
+    const most = Math.min(p.rank, i.rank);
+    let batchDims = options.batchDims ?? 0;
+    if (batchDims < 0) batchDims += i.rank;
+    if (!Number.isInteger(batchDims) || batchDims < 0 || batchDims > most) {
+      throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherV2');
+    }
+    const a = normalizeAxis(axis ?? batchDims, p.rank, 'GatherV2');
+    if (a < batchDims || !sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims))) {
+      throw new InvalidArgumentError(
+        `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes before axis ${a}`,
+        'GatherV2',
+      );
+    }
+    checkRank(new Array<number>(p.rank + i.rank - batchDims - 1).fill(1), 'GatherV2');
+    return move(gatherOp, [p, i], { axis: a, batchDims });
+  },
+);
 
 const gatherNdOp: Op = defineOp({
   name: 'GatherNd',
@@ -64,19 +71,20 @@ const gatherNdOp: Op = defineOp({
  * The slices of `params` at index tuples, the last axis of `indices`: shape [...indices' but the last, ...rest of params'].
  * @throws OutOfRangeError for an index outside of its axis.
  */
-export function gatherNd(params: TensorLike, indices: TensorLike): Tensor {
-  const p = toTensor(params);
-  const i = toIndices(indices, 'indices', 'GatherNd');
-  const depth = i.shape[i.rank - 1];
-  if (depth === undefined || depth > p.rank) {
-    throw new InvalidArgumentError(
-      `the last axis of indices ${showShape(i.shape)} holds tuples for at most the ${p.rank} axes of params ${showShape(p.shape)}`,
-      'GatherNd',
-    );
-  }
-  checkRank(new Array<number>(i.rank - 1 + p.rank - depth).fill(1), 'GatherNd');
-  return move(gatherNdOp, [p, i], {});
-}
+export const gatherNd: NamedFunction<[params: TensorLike, indices: TensorLike], ['params', 'indices']> =
+  defineFunction('gatherNd', { params: kind.tensor, indices: kind.tensor }, {}, (params, indices) => {
+    const p = toTensor(params);
+    const i = toIndices(indices, 'indices', 'GatherNd');
+    const depth = i.shape[i.rank - 1];
+    if (depth === undefined || depth > p.rank) {
+      throw new InvalidArgumentError(
+        `the last axis of indices ${showShape(i.shape)} holds tuples for at most the ${p.rank} axes of params ${showShape(p.shape)}`,
+        'GatherNd',
+      );
+    }
+    checkRank(new Array<number>(i.rank - 1 + p.rank - depth).fill(1), 'GatherNd');
+    return move(gatherNdOp, [p, i], {});
+  });
 
 // ---- putting slices in
 
@@ -197,40 +205,78 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
  * [...indices' but the last, ...rest of base's]. Where an index stands twice, the last one wins.
  * @throws OutOfRangeError for an index outside of its axis.
  */
-export function tensorScatterNdUpdate(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
-  return scatter(scatterUpdateOp, base, indices, updates);
-}
+export const tensorScatterNdUpdate: NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+> = defineFunction(
+  'tensorScatterNdUpdate',
+  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
+  {},
+  (base, indices, updates) => scatter(scatterUpdateOp, base, indices, updates),
+);
 /** Like `tensorScatterNdUpdate`, but adds; what stands twice is added twice. */
-export function tensorScatterNdAdd(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
-  return scatter(scatterAddOp, base, indices, updates);
-}
+export const tensorScatterNdAdd: NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+> = defineFunction(
+  'tensorScatterNdAdd',
+  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
+  {},
+  (base, indices, updates) => scatter(scatterAddOp, base, indices, updates),
+);
 /** Like `tensorScatterNdUpdate`, but subtracts. */
-export function tensorScatterNdSub(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
-  return scatter(scatterSubOp, base, indices, updates);
-}
+export const tensorScatterNdSub: NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+> = defineFunction(
+  'tensorScatterNdSub',
+  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
+  {},
+  (base, indices, updates) => scatter(scatterSubOp, base, indices, updates),
+);
 /** Like `tensorScatterNdUpdate`, but keeps the larger value. */
-export function tensorScatterNdMax(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
-  return scatter(scatterMaxOp, base, indices, updates);
-}
+export const tensorScatterNdMax: NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+> = defineFunction(
+  'tensorScatterNdMax',
+  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
+  {},
+  (base, indices, updates) => scatter(scatterMaxOp, base, indices, updates),
+);
 /** Like `tensorScatterNdUpdate`, but keeps the smaller value. */
-export function tensorScatterNdMin(base: TensorLike, indices: TensorLike, updates: TensorLike): Tensor {
-  return scatter(scatterMinOp, base, indices, updates);
-}
+export const tensorScatterNdMin: NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+> = defineFunction(
+  'tensorScatterNdMin',
+  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
+  {},
+  (base, indices, updates) => scatter(scatterMinOp, base, indices, updates),
+);
 
 /**
  * Zeros of a shape, plus `updates` added at the index tuples `indices`. The arguments fit as in `tensorScatterNdUpdate`. Of bools:
  * whether any of the updates of a place is true.
  */
-export function scatterNd(indices: TensorLike, updates: TensorLike, shape: Shape): Tensor {
-  const i = toIndices(indices, 'indices', 'ScatterNd');
-  const u = toTensor(updates);
-  const to = [...checkShape(shape, 'ScatterNd')];
-  checkDType(u.dtype, 'any', 'updates', 'ScatterNd');
-  checkScatter(to, i, u.shape, 'ScatterNd');
-  // How many are true: a smaller dtype could wrap around to 0.
-  if (u.dtype === 'bool') return execute1(scatterNdOp, [i, u.cast('int32')], { shape: to }).cast('bool');
-  return execute1(scatterNdOp, [i, u], { shape: to });
-}
+export const scatterNd: NamedFunction<
+  [indices: TensorLike, updates: TensorLike, shape: ShapeLike],
+  ['indices', 'updates', 'shape']
+> = defineFunction(
+  'scatterNd',
+  { indices: kind.tensor, updates: kind.tensor, shape: kind.shape },
+  {},
+  (indices, updates, shape: Shape) => {
+    const i = toIndices(indices, 'indices', 'ScatterNd');
+    const u = toTensor(updates);
+    const to = [...checkShape(shape, 'ScatterNd')];
+    checkDType(u.dtype, 'any', 'updates', 'ScatterNd');
+    checkScatter(to, i, u.shape, 'ScatterNd');
+    // How many are true: a smaller dtype could wrap around to 0.
+    if (u.dtype === 'bool') return execute1(scatterNdOp, [i, u.cast('int32')], { shape: to }).cast('bool');
+    return execute1(scatterNdOp, [i, u], { shape: to });
+  },
+);
 
 // ---- segments
 
@@ -254,26 +300,34 @@ const isNegative = (id: number | bigint): boolean => id < 0;
  * The shape of `segmentIds` is that of x's leading axes. Rows without a slice are 0; slices with a negative id are left out.
  * @throws OutOfRangeError for an id of `numSegments` or more.
  */
-export function unsortedSegmentSum(x: TensorLike, segmentIds: TensorLike, numSegments: number): Tensor {
-  const t = toTensor(x);
-  const ids = toIndices(segmentIds, 'segmentIds', 'UnsortedSegmentSum');
-  checkDType(t.dtype, 'numeric', 'x', 'UnsortedSegmentSum');
-  checkShape([numSegments], 'UnsortedSegmentSum');
-  if (!sameShape(ids.shape, t.shape.slice(0, ids.rank))) {
-    throw new InvalidArgumentError(
-      `segmentIds have shape ${showShape(ids.shape)}, which is not how x ${showShape(t.shape)} begins`,
-      'UnsortedSegmentSum',
-    );
-  }
-  checkRank([numSegments, ...t.shape.slice(ids.rank)], 'UnsortedSegmentSum');
-  const known = knownTensor(ids);
-  if (known !== null && !viewOf(known).some(isNegative))
-    return execute1(segmentSumOp, [t, ids], { count: numSegments });
-  // Those of negative ids get a row of their own, the first, which goes.
-  const shifted = ids.maximum(-1).add(1);
-  const rows = execute1(segmentSumOp, [t, shifted], { count: numSegments + 1 });
-  return slice(rows, [1, ...rows.shape.slice(1).map(() => 0)]);
-}
+export const unsortedSegmentSum: NamedFunction<
+  [x: TensorLike, segmentIds: TensorLike, numSegments: IntegerLike],
+  ['x', 'segmentIds', 'numSegments']
+> = defineFunction(
+  'unsortedSegmentSum',
+  { x: kind.tensor, segmentIds: kind.tensor, numSegments: kind.integer },
+  {},
+  (x, segmentIds, numSegments: number) => {
+    const t = toTensor(x);
+    const ids = toIndices(segmentIds, 'segmentIds', 'UnsortedSegmentSum');
+    checkDType(t.dtype, 'numeric', 'x', 'UnsortedSegmentSum');
+    checkShape([numSegments], 'UnsortedSegmentSum');
+    if (!sameShape(ids.shape, t.shape.slice(0, ids.rank))) {
+      throw new InvalidArgumentError(
+        `segmentIds have shape ${showShape(ids.shape)}, which is not how x ${showShape(t.shape)} begins`,
+        'UnsortedSegmentSum',
+      );
+    }
+    checkRank([numSegments, ...t.shape.slice(ids.rank)], 'UnsortedSegmentSum');
+    const known = knownTensor(ids);
+    if (known !== null && !viewOf(known).some(isNegative))
+      return execute1(segmentSumOp, [t, ids], { count: numSegments });
+    // Those of negative ids get a row of their own, the first, which goes.
+    const shifted = ids.maximum(-1).add(1);
+    const rows = execute1(segmentSumOp, [t, shifted], { count: numSegments + 1 });
+    return slice(rows, [1, ...rows.shape.slice(1).map(() => 0)]);
+  },
+);
 
 // ---- indices to values and back
 
@@ -303,25 +357,30 @@ const oneHotOp: Op = defineOp({
  * A new axis of size `depth`, last unless `axis` says otherwise, that is `onValue` at the index and `offValue` elsewhere; an
  * index outside of 0 … depth - 1 gives a row of `offValue`. float32 unless `dtype` says otherwise.
  */
-export function oneHot(
-  indices: TensorLike,
-  depth: number,
-  options: { onValue?: number; offValue?: number; axis?: number; dtype?: DType } = {},
-): Tensor {
-  const i = toIndices(indices, 'indices', 'OneHot');
-  checkShape([depth], 'OneHot');
-  const dtype = options.dtype ?? 'float32';
-  checkDType(dtype, 'any', 'dtype', 'OneHot');
-  const axis = normalizeAxis(options.axis ?? -1, i.rank + 1, 'OneHot');
-  checkRank(new Array<number>(i.rank + 1).fill(1), 'OneHot');
-  return execute1(oneHotOp, [i], {
-    axis,
-    depth,
-    on: Number(options.onValue ?? 1),
-    off: Number(options.offValue ?? 0),
-    dtype,
-  });
-}
+export const oneHot: NamedFunction<
+  [indices: TensorLike, depth: IntegerLike],
+  ['indices', 'depth'],
+  { onValue?: number; offValue?: number; axis?: number; dtype?: DType }
+> = defineFunction(
+  'oneHot',
+  { indices: kind.tensor, depth: kind.integer },
+  { onValue: kind.asIs, offValue: kind.asIs, axis: kind.axis, dtype: kind.asIs },
+  (indices, depth: number, options) => {
+    const i = toIndices(indices, 'indices', 'OneHot');
+    checkShape([depth], 'OneHot');
+    const dtype = options.dtype ?? 'float32';
+    checkDType(dtype, 'any', 'dtype', 'OneHot');
+    const axis = normalizeAxis(options.axis ?? -1, i.rank + 1, 'OneHot');
+    checkRank(new Array<number>(i.rank + 1).fill(1), 'OneHot');
+    return execute1(oneHotOp, [i], {
+      axis,
+      depth,
+      on: Number(options.onValue ?? 1),
+      off: Number(options.offValue ?? 0),
+      dtype,
+    });
+  },
+);
 
 const nonzeroOp: Op = defineOp({
   name: 'Where',
@@ -343,58 +402,84 @@ const nonzeroOp: Op = defineOp({
 });
 
 /** The coordinates of the elements that are true or not 0: int64 [n, rank], in row-major order. TensorFlow's `tf.where(x)`. */
-export function nonzero(x: TensorLike): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'any', 'x', 'Where');
-  return execute1(nonzeroOp, [t]);
-}
+export const nonzero: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'nonzero',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'any', 'x', 'Where');
+    return execute1(nonzeroOp, [t]);
+  },
+);
 
 /**
  * The slices of x where the mask is true. The mask's shape is that of the axes of x from `axis` on, which become one.
  * `scores.booleanMask(scores.greater(0.5))`
  */
-export function booleanMask(x: TensorLike, mask: TensorLike, axis = 0): Tensor {
-  const t = toTensor(x);
-  const m = toTensor(mask);
-  checkDType(m.dtype, 'bool', 'mask', 'booleanMask');
-  if (m.rank === 0)
-    throw new InvalidArgumentError('the mask is a scalar; it must have at least one axis', 'booleanMask');
-  const a = normalizeAxis(axis, t.rank, 'booleanMask');
-  if (!sameShape(t.shape.slice(a, a + m.rank), m.shape)) {
-    throw new InvalidArgumentError(
-      `the mask ${showShape(m.shape)} does not fit x ${showShape(t.shape)} from axis ${a} on`,
-      'booleanMask',
-    );
-  }
-  const merged = reshape(t, [...t.shape.slice(0, a), sizeOf(m.shape), ...t.shape.slice(a + m.rank)]);
-  return gather(merged, reshape(nonzero(reshape(m, [m.size])), [-1]), a);
-}
+export const booleanMask: NamedFunction<
+  [x: TensorLike, mask: TensorLike, axis?: IntegerLike],
+  ['x', 'mask', 'axis']
+> = defineFunction(
+  'booleanMask',
+  { x: kind.tensor, mask: kind.tensor, axis: kind.axis },
+  {},
+  (x, mask, axis: number = 0) => {
+    const t = toTensor(x);
+    const m = toTensor(mask);
+    checkDType(m.dtype, 'bool', 'mask', 'booleanMask');
+    if (m.rank === 0)
+      throw new InvalidArgumentError('the mask is a scalar; it must have at least one axis', 'booleanMask');
+    const a = normalizeAxis(axis, t.rank, 'booleanMask');
+    if (!sameShape(t.shape.slice(a, a + m.rank), m.shape)) {
+      throw new InvalidArgumentError(
+        `the mask ${showShape(m.shape)} does not fit x ${showShape(t.shape)} from axis ${a} on`,
+        'booleanMask',
+      );
+    }
+    const merged = reshape(t, [...t.shape.slice(0, a), sizeOf(m.shape), ...t.shape.slice(a + m.rank)]);
+    return gather(merged, reshape(nonzero(reshape(m, [m.size])), [-1]), a);
+  },
+);
 
 /**
  * bool [...lengths' shape, maxlen]: true in the first `lengths[i]` places.
  * @param maxlen the largest of the lengths unless given.
  */
-export function sequenceMask(
-  lengths: TensorLike,
-  maxlen?: number | null,
-  options: { dtype?: DType } = {},
-): Tensor {
-  const n = toIndices(lengths, 'lengths', 'sequenceMask');
-  let most = 0;
-  if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
-  else for (const v of viewOf(n)) most = Math.max(most, Number(v));
-  checkRank([...n.shape, most], 'sequenceMask');
-  const mask = range(most, { dtype: n.dtype as 'int32' }).less(reshape(n, [...n.shape, 1]));
-  return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
-}
+export const sequenceMask: NamedFunction<
+  [lengths: TensorLike, maxlen?: IntegerLike | null],
+  ['lengths', 'maxlen'],
+  { dtype?: DType }
+> = defineFunction(
+  'sequenceMask',
+  { lengths: kind.tensor, maxlen: kind.integer },
+  { dtype: kind.asIs },
+  (lengths, maxlen: number | null | undefined = undefined, options) => {
+    const n = toIndices(lengths, 'lengths', 'sequenceMask');
+    let most = 0;
+    if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
+    else for (const v of viewOf(n)) most = Math.max(most, Number(v));
+    checkRank([...n.shape, most], 'sequenceMask');
+    const mask = range(most, { dtype: n.dtype as 'int32' }).less(reshape(n, [...n.shape, 1]));
+    return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
+  },
+);
 
 /** The permutation that undoes x (rank 1): result[x[i]] = i. @throws InvalidArgumentError unless x names 0 … n-1 once each. */
-export function invertPermutation(x: TensorLike): Tensor {
-  const p = toIndices(x, 'x', 'InvertPermutation');
-  if (p.rank !== 1)
-    throw new InvalidArgumentError(`x has shape ${showShape(p.shape)}, expected rank 1`, 'InvertPermutation');
-  return execute1(invertPermutationOp, [p]);
-}
+export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'invertPermutation',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const p = toIndices(x, 'x', 'InvertPermutation');
+    if (p.rank !== 1)
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(p.shape)}, expected rank 1`,
+        'InvertPermutation',
+      );
+    return execute1(invertPermutationOp, [p]);
+  },
+);
 const invertPermutationOp: Op = defineOp({
   name: 'InvertPermutation',
   doc: 'The permutation that undoes one.',

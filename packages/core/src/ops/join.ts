@@ -1,5 +1,8 @@
 // Ops whose first argument is a list of tensors.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, promote } from '../dtypes.ts';
 import { defineElementwise, defineOp, execute1, type Op } from '../op.ts';
@@ -81,38 +84,40 @@ const packOp: Op = defineOp({
  * Joins tensors along an existing axis; the other dimensions must agree. `tf.concat([a, b], 0)`
  * @throws InvalidArgumentError when shapes do not fit.
  */
-export function concat(list: readonly TensorLike[], axis = 0): Tensor {
-  const all = tensors(list, 'ConcatV2');
-  const first = all[0];
-  if (first.rank === 0)
-    throw new InvalidArgumentError('scalars have no axis to join along; use stack', 'ConcatV2');
-  const a = normalizeAxis(axis, first.rank, 'ConcatV2');
-  all.forEach((t, i) => {
-    if (t.rank !== first.rank || t.shape.some((d, j) => j !== a && d !== first.shape[j])) {
-      throw new InvalidArgumentError(
-        `tensor ${i} of shape ${showShape(t.shape)} does not fit ${showShape(first.shape)}: they may differ in axis ${a} only`,
-        'ConcatV2',
-      );
-    }
+export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
+  defineFunction('concat', { list: kind.tensor, axis: kind.axis }, {}, (list, axis: number = 0) => {
+    const all = tensors(list, 'ConcatV2');
+    const first = all[0];
+    if (first.rank === 0)
+      throw new InvalidArgumentError('scalars have no axis to join along; use stack', 'ConcatV2');
+    const a = normalizeAxis(axis, first.rank, 'ConcatV2');
+    all.forEach((t, i) => {
+      if (t.rank !== first.rank || t.shape.some((d, j) => j !== a && d !== first.shape[j])) {
+        throw new InvalidArgumentError(
+          `tensor ${i} of shape ${showShape(t.shape)} does not fit ${showShape(first.shape)}: they may differ in axis ${a} only`,
+          'ConcatV2',
+        );
+      }
+    });
+    return move(concatOp, all, { axis: a });
   });
-  return move(concatOp, all, { axis: a });
-}
 
 /** Joins tensors of one shape along a new axis, number `axis` of the result. `tf.stack([a, b])` */
-export function stack(list: readonly TensorLike[], axis = 0): Tensor {
-  const all = tensors(list, 'Pack');
-  const first = all[0];
-  all.forEach((t, i) => {
-    if (!sameShape(t.shape, first.shape)) {
-      throw new InvalidArgumentError(
-        `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(first.shape)}; all must be of one shape`,
-        'Pack',
-      );
-    }
+export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
+  defineFunction('stack', { list: kind.tensor, axis: kind.axis }, {}, (list, axis: number = 0) => {
+    const all = tensors(list, 'Pack');
+    const first = all[0];
+    all.forEach((t, i) => {
+      if (!sameShape(t.shape, first.shape)) {
+        throw new InvalidArgumentError(
+          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(first.shape)}; all must be of one shape`,
+          'Pack',
+        );
+      }
+    });
+    checkRank(new Array<number>(first.rank + 1).fill(1), 'Pack');
+    return move(packOp, all, { axis: normalizeAxis(axis, first.rank + 1, 'Pack') });
   });
-  checkRank(new Array<number>(first.rank + 1).fill(1), 'Pack');
-  return move(packOp, all, { axis: normalizeAxis(axis, first.rank + 1, 'Pack') });
-}
 
 const addNOp: Op = defineElementwise({
   name: 'AddN',
@@ -132,22 +137,27 @@ const addNOp: Op = defineElementwise({
 const ADD_N = 16;
 
 /** The sum of tensors of one shape, in one pass. */
-export function addN(list: readonly TensorLike[]): Tensor {
-  const all = tensors(list, 'AddN');
-  checkDType(all[0].dtype, 'numeric', 'inputs', 'AddN');
-  all.forEach((t, i) => {
-    if (!sameShape(t.shape, all[0].shape)) {
-      throw new InvalidArgumentError(
-        `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(all[0].shape)}; all must be of one shape`,
-        'AddN',
-      );
+export const addN: NamedFunction<[list: readonly TensorLike[]], ['list']> = defineFunction(
+  'addN',
+  { list: kind.tensor },
+  {},
+  (list) => {
+    const all = tensors(list, 'AddN');
+    checkDType(all[0].dtype, 'numeric', 'inputs', 'AddN');
+    all.forEach((t, i) => {
+      if (!sameShape(t.shape, all[0].shape)) {
+        throw new InvalidArgumentError(
+          `tensor ${i} has shape ${showShape(t.shape)}, the first has ${showShape(all[0].shape)}; all must be of one shape`,
+          'AddN',
+        );
+      }
+    });
+    let sum = all[0];
+    if (all.length === 1) return reshape(sum, sum.shape);
+    for (let i = 1; i < all.length; i += ADD_N - 1) {
+      const inputs = [sum, ...all.slice(i, i + ADD_N - 1)];
+      sum = execute1(addNOp, inputs);
     }
-  });
-  let sum = all[0];
-  if (all.length === 1) return reshape(sum, sum.shape);
-  for (let i = 1; i < all.length; i += ADD_N - 1) {
-    const inputs = [sum, ...all.slice(i, i + ADD_N - 1)];
-    sum = execute1(addNOp, inputs);
-  }
-  return sum;
-}
+    return sum;
+  },
+);

@@ -1,5 +1,8 @@
 // Matrices and their products. Every function here takes a tensor first and is a method too.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type Op, pair } from '../op.ts';
@@ -35,47 +38,59 @@ export interface MatMulOptions {
  * @param options.transposeA takes the matrices of a as [..., k, m]; `transposeB` those of b as [..., n, k].
  * @throws InvalidArgumentError for vectors (use `matvec` or `dot`) and for dimensions that do not fit.
  */
-export function matmul(a: TensorLike, b: TensorLike, options: MatMulOptions = {}): Tensor {
-  const [x, y] = pair(a, b, 'MatMul');
-  const transposeA = checkFlag(options.transposeA, 'transposeA', 'MatMul');
-  const transposeB = checkFlag(options.transposeB, 'transposeB', 'MatMul');
-  checkProduct(x, y, transposeA, transposeB, 'MatMul');
-  const attrs = { transposeA, transposeB };
-  if (y.rank > 2 || x.rank === 2 || transposeA) {
-    broadcastShapes(x.shape.slice(0, -2), y.shape.slice(0, -2), 'MatMul');
-    return execute1(matMulOp, [x, y], attrs);
-  }
-  // One matrix for all rows: one large product instead of many, and the same for its gradient.
-  const rows = reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]);
-  const flat = execute1(matMulOp, [rows, y], attrs);
-  return letGo(reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]), rows, flat);
-}
+export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], MatMulOptions> =
+  defineFunction(
+    'matmul',
+    { a: kind.tensor, b: kind.tensor },
+    { transposeA: kind.asIs, transposeB: kind.asIs },
+    (a, b, options) => {
+      const [x, y] = pair(a, b, 'MatMul');
+      const transposeA = checkFlag(options.transposeA, 'transposeA', 'MatMul');
+      const transposeB = checkFlag(options.transposeB, 'transposeB', 'MatMul');
+      checkProduct(x, y, transposeA, transposeB, 'MatMul');
+      const attrs = { transposeA, transposeB };
+      if (y.rank > 2 || x.rank === 2 || transposeA) {
+        broadcastShapes(x.shape.slice(0, -2), y.shape.slice(0, -2), 'MatMul');
+        return execute1(matMulOp, [x, y], attrs);
+      }
+      // One matrix for all rows: one large product instead of many, and the same for its gradient.
+      const rows = reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]);
+      const flat = execute1(matMulOp, [rows, y], attrs);
+      return letGo(reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]), rows, flat);
+    },
+  );
 
 /** The product of a matrix and vectors: [..., m, k] and [..., k] give [..., m]; leading axes broadcast. */
-export function matvec(a: TensorLike, x: TensorLike, options: { transposeA?: boolean } = {}): Tensor {
-  const [m, v] = pair(a, x, 'matvec');
-  if (m.rank < 2 || v.rank < 1) {
-    throw new InvalidArgumentError(
-      `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are no matrix (rank 2 or more) and vector`,
-      'matvec',
-    );
-  }
-  return squeeze(matmul(m, expandDims(v, -1), options), -1);
-}
+export const matvec: NamedFunction<[a: TensorLike, x: TensorLike], ['a', 'x'], { transposeA?: boolean }> =
+  defineFunction('matvec', { a: kind.tensor, x: kind.tensor }, { transposeA: kind.asIs }, (a, x, options) => {
+    const [m, v] = pair(a, x, 'matvec');
+    if (m.rank < 2 || v.rank < 1) {
+      throw new InvalidArgumentError(
+        `shapes ${showShape(m.shape)} and ${showShape(v.shape)} are no matrix (rank 2 or more) and vector`,
+        'matvec',
+      );
+    }
+    return squeeze(matmul(m, expandDims(v, -1), options), -1);
+  });
 
 /**
  * Sum of the products of two vectors. With more axes, as in NumPy: over the last axis of a and the last but one (or only) of
  * b; a scalar multiplies.
  */
-export function dot(a: TensorLike, b: TensorLike): Tensor {
-  const [x, y] = pair(a, b, 'dot');
-  if (x.rank === 0 || y.rank === 0) return x.mul(y);
-  if (x.rank === 1 && y.rank === 1) {
-    if (!sameShape(x.shape, y.shape)) throw differ(x, y, 'dot');
-    return x.mul(y).sum();
-  }
-  return tensordot(x, y, [[x.rank - 1], [Math.max(0, y.rank - 2)]]);
-}
+export const dot: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = defineFunction(
+  'dot',
+  { a: kind.tensor, b: kind.tensor },
+  {},
+  (a, b) => {
+    const [x, y] = pair(a, b, 'dot');
+    if (x.rank === 0 || y.rank === 0) return x.mul(y);
+    if (x.rank === 1 && y.rank === 1) {
+      if (!sameShape(x.shape, y.shape)) throw differ(x, y, 'dot');
+      return x.mul(y).sum();
+    }
+    return tensordot(x, y, [[x.rank - 1], [Math.max(0, y.rank - 2)]]);
+  },
+);
 
 function differ(a: Tensor, b: Tensor, op: string): InvalidArgumentError {
   return new InvalidArgumentError(
@@ -85,20 +100,28 @@ function differ(a: Tensor, b: Tensor, op: string): InvalidArgumentError {
 }
 
 /** All products of an element of a and one of b, both flattened: [size of a, size of b]. */
-export function outer(a: TensorLike, b: TensorLike): Tensor {
-  const [x, y] = pair(a, b, 'outer');
-  return reshape(x, [x.size, 1]).mul(reshape(y, [1, y.size]));
-}
+export const outer: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = defineFunction(
+  'outer',
+  { a: kind.tensor, b: kind.tensor },
+  {},
+  (a, b) => {
+    const [x, y] = pair(a, b, 'outer');
+    return reshape(x, [x.size, 1]).mul(reshape(y, [1, y.size]));
+  },
+);
 
 /**
  * Sums products over pairs of axes: a number n means the last n of a with the first n of b, `[[…], […]]` names them. The
  * result has the other axes of a, then those of b. `tf.tensordot(a, b, [[0, 1], [1, 0]])`
  */
-export function tensordot(
-  a: TensorLike,
-  b: TensorLike,
-  axes: number | readonly [number | readonly number[], number | readonly number[]],
-): Tensor {
+export const tensordot: NamedFunction<
+  [
+    a: TensorLike,
+    b: TensorLike,
+    axes: number | readonly [number | readonly number[], number | readonly number[]],
+  ],
+  ['a', 'b', 'axes']
+> = defineFunction('tensordot', { a: kind.tensor, b: kind.tensor, axes: kind.asIs }, {}, (a, b, axes) => {
   const [x, y] = pair(a, b, 'tensordot');
   let left: readonly number[];
   let right: readonly number[];
@@ -129,7 +152,7 @@ export function tensordot(
   const p = reshape(permuted(x, [...freeX, ...left]), [sizeOf(dims(x, freeX)), k]);
   const q = reshape(permuted(y, [...right, ...freeY]), [k, sizeOf(dims(y, freeY))]);
   return reshape(matmul(p, q), [...dims(x, freeX), ...dims(y, freeY)]);
-}
+});
 
 // ---- parts of matrices
 
@@ -145,9 +168,12 @@ function toMatrix(x: TensorLike, op: string): Tensor {
 }
 
 /** Exchanges the last two axes. */
-export function matrixTranspose(x: TensorLike): Tensor {
-  return swapAxes(toMatrix(x, 'matrixTranspose'), -2, -1);
-}
+export const matrixTranspose: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'matrixTranspose',
+  { x: kind.tensor },
+  {},
+  (x) => swapAxes(toMatrix(x, 'matrixTranspose'), -2, -1),
+);
 
 // A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
 
@@ -184,18 +210,26 @@ const diagPartOp: Op = defineOp({
 });
 
 /** Matrices [..., n, n] with the diagonals [..., n] and zeros elsewhere. */
-export function diag(x: TensorLike): Tensor {
-  const t = toTensor(x);
-  if (t.rank === 0)
-    throw new InvalidArgumentError('x is a scalar, expected a diagonal (rank 1 or more)', 'MatrixDiag');
-  checkDType(t.dtype, 'any', 'x', 'MatrixDiag');
-  return execute1(diagOp, [t]);
-}
+export const diag: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'diag',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    if (t.rank === 0)
+      throw new InvalidArgumentError('x is a scalar, expected a diagonal (rank 1 or more)', 'MatrixDiag');
+    checkDType(t.dtype, 'any', 'x', 'MatrixDiag');
+    return execute1(diagOp, [t]);
+  },
+);
 
 /** The diagonals of matrices: [..., m, n] gives [..., min(m, n)]. */
-export function diagPart(x: TensorLike): Tensor {
-  return execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]);
-}
+export const diagPart: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'diagPart',
+  { x: kind.tensor },
+  {},
+  (x) => execute1(diagPartOp, [toMatrix(x, 'MatrixDiagPart')]),
+);
 
 const setDiagOp: Op = defineOp({
   name: 'MatrixSetDiag',
@@ -214,25 +248,31 @@ const setDiagOp: Op = defineOp({
 });
 
 /** x with its diagonals replaced: [..., m, n] and [..., min(m, n)]. */
-export function setDiag(x: TensorLike, diagonal: TensorLike): Tensor {
-  const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
-  const t = toMatrix(a, 'MatrixSetDiag');
-  const expected = [...t.shape.slice(0, -2), Math.min(t.shape[t.rank - 2], t.shape[t.rank - 1])];
-  if (!sameShape(b.shape, expected)) {
-    throw new InvalidArgumentError(
-      `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
-      'MatrixSetDiag',
-    );
-  }
-  return execute1(setDiagOp, [t, b]);
-}
+export const setDiag: NamedFunction<[x: TensorLike, diagonal: TensorLike], ['x', 'diagonal']> =
+  defineFunction('setDiag', { x: kind.tensor, diagonal: kind.tensor }, {}, (x, diagonal) => {
+    const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
+    const t = toMatrix(a, 'MatrixSetDiag');
+    const expected = [...t.shape.slice(0, -2), Math.min(t.shape[t.rank - 2], t.shape[t.rank - 1])];
+    if (!sameShape(b.shape, expected)) {
+      throw new InvalidArgumentError(
+        `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
+        'MatrixSetDiag',
+      );
+    }
+    return execute1(setDiagOp, [t, b]);
+  });
 
 /** The sums of the diagonals: [..., m, n] gives [...]. */
-export function trace(x: TensorLike): Tensor {
-  const t = toMatrix(x, 'trace');
-  checkDType(t.dtype, 'numeric', 'x', 'trace');
-  return diagPart(t).sum(-1);
-}
+export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'trace',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toMatrix(x, 'trace');
+    checkDType(t.dtype, 'numeric', 'x', 'trace');
+    return diagPart(t).sum(-1);
+  },
+);
 
 /** Column minus row of every place of an m × n matrix. */
 function distance(m: number, n: number): Tensor {
@@ -263,26 +303,40 @@ const bandPartOp: Op = defineOp({
  * Matrices of which a band around the diagonal is kept: `numLower` diagonals below it and `numUpper` above it, all of them
  * for a negative number; the rest is 0.
  */
-export function bandPart(x: TensorLike, numLower: number, numUpper: number): Tensor {
-  const t = toMatrix(x, 'MatrixBandPart');
-  if (!Number.isInteger(numLower) || !Number.isInteger(numUpper)) {
-    throw new InvalidArgumentError(
-      `numLower ${numLower} and numUpper ${numUpper} must be integers`,
-      'MatrixBandPart',
-    );
-  }
-  return execute1(bandPartOp, [t], {
-    low: numLower < 0 ? null : -numLower,
-    high: numUpper < 0 ? null : numUpper,
-  });
-}
+export const bandPart: NamedFunction<
+  [x: TensorLike, numLower: IntegerLike, numUpper: IntegerLike],
+  ['x', 'numLower', 'numUpper']
+> = defineFunction(
+  'bandPart',
+  { x: kind.tensor, numLower: kind.integer, numUpper: kind.integer },
+  {},
+  (x, numLower: number, numUpper: number) => {
+    const t = toMatrix(x, 'MatrixBandPart');
+    if (!Number.isInteger(numLower) || !Number.isInteger(numUpper)) {
+      throw new InvalidArgumentError(
+        `numLower ${numLower} and numUpper ${numUpper} must be integers`,
+        'MatrixBandPart',
+      );
+    }
+    return execute1(bandPartOp, [t], {
+      low: numLower < 0 ? null : -numLower,
+      high: numUpper < 0 ? null : numUpper,
+    });
+  },
+);
 
 /** The lower triangle; zeros above the k-th diagonal (0 the main one, 1 the one above it). */
-export function tril(x: TensorLike, k = 0): Tensor {
-  return execute1(bandPartOp, [toMatrix(x, 'tril')], { low: null, high: k });
-}
+export const tril: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+  'tril',
+  { x: kind.tensor, k: kind.integer },
+  {},
+  (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'tril')], { low: null, high: k }),
+);
 
 /** The upper triangle; zeros below the k-th diagonal. */
-export function triu(x: TensorLike, k = 0): Tensor {
-  return execute1(bandPartOp, [toMatrix(x, 'triu')], { low: k, high: null });
-}
+export const triu: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+  'triu',
+  { x: kind.tensor, k: kind.integer },
+  {},
+  (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'triu')], { low: k, high: null }),
+);

@@ -1,4 +1,7 @@
-import { constant, type TensorLike } from '../convert.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction } from '../arguments.ts';
+import { constant } from '../constant.ts';
+import type { TensorLike } from '../convert.ts';
 import { type BinaryFunction, defineBinary, defineUnary, pair, type UnaryFunction } from '../op.ts';
 import { bools, integers, type Sample, uniform } from '../samples.ts';
 import { Tensor } from '../tensor.ts';
@@ -22,7 +25,7 @@ const comparable = (): readonly Sample[] => [
  * @throws UnimplementedError for strings that differ from run to run of a traced function.
  */
 function orStrings(compare: BinaryFunction): BinaryFunction {
-  return (a, b) => {
+  return defineFunction('', { a: kind.tensor, b: kind.tensor }, {}, (a, b) => {
     if (!holdsStrings(a) && !holdsStrings(b)) return compare(a, b);
     const strings = pair(a, b, 'Equal').map((x) => knownStrings(x, 'Equal'));
     const places = new Map<string, number>();
@@ -35,7 +38,7 @@ function orStrings(compare: BinaryFunction): BinaryFunction {
       return constant({ data: numbers, shape: t.shape });
     });
     return compare(x, y);
-  };
+  });
 }
 
 function holdsStrings(value: TensorLike): boolean {

@@ -1,5 +1,8 @@
 // Losses from logits.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type BinaryFunction, defineBinary, defineOp, execute, type Op, pair } from '../op.ts';
@@ -9,11 +12,7 @@ import type { Tensor } from '../tensor.ts';
 import { broadcastTo, expandDims, moveAxis, reshape } from './array.ts';
 import { toIndices } from './moving.ts';
 
-/** What an op of cross-entropy is called with. */
-export interface CrossEntropyArguments {
-  readonly labels: TensorLike;
-  readonly logits: TensorLike;
-}
+type CrossEntropyPair = [labels: TensorLike, logits: TensorLike];
 
 /** The gradient for the logits of softmax(logits) · weight, where d arrives for it. */
 function throughSoftmax(logits: Tensor, d: Tensor): { forLogits: Tensor; weighted: Tensor } {
@@ -77,48 +76,59 @@ function checkLogits(logits: Tensor, op: string): void {
  * −Σ labels · log softmax(logits) along the class axis (the last unless said); the result has the other axes. `labels` are
  * probabilities of logits' shape (or broadcast to it), and get a gradient too.
  */
-export function softmaxCrossEntropyWithLogits({
-  labels,
-  logits,
-  axis = -1,
-}: CrossEntropyArguments & { axis?: number }): Tensor {
-  const op = 'SoftmaxCrossEntropyWithLogits';
-  let [x, p] = pair(logits, labels, op);
-  checkLogits(x, op);
-  if (!sameShape(x.shape, p.shape)) {
-    const shape = broadcastShapes(x.shape, p.shape, op);
-    x = broadcastTo(x, shape);
-    p = broadcastTo(p, shape);
-  }
-  const a = normalizeAxis(axis, x.rank, op);
-  if (a !== x.rank - 1) {
-    x = moveAxis(x, a, -1);
-    p = moveAxis(p, a, -1);
-  }
-  const lead = x.shape.slice(0, -1);
-  const flat = [sizeOf(lead), x.shape[x.rank - 1]];
-  return reshape(execute(softmaxCrossEntropyOp, [reshape(x, flat), reshape(p, flat)])[0], lead);
-}
+export const softmaxCrossEntropyWithLogits: NamedFunction<
+  CrossEntropyPair,
+  ['labels', 'logits'],
+  { axis?: IntegerLike }
+> = defineFunction(
+  'nn.softmaxCrossEntropyWithLogits',
+  { labels: kind.tensor, logits: kind.tensor },
+  { axis: kind.axis },
+  (labels, logits, { axis = -1 }: { axis?: number }) => {
+    const op = 'SoftmaxCrossEntropyWithLogits';
+    let [x, p] = pair(logits, labels, op);
+    checkLogits(x, op);
+    if (!sameShape(x.shape, p.shape)) {
+      const shape = broadcastShapes(x.shape, p.shape, op);
+      x = broadcastTo(x, shape);
+      p = broadcastTo(p, shape);
+    }
+    const a = normalizeAxis(axis, x.rank, op);
+    if (a !== x.rank - 1) {
+      x = moveAxis(x, a, -1);
+      p = moveAxis(p, a, -1);
+    }
+    const lead = x.shape.slice(0, -1);
+    const flat = [sizeOf(lead), x.shape[x.rank - 1]];
+    return reshape(execute(softmaxCrossEntropyOp, [reshape(x, flat), reshape(p, flat)])[0], lead);
+  },
+);
 
 /**
  * −log softmax(logits)[label] for each example: labels [...] (integer class numbers), logits [..., classes].
  * @throws OutOfRangeError for a label outside of 0 … classes - 1.
  */
-export function sparseSoftmaxCrossEntropyWithLogits({ labels, logits }: CrossEntropyArguments): Tensor {
-  const op = 'SparseSoftmaxCrossEntropyWithLogits';
-  const x = toTensor(logits);
-  const l = toIndices(labels, 'labels', op);
-  checkLogits(x, op);
-  const lead = x.shape.slice(0, -1);
-  if (!sameShape(l.shape, lead)) {
-    throw new InvalidArgumentError(
-      `labels have shape ${showShape(l.shape)}, expected ${showShape(lead)} for logits ${showShape(x.shape)}`,
-      op,
-    );
-  }
-  const n = sizeOf(lead);
-  return reshape(execute(sparseOp, [reshape(x, [n, x.shape[x.rank - 1]]), reshape(l, [n])])[0], lead);
-}
+export const sparseSoftmaxCrossEntropyWithLogits: NamedFunction<CrossEntropyPair, ['labels', 'logits']> =
+  defineFunction(
+    'nn.sparseSoftmaxCrossEntropyWithLogits',
+    { labels: kind.tensor, logits: kind.tensor },
+    {},
+    (labels, logits) => {
+      const op = 'SparseSoftmaxCrossEntropyWithLogits';
+      const x = toTensor(logits);
+      const l = toIndices(labels, 'labels', op);
+      checkLogits(x, op);
+      const lead = x.shape.slice(0, -1);
+      if (!sameShape(l.shape, lead)) {
+        throw new InvalidArgumentError(
+          `labels have shape ${showShape(l.shape)}, expected ${showShape(lead)} for logits ${showShape(x.shape)}`,
+          op,
+        );
+      }
+      const n = sizeOf(lead);
+      return reshape(execute(sparseOp, [reshape(x, [n, x.shape[x.rank - 1]]), reshape(l, [n])])[0], lead);
+    },
+  );
 
 const sigmoidCrossEntropy: BinaryFunction = defineBinary({
   name: 'SigmoidCrossEntropyWithLogits',
@@ -133,22 +143,32 @@ const sigmoidCrossEntropy: BinaryFunction = defineBinary({
 });
 
 /** −z · log sigmoid(x) − (1 − z) · log(1 − sigmoid(x)) for labels z and logits x, element-wise. */
-export function sigmoidCrossEntropyWithLogits({ labels, logits }: CrossEntropyArguments): Tensor {
-  const [x, z] = pair(logits, labels, 'SigmoidCrossEntropyWithLogits');
-  return sigmoidCrossEntropy(x, z);
-}
+export const sigmoidCrossEntropyWithLogits: NamedFunction<CrossEntropyPair, ['labels', 'logits']> =
+  defineFunction(
+    'nn.sigmoidCrossEntropyWithLogits',
+    { labels: kind.tensor, logits: kind.tensor },
+    {},
+    (labels, logits) => {
+      const [x, z] = pair(logits, labels, 'SigmoidCrossEntropyWithLogits');
+      return sigmoidCrossEntropy(x, z);
+    },
+  );
 
 /** `sigmoidCrossEntropyWithLogits` in which the positive part counts `posWeight` times. */
-export function weightedCrossEntropyWithLogits({
-  labels,
-  logits,
-  posWeight,
-}: CrossEntropyArguments & { posWeight: TensorLike }): Tensor {
-  const [x, z] = pair(logits, labels, 'weightedCrossEntropyWithLogits');
-  checkDType(x.dtype, 'floating', 'logits', 'weightedCrossEntropyWithLogits');
-  const weight = toTensor(posWeight, x.dtype).sub(1).mul(z).add(1);
-  return x.mul(z.neg().add(1)).add(weight.mul(x.neg().softplus()));
-}
+export const weightedCrossEntropyWithLogits: NamedFunction<
+  [labels: TensorLike, logits: TensorLike, posWeight: TensorLike],
+  ['labels', 'logits', 'posWeight']
+> = defineFunction(
+  'nn.weightedCrossEntropyWithLogits',
+  { labels: kind.tensor, logits: kind.tensor, posWeight: kind.tensor },
+  {},
+  (labels, logits, posWeight) => {
+    const [x, z] = pair(logits, labels, 'weightedCrossEntropyWithLogits');
+    checkDType(x.dtype, 'floating', 'logits', 'weightedCrossEntropyWithLogits');
+    const weight = toTensor(posWeight, x.dtype).sub(1).mul(z).add(1);
+    return x.mul(z.neg().add(1)).add(weight.mul(x.neg().softplus()));
+  },
+);
 
 const l2LossOp: Op = defineOp({
   name: 'L2Loss',
@@ -159,8 +179,13 @@ const l2LossOp: Op = defineOp({
 });
 
 /** Σ x² / 2, a scalar. */
-export function l2Loss(x: TensorLike): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'x', 'L2Loss');
-  return execute(l2LossOp, [t])[0];
-}
+export const l2Loss: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'nn.l2Loss',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'floating', 'x', 'L2Loss');
+    return execute(l2LossOp, [t])[0];
+  },
+);

@@ -1,5 +1,8 @@
 // `tf.nn`: what networks are made of.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineElementwise, execute1, type Op, pair } from '../op.ts';
@@ -34,7 +37,6 @@ export {
   separableConv2d,
 } from './conv.ts';
 export {
-  type CrossEntropyArguments,
   l2Loss,
   sigmoidCrossEntropyWithLogits,
   softmaxCrossEntropyWithLogits,
@@ -48,16 +50,21 @@ export { l2Normalize, moments, zeroFraction } from './reduce.ts';
 export { gru, lstm } from './rnn.ts';
 
 /** Adds a bias [c] along the last axis. @throws InvalidArgumentError for another shape. */
-export function biasAdd(x: TensorLike, bias: TensorLike): Tensor {
-  const [t, b] = pair(x, bias, 'BiasAdd');
-  if (t.rank < 2 || b.rank !== 1 || b.shape[0] !== t.shape[t.rank - 1]) {
-    throw new InvalidArgumentError(
-      `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
-      'BiasAdd',
-    );
-  }
-  return t.add(b);
-}
+export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bias']> = defineFunction(
+  'nn.biasAdd',
+  { x: kind.tensor, bias: kind.tensor },
+  {},
+  (x, bias) => {
+    const [t, b] = pair(x, bias, 'BiasAdd');
+    if (t.rank < 2 || b.rank !== 1 || b.shape[0] !== t.shape[t.rank - 1]) {
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
+        'BiasAdd',
+      );
+    }
+    return t.add(b);
+  },
+);
 
 const dropoutOp: Op = defineElementwise({
   name: 'Dropout',
@@ -78,23 +85,28 @@ const dropoutOp: Op = defineElementwise({
  * @param options.noiseShape broadcasts to x: what lies along dimensions of 1 is dropped or kept as a whole, such as
  * `[batch, 1, 1, channels]`, where null stands for x's own dimension.
  */
-export function dropout(
-  x: TensorLike,
-  rate: number,
-  options: { seed?: number; noiseShape?: PartialShape | null } = {},
-): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'x', 'dropout');
-  if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
-    throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
-  if (rate === 0) return identity(t);
-  const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
-  const noise = random.uniform(shape, {
-    dtype: t.dtype,
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
-  });
-  return execute1(dropoutOp, [t, noise], { rate });
-}
+export const dropout: NamedFunction<
+  [x: TensorLike, rate: number],
+  ['x', 'rate'],
+  { seed?: number; noiseShape?: PartialShape | null }
+> = defineFunction(
+  'nn.dropout',
+  { x: kind.tensor, rate: kind.asIs },
+  { seed: kind.asIs, noiseShape: kind.asIs },
+  (x, rate, options) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'floating', 'x', 'dropout');
+    if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
+      throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
+    if (rate === 0) return identity(t);
+    const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
+    const noise = random.uniform(shape, {
+      dtype: t.dtype,
+      ...(options.seed === undefined ? {} : { seed: options.seed }),
+    });
+    return execute1(dropoutOp, [t, noise], { rate });
+  },
+);
 
 /** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
 function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
@@ -111,20 +123,29 @@ function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
 }
 
 /** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
-export function embeddingLookup(params: TensorLike, ids: TensorLike): Tensor {
-  return gather(params, ids, 0);
-}
+export const embeddingLookup: NamedFunction<[params: TensorLike, ids: TensorLike], ['params', 'ids']> =
+  defineFunction('nn.embeddingLookup', { params: kind.tensor, ids: kind.tensor }, {}, (params, ids) =>
+    gather(params, ids, 0),
+  );
 
 /** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
-export function inTopK(targets: TensorLike, predictions: TensorLike, k: number): Tensor {
-  const t = toIndices(targets, 'targets', 'InTopKV2');
-  const p = toTensor(predictions);
-  if (p.rank !== 2 || t.rank !== 1 || t.shape[0] !== p.shape[0]) {
-    throw new InvalidArgumentError(
-      `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
-      'InTopKV2',
-    );
-  }
-  const own = gather(p, expandDims(t, -1), 1, { batchDims: 1 });
-  return p.greater(own).cast('int32').sum(-1).less(k).logicalAnd(own.isFinite().squeeze(-1));
-}
+export const inTopK: NamedFunction<
+  [targets: TensorLike, predictions: TensorLike, k: IntegerLike],
+  ['targets', 'predictions', 'k']
+> = defineFunction(
+  'nn.inTopK',
+  { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },
+  {},
+  (targets, predictions, k: number) => {
+    const t = toIndices(targets, 'targets', 'InTopKV2');
+    const p = toTensor(predictions);
+    if (p.rank !== 2 || t.rank !== 1 || t.shape[0] !== p.shape[0]) {
+      throw new InvalidArgumentError(
+        `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
+        'InTopKV2',
+      );
+    }
+    const own = gather(p, expandDims(t, -1), 1, { batchDims: 1 });
+    return p.greater(own).cast('int32').sum(-1).less(k).logicalAnd(own.isFinite().squeeze(-1));
+  },
+);

@@ -1,5 +1,7 @@
 // Normalisations.
 import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradContext, type Op, pair } from '../op.ts';
@@ -14,21 +16,36 @@ import { layerNormRows, rmsNormRows } from './row-norm.ts';
  * (x − mean) / √(variance + epsilon) · scale + offset, where the statistics, scale and offset broadcast against x; `null` leaves scale or
  * offset out.
  */
-export function batchNormalization(
-  x: TensorLike,
-  mean: TensorLike,
-  variance: TensorLike,
-  offset: TensorLike | null,
-  scale: TensorLike | null,
-  varianceEpsilon: number,
-): Tensor {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'x', 'batchNormalization');
-  let factor = toTensor(variance, t.dtype).add(varianceEpsilon).rsqrt();
-  if (scale !== null) factor = factor.mul(scale);
-  const shift = toTensor(mean, t.dtype).mul(factor);
-  return t.mul(factor).add(offset === null ? shift.neg() : toTensor(offset, t.dtype).sub(shift));
-}
+export const batchNormalization: NamedFunction<
+  [
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | null,
+    scale: TensorLike | null,
+    varianceEpsilon: number,
+  ],
+  ['x', 'mean', 'variance', 'offset', 'scale', 'varianceEpsilon']
+> = defineFunction(
+  'nn.batchNormalization',
+  {
+    x: kind.tensor,
+    mean: kind.tensor,
+    variance: kind.tensor,
+    offset: kind.tensor,
+    scale: kind.tensor,
+    varianceEpsilon: kind.asIs,
+  },
+  {},
+  (x, mean, variance, offset, scale, varianceEpsilon) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'floating', 'x', 'batchNormalization');
+    let factor = toTensor(variance, t.dtype).add(varianceEpsilon).rsqrt();
+    if (scale !== null) factor = factor.mul(scale);
+    const shift = toTensor(mean, t.dtype).mul(factor);
+    return t.mul(factor).add(offset === null ? shift.neg() : toTensor(offset, t.dtype).sub(shift));
+  },
+);
 
 // ---- batch normalisation in training
 
@@ -139,43 +156,48 @@ function batchNormGradGrad(
  * @param options.isTraining false normalises by the given `mean` and `variance` instead, which are returned.
  * @returns y and the batch's mean and (biased) variance.
  */
-export function fusedBatchNorm(
-  x: TensorLike,
-  scale: TensorLike | null,
-  offset: TensorLike | null,
-  options: { mean?: TensorLike; variance?: TensorLike; epsilon?: number; isTraining?: boolean } = {},
-): { y: Tensor; mean: Tensor; variance: Tensor } {
-  const op = 'FusedBatchNormV3';
-  const t = toTensor(x);
-  checkDType(t.dtype, 'floating', 'x', op);
-  if (t.rank < 2)
-    throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 2 or more`, op);
-  const epsilon = options.epsilon ?? 1e-3;
-  const channels: Shape = [t.shape[t.rank - 1]];
-  const vector = (value: TensorLike, what: string): Tensor => {
-    const v = toTensor(value, t.dtype);
-    if (v.dtype !== t.dtype || !sameShape(v.shape, channels)) {
-      throw new InvalidArgumentError(
-        `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${t.dtype} ${showShape(channels)}`,
-        op,
-      );
+export const fusedBatchNorm: NamedFunction<
+  [x: TensorLike, scale: TensorLike | null, offset: TensorLike | null],
+  ['x', 'scale', 'offset'],
+  { mean?: TensorLike; variance?: TensorLike; epsilon?: number; isTraining?: boolean },
+  { y: Tensor; mean: Tensor; variance: Tensor }
+> = defineFunction(
+  'nn.fusedBatchNorm',
+  { x: kind.tensor, scale: kind.tensor, offset: kind.tensor },
+  { mean: kind.asIs, variance: kind.asIs, epsilon: kind.asIs, isTraining: kind.asIs },
+  (x, scale, offset, options) => {
+    const op = 'FusedBatchNormV3';
+    const t = toTensor(x);
+    checkDType(t.dtype, 'floating', 'x', op);
+    if (t.rank < 2)
+      throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 2 or more`, op);
+    const epsilon = options.epsilon ?? 1e-3;
+    const channels: Shape = [t.shape[t.rank - 1]];
+    const vector = (value: TensorLike, what: string): Tensor => {
+      const v = toTensor(value, t.dtype);
+      if (v.dtype !== t.dtype || !sameShape(v.shape, channels)) {
+        throw new InvalidArgumentError(
+          `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${t.dtype} ${showShape(channels)}`,
+          op,
+        );
+      }
+      return v;
+    };
+    const s = scale === null ? ones(channels, t.dtype) : vector(scale, 'scale');
+    const o = offset === null ? zeros(channels, t.dtype) : vector(offset, 'offset');
+    if (options.isTraining ?? true) {
+      const [y, mean, variance] = execute(fusedBatchNormOp, [t, s, o], { epsilon });
+      return { y, mean, variance };
     }
-    return v;
-  };
-  const s = scale === null ? ones(channels, t.dtype) : vector(scale, 'scale');
-  const o = offset === null ? zeros(channels, t.dtype) : vector(offset, 'offset');
-  if (options.isTraining ?? true) {
-    const [y, mean, variance] = execute(fusedBatchNormOp, [t, s, o], { epsilon });
-    return { y, mean, variance };
-  }
-  if (options.mean === undefined || options.variance === undefined) {
-    throw new InvalidArgumentError('without training, mean and variance must be given', op);
-  }
-  const mean = vector(options.mean, 'mean');
-  const variance = vector(options.variance, 'variance');
-  const y = batchNormalization(t, mean, variance, o, s, epsilon);
-  return { y, mean: identity(mean), variance: identity(variance) };
-}
+    if (options.mean === undefined || options.variance === undefined) {
+      throw new InvalidArgumentError('without training, mean and variance must be given', op);
+    }
+    const mean = vector(options.mean, 'mean');
+    const variance = vector(options.variance, 'variance');
+    const y = batchNormalization(t, mean, variance, o, s, epsilon);
+    return { y, mean: identity(mean), variance: identity(variance) };
+  },
+);
 
 // ---- within one example
 
@@ -214,49 +236,66 @@ const layerNormOp: Op = defineOp({
  * Normalises each example over `axis` (the last unless said) to mean 0 and variance 1, then scales and shifts with tensors of
  * those axes' shape.
  */
-export function layerNormalization(
-  x: TensorLike,
-  options: { scale?: TensorLike | null; offset?: TensorLike | null; axis?: Axis; epsilon?: number } = {},
-): Tensor {
-  const op = 'LayerNormalization';
-  const epsilon = options.epsilon ?? 1e-3;
-  const { t, axes, vectors } = prepare(op, x, options.axis, epsilon, {
-    scale: options.scale,
-    offset: options.offset,
-  });
-  const [scale, offset] = vectors as [Tensor | null, Tensor | null];
-  if (trailing(axes, t.rank))
-    return alongRows(t, axes, (rows, flat) => layerNormRows(rows, flat(scale), flat(offset), epsilon));
-  const inputs = [t, scale, offset].filter((v) => v !== null);
-  return execute(layerNormOp, inputs, { axes, epsilon, scaled: scale !== null, shifted: offset !== null })[0];
-}
+export const layerNormalization: NamedFunction<
+  [x: TensorLike],
+  ['x'],
+  { scale?: TensorLike | null; offset?: TensorLike | null; axis?: Axis; epsilon?: number }
+> = defineFunction(
+  'nn.layerNormalization',
+  { x: kind.tensor },
+  { scale: kind.asIs, offset: kind.asIs, axis: kind.asIs, epsilon: kind.asIs },
+  (x, options) => {
+    const op = 'LayerNormalization';
+    const epsilon = options.epsilon ?? 1e-3;
+    const { t, axes, vectors } = prepare(op, x, options.axis, epsilon, {
+      scale: options.scale,
+      offset: options.offset,
+    });
+    const [scale, offset] = vectors as [Tensor | null, Tensor | null];
+    if (trailing(axes, t.rank))
+      return alongRows(t, axes, (rows, flat) => layerNormRows(rows, flat(scale), flat(offset), epsilon));
+    const inputs = [t, scale, offset].filter((v) => v !== null);
+    return execute(layerNormOp, inputs, {
+      axes,
+      epsilon,
+      scaled: scale !== null,
+      shifted: offset !== null,
+    })[0];
+  },
+);
 
 /**
  * Divides each example by its root mean square over `axis` (the last unless said), then multiplies by `scale`, which has those
  * axes' shape: x · scale / √(mean(x²) + epsilon).
  * @param options.epsilon 1e-6 unless said.
  */
-export function rmsNormalization(
-  x: TensorLike,
-  options: { scale?: TensorLike | null; axis?: Axis; epsilon?: number } = {},
-): Tensor {
-  const epsilon = options.epsilon ?? 1e-6;
-  const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, epsilon, {
-    scale: options.scale,
-  });
-  const [scale] = vectors as [Tensor | null];
-  if (trailing(axes, t.rank))
-    return alongRows(t, axes, (rows, flat) => rmsNormRows(rows, flat(scale), epsilon));
-  const y = t.mul(t.square().mean(axes, { keepdims: true }).add(epsilon).rsqrt());
-  return scale === null
-    ? y
-    : y.mul(
-        reshape(
-          scale,
-          t.shape.map((d, i) => (axes.includes(i) ? d : 1)),
-        ),
-      );
-}
+export const rmsNormalization: NamedFunction<
+  [x: TensorLike],
+  ['x'],
+  { scale?: TensorLike | null; axis?: Axis; epsilon?: number }
+> = defineFunction(
+  'nn.rmsNormalization',
+  { x: kind.tensor },
+  { scale: kind.asIs, axis: kind.asIs, epsilon: kind.asIs },
+  (x, options) => {
+    const epsilon = options.epsilon ?? 1e-6;
+    const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, epsilon, {
+      scale: options.scale,
+    });
+    const [scale] = vectors as [Tensor | null];
+    if (trailing(axes, t.rank))
+      return alongRows(t, axes, (rows, flat) => rmsNormRows(rows, flat(scale), epsilon));
+    const y = t.mul(t.square().mean(axes, { keepdims: true }).add(epsilon).rsqrt());
+    return scale === null
+      ? y
+      : y.mul(
+          reshape(
+            scale,
+            t.shape.map((d, i) => (axes.includes(i) ? d : 1)),
+          ),
+        );
+  },
+);
 
 /** Checks what the normalisations of one example take. */
 function prepare(

@@ -1,4 +1,7 @@
 import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
@@ -51,24 +54,30 @@ const sortOp: Op = defineOp({
  * first, and NaN counts as the largest.
  * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
  */
-export function topK(
-  x: TensorLike,
-  k = 1,
-  _options: { sorted?: boolean } = {},
-): { values: Tensor; indices: Tensor } {
-  const t = toTensor(x);
-  checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
-  const n = t.shape[t.rank - 1];
-  if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
-    throw new InvalidArgumentError(
-      `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
-      'TopKV2',
-    );
-  }
-  within([k], [n]);
-  const [sorted, indices] = execute(topKOp, [t], { k });
-  return { values: sorted, indices };
-}
+export const topK: NamedFunction<
+  [x: TensorLike, k?: IntegerLike, _options?: { sorted?: boolean }],
+  ['x', 'k', '_options'],
+  unknown,
+  { values: Tensor; indices: Tensor }
+> = defineFunction(
+  'topK',
+  { x: kind.tensor, k: kind.integer, _options: kind.asIs },
+  {},
+  (x, k: number = 1, _options = {}) => {
+    const t = toTensor(x);
+    checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
+    const n = t.shape[t.rank - 1];
+    if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
+      throw new InvalidArgumentError(
+        `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
+        'TopKV2',
+      );
+    }
+    within([k], [n]);
+    const [sorted, indices] = execute(topKOp, [t], { k });
+    return { values: sorted, indices };
+  },
+);
 
 /** Which way `sort` and `argSort` go. */
 export type SortDirection = 'ASCENDING' | 'DESCENDING';
@@ -96,14 +105,28 @@ function sorted(
 }
 
 /** The values along an axis in order. Equal ones keep theirs; NaN counts as the largest. */
-export function sort(x: TensorLike, axis = -1, options: { direction?: SortDirection } = {}): Tensor {
-  return sorted(x, axis, options.direction ?? 'ASCENDING', 'sort')[0];
-}
+export const sort: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x', 'axis'],
+  { direction?: SortDirection }
+> = defineFunction(
+  'sort',
+  { x: kind.tensor, axis: kind.axis },
+  { direction: kind.asIs },
+  (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'sort')[0],
+);
 
 /** The indices (int32) that would sort an axis: `x.gather(x.argSort())` is sorted for a vector. Stable. */
-export function argSort(x: TensorLike, axis = -1, options: { direction?: SortDirection } = {}): Tensor {
-  return sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1];
-}
+export const argSort: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x', 'axis'],
+  { direction?: SortDirection }
+> = defineFunction(
+  'argSort',
+  { x: kind.tensor, axis: kind.axis },
+  { direction: kind.asIs },
+  (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1],
+);
 
 const MAX_MAP = 2 ** 24;
 
@@ -152,10 +175,15 @@ const uniqueOp: Op = defineOp({
  * The different values of a vector in the order in which they first occur, for each element the index of its value in that
  * list, and how often each value occurs (both int32). Computed on the host.
  */
-export function unique(x: TensorLike): { values: Tensor; indices: Tensor; counts: Tensor } {
+export const unique: NamedFunction<
+  [x: TensorLike],
+  ['x'],
+  unknown,
+  { values: Tensor; indices: Tensor; counts: Tensor }
+> = defineFunction('unique', { x: kind.tensor }, {}, (x) => {
   const t = toTensor(x);
   if (t.rank !== 1)
     throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 1`, 'Unique');
   const [y, indices, counts] = execute(uniqueOp, [t]);
   return { values: y, indices, counts };
-}
+});

@@ -1,4 +1,7 @@
 import { type DType, InvalidArgumentError, type KernelName } from '@eagre/backend';
+import type { AxisLike, IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, type DTypeGroup } from '../dtypes.ts';
 import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../op.ts';
@@ -49,9 +52,13 @@ const sumOp: Op = defineReduction({
  * @example x.sum(-1, { keepdims: true })
  * @throws InvalidArgumentError for an axis out of range, and for bool: cast it, or use `countNonzero`.
  */
-export function sum(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(sumOp, x, axis, options);
-}
+export const sum: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'sum',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(sumOp, x, axis, options),
+  );
 
 castHook.sumTo = (x, shape) => {
   if (shapesAgree(x.shape, shape)) return x;
@@ -75,9 +82,13 @@ const meanOp: Op = defineReduction({
  * The mean over one axis, several, or all (`null`). The mean of integers is an integer, truncated toward zero, as in
  * TensorFlow: cast first if that is not meant.
  */
-export function mean(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(meanOp, x, axis, options);
-}
+export const mean: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'mean',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(meanOp, x, axis, options),
+  );
 
 const prodOp: Op = defineReduction({
   name: 'Prod',
@@ -87,9 +98,13 @@ const prodOp: Op = defineReduction({
   grad: (g, dy) => productGrad(g, dy),
 });
 /** The product over one axis, several, or all (`null`). Its gradient is right where factors are 0, too. */
-export function prod(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(prodOp, x, axis, options);
-}
+export const prod: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'prod',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(prodOp, x, axis, options),
+  );
 
 /** Each factor gets the product of all others: those before it times those behind it, since dividing fails at 0. */
 function productGrad(g: GradContext, dy: Tensor): Tensor {
@@ -125,9 +140,13 @@ const maxOp: Op = defineReduction({
   grad: extremeGrad,
 });
 /** The largest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
-export function max(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(maxOp, x, axis, options);
-}
+export const max: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'max',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(maxOp, x, axis, options),
+  );
 const minOp: Op = defineReduction({
   name: 'Min',
   doc: 'The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype.',
@@ -136,9 +155,13 @@ const minOp: Op = defineReduction({
   grad: extremeGrad,
 });
 /** The smallest value over one axis, several, or all (`null`); NaN when one is. Equal ones share the gradient. */
-export function min(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(minOp, x, axis, options);
-}
+export const min: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'min',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(minOp, x, axis, options),
+  );
 
 const positionSamples = (): readonly Sample[] => [
   { inputs: [distinct([3, 4])], attrs: { axis: 1, dtype: 'int64' } },
@@ -185,13 +208,21 @@ function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: Posi
  * The first position of the largest value along one axis; the first NaN, if there is one. True is larger than false.
  * @param axis 0 unless said, as in TensorFlow (NumPy would look at all elements).
  */
-export function argMax(x: TensorLike, axis: number = 0, options: PositionOptions = {}): Tensor {
-  return position(argMaxOp, x, axis, options);
-}
+export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
+  defineFunction(
+    'argMax',
+    { x: kind.tensor, axis: kind.axis },
+    { dtype: kind.asIs },
+    (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
+  );
 /** The first position of the smallest value along one axis (0 unless said); the first NaN, if there is one. */
-export function argMin(x: TensorLike, axis: number = 0, options: PositionOptions = {}): Tensor {
-  return position(argMinOp, x, axis, options);
-}
+export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
+  defineFunction(
+    'argMin',
+    { x: kind.tensor, axis: kind.axis },
+    { dtype: kind.asIs },
+    (x, axis: number = 0, options) => position(argMinOp, x, axis, options),
+  );
 
 // ---- truth values
 
@@ -203,9 +234,13 @@ const allOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether all bools over one axis, several, or all (`null`) are true. */
-export function all(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(allOp, x, axis, options);
-}
+export const all: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'all',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(allOp, x, axis, options),
+  );
 const anyOp: Op = defineReduction({
   name: 'Any',
   doc: 'Whether any bool over axes is true; false for none.',
@@ -214,6 +249,10 @@ const anyOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether any bool over one axis, several, or all (`null`) is true. */
-export function any(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(anyOp, x, axis, options);
-}
+export const any: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'any',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(anyOp, x, axis, options),
+  );

@@ -1,5 +1,7 @@
 // Recurrent networks over whole sequences.
 import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, type OutputSpec, pair } from '../op.ts';
@@ -567,18 +569,22 @@ function check(
  * @param options.initialState h and c before the first step, [batch, units] each; zeros unless said.
  * @returns the states of all steps [batch, time, units], and the last h and c.
  */
-export function lstm(
-  x: TensorLike,
-  kernel: TensorLike,
-  recurrentKernel: TensorLike,
-  bias: TensorLike | null = null,
-  options: { initialState?: readonly [h: TensorLike, c: TensorLike] | null } = {},
-): { output: Tensor; h: Tensor; c: Tensor } {
-  const [h0, c0] = options.initialState ?? [];
-  const a = check('LSTM', 4, x, [kernel, recurrentKernel, bias], [h0, c0]);
-  const [output, h, c] = execute(lstmOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
-  return { output, h, c };
-}
+export const lstm: NamedFunction<
+  [x: TensorLike, kernel: TensorLike, recurrentKernel: TensorLike, bias?: TensorLike | null],
+  ['x', 'kernel', 'recurrentKernel', 'bias'],
+  { initialState?: readonly [h: TensorLike, c: TensorLike] | null },
+  { output: Tensor; h: Tensor; c: Tensor }
+> = defineFunction(
+  'nn.lstm',
+  { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
+  { initialState: kind.asIs },
+  (x, kernel, recurrentKernel, bias = null, options) => {
+    const [h0, c0] = options.initialState ?? [];
+    const a = check('LSTM', 4, x, [kernel, recurrentKernel, bias], [h0, c0]);
+    const [output, h, c] = execute(lstmOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
+    return { output, h, c };
+  },
+);
 
 /**
  * Gated recurrent units over a sequence x [batch, time, features], with the gates z, r, g side by side in the weights. With
@@ -589,14 +595,18 @@ export function lstm(
  * @param options.initialState h before the first step, [batch, units]; zeros unless said.
  * @returns the states of all steps [batch, time, units], and the last one.
  */
-export function gru(
-  x: TensorLike,
-  kernel: TensorLike,
-  recurrentKernel: TensorLike,
-  bias: TensorLike | null = null,
-  options: { initialState?: TensorLike | null } = {},
-): { output: Tensor; h: Tensor } {
-  const a = check('GRU', 3, x, [kernel, recurrentKernel, bias], [options.initialState]);
-  const [output, h] = execute(gruOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
-  return { output, h };
-}
+export const gru: NamedFunction<
+  [x: TensorLike, kernel: TensorLike, recurrentKernel: TensorLike, bias?: TensorLike | null],
+  ['x', 'kernel', 'recurrentKernel', 'bias'],
+  { initialState?: TensorLike | null },
+  { output: Tensor; h: Tensor }
+> = defineFunction(
+  'nn.gru',
+  { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
+  { initialState: kind.asIs },
+  (x, kernel, recurrentKernel, bias = null, options) => {
+    const a = check('GRU', 3, x, [kernel, recurrentKernel, bias], [options.initialState]);
+    const [output, h] = execute(gruOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
+    return { output, h };
+  },
+);

@@ -1,3 +1,6 @@
+import type { IntegerLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type GradContext, type Op } from '../op.ts';
@@ -81,10 +84,18 @@ function scan(op: Op, x: TensorLike, axis: number, options: ScanOptions): Tensor
  * The running sum along one axis.
  * @example tf.cumsum([1, 2, 3]) // [1, 3, 6]; exclusive: [0, 1, 3]; reverse: [6, 5, 3]
  */
-export function cumsum(x: TensorLike, axis: number = 0, options: ScanOptions = {}): Tensor {
-  return scan(cumsumOp, x, axis, options);
-}
+export const cumsum: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], ScanOptions> =
+  defineFunction(
+    'cumsum',
+    { x: kind.tensor, axis: kind.axis },
+    { exclusive: kind.asIs, reverse: kind.asIs },
+    (x, axis: number = 0, options) => scan(cumsumOp, x, axis, options),
+  );
 /** The running product along one axis. Its gradient is right where factors are 0, too. */
-export function cumprod(x: TensorLike, axis: number = 0, options: ScanOptions = {}): Tensor {
-  return scan(cumprodOp, x, axis, options);
-}
+export const cumprod: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], ScanOptions> =
+  defineFunction(
+    'cumprod',
+    { x: kind.tensor, axis: kind.axis },
+    { exclusive: kind.asIs, reverse: kind.asIs },
+    (x, axis: number = 0, options) => scan(cumprodOp, x, axis, options),
+  );

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, promote } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../op.ts';
@@ -34,16 +36,24 @@ const selectOp: Op = defineElementwise({
  * @param condition a bool tensor, such as `x.greater(0)`.
  * @throws InvalidArgumentError when the condition is not bool, the shapes do not broadcast, or one of x and y is missing.
  */
-export function where(condition: TensorLike, x?: TensorLike | null, y?: TensorLike | null): Tensor {
-  if (x === undefined || x === null || y === undefined || y === null) {
-    if ((x ?? y ?? null) === null) return nonzero(condition);
-    throw new InvalidArgumentError(
-      'give both x and y, or neither for the coordinates of what is true',
-      'SelectV2',
-    );
-  }
-  return execute1(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')]);
-}
+export const where: NamedFunction<
+  [condition: TensorLike, x?: TensorLike | null, y?: TensorLike | null],
+  ['condition', 'x', 'y']
+> = defineFunction(
+  'where',
+  { condition: kind.tensor, x: kind.tensor, y: kind.tensor },
+  {},
+  (condition, x = undefined, y = undefined) => {
+    if (x === undefined || x === null || y === undefined || y === null) {
+      if ((x ?? y ?? null) === null) return nonzero(condition);
+      throw new InvalidArgumentError(
+        'give both x and y, or neither for the coordinates of what is true',
+        'SelectV2',
+      );
+    }
+    return execute1(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')]);
+  },
+);
 
 const clipOp: Op = defineElementwise({
   name: 'ClipByValue',
@@ -87,14 +97,23 @@ function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor 
  * x limited to `low` … `high`, element-wise; `low` where that is above `high`. The limits are numbers or tensors that broadcast
  * with x. The gradient passes where x lies between them, both included.
  */
-export function clipByValue(x: TensorLike, low: TensorLike, high: TensorLike): Tensor {
-  const value = toTensor(x);
-  return execute1(clipOp, [value, limit(low, value.dtype, 'low'), limit(high, value.dtype, 'high')]);
-}
+export const clipByValue: NamedFunction<
+  [x: TensorLike, low: TensorLike, high: TensorLike],
+  ['x', 'low', 'high']
+> = defineFunction(
+  'clipByValue',
+  { x: kind.tensor, low: kind.tensor, high: kind.tensor },
+  {},
+  (x, low, high) => {
+    const value = toTensor(x);
+    return execute1(clipOp, [value, limit(low, value.dtype, 'low'), limit(high, value.dtype, 'high')]);
+  },
+);
 /** NumPy's name for `clipByValue`. */
-export function clip(x: TensorLike, low: TensorLike, high: TensorLike): Tensor {
-  return clipByValue(x, low, high);
-}
+export const clip: NamedFunction<[x: TensorLike, low: TensorLike, high: TensorLike], ['x', 'low', 'high']> =
+  defineFunction('clip', { x: kind.tensor, low: kind.tensor, high: kind.tensor }, {}, (x, low, high) =>
+    clipByValue(x, low, high),
+  );
 
 const lerpOp: Op = defineElementwise({
   name: 'Lerp',
@@ -117,10 +136,18 @@ const lerpOp: Op = defineElementwise({
   },
 });
 /** The point between `start` (weight 0) and `end` (weight 1); all three broadcast. */
-export function lerp(start: TensorLike, end: TensorLike, weight: TensorLike): Tensor {
-  const [a, b] = pair(start, end, 'Lerp');
-  const [from, w] = pair(a, weight, 'Lerp');
-  // A wider weight widens both ends.
-  const to = b.dtype === w.dtype ? b : castHook.cast(b, w.dtype);
-  return execute1(lerpOp, [from, to, w]);
-}
+export const lerp: NamedFunction<
+  [start: TensorLike, end: TensorLike, weight: TensorLike],
+  ['start', 'end', 'weight']
+> = defineFunction(
+  'lerp',
+  { start: kind.tensor, end: kind.tensor, weight: kind.tensor },
+  {},
+  (start, end, weight) => {
+    const [a, b] = pair(start, end, 'Lerp');
+    const [from, w] = pair(a, weight, 'Lerp');
+    // A wider weight widens both ends.
+    const to = b.dtype === w.dtype ? b : castHook.cast(b, w.dtype);
+    return execute1(lerpOp, [from, to, w]);
+  },
+);

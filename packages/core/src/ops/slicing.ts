@@ -1,4 +1,7 @@
 import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@eagre/backend';
+import type { IntegerLike, IntegersLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, defineVariadic, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { MAX_PIECES } from '../list-size.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
@@ -64,51 +67,55 @@ const stridedSliceGradOp: Op = defineOp({
  * scalars, or one tensor; in a traced function `begin` may differ from run to run.
  * @throws InvalidArgumentError unless the block lies inside of x; OutOfRangeError for a `begin` that is not known while tracing.
  */
-export function slice(
-  x: TensorLike,
-  begin: readonly Index[] | Tensor,
-  size?: readonly Index[] | Tensor,
-): Tensor {
-  const t = toTensor(x);
-  const starts = indicesOf(begin, 'begin', 'Slice');
-  const from = checkIntegers(
-    starts.map((b) => (typeof b === 'number' ? b : 0)),
-    t.rank,
-    'begin',
-    'Slice',
-  );
-  const wanted =
-    size === undefined
-      ? new Array<number>(t.rank).fill(-1)
-      : checkIntegers(numbersOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
-  const late = starts.flatMap((b, axis) => (typeof b === 'number' ? [] : [{ b, axis }]));
-  if (late.length > 0) {
-    const open = late.find(({ axis }) => wanted[axis] === -1);
-    if (open !== undefined)
-      throw new InvalidArgumentError(
-        `size[${open.axis}] is needed, since begin[${open.axis}] is not known while tracing`,
-        'Slice',
-      );
-    const block = slice(
-      t,
-      from,
-      wanted.map((n, axis) => (typeof starts[axis] === 'number' ? n : -1)),
-    );
-    return late.reduce((y, { b, axis }) => takeFrom(y, b, wanted[axis], axis), block);
-  }
-  const shape = wanted.map((n, i) => (n === -1 ? t.shape[i] - from[i] : n));
-  if (from.some((b, i) => b < 0 || shape[i] < 0 || b + shape[i] > t.shape[i])) {
-    throw new InvalidArgumentError(
-      `begin [${from}] and size [${wanted}] reach outside of the shape ${showShape(t.shape)}`,
+export const slice: NamedFunction<
+  [x: TensorLike, begin: readonly Index[] | Tensor, size?: readonly Index[] | Tensor],
+  ['x', 'begin', 'size']
+> = defineFunction(
+  'slice',
+  { x: kind.tensor, begin: kind.asIs, size: kind.asIs },
+  {},
+  (x, begin, size = undefined) => {
+    const t = toTensor(x);
+    const starts = indicesOf(begin, 'begin', 'Slice');
+    const from = checkIntegers(
+      starts.map((b) => (typeof b === 'number' ? b : 0)),
+      t.rank,
+      'begin',
       'Slice',
     );
-  }
-  const end = from.map((b, i) => b + shape[i]);
-  within(from, end);
-  within(end, t.shape);
-  if (shapesAgree(shape, t.shape)) return identity(t);
-  return move(sliceOp, [t], { begin: from, size: shape });
-}
+    const wanted =
+      size === undefined
+        ? new Array<number>(t.rank).fill(-1)
+        : checkIntegers(numbersOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
+    const late = starts.flatMap((b, axis) => (typeof b === 'number' ? [] : [{ b, axis }]));
+    if (late.length > 0) {
+      const open = late.find(({ axis }) => wanted[axis] === -1);
+      if (open !== undefined)
+        throw new InvalidArgumentError(
+          `size[${open.axis}] is needed, since begin[${open.axis}] is not known while tracing`,
+          'Slice',
+        );
+      const block = slice(
+        t,
+        from,
+        wanted.map((n, axis) => (typeof starts[axis] === 'number' ? n : -1)),
+      );
+      return late.reduce((y, { b, axis }) => takeFrom(y, b, wanted[axis], axis), block);
+    }
+    const shape = wanted.map((n, i) => (n === -1 ? t.shape[i] - from[i] : n));
+    if (from.some((b, i) => b < 0 || shape[i] < 0 || b + shape[i] > t.shape[i])) {
+      throw new InvalidArgumentError(
+        `begin [${from}] and size [${wanted}] reach outside of the shape ${showShape(t.shape)}`,
+        'Slice',
+      );
+    }
+    const end = from.map((b, i) => b + shape[i]);
+    within(from, end);
+    within(end, t.shape);
+    if (shapesAgree(shape, t.shape)) return identity(t);
+    return move(sliceOp, [t], { begin: from, size: shape });
+  },
+);
 
 // ---- indexing as in Python
 
@@ -128,28 +135,38 @@ type Item = number | Range | '...' | null;
  * @throws OutOfRangeError for a number outside of its axis; InvalidArgumentError for a text that is no range, a step of 0, or
  * more items than axes.
  */
-export function at(x: TensorLike, ...specs: SliceSpec[]): Tensor {
-  const given = specs.length === 1 && specs[0] === undefined ? [] : specs;
-  const t = toTensor(x);
-  const mask = given.find((s) => isIndexTensor(s) && s.dtype === 'bool');
-  if (mask !== undefined) {
-    if (given.length === 1) return booleanMask(t, mask as Tensor);
-    throw new InvalidArgumentError(
-      'a mask stands alone; use booleanMask(x, mask, axis), or at(mask).at(…)',
-      'at',
-    );
-  }
-  const known = given.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
-  const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
-  const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
-  const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
-  const ranges = take(t, items, shown);
-  // From the last axis on, so that those before it keep their places.
-  return late.reduceRight((y, { index, i }) => {
-    const axis = items.slice(0, i).reduce<number>((n, item) => n + axesOf(item, items, t.rank), 0);
-    return takeAt(y, index, axis);
-  }, ranges);
-}
+export const at: (
+  ...args:
+    | [x: TensorLike, ...specs: SliceSpec[]]
+    | [x: TensorLike, options: { readonly specs: readonly SliceSpec[] }]
+    | [options: { readonly x: TensorLike; readonly specs: readonly SliceSpec[] }]
+) => Tensor = defineVariadic(
+  'at',
+  { x: kind.tensor },
+  'specs',
+  {},
+  (x: TensorLike, specs: readonly SliceSpec[]) => {
+    const t = toTensor(x);
+    const mask = specs.find((s) => isIndexTensor(s) && s.dtype === 'bool');
+    if (mask !== undefined) {
+      if (specs.length === 1) return booleanMask(t, mask as Tensor);
+      throw new InvalidArgumentError(
+        'a mask stands alone; use booleanMask(x, mask, axis), or at(mask).at(…)',
+        'at',
+      );
+    }
+    const known = specs.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
+    const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
+    const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
+    const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
+    const ranges = take(t, items, shown);
+    // From the last axis on, so that those before it keep their places.
+    return late.reduceRight((y, { index, i }) => {
+      const axis = items.slice(0, i).reduce<number>((n, item) => n + axesOf(item, items, t.rank), 0);
+      return takeAt(y, index, axis);
+    }, ranges);
+  },
+);
 
 const WHOLE: Item = { begin: null, end: null, step: 1 };
 
@@ -274,34 +291,49 @@ export interface StridedSliceMasks {
 }
 
 /** `x[begin[0]:end[0]:strides[0], …]`, with TensorFlow's masks; `at` says the same more readably. */
-export function stridedSlice(
-  x: TensorLike,
-  begin: readonly number[],
-  end: readonly number[],
-  strides?: readonly number[] | null,
-  masks: StridedSliceMasks = {},
-): Tensor {
-  const t = toTensor(x);
-  const count = checkList(begin, 'begin', 'StridedSlice').length;
-  checkIntegers(begin, count, 'begin', 'StridedSlice');
-  checkIntegers(end, count, 'end', 'StridedSlice');
-  const steps =
-    strides === undefined || strides === null
-      ? ones(count)
-      : checkIntegers(strides, count, 'strides', 'StridedSlice');
-  const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
-  const items = begin.map((b, i): Item => {
-    if (has(masks.ellipsisMask, i)) return '...';
-    if (has(masks.newAxisMask, i)) return null;
-    if (has(masks.shrinkAxisMask, i)) return b;
-    return {
-      begin: has(masks.beginMask, i) ? null : b,
-      end: has(masks.endMask, i) ? null : end[i],
-      step: steps[i],
-    };
-  });
-  return take(t, items, `begin [${begin}], end [${end}], strides [${steps}]`);
-}
+export const stridedSlice: NamedFunction<
+  [x: TensorLike, begin: IntegersLike, end: IntegersLike, strides?: IntegersLike | null],
+  ['x', 'begin', 'end', 'strides'],
+  StridedSliceMasks
+> = defineFunction(
+  'stridedSlice',
+  { x: kind.tensor, begin: kind.integers, end: kind.integers, strides: kind.integers },
+  {
+    beginMask: kind.asIs,
+    endMask: kind.asIs,
+    ellipsisMask: kind.asIs,
+    newAxisMask: kind.asIs,
+    shrinkAxisMask: kind.asIs,
+  },
+  (
+    x,
+    begin: readonly number[],
+    end: readonly number[],
+    strides: readonly number[] | null | undefined = undefined,
+    masks,
+  ) => {
+    const t = toTensor(x);
+    const count = checkList(begin, 'begin', 'StridedSlice').length;
+    checkIntegers(begin, count, 'begin', 'StridedSlice');
+    checkIntegers(end, count, 'end', 'StridedSlice');
+    const steps =
+      strides === undefined || strides === null
+        ? ones(count)
+        : checkIntegers(strides, count, 'strides', 'StridedSlice');
+    const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
+    const items = begin.map((b, i): Item => {
+      if (has(masks.ellipsisMask, i)) return '...';
+      if (has(masks.newAxisMask, i)) return null;
+      if (has(masks.shrinkAxisMask, i)) return b;
+      return {
+        begin: has(masks.beginMask, i) ? null : b,
+        end: has(masks.endMask, i) ? null : end[i],
+        step: steps[i],
+      };
+    });
+    return take(t, items, `begin [${begin}], end [${end}], strides [${steps}]`);
+  },
+);
 
 // ---- in pieces
 
@@ -365,41 +397,52 @@ function checkPieces(count: number, op: string): void {
  * Cuts into equal pieces, or into pieces of the listed sizes (one may be -1: the rest), along an axis.
  * @throws InvalidArgumentError when the pieces do not add up to the axis.
  */
-export function split(x: TensorLike, numOrSizes: number | readonly number[], axis = 0): Tensor[] {
-  const t = toTensor(x);
-  const a = normalizeAxis(axis, t.rank, 'SplitV');
-  const n = t.shape[a];
-  let sizes: number[];
-  if (typeof numOrSizes === 'number') {
-    if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || n % numOrSizes !== 0) {
-      throw new InvalidArgumentError(
-        `axis ${a} of size ${n} does not split into ${numOrSizes} equal pieces`,
-        'SplitV',
-      );
+export const split: NamedFunction<
+  [x: TensorLike, numOrSizes: IntegerLike | IntegersLike, axis?: IntegerLike],
+  ['x', 'numOrSizes', 'axis'],
+  unknown,
+  Tensor[]
+> = defineFunction(
+  'split',
+  { x: kind.tensor, numOrSizes: kind.oneOrMore, axis: kind.axis },
+  {},
+  (x, numOrSizes: number | readonly number[], axis: number = 0) => {
+    const t = toTensor(x);
+    const a = normalizeAxis(axis, t.rank, 'SplitV');
+    const n = t.shape[a];
+    let sizes: number[];
+    if (typeof numOrSizes === 'number') {
+      if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || n % numOrSizes !== 0) {
+        throw new InvalidArgumentError(
+          `axis ${a} of size ${n} does not split into ${numOrSizes} equal pieces`,
+          'SplitV',
+        );
+      }
+      checkPieces(numOrSizes, 'SplitV');
+      sizes = new Array<number>(numOrSizes).fill(n / numOrSizes);
+    } else {
+      sizes = [...listOf(numOrSizes, 'numOrSizes', 'SplitV')];
+      const rest = sizes.indexOf(-1);
+      if (rest >= 0) sizes[rest] = n - sizes.reduce((sum, s, i) => (i === rest ? sum : sum + s), 0);
+      if (!sizes.every((s) => Number.isInteger(s) && s >= 0) || sizes.reduce((sum, s) => sum + s, 0) !== n) {
+        throw new InvalidArgumentError(
+          `pieces of [${numOrSizes}] do not add up to axis ${a} of size ${n}`,
+          'SplitV',
+        );
+      }
     }
-    checkPieces(numOrSizes, 'SplitV');
-    sizes = new Array<number>(numOrSizes).fill(n / numOrSizes);
-  } else {
-    sizes = [...listOf(numOrSizes, 'numOrSizes', 'SplitV')];
-    const rest = sizes.indexOf(-1);
-    if (rest >= 0) sizes[rest] = n - sizes.reduce((sum, s, i) => (i === rest ? sum : sum + s), 0);
-    if (!sizes.every((s) => Number.isInteger(s) && s >= 0) || sizes.reduce((sum, s) => sum + s, 0) !== n) {
-      throw new InvalidArgumentError(
-        `pieces of [${numOrSizes}] do not add up to axis ${a} of size ${n}`,
-        'SplitV',
-      );
-    }
-  }
-  return [...execute(splitOp, [t], { sizes, axis: a })];
-}
+    return [...execute(splitOp, [t], { sizes, axis: a })];
+  },
+);
 
 /** The slices along an axis, without that axis: the inverse of `stack`. */
-export function unstack(x: TensorLike, axis = 0): Tensor[] {
-  const t = toTensor(x);
-  const a = normalizeAxis(axis, t.rank, 'Unpack');
-  checkPieces(knownSize(t.shape[a], 'Unpack'), 'Unpack');
-  return [...execute(unpackOp, [t], { axis: a })];
-}
+export const unstack: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], unknown, Tensor[]> =
+  defineFunction('unstack', { x: kind.tensor, axis: kind.axis }, {}, (x, axis: number = 0) => {
+    const t = toTensor(x);
+    const a = normalizeAxis(axis, t.rank, 'Unpack');
+    checkPieces(knownSize(t.shape[a], 'Unpack'), 'Unpack');
+    return [...execute(unpackOp, [t], { axis: a })];
+  });
 
 const rollOp: Op = defineOp({
   name: 'Roll',
@@ -420,19 +463,23 @@ const rollOp: Op = defineOp({
 });
 
 /** Shifts by `shift` places along `axis` (or several of each); what falls off one end comes in at the other. */
-export function roll(
-  x: TensorLike,
-  shift: number | readonly number[],
-  axis: number | readonly number[],
-): Tensor {
-  const t = toTensor(x);
-  const shifts = [...listOf(shift, 'shift', 'Roll')];
-  const axes = listOf(axis, 'axis', 'Roll').map((a) => normalizeAxis(a, t.rank, 'Roll'));
-  if (shifts.length !== axes.length || !shifts.every(Number.isSafeInteger)) {
-    throw new InvalidArgumentError(
-      `shift [${shifts}] must have an integer for each axis of [${axes}]`,
-      'Roll',
-    );
-  }
-  return execute1(rollOp, [t], { shifts, axes });
-}
+export const roll: NamedFunction<
+  [x: TensorLike, shift: IntegerLike | IntegersLike, axis: IntegerLike | IntegersLike],
+  ['x', 'shift', 'axis']
+> = defineFunction(
+  'roll',
+  { x: kind.tensor, shift: kind.oneOrMore, axis: kind.axes },
+  {},
+  (x, shift: number | readonly number[], axis: number | readonly number[]) => {
+    const t = toTensor(x);
+    const shifts = [...listOf(shift, 'shift', 'Roll')];
+    const axes = listOf(axis, 'axis', 'Roll').map((a) => normalizeAxis(a, t.rank, 'Roll'));
+    if (shifts.length !== axes.length || !shifts.every(Number.isSafeInteger)) {
+      throw new InvalidArgumentError(
+        `shift [${shifts}] must have an integer for each axis of [${axes}]`,
+        'Roll',
+      );
+    }
+    return execute1(rollOp, [t], { shifts, axes });
+  },
+);

@@ -1,4 +1,7 @@
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import type { AxisLike } from '../argument-kinds.ts';
+import * as kind from '../argument-kinds.ts';
+import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
@@ -25,9 +28,13 @@ const varianceOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** The variance over one axis, several, or all (`null`): the mean squared distance from the mean. Floats only. */
-export function variance(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options);
-}
+export const variance: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'variance',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(varianceOp, floating(x, 'ReduceVariance'), axis, options),
+  );
 
 const stdOp: Op = defineOp({
   name: 'ReduceStd',
@@ -37,9 +44,13 @@ const stdOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** The standard deviation over one axis, several, or all (`null`). Floats only. */
-export function std(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options);
-}
+export const std: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'std',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options),
+  );
 
 const momentsOp: Op = defineOp({
   name: 'Moments',
@@ -52,17 +63,23 @@ const momentsOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Floats only. */
-export function moments(
-  x: TensorLike,
-  axis: Axis = null,
-  options: ReduceOptions = {},
-): [mean: Tensor, variance: Tensor] {
-  const value = floating(x, 'Moments');
-  const axes = normalizeAxes(axis, value.rank, 'Moments');
-  const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
-  const [mean, variance] = execute(momentsOp, [value], { axes, keepdims });
-  return [mean, variance];
-}
+export const moments: NamedFunction<
+  [x: TensorLike, axis?: AxisLike],
+  ['x', 'axis'],
+  ReduceOptions,
+  [mean: Tensor, variance: Tensor]
+> = defineFunction(
+  'moments',
+  { x: kind.tensor, axis: kind.axes },
+  { keepdims: kind.asIs },
+  (x, axis: Axis = null, options) => {
+    const value = floating(x, 'Moments');
+    const axes = normalizeAxes(axis, value.rank, 'Moments');
+    const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
+    const [mean, variance] = execute(momentsOp, [value], { axes, keepdims });
+    return [mean, variance];
+  },
+);
 
 /** The largest values, as constants; 0 for infinite ones, which would give ∞ − ∞. */
 function finiteMax(x: Tensor, axes: readonly number[]): Tensor {
@@ -88,9 +105,13 @@ const logSumExpOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** log Σ exp(x) over one axis, several, or all (`null`), without overflow or underflow. Floats only. */
-export function logSumExp(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options);
-}
+export const logSumExp: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions> =
+  defineFunction(
+    'logSumExp',
+    { x: kind.tensor, axis: kind.axes },
+    { keepdims: kind.asIs },
+    (x, axis: Axis = null, options) => reduceBy(logSumExpOp, floating(x, 'ReduceLogSumExp'), axis, options),
+  );
 
 const euclideanNormOp: Op = defineOp({
   name: 'EuclideanNorm',
@@ -106,9 +127,16 @@ const euclideanNormOp: Op = defineOp({
   samples: reductionSamples(uniform),
 });
 /** The square root of the sum of squares over one axis, several, or all (`null`). Floats only. The gradient at 0 is 0. */
-export function reduceEuclideanNorm(x: TensorLike, axis: Axis = null, options: ReduceOptions = {}): Tensor {
-  return reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options);
-}
+export const reduceEuclideanNorm: NamedFunction<
+  [x: TensorLike, axis?: AxisLike],
+  ['x', 'axis'],
+  ReduceOptions
+> = defineFunction(
+  'reduceEuclideanNorm',
+  { x: kind.tensor, axis: kind.axes },
+  { keepdims: kind.asIs },
+  (x, axis: Axis = null, options) => reduceBy(euclideanNormOp, floating(x, 'EuclideanNorm'), axis, options),
+);
 
 /**
  * Which norm. Of vectors: euclidean (2), the sum of absolute values (1), the largest of them (Infinity), or the p-norm for p > 0. Of
@@ -123,27 +151,34 @@ export type NormOrder = 'euclidean' | 'fro' | number;
  * matrices.
  * @throws InvalidArgumentError for an order that there is none of; UnimplementedError for the largest singular value, 2 of matrices.
  */
-export function norm(
-  x: TensorLike,
-  ord: NormOrder = 'euclidean',
-  axis: Axis = null,
-  options: ReduceOptions = {},
-): Tensor {
-  const value = floating(x, 'Norm');
-  if (ord === 'euclidean' || ord === 'fro') return reduceEuclideanNorm(value, axis, options);
-  if (typeof ord !== 'number' || !(ord > 0)) {
-    throw new InvalidArgumentError(`ord is ${ord}, expected 'euclidean', 'fro' or a number above 0`, 'Norm');
-  }
-  if (Array.isArray(axis) && axis.length > 1) return matrixNorm(value, ord, axis, options);
-  if (ord === 2) return reduceEuclideanNorm(value, axis, options);
-  const size = value.abs();
-  if (ord === 1) return size.sum(axis, options);
-  if (ord === Infinity) return size.max(axis, options);
-  return size
-    .pow(ord)
-    .sum(axis, options)
-    .pow(1 / ord);
-}
+export const norm: NamedFunction<
+  [x: TensorLike, ord?: NormOrder, axis?: AxisLike],
+  ['x', 'ord', 'axis'],
+  ReduceOptions
+> = defineFunction(
+  'norm',
+  { x: kind.tensor, ord: kind.asIs, axis: kind.axes },
+  { keepdims: kind.asIs },
+  (x, ord = 'euclidean', axis: Axis = null, options) => {
+    const value = floating(x, 'Norm');
+    if (ord === 'euclidean' || ord === 'fro') return reduceEuclideanNorm(value, axis, options);
+    if (typeof ord !== 'number' || !(ord > 0)) {
+      throw new InvalidArgumentError(
+        `ord is ${ord}, expected 'euclidean', 'fro' or a number above 0`,
+        'Norm',
+      );
+    }
+    if (Array.isArray(axis) && axis.length > 1) return matrixNorm(value, ord, axis, options);
+    if (ord === 2) return reduceEuclideanNorm(value, axis, options);
+    const size = value.abs();
+    if (ord === 1) return size.sum(axis, options);
+    if (ord === Infinity) return size.max(axis, options);
+    return size
+      .pow(ord)
+      .sum(axis, options)
+      .pow(1 / ord);
+  },
+);
 
 // Elements whose 0s and 1s are made at once: as integers to sum they take eight times the memory of bytes.
 const COUNTED = 2 ** 18;
@@ -215,25 +250,35 @@ const countNonzeroOp: Op = defineOp({
  * How many elements over one axis, several, or all (`null`) are not 0; of bools, how many are true.
  * @param options.dtype of the result; int64 unless said.
  */
-export function countNonzero(
-  x: TensorLike,
-  axis: Axis = null,
-  options: ReduceOptions & { readonly dtype?: 'int32' | 'int64' } = {},
-): Tensor {
-  const value = toTensor(x);
-  checkDType(value.dtype, 'any', 'x', 'CountNonzero');
-  const dtype = options.dtype ?? 'int64';
-  checkDType(dtype, 'index', 'dtype', 'CountNonzero');
-  const axes = normalizeAxes(axis, value.rank, 'CountNonzero');
-  const keepdims = checkFlag(options.keepdims, 'keepdims', 'CountNonzero');
-  return execute1(countNonzeroOp, [value], { axes, keepdims, dtype });
-}
+export const countNonzero: NamedFunction<
+  [x: TensorLike, axis?: AxisLike],
+  ['x', 'axis'],
+  ReduceOptions & { readonly dtype?: 'int32' | 'int64' }
+> = defineFunction(
+  'countNonzero',
+  { x: kind.tensor, axis: kind.axes },
+  { keepdims: kind.asIs, dtype: kind.asIs },
+  (x, axis: Axis = null, options) => {
+    const value = toTensor(x);
+    checkDType(value.dtype, 'any', 'x', 'CountNonzero');
+    const dtype = options.dtype ?? 'int64';
+    checkDType(dtype, 'index', 'dtype', 'CountNonzero');
+    const axes = normalizeAxes(axis, value.rank, 'CountNonzero');
+    const keepdims = checkFlag(options.keepdims, 'keepdims', 'CountNonzero');
+    return execute1(countNonzeroOp, [value], { axes, keepdims, dtype });
+  },
+);
 
 /** The share of the elements that are 0, a float32 scalar; NaN of nothing. */
-export function zeroFraction(x: TensorLike): Tensor {
-  const value = toTensor(x);
-  return countNonzero(value).cast('float32').div(-value.size).add(1);
-}
+export const zeroFraction: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+  'zeroFraction',
+  { x: kind.tensor },
+  {},
+  (x) => {
+    const value = toTensor(x);
+    return countNonzero(value).cast('float32').div(-value.size).add(1);
+  },
+);
 
 // ---- scaling by a norm
 
@@ -258,15 +303,20 @@ const l2NormalizeOp: Op = defineOp({
  * x divided by its euclidean norm over one axis, several, or all (`null`), so that this becomes 1.
  * @param options.epsilon lower bound of the squared norm; 1e-12 unless said.
  */
-export function l2Normalize(
-  x: TensorLike,
-  axis: Axis = null,
-  options: { readonly epsilon?: number } = {},
-): Tensor {
-  const value = floating(x, 'L2Normalize');
-  const axes = normalizeAxes(axis, value.rank, 'L2Normalize');
-  return execute1(l2NormalizeOp, [value], { axes, epsilon: options.epsilon ?? 1e-12 });
-}
+export const l2Normalize: NamedFunction<
+  [x: TensorLike, axis?: AxisLike],
+  ['x', 'axis'],
+  { readonly epsilon?: number }
+> = defineFunction(
+  'l2Normalize',
+  { x: kind.tensor, axis: kind.axes },
+  { epsilon: kind.asIs },
+  (x, axis: Axis = null, options) => {
+    const value = floating(x, 'L2Normalize');
+    const axes = normalizeAxes(axis, value.rank, 'L2Normalize');
+    return execute1(l2NormalizeOp, [value], { axes, epsilon: options.epsilon ?? 1e-12 });
+  },
+);
 
 const clipByNormOp: Op = defineOp({
   name: 'ClipByNorm',
@@ -286,13 +336,21 @@ const clipByNormOp: Op = defineOp({
  * @param clipNorm a number above 0, or a tensor.
  * @param axes over which the norm is taken; all (`null`) unless said.
  */
-export function clipByNorm(x: TensorLike, clipNorm: TensorLike, axes: Axis = null): Tensor {
-  if (typeof clipNorm === 'number' && !(clipNorm > 0)) {
-    throw new InvalidArgumentError(`clipNorm is ${clipNorm}, expected a number above 0`, 'ClipByNorm');
-  }
-  const [value, limit] = pair(floating(x, 'ClipByNorm'), clipNorm, 'ClipByNorm');
-  return execute1(clipByNormOp, [value, limit], { axes: normalizeAxes(axes, value.rank, 'ClipByNorm') });
-}
+export const clipByNorm: NamedFunction<
+  [x: TensorLike, clipNorm: TensorLike, axes?: AxisLike],
+  ['x', 'clipNorm', 'axes']
+> = defineFunction(
+  'clipByNorm',
+  { x: kind.tensor, clipNorm: kind.tensor, axes: kind.axes },
+  {},
+  (x, clipNorm, axes: Axis = null) => {
+    if (typeof clipNorm === 'number' && !(clipNorm > 0)) {
+      throw new InvalidArgumentError(`clipNorm is ${clipNorm}, expected a number above 0`, 'ClipByNorm');
+    }
+    const [value, limit] = pair(floating(x, 'ClipByNorm'), clipNorm, 'ClipByNorm');
+    return execute1(clipByNormOp, [value, limit], { axes: normalizeAxes(axes, value.rank, 'ClipByNorm') });
+  },
+);
 
 function floating(x: TensorLike, op: string): Tensor {
   const value = toTensor(x);

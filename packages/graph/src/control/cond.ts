@@ -1,7 +1,15 @@
 // One of several branches, by a value.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { debugging, logicalAnd, logicalNot, logicalOr, Tensor, type TensorLike } from '@eagre/core';
-import { checkFlag, checkFunction, checkOptionNames, shown } from '@eagre/core/internal';
+import {
+  type Arguments,
+  checkFlag,
+  checkFunction,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  shown,
+} from '@eagre/core/internal';
 import { tracedCase } from './case.ts';
 import { branchIndex, predicate } from './known.ts';
 import {
@@ -32,14 +40,21 @@ export type Branch<R> = () => R;
  * @throws InvalidArgumentError for a predicate that is not one bool; while tracing, for branches that do not return the same, with what both
  * return.
  */
-export function cond<A, B>(pred: TensorLike, trueFn: Branch<A>, falseFn: Branch<B>): Tensors<A | B> {
+export const cond: <A, B>(
+  ...args: Arguments<[pred: TensorLike, trueFn: Branch<A>, falseFn: Branch<B>], ['pred', 'trueFn', 'falseFn']>
+) => Tensors<A | B> = defineFunction<
+  NamedFunction<
+    [pred: TensorLike, trueFn: Branch<unknown>, falseFn: Branch<unknown>],
+    ['pred', 'trueFn', 'falseFn'],
+    unknown,
+    unknown
+  >
+>('tf.cond', { pred: kind.tensor, trueFn: kind.asIs, falseFn: kind.asIs }, {}, (pred, trueFn, falseFn) => {
   checkFunction(trueFn, 'trueFn', 'tf.cond');
   checkFunction(falseFn, 'falseFn', 'tf.cond');
   const branches = [trueFn, falseFn];
-  return choose('If', predicate(pred, 'tf.cond'), ['trueFn', 'falseFn'], branches, 'tf.cond') as Tensors<
-    A | B
-  >;
-}
+  return choose('If', predicate(pred, 'tf.cond'), ['trueFn', 'falseFn'], branches, 'tf.cond');
+}) as never;
 
 /**
  * What the branch of number `index` (int32 scalar) returns; without a `default`, the last one where there is none of that number.
@@ -50,29 +65,45 @@ export function cond<A, B>(pred: TensorLike, trueFn: Branch<A>, falseFn: Branch<
  * @param branches a list, or an object whose keys are the numbers from 0 on.
  * @throws InvalidArgumentError for no branches, keys that are other numbers, or an index that is not one int32; while tracing, for branches that do not return the same.
  */
-export function switchCase<R, D = never>(
-  index: TensorLike,
-  branches: readonly Branch<R>[] | { readonly [index: number]: Branch<R> },
-  options: { readonly default?: Branch<D> } = {},
-): Tensors<R | D> {
-  const op = 'tf.switchCase';
-  checkOptionNames(options, { default: true }, op);
-  const keys = typeof branches === 'object' && branches !== null ? Object.keys(branches) : [];
-  if (keys.length === 0) throw new InvalidArgumentError('expected a list of at least one function', op);
-  if (keys.some((key, i) => key !== String(i)))
-    throw new InvalidArgumentError(
-      `the branches are numbered ${keys.join(', ')}, expected the numbers from 0 to ${keys.length - 1}`,
-      op,
-    );
-  const all: Branch<R | D>[] = keys.map((_, i) => branches[i] as Branch<R>);
-  const names = all.map((_, i) => `branch ${i}`);
-  if (options.default !== undefined) {
-    all.push(options.default);
-    names.push('default');
-  }
-  all.forEach((fn, i) => checkFunction(fn, names[i] as string, op));
-  return choose('Case', branchIndex(index, op), names, all, op) as Tensors<R | D>;
-}
+export const switchCase: <R, D = never>(
+  ...args: Arguments<
+    [index: TensorLike, branches: Branches<R>],
+    ['index', 'branches'],
+    { readonly default?: Branch<D> }
+  >
+) => Tensors<R | D> = defineFunction<
+  NamedFunction<
+    [index: TensorLike, branches: Branches<unknown>],
+    ['index', 'branches'],
+    { readonly default?: Branch<unknown> },
+    unknown
+  >
+>(
+  'tf.switchCase',
+  { index: kind.tensor, branches: kind.structure },
+  { default: kind.asIs },
+  (index, branches, options) => {
+    const op = 'tf.switchCase';
+    const keys = typeof branches === 'object' && branches !== null ? Object.keys(branches) : [];
+    if (keys.length === 0) throw new InvalidArgumentError('expected a list of at least one function', op);
+    if (keys.some((key, i) => key !== String(i)))
+      throw new InvalidArgumentError(
+        `the branches are numbered ${keys.join(', ')}, expected the numbers from 0 to ${keys.length - 1}`,
+        op,
+      );
+    const all: Branch<unknown>[] = keys.map((_, i) => branches[i] as Branch<unknown>);
+    const names = all.map((_, i) => `branch ${i}`);
+    if (options.default !== undefined) {
+      all.push(options.default);
+      names.push('default');
+    }
+    all.forEach((fn, i) => checkFunction(fn, names[i] as string, op));
+    return choose('Case', branchIndex(index, op), names, all, op);
+  },
+) as never;
+
+/** Branches by number. */
+type Branches<R> = readonly Branch<R>[] | { readonly [index: number]: Branch<R> };
 
 /**
  * What the function beside the first predicate (one bool each) that is true returns; `default` where none is.
@@ -83,15 +114,24 @@ export function switchCase<R, D = never>(
  * @param options.exclusive more than one predicate that is true is an error.
  * @throws InvalidArgumentError for no pairs; where no predicate is true and there is no default, or several are and `exclusive` is set.
  */
-export function caseOf<R, D = never>(
-  pairs: readonly (readonly [pred: TensorLike, fn: Branch<R>])[],
-  options: { readonly default?: Branch<D>; readonly exclusive?: boolean } = {},
-): Tensors<R | D> {
+export const caseOf: <R, D = never>(
+  ...args: Arguments<
+    [pairs: Pairs<R>],
+    ['pairs'],
+    { readonly default?: Branch<D>; readonly exclusive?: boolean }
+  >
+) => Tensors<R | D> = defineFunction<
+  NamedFunction<
+    [pairs: Pairs<unknown>],
+    ['pairs'],
+    { readonly default?: Branch<unknown>; readonly exclusive?: boolean },
+    unknown
+  >
+>('tf.case', { pairs: kind.asIs }, { default: kind.asIs, exclusive: kind.asIs }, (pairs, options) => {
   const op = 'tf.case';
-  checkOptionNames(options, { default: true, exclusive: true }, op);
   if (!Array.isArray(pairs) || pairs.length === 0)
     throw new InvalidArgumentError('expected a list of at least one [predicate, function]', op);
-  const list = pairs as readonly (readonly [pred: TensorLike, fn: Branch<R>])[];
+  const list = pairs as Pairs<unknown>;
   list.forEach((pair, i) => {
     if (!Array.isArray(pair) || pair.length !== 2)
       throw new InvalidArgumentError(`pair ${i} is ${shown(pair)}, expected [predicate, function]`, op);
@@ -113,8 +153,10 @@ export function caseOf<R, D = never>(
     const others = i + 2 === functions.length ? (names[i + 1] as string) : 'those behind it';
     return choose('If', predicates[i] as Truth, [name, others], [fn, () => from(i + 1)], op);
   };
-  return from(0) as Tensors<R | D>;
-}
+  return from(0);
+}) as never;
+
+type Pairs<R> = readonly (readonly [pred: TensorLike, fn: Branch<R>])[];
 
 type Truth = boolean | Tensor;
 

@@ -5,12 +5,14 @@ import {
   checkDTypeName,
   checkFlag,
   checkFunction,
-  checkOptionNames,
   context,
+  defineFunction,
   getRow,
   isCompatible,
   isPlain,
   isUnknownSize,
+  kind,
+  type NamedFunction,
   showShape,
   toOwnTensor,
 } from '@eagre/core/internal';
@@ -93,40 +95,63 @@ class Elements {
   }
 }
 
-/**
- * Calls `fn` with each element of `elems` along the first axis, and stacks what it returns.
- *
- *     tf.mapFn((x) => x.square().sum(), matrix)          // [rows]
- *     tf.mapFn(([x, y]) => x.add(y), [a, b])
- *     tf.mapFn((x) => ({ low: x.min(), high: x.max() }), matrix)
- *
- * @param fn gets an element in the structure of `elems`, and returns tensors in arrays, maps and plain objects: for each element the same
- * structure, dtypes and shapes.
- * @param elems tensors of one first dimension, in arrays, maps and plain objects.
- * @returns what `fn` returns, with a first axis of the elements.
- * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
- */
-export function mapFn<E, R>(fn: (elem: Tensors<E>) => R, elems: E, options: MapOptions = {}): Tensors<R> {
-  const op = 'tf.mapFn';
-  checkOptionNames(options, { fnOutputSignature: true }, op);
-  const { fnOutputSignature: signature } = options;
-  if (signature !== undefined)
-    checkSignature(signature, 'fnOutputSignature', op, (leaf) => {
-      if (typeof leaf === 'string') checkDTypeName(leaf as DType, op);
-      return typeof leaf === 'string';
-    });
-  const elements = new Elements(fn, elems, op);
-  const call = (elem: unknown): Nest => {
-    const result: unknown = fn(elem as Tensors<E>);
-    return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
-  };
-  return (context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op)) as Tensors<R>;
+/** The forms of a call of `tf.mapFn`. */
+export interface MapFn {
+  /**
+   * Calls `fn` with each element of `elems` along the first axis, and stacks what it returns.
+   *
+   *     tf.mapFn((x) => x.square().sum(), matrix)          // [rows]
+   *     tf.mapFn(([x, y]) => x.add(y), [a, b])
+   *     tf.mapFn((x) => ({ low: x.min(), high: x.max() }), matrix)
+   *
+   * @param fn gets an element in the structure of `elems`, and returns tensors in arrays, maps and plain objects: for each element the same
+   * structure, dtypes and shapes.
+   * @param elems tensors of one first dimension, in arrays, maps and plain objects.
+   * @returns what `fn` returns, with a first axis of the elements.
+   * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
+   */
+  <E, R>(fn: (elem: Tensors<E>) => R, elems: E, options?: MapOptions | null): Tensors<R>;
+  <E, R>(options: MapOptions & { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
 }
+type Mapping<O = unknown> = NamedFunction<
+  [fn: (elem: never) => unknown, elems: unknown],
+  ['fn', 'elems'],
+  O,
+  unknown
+>;
+export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
+  'tf.mapFn',
+  { fn: kind.asIs, elems: kind.structure },
+  { fnOutputSignature: kind.asIs },
+  (fn, elems, options) => {
+    const op = 'tf.mapFn';
+    const { fnOutputSignature: signature } = options;
+    if (signature !== undefined)
+      checkSignature(signature, 'fnOutputSignature', op, (leaf) => {
+        if (typeof leaf === 'string') checkDTypeName(leaf as DType, op);
+        return typeof leaf === 'string';
+      });
+    const elements = new Elements(fn, elems, op);
+    const call = (elem: unknown): Nest => {
+      const result: unknown = fn(elem as never);
+      return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
+    };
+    return context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op);
+  },
+) as never;
 
-/** `mapFn` under TensorFlow's other name. It calls `fn` for one element after the other as well. */
-export function vectorizedMap<E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R> {
-  return mapFn(fn, elems);
+/** The forms of a call of `tf.vectorizedMap`. */
+export interface VectorizedMap {
+  /** `mapFn` under TensorFlow's other name. It calls `fn` for one element after the other as well. */
+  <E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R>;
+  <E, R>(options: { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
 }
+export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
+  'tf.vectorizedMap',
+  { fn: kind.asIs, elems: kind.structure },
+  {},
+  (fn, elems) => mapFn(fn as (elem: unknown) => unknown, elems),
+) as never;
 
 function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
   const { count } = elements;
@@ -223,8 +248,6 @@ function fold(
   options: { readonly initializer?: unknown; readonly reverse?: boolean },
   { op, keep, backward }: { readonly op: string; readonly keep: boolean; readonly backward?: boolean },
 ): unknown {
-  if (keep) checkOptionNames(options, { initializer: true, reverse: true }, op);
-  else checkOptionNames<{ readonly initializer?: unknown }>(options, { initializer: true }, op);
   const { initializer } = options;
   const reverse = backward ?? checkFlag(options.reverse, 'reverse', op);
   const elements = new Elements(fn, elems, op);
@@ -260,67 +283,108 @@ function fold(
     : pack(initial, state);
 }
 
-/**
- * The state after `fn(state, element)` for each element of `elems` along the first axis, from the first to the last.
- * `tf.foldl((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is 6.
- * @param options.initializer the first state, in any structure; without it the first element is, and `fn` is not called for that one.
- * @throws InvalidArgumentError for a state that changes its structure, dtypes or shapes, and for no elements without an initializer.
- */
-export function foldl<E, const I>(
-  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
-  elems: E,
-  options: { readonly initializer: I },
-): Tensors<I>;
-export function foldl<E>(
-  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
-  elems: E,
-): Tensors<E>;
-export function foldl(
-  fn: (state: never, elem: never) => unknown,
-  elems: unknown,
-  options: { readonly initializer?: unknown } = {},
-): unknown {
-  return fold(fn as Step, elems, options, { op: 'tf.foldl', keep: false });
-}
+type Folding<O> = NamedFunction<[fn: Step, elems: unknown], ['fn', 'elems'], O, unknown>;
 
-/** As `tf.foldl`, from the last element to the first. */
-export function foldr<E, const I>(
-  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
-  elems: E,
-  options: { readonly initializer: I },
-): Tensors<I>;
-export function foldr<E>(
-  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
-  elems: E,
-): Tensors<E>;
-export function foldr(
-  fn: (state: never, elem: never) => unknown,
-  elems: unknown,
-  options: { readonly initializer?: unknown } = {},
-): unknown {
-  return fold(fn as Step, elems, options, { op: 'tf.foldr', keep: false, backward: true });
+/** The forms of a call of `tf.foldl`. */
+export interface Foldl {
+  /**
+   * The state after `fn(state, element)` for each element of `elems` along the first axis, from the first to the last.
+   * `tf.foldl((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is 6.
+   * @param options.initializer the first state, in any structure; without it the first element is, and `fn` is not called for that one.
+   * @throws InvalidArgumentError for a state that changes its structure, dtypes or shapes, and for no elements without an initializer.
+   */
+  <E, const I>(
+    fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+    elems: E,
+    options: { readonly initializer: I },
+  ): Tensors<I>;
+  <E>(
+    fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+    elems: E,
+    options?: Record<never, never> | null,
+  ): Tensors<E>;
+  <E, const I>(options: {
+    readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    readonly elems: E;
+    readonly initializer: I;
+  }): Tensors<I>;
+  <E>(options: {
+    readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    readonly elems: E;
+  }): Tensors<E>;
 }
+export const foldl: Foldl = defineFunction<Folding<{ readonly initializer?: unknown }>>(
+  'tf.foldl',
+  { fn: kind.asIs, elems: kind.structure },
+  { initializer: kind.asIs },
+  (fn, elems, options) => fold(fn, elems, options, { op: 'tf.foldl', keep: false }),
+) as never;
 
-/**
- * All states of a fold, stacked along a first axis of the elements: `tf.scan((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is [1, 3, 6].
- * @param options.initializer as for `tf.foldl`; it is not among the results.
- * @param options.reverse from the last element to the first; the states stay in the places of the elements.
- * @throws InvalidArgumentError as `tf.foldl`.
- */
-export function scan<E, const I>(
-  fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
-  elems: E,
-  options: { readonly initializer: I; readonly reverse?: boolean },
-): Tensors<I>;
-export function scan<E>(
-  fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
-  elems: E,
-  options?: { readonly reverse?: boolean },
-): Tensors<E>;
-export function scan(
-  fn: (state: never, elem: never) => unknown,
-  elems: unknown,
-  options: { readonly initializer?: unknown; readonly reverse?: boolean } = {},
-): unknown {
-  return fold(fn as Step, elems, options, { op: 'tf.scan', keep: true });
+/** The forms of a call of `tf.foldr`. */
+export interface Foldr {
+  /** As `tf.foldl`, from the last element to the first. */
+  <E, const I>(
+    fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+    elems: E,
+    options: { readonly initializer: I },
+  ): Tensors<I>;
+  <E>(
+    fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+    elems: E,
+    options?: Record<never, never> | null,
+  ): Tensors<E>;
+  <E, const I>(options: {
+    readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    readonly elems: E;
+    readonly initializer: I;
+  }): Tensors<I>;
+  <E>(options: {
+    readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    readonly elems: E;
+  }): Tensors<E>;
 }
+export const foldr: Foldr = defineFunction<Folding<{ readonly initializer?: unknown }>>(
+  'tf.foldr',
+  { fn: kind.asIs, elems: kind.structure },
+  { initializer: kind.asIs },
+  (fn, elems, options) => fold(fn, elems, options, { op: 'tf.foldr', keep: false, backward: true }),
+) as never;
+
+/** The forms of a call of `tf.scan`. */
+export interface Scan {
+  /**
+   * All states of a fold, stacked along a first axis of the elements: `tf.scan((sum, x) => sum.add(x), tf.constant([1, 2, 3]))` is [1, 3, 6].
+   * @param options.initializer as for `tf.foldl`; it is not among the results.
+   * @param options.reverse from the last element to the first; the states stay in the places of the elements.
+   * @throws InvalidArgumentError as `tf.foldl`.
+   */
+  <E, const I>(
+    fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
+    elems: E,
+    options: { readonly initializer: I; readonly reverse?: boolean },
+  ): Tensors<I>;
+  <E>(
+    fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
+    elems: E,
+    options?: { readonly reverse?: boolean } | null,
+  ): Tensors<E>;
+  <E, const I>(options: {
+    readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    readonly elems: E;
+    readonly initializer: I;
+    readonly reverse?: boolean;
+  }): Tensors<I>;
+  <E>(options: {
+    readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    readonly elems: E;
+    readonly reverse?: boolean;
+  }): Tensors<E>;
+}
+export const scan: Scan = defineFunction<
+  Folding<{ readonly initializer?: unknown; readonly reverse?: boolean }>
+>(
+  'tf.scan',
+  { fn: kind.asIs, elems: kind.structure },
+  { initializer: kind.asIs, reverse: kind.asIs },
+  (fn, elems, options) => fold(fn, elems, options, { op: 'tf.scan', keep: true }),
+) as never;

@@ -1,7 +1,7 @@
 // A body that runs as long as a condition holds.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { constant, logicalAnd, Tensor, type TensorLike } from '@eagre/core';
-import { checkFunction, checkOptionNames, context } from '@eagre/core/internal';
+import { checkFunction, context, defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
 import { knownNumbers, predicate } from './known.ts';
 import {
   describe,
@@ -33,50 +33,74 @@ export type LoopResult<V extends readonly unknown[]> =
 
 const OP = 'tf.whileLoop';
 
-/**
- * Runs `body` as long as `cond` (which returns one bool) holds; both get the loop variables, `body` returns their next values.
- *
- *     const [n, steps] = tf.whileLoop(
- *       (n) => n.notEqual(1),
- *       (n, steps) => [tf.where(n.mod(2).equal(0), n.floorDiv(2), n.mul(3).add(1)), steps.add(1)],
- *       [tf.constant(27, 'int32'), tf.constant(0, 'int32')],
- *     );
- *
- * Without a trace it is a loop of JavaScript; while a function is traced, condition and body are traced (so host code in them runs
- * then), and the loop runs in the graph. Each loop variable keeps its structure, dtypes and shapes: tensors, TensorArrays, and numbers
- * and variables, which become tensors, in arrays, maps and plain objects.
- * @param loopVars a list, whose items are arguments of `cond` and `body`; or one other structure, which is their only argument.
- * @returns the loop variables at the end, in the same structure.
- * @throws InvalidArgumentError for a condition that is not one bool, for no loop variables, and for a body that returns another structure,
- * dtype or shape, with both structures.
- */
-export function whileLoop<const V extends readonly unknown[]>(
-  cond: (...vars: TensorsOf<V>) => TensorLike,
-  body: (...vars: TensorsOf<V>) => LoopResult<V>,
-  loopVars: V,
-  options?: WhileLoopOptions,
-): TensorsOf<V>;
-export function whileLoop<V>(
-  cond: (vars: Tensors<V>) => TensorLike,
-  body: (vars: Tensors<V>) => Values<Tensors<V>>,
-  loopVars: V,
-  options?: WhileLoopOptions,
-): Tensors<V>;
-export function whileLoop(
-  cond: (...vars: never[]) => TensorLike,
-  body: (...vars: never[]) => unknown,
-  loopVars: unknown,
-  options: WhileLoopOptions = {},
-): unknown {
-  checkFunction(cond, 'cond', OP);
-  checkFunction(body, 'body', OP);
-  checkOptionNames(options, { maximumIterations: true }, OP);
-  const initial = flatten(loopVars, OP);
-  if (initial.leaves.length === 0) throw new InvalidArgumentError('at least one loop variable is needed', OP);
-  const loop = new Loop(cond, body, initial, Array.isArray(loopVars), iterations(options.maximumIterations));
-  const leaves = context.tracer === null ? loop.run() : loop.trace();
-  return pack(initial, leaves);
+/** The forms of a call of `tf.whileLoop`. */
+export interface WhileLoop {
+  /**
+   * Runs `body` as long as `cond` (which returns one bool) holds; both get the loop variables, `body` returns their next values.
+   *
+   *     const [n, steps] = tf.whileLoop(
+   *       (n) => n.notEqual(1),
+   *       (n, steps) => [tf.where(n.mod(2).equal(0), n.floorDiv(2), n.mul(3).add(1)), steps.add(1)],
+   *       [tf.constant(27, 'int32'), tf.constant(0, 'int32')],
+   *     );
+   *
+   * Without a trace it is a loop of JavaScript; while a function is traced, condition and body are traced (so host code in them runs
+   * then), and the loop runs in the graph. Each loop variable keeps its structure, dtypes and shapes: tensors, TensorArrays, and numbers
+   * and variables, which become tensors, in arrays, maps and plain objects.
+   * @param loopVars a list, whose items are arguments of `cond` and `body`; or one other structure, which is their only argument.
+   * @returns the loop variables at the end, in the same structure.
+   * @throws InvalidArgumentError for a condition that is not one bool, for no loop variables, and for a body that returns another structure,
+   * dtype or shape, with both structures.
+   */
+  <const V extends readonly unknown[]>(
+    cond: (...vars: TensorsOf<V>) => TensorLike,
+    body: (...vars: TensorsOf<V>) => LoopResult<V>,
+    loopVars: V,
+    options?: WhileLoopOptions | null,
+  ): TensorsOf<V>;
+  <V>(
+    cond: (vars: Tensors<V>) => TensorLike,
+    body: (vars: Tensors<V>) => Values<Tensors<V>>,
+    loopVars: V,
+    options?: WhileLoopOptions | null,
+  ): Tensors<V>;
+  <const V extends readonly unknown[]>(
+    options: WhileLoopOptions & {
+      readonly cond: (...vars: TensorsOf<V>) => TensorLike;
+      readonly body: (...vars: TensorsOf<V>) => LoopResult<V>;
+      readonly loopVars: V;
+    },
+  ): TensorsOf<V>;
 }
+
+export const whileLoop: WhileLoop = defineFunction<WhileArguments>(
+  OP,
+  { cond: kind.asIs, body: kind.asIs, loopVars: kind.structure },
+  { maximumIterations: kind.asIs },
+  (cond, body, loopVars, options) => {
+    checkFunction(cond, 'cond', OP);
+    checkFunction(body, 'body', OP);
+    const initial = flatten(loopVars, OP);
+    if (initial.leaves.length === 0)
+      throw new InvalidArgumentError('at least one loop variable is needed', OP);
+    const loop = new Loop(
+      cond,
+      body,
+      initial,
+      Array.isArray(loopVars),
+      iterations(options.maximumIterations),
+    );
+    const leaves = context.tracer === null ? loop.run() : loop.trace();
+    return pack(initial, leaves);
+  },
+) as never;
+
+type WhileArguments = NamedFunction<
+  [cond: (...vars: never[]) => TensorLike, body: (...vars: never[]) => unknown, loopVars: unknown],
+  ['cond', 'body', 'loopVars'],
+  WhileLoopOptions,
+  unknown
+>;
 
 /** Checked. @returns null for no limit; a tensor where it is not known while tracing. */
 function iterations(given: TensorLike | undefined): number | Tensor | null {

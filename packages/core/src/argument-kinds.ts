@@ -1,0 +1,92 @@
+// How arguments that are integers are read: sizes, shapes, axes. They may be tensors, as in TensorFlow.
+import { InvalidArgumentError } from '@eagre/backend';
+import type { Kind } from './arguments.ts';
+import { showShape } from './shape.ts';
+import { hostIntegers } from './sizes.ts';
+import { Tensor } from './tensor.ts';
+import { Variable } from './variable.ts';
+
+export { asIs, structure } from './arguments.ts';
+
+/** An integer: a number, a bigint, or an integer scalar such as `tf.shape(x).at(0)`. */
+export type IntegerLike = number | bigint | Tensor | Variable;
+/** Several integers: a list of them, or one tensor of rank 1. */
+export type IntegersLike = readonly IntegerLike[] | Tensor | Variable;
+/** A shape: a list of integers, some or all of which may be tensors, or one tensor such as `tf.shape(x)`. */
+export type ShapeLike = IntegersLike;
+/** An axis, several, or all (`null`). Negative axes count from the end. */
+export type AxisLike = IntegerLike | IntegersLike | null;
+
+const isTensor = (value: unknown): value is Tensor | Variable =>
+  value instanceof Tensor || value instanceof Variable;
+
+const numbersOf = (x: Tensor | Variable, what: string, op: string): number[] =>
+  hostIntegers(x instanceof Variable ? x.taken() : x, what, op);
+
+function integerOf(value: unknown, what: string, op: string): unknown {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (!isTensor(value)) return value;
+  if (value.rank !== 0) {
+    throw new InvalidArgumentError(
+      `${what} is a tensor of shape ${showShape(value.shape)}, expected a scalar`,
+      op,
+    );
+  }
+  return numbersOf(value, what, op)[0];
+}
+
+/** Lists as lists of numbers; what is neither list nor tensor is left to the function's own checks. */
+function integersOf(value: unknown, what: string, op: string): unknown {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      if (typeof value[i] !== 'number')
+        return value.map((item: unknown, at) => integerOf(item, `${what}[${at}]`, op));
+    }
+    return value;
+  }
+  if (ArrayBuffer.isView(value)) return Array.from(value as Int32Array, Number);
+  if (!isTensor(value)) return value;
+  if (value.rank !== 1) {
+    throw new InvalidArgumentError(
+      `${what} is a tensor of shape ${showShape(value.shape)}, expected one of rank 1`,
+      op,
+    );
+  }
+  return numbersOf(value, what, op);
+}
+
+const integerOrIntegers = (value: unknown, what: string, op: string): unknown =>
+  Array.isArray(value) || ArrayBuffer.isView(value) || (isTensor(value) && value.rank > 0)
+    ? integersOf(value, what, op)
+    : integerOf(value, what, op);
+
+/** One integer. */
+export const integer: Kind = { read: integerOf };
+/** A list of integers. */
+export const integers: Kind = { read: integersOf };
+/** A list of sizes. */
+export const shape: Kind = { read: integersOf };
+/** One axis. */
+export const axis: Kind = { read: integerOf };
+/** An axis, several, or all. */
+export const axes: Kind = { read: integerOrIntegers };
+/** An integer, or a list of them. */
+export const oneOrMore: Kind = { read: integerOrIntegers };
+/** Pairs of integers: a list of lists, or a tensor [n, 2]. */
+export const pairs: Kind = {
+  read(value, what, op) {
+    if (Array.isArray(value)) return value.map((pair: unknown, i) => integersOf(pair, `${what}[${i}]`, op));
+    if (!isTensor(value)) return value;
+    if (value.rank !== 2 || value.shape[1] !== 2) {
+      throw new InvalidArgumentError(
+        `${what} is a tensor of shape ${showShape(value.shape)}, expected [n, 2]`,
+        op,
+      );
+    }
+    const numbers = numbersOf(value, what, op);
+    return Array.from({ length: value.shape[0] as number }, (_, i) => numbers.slice(2 * i, 2 * i + 2));
+  },
+};
+/** A tensor, or values for one: numbers, lists, { data, shape }. */
+export const tensor: Kind = {};

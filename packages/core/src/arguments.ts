@@ -1,0 +1,362 @@
+// What functions take: each declares it once, and every argument may be given by name.
+import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from './checks.ts';
+import { mayHold, unknownName } from './option-names.ts';
+import { isPlain } from './plain.ts';
+import { Tensor } from './tensor.ts';
+
+// ---- types
+
+type Names = readonly string[];
+
+/** Positional arguments as properties of an object, under their names. */
+type Properties<P extends readonly unknown[], N extends Names> = P extends readonly []
+  ? unknown
+  : N extends readonly [infer Name extends string, ...infer More extends Names]
+    ? P extends readonly [infer First, ...infer Rest]
+      ? { readonly [K in Name]: First } & Properties<Rest, More>
+      : P extends readonly [(infer First)?, ...infer Rest]
+        ? { readonly [K in Name]?: First | undefined } & Properties<Rest, More>
+        : unknown
+    : unknown;
+
+/** The forms of a call in which the last arguments, some or all, are given by name. */
+type ByName<H extends readonly unknown[], N extends Names, All, Given extends string> = H extends readonly [
+  ...infer Before,
+  unknown,
+]
+  ? N extends readonly [...infer More extends Names, infer Last extends string]
+    ?
+        | [...Before, options: { readonly [K in keyof All as K extends Given | Last ? K : never]: All[K] }]
+        | ByName<Before, More, All, Given | Last>
+    : never
+  : never;
+
+/**
+ * The arguments of a function: `P` by position, then the options `O`; or all from one on by name, in the object of options.
+ * `Arguments<[x: TensorLike, axis?: Axis], ['x', 'axis'], ReduceOptions>` stands for `(x, axis, { keepdims })`,
+ * `(x, { axis, keepdims })` and `({ x, axis, keepdims })`.
+ */
+export type Arguments<P extends readonly unknown[], N extends Names, O = unknown> =
+  | (unknown extends O ? P : [...P, options?: O | null | undefined])
+  | ByName<Required<P>, N, Properties<P, N> & O, keyof O & string>;
+
+/** A function whose arguments may be given by position or by name, see `Arguments`. */
+export interface NamedFunction<P extends readonly unknown[], N extends Names, O = unknown, R = Tensor> {
+  (...args: Arguments<P, N, O>): R;
+}
+
+// ---- declarations
+
+/** How an argument is read: checked, and brought into the one form that the function works with. */
+export interface Kind {
+  /** Whether the value may be a plain object, which is taken for options elsewhere. */
+  readonly plain?: boolean;
+  readonly read?: (value: unknown, what: string, op: string) => unknown;
+}
+
+/** A value that the function reads itself. */
+export const asIs: Kind = {};
+/** A value that may be a plain object: a structure of tensors, for example. */
+export const structure: Kind = { plain: true };
+
+interface KindsOf<F> {
+  readonly positional: F extends NamedFunction<infer _P, infer N, infer _O, infer _R>
+    ? { readonly [K in N[number]]: Kind }
+    : never;
+  readonly options: F extends NamedFunction<infer _P, infer _N, infer O, infer _R>
+    ? { readonly [K in keyof O]-?: Kind }
+    : never;
+}
+// A method, whose parameters may be narrower than what is declared: kinds have read them.
+type Run<F> =
+  F extends NamedFunction<infer P, infer _N, infer O, infer R>
+    ? { call(...args: [...P, options: O]): R }['call']
+    : never;
+
+/** What is known of a function. */
+export interface Declared {
+  /** As messages call it: `sum`, `nn.conv2d`. */
+  name: string;
+  readonly positional: readonly string[];
+  /** How many of these must be given. */
+  readonly required: number;
+  readonly options: Readonly<Record<string, Kind>>;
+  /** The name of a list of any length that stands behind the positional ones. */
+  readonly rest: string | undefined;
+}
+
+interface Declaration extends Declared {
+  readonly kinds: readonly Kind[];
+  readonly reads: boolean;
+  readonly run: (...args: readonly unknown[]) => unknown;
+}
+
+const declarations = new WeakMap<object, Declaration>();
+
+/** What a function takes; undefined for one that was not declared. */
+export function declared(fn: object): Declared | undefined {
+  return declarations.get(fn);
+}
+
+/** Gives functions that were declared without a name the one under which they are exported. */
+export function nameFunctions(functions: object): void {
+  for (const [name, fn] of Object.entries(functions)) {
+    const declaration = typeof fn === 'function' ? declarations.get(fn as object) : undefined;
+    if (declaration === undefined || declaration.name !== '') continue;
+    declaration.name = name;
+    Object.defineProperty(fn, 'name', { value: name });
+  }
+}
+
+const NONE: Readonly<Record<string, never>> = Object.freeze({});
+
+/**
+ * Declares a function. Its arguments are those listed in `positional`, by position or by name, then those of `options`, by name.
+ * @param run gets the positional ones, undefined where they were not given, and an object of options. Those before its first
+ * parameter with a default must be given.
+ */
+export function defineFunction<F extends (...args: never) => unknown>(
+  name: string,
+  positional: KindsOf<F>['positional'],
+  options: KindsOf<F>['options'],
+  run: Run<F>,
+): F {
+  return entry(declare(name, positional, options, run)) as unknown as F;
+}
+
+/**
+ * Declares a function with a list of any length behind its positional arguments: `einsum(equation, ...operands)`. The list may be
+ * given by the name `rest`. What it returns has to be given its type.
+ * @param run gets the positional arguments, the list, and the options.
+ */
+export function defineVariadic<F extends (...args: never) => unknown>(
+  name: string,
+  positional: Readonly<Record<string, Kind>>,
+  rest: string,
+  options: Readonly<Record<string, Kind>>,
+  run: (...args: never) => unknown,
+): F {
+  const declaration = declare(name, positional, options, run, rest);
+  const fn = (...args: readonly unknown[]): unknown => call(declaration, args);
+  return register(fn, declaration) as unknown as F;
+}
+
+/** Declares a function that looks at its arguments itself, and calls `otherwise` with all that it does not expect. */
+export function defineHot<F extends (...args: never) => unknown>(
+  positional: Names,
+  run: (...args: never) => unknown,
+  hot: (otherwise: (args: ArrayLike<unknown>) => unknown) => F,
+): F {
+  const kinds = Object.fromEntries(positional.map((name) => [name, asIs]));
+  const declaration = declare('', kinds, {}, run);
+  return register(
+    hot((args) => call(declaration, args)),
+    declaration,
+  );
+}
+
+function declare(
+  name: string,
+  positional: Readonly<Record<string, Kind>>,
+  options: Readonly<Record<string, Kind>>,
+  run: (...args: never) => unknown,
+  rest?: string,
+): Declaration {
+  const names = Object.keys(positional);
+  const kinds = Object.values(positional);
+  return {
+    name,
+    positional: names,
+    required: Math.min(run.length, names.length),
+    options,
+    rest,
+    kinds,
+    reads: Object.values(options).some((kind) => kind.read !== undefined),
+    run: run as Declaration['run'],
+  };
+}
+
+function register<F extends object>(fn: F, declaration: Declaration): F {
+  declarations.set(fn, declaration);
+  if (declaration.name !== '')
+    Object.defineProperty(fn, 'name', { value: declaration.name.replace(/^.*\./, '') });
+  return fn;
+}
+
+/** Whether a value is such that options have to be looked for: no tensor, no list, no plain value. */
+export function mayBeNamed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Tensor) && !Array.isArray(value);
+}
+
+const same = (value: unknown): unknown => value;
+
+/** The function that users call: what nearly every call has is told by the number of arguments alone. */
+function entry(declaration: Declaration): (...args: never) => unknown {
+  const { kinds, required, run, name } = declaration;
+  const [first, second, third] = kinds.map((kind, i) => {
+    const { read } = kind;
+    const what = declaration.positional[i] as string;
+    return read === undefined
+      ? same
+      : (value: unknown) => (value === undefined ? value : read(value, what, name));
+  }) as ((value: unknown) => unknown)[];
+  if (kinds.length === 1) {
+    return register(function (this: unknown, a: unknown): unknown {
+      // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
+      if (arguments.length !== 1 || a === undefined || mayBeNamed(a)) return call(declaration, arguments);
+      return run(first?.(a), NONE);
+    }, declaration);
+  }
+  if (kinds.length === 2) {
+    return register(function (this: unknown, a: unknown, b: unknown): unknown {
+      // biome-ignore lint/complexity/noArguments: as above.
+      const n = arguments.length;
+      if (n > 2 || n < required || n === 0 || a === undefined || mayBeNamed(a) || mayBeNamed(b))
+        // biome-ignore lint/complexity/noArguments: as above.
+        return call(declaration, arguments);
+      if (b === undefined && required === 2) return call(declaration, [a, b]);
+      return run(first?.(a), second?.(b), NONE);
+    }, declaration);
+  }
+  if (kinds.length === 3) {
+    return register(function (this: unknown, a: unknown, b: unknown, c: unknown): unknown {
+      // biome-ignore lint/complexity/noArguments: as above.
+      if (arguments.length !== 3 || c === undefined || mayBeNamed(a) || mayBeNamed(b) || mayBeNamed(c))
+        // biome-ignore lint/complexity/noArguments: as above.
+        return call(declaration, arguments);
+      return run(first?.(a), second?.(b), third?.(c), NONE);
+    }, declaration);
+  }
+  return register((...args: readonly unknown[]) => call(declaration, args), declaration);
+}
+
+// ---- calls
+
+/** A value that an op takes for a tensor, though it is a plain object: { data, shape }. */
+const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
+  'data' in value && 'shape' in value && ArrayBuffer.isView(value.data);
+
+/** Whether what stands at a place is the options. */
+function isOptions(declaration: Declaration, value: unknown, place: number): value is object {
+  const { kinds, positional, options, rest } = declaration;
+  if (place >= kinds.length && rest === undefined) return !(value instanceof Tensor) && mayHold(value);
+  if (!isPlain(value) || isArray(value)) return false;
+  if (kinds[place]?.plain !== true) return true;
+  // Where a plain object may stand, one that names the argument itself, and nothing unknown, is the options.
+  const known = (key: string): boolean => positional.includes(key) || Object.hasOwn(options, key);
+  return Object.hasOwn(value, positional[place] as string) && Object.keys(value).every(known);
+}
+
+function call(declaration: Declaration, args: ArrayLike<unknown>): unknown {
+  const { kinds, positional, rest, name, run } = declaration;
+  const count = kinds.length;
+  let n = args.length;
+  while (n > 0 && args[n - 1] === undefined) n--;
+  if (n === count + 1 && args[count] === null && rest === undefined) n--;
+  let named: object | null = null;
+  if (n > 0 && isOptions(declaration, args[n - 1], n - 1)) named = args[--n] as object;
+  if (n > count && rest === undefined) throw surplus(declaration, args, n);
+  const values = new Array<unknown>(count + (rest === undefined ? 1 : 2)).fill(undefined);
+  for (let i = 0; i < n && i < count; i++) {
+    const value = args[i];
+    if (kinds[i]?.plain !== true && isPlain(value) && !isArray(value))
+      throw new InvalidArgumentError(`options come last and once: write ${written(declaration)}`, name);
+    values[i] = value;
+  }
+  if (rest !== undefined && n > count) values[count] = Array.prototype.slice.call(args, count, n);
+  values[values.length - 1] = named === null ? NONE : takeNamed(declaration, named, values);
+  if (rest !== undefined) values[count] ??= [];
+  for (let i = 0; i < declaration.required; i++) {
+    if (values[i] === undefined) throw missing(declaration, values);
+  }
+  for (let i = 0; i < count; i++) {
+    const read = kinds[i]?.read;
+    if (read !== undefined && values[i] !== undefined)
+      values[i] = read(values[i], positional[i] as string, name);
+  }
+  return run(...values);
+}
+
+/** Puts arguments given by name into their places. @returns the options. */
+function takeNamed(declaration: Declaration, named: object, values: unknown[]): object {
+  const { positional, options, rest, name, reads } = declaration;
+  let all = !reads;
+  for (const key of Object.keys(named)) {
+    if (Object.hasOwn(options, key)) continue;
+    const place = key === rest ? positional.length : positional.indexOf(key);
+    if (place < 0)
+      throw new InvalidArgumentError(
+        unknownName(key, [...positional, ...(rest === undefined ? [] : [rest]), ...Object.keys(options)]),
+        name,
+      );
+    if (values[place] !== undefined)
+      throw new InvalidArgumentError(`${key} is given twice, by position and by name`, name);
+    values[place] = (named as Record<string, unknown>)[key];
+    all = false;
+  }
+  if (all) return named;
+  const read: Record<string, unknown> = {};
+  for (const key of Object.keys(named)) {
+    const kind = Object.hasOwn(options, key) ? options[key] : undefined;
+    const value = (named as Record<string, unknown>)[key];
+    if (kind === undefined || value === undefined) continue;
+    read[key] = kind.read === undefined ? value : kind.read(value, key, name);
+  }
+  return read;
+}
+
+/** A value as it stands in code, where it is short. */
+function code(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (Array.isArray(value) && value.length <= 4) return `[${value.map(code).join(', ')}]`;
+  return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
+}
+
+function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number): InvalidArgumentError {
+  const { positional, options, name } = declaration;
+  const taken = positional.length;
+  if (n === 3 && typeof args[1] === 'number' && Array.isArray(args[2]) && args[2][args[1]] === args[0]) {
+    return new InvalidArgumentError(
+      `takes ${positional.join(', ')} and gets what map hands over, an index and a list too; write map((x) => tf.${name.replace(/^tf\./, '')}(x))`,
+      name,
+    );
+  }
+  const by = `only ${positional.join(' and ')} can be given by position`;
+  const free = Object.keys(options);
+  const extra = Array.prototype.slice.call(args, taken, n);
+  if (free.length < extra.length)
+    return new InvalidArgumentError(`takes at most ${taken + free.length} arguments, got ${n}`, name);
+  if (
+    extra.length === 1 &&
+    typeof extra[0] === 'object' &&
+    extra[0] !== null &&
+    !Array.isArray(extra[0]) &&
+    !('dtype' in extra[0])
+  ) {
+    return new InvalidArgumentError(
+      `expected options, such as { ${free.slice(0, 2).join(', ')} }, got ${shown(extra[0])}`,
+      name,
+    );
+  }
+  const fields = extra.map((value: unknown, i: number) => `${free[i]}: ${code(value)}`).join(', ');
+  return new InvalidArgumentError(`${by}; write { ${fields} }`, name);
+}
+
+function missing(declaration: Declaration, values: readonly unknown[]): InvalidArgumentError {
+  const { positional, required, name } = declaration;
+  const names = positional.slice(0, required).filter((_, i) => values[i] === undefined);
+  return new InvalidArgumentError(
+    `${names.join(' and ')} must be given: write ${written(declaration)}`,
+    name,
+  );
+}
+
+/** How a call is written: `sum(x, { axis }) or sum({ x, axis })`. */
+function written({ name, positional, required, options }: Declaration): string {
+  const needed = positional.slice(0, Math.max(1, required));
+  const other = positional[needed.length] ?? Object.keys(options)[0];
+  const more = other === undefined ? [] : [other];
+  const behind = other === undefined ? [] : [`{ ${other} }`];
+  return `${name}(${[...needed, ...behind].join(', ')}) or ${name}({ ${[...needed, ...more].join(', ')} })`;
+}
