@@ -1,13 +1,14 @@
 // evaluate and predict: passes outside of training.
 import { concat, type Tensor } from '@eagre/core';
 import { aliasTensor, checkOptionNames, isKept } from '@eagre/core/internal';
+import { Accumulators } from './accumulators.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
 import type { ProgressBar } from './callbacks/progress.ts';
 import { trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
 import type { Model } from './model.ts';
-import { alone, onePass, resetMetrics } from './passes.ts';
+import { alone, onePass } from './passes.ts';
 import { mapTensors, runPredictStep, runStep, type Tensors } from './steps.ts';
 import {
   batchOptionNames,
@@ -29,14 +30,16 @@ export async function test(
   bar?: ProgressBar,
 ): Promise<Logs> {
   await callbacks.call((c) => c.onTestBegin());
-  resetMetrics(model);
+  const accumulators = new Accumulators(model);
+  accumulators.reset();
   const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
     await callbacks.call((c) => c.onTestBatchBegin(index));
+    accumulators.enter();
     const result = runStep(model, 'test', batch, batch.sampleWeight);
     await callbacks.call((c) => c.onTestBatchEnd(index, result));
     bar?.onTrainBatchEnd(index, result);
     return result;
-  });
+  }).finally(() => accumulators.leave());
   await callbacks.call((c) => c.onTestEnd(logs));
   return logs;
 }

@@ -99,6 +99,11 @@ export function builtin(...classes: readonly { readonly prototype: { readonly ca
   for (const c of classes) builtins.add(c.prototype.call);
 }
 
+/** @internal Whether all that a layer does is this package's. */
+export function isBuiltin(layer: Layer): boolean {
+  return builtins.has(layer.call);
+}
+
 // Whether the outermost call trains; inner layers inherit it.
 let currentTraining: boolean | undefined;
 let depth = 0;

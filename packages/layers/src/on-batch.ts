@@ -1,11 +1,11 @@
 // Single batches, for loops of one's own.
 import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { Accumulators } from './accumulators.ts';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
 import { checkClassWeight, classWeights } from './examples.ts';
 import type { Model } from './model.ts';
-import { resetMetrics } from './passes.ts';
 import { runPredictStep, runStep, type Tensors } from './steps.ts';
 import { namesOf, type Targets } from './training-options.ts';
 
@@ -30,15 +30,17 @@ function onBatch(
   step: (batch: Batch) => Logs,
 ): Logs {
   trainingOf(model);
-  resetMetrics(model);
   const given = batchTensors(x, y, weight, namesOf(model));
   const examples = new ArrayBatches(given, {
     batchSize: Number.MAX_SAFE_INTEGER,
     shuffle: false,
   }).batches();
+  const accumulators = new Accumulators(model);
   try {
+    accumulators.reset();
     return step(examples.next().value);
   } finally {
+    accumulators.leave();
     examples.return(undefined);
   }
 }

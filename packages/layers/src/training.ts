@@ -1,6 +1,7 @@
 // fit: passes that train, and validation between them.
-import { InvalidArgumentError } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import { checkFlag, checkOptionNames } from '@eagre/core/internal';
+import { Accumulators } from './accumulators.ts';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
 import { CallbackList } from './callbacks/list.ts';
@@ -10,7 +11,7 @@ import { adapt, Feed, type FitData, isBatchSource } from './data-adapter.ts';
 import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, holdBack } from './examples.ts';
 import type { Model } from './model.ts';
-import { NO_BATCH, pass, resetMetrics } from './passes.ts';
+import { NO_BATCH, pass } from './passes.ts';
 import { runStep } from './steps.ts';
 import {
   checkCallbacks,
@@ -23,6 +24,9 @@ import {
   type ValidationData,
   verbosity,
 } from './training-options.ts';
+
+// The models that are being trained.
+const training = new WeakSet<Model>();
 
 export async function fit(
   model: Model,
@@ -70,6 +74,14 @@ export async function fit(
   // The bar is last, so that what other callbacks print or throw comes before its line.
   const bar = params.verbose === 0 || given.some((c) => c instanceof ProgressBar) ? [] : [new ProgressBar()];
   const callbacks = new CallbackList(model, params, [...given, history, ...bar]);
+  if (training.has(model)) {
+    throw new FailedPreconditionError(
+      'the model is being trained by another fit, whose steps would mix with these; await that one first',
+      'fit',
+    );
+  }
+  training.add(model);
+  const accumulators = new Accumulators(model);
   const feed = new Feed(batches);
   model.stopTraining = false;
   let logs: Logs = {};
@@ -78,13 +90,14 @@ export async function fit(
     const first = params.initialEpoch ?? 0;
     for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
       await callbacks.call((c) => c.onEpochBegin(epoch));
-      resetMetrics(model);
+      accumulators.reset();
       const done = await pass(
         feed,
         stepsPerEpoch,
         async (batch, index) => {
           await callbacks.call((c) => c.onTrainBatchBegin(index));
           const weight = classWeights(batch, options.classWeight);
+          accumulators.enter();
           const result = runStep(model, 'train', batch, weight);
           await callbacks.call((c) => c.onTrainBatchEnd(index, result));
           return result;
@@ -108,6 +121,8 @@ export async function fit(
     if (epochs > 0) optimizer.finalizeVariableValues(model.trainableVariables);
     await callbacks.call((c) => c.onTrainEnd(logs));
   } finally {
+    training.delete(model);
+    accumulators.leave();
     callbacks.close();
     await feed.close();
   }

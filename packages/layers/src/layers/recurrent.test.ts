@@ -14,8 +14,9 @@ import {
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
 import { Input } from '../functional.ts';
-import type { Layer } from '../layer.ts';
+import { Layer } from '../layer.ts';
 import { Model } from '../model.ts';
+import { l2 } from '../regularizers.ts';
 import { Sequential } from '../sequential.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
 import { runLayerTest } from '../testing/run-layer-test.ts';
@@ -393,5 +394,69 @@ describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (ba
         });
       }
     });
+  });
+});
+
+// What Keras 3.15.1 gives.
+const wave = (): Tensor =>
+  constant(
+    Array.from({ length: 12 }, (_, i) => Math.sin(i * 0.7)),
+    'float32',
+    { shape: [2, 3, 2] },
+  );
+
+describe('penalties on outputs', () => {
+  const options = {
+    kernelInitializer: 'ones',
+    recurrentInitializer: 'ones',
+    activityRegularizer: l2(1),
+  } as const;
+  const losses = (layer: Layer): number[] => {
+    layer(wave());
+    return layer.losses.map((loss) => Number(loss.item().toFixed(5)));
+  };
+  test('count states that are returned', () => {
+    expect(losses(new LSTM(2, { ...options, returnState: true }))).toEqual([0.74939, 0.74939, 3.86837]);
+    expect(losses(new LSTM(2, { ...options, returnState: true, returnSequences: true }))).toEqual([
+      1.40927, 0.74939, 3.86837,
+    ]);
+    expect(losses(new GRU(2, { ...options, returnState: true }))).toEqual([0.08968, 0.08968]);
+    expect(losses(new Bidirectional(new LSTM(2, { ...options, returnState: true })))).toEqual([
+      0.74939, 0.74939, 3.86837, 0.62671, 0.62671, 2.56162,
+    ]);
+    expect(losses(new LSTM(2, options))).toEqual([0.74939]);
+  });
+});
+
+describe('TimeDistributed', () => {
+  test('normalizes each step by itself in training', () => {
+    const norm = new layers.BatchNormalization({ momentum: 0.9 });
+    const y = new TimeDistributed(norm)(wave(), { training: true });
+    const row = [0.99737751, 0.99924499, 0.99923569, 0.9972198, -0.98125124, -0.99888629];
+    const expected = [...row, ...row.map((v) => -v)];
+    expect(y.shape).toEqual([2, 3, 2]);
+    (y.data() as Float32Array).forEach((v, i) => expect(v).toBeCloseTo(expected[i] as number, 5));
+    const moving = norm
+      .getWeights()
+      .slice(2)
+      .flatMap((w) => [...(w.data() as Float32Array)]);
+    [0.03023816, 0.05777178, 0.80578464, 0.84352106].forEach((v, i) => expect(moving[i]).toBeCloseTo(v, 6));
+  });
+  test('calls layers of users for each step', () => {
+    const shapes: (readonly number[])[] = [];
+    class Looks extends Layer {
+      override call(x: Tensor): Tensor {
+        shapes.push(x.shape);
+        return x.sub(x.mean(0));
+      }
+    }
+    const x = wave();
+    const y = new TimeDistributed(new Looks())(x);
+    expect(y.array()).toEqual(x.sub(x.mean(0)).array());
+    expect(shapes).toEqual([
+      [2, 2],
+      [2, 2],
+      [2, 2],
+    ]);
   });
 });

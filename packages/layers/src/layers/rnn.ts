@@ -47,7 +47,7 @@ export interface RNNOptions extends LayerOptions {
   readonly stateful?: boolean;
   /** Whether the output of a masked step is zeros instead of that of the step before; false unless said. */
   readonly zeroOutputForMask?: boolean;
-  /** A penalty on the output, per example. */
+  /** A penalty on the output, and on the states where they are returned, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
 }
 
@@ -113,6 +113,8 @@ export class RNN extends Layer {
         ? this.run(back(x), states, training)
         : this.steps(back(x), states, training, back(mask).unstack(1));
     const y = penalize(this, this.#penalty, this.returnSequences ? output() : last);
+    // States that are outputs too count among them, as in Keras.
+    if (this.returnState) for (const state of after) penalize(this, this.#penalty, state);
     if (this.stateful) this.#remember(after);
     return this.returnState ? [y, ...after] : y;
   }

@@ -1,9 +1,11 @@
 // Layers around a layer.
-import { concat, type PartialShape, type Shape, type Tensor } from '@eagre/core';
+import { concat, type PartialShape, type Shape, stack, type Tensor } from '@eagre/core';
 import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
+import { withInner } from '../inside.ts';
 import {
   builtin,
   type CallOptions,
+  isBuiltin,
   Layer,
   type LayerInput,
   type LayerOptions,
@@ -14,6 +16,7 @@ import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
 import { type Config, fail } from './common.ts';
 import { fromInner, innerConfig } from './inner.ts';
+import { BatchNormalization } from './normalization.ts';
 import { RNN } from './rnn.ts';
 import { layerOptions } from './weights.ts';
 
@@ -149,7 +152,7 @@ export interface TimeDistributedArguments extends LayerOptions {
   readonly layer: Layer;
 }
 
-/** Applies a layer to every step of a sequence [batch, time, …] alike. */
+/** Applies a layer to every step of a sequence [batch, time, …] alike. In training, statistics of a batch are those of each step. */
 export class TimeDistributed extends Layer {
   readonly layer: Layer;
 
@@ -167,6 +170,13 @@ export class TimeDistributed extends Layer {
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     this.#step(inputs.shape);
     const [batch, time, ...rest] = inputs.shape as [number, number, ...number[]];
+    // What looks at a whole batch must see the examples of one step only.
+    const apart = (layer: Layer): boolean =>
+      !isBuiltin(layer) || (training === true && layer instanceof BatchNormalization);
+    if ([...withInner(this.layer)].some(apart)) {
+      const each = inputs.unstack(1).map((x) => this.layer.invoke(x, { training: training ?? false }));
+      return stack(each, 1);
+    }
     const y: Tensor = this.layer.invoke(inputs.reshape([batch * time, ...rest]), {
       training: training ?? false,
     });
