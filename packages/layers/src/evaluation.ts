@@ -76,7 +76,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   // For each output of the model its values, batch by batch.
   const outputs: Tensor[][] = [];
   let shape: Tensors | undefined;
-  await alone('Predict', model, batches, { verbose: 0, ...options }, async (callbacks, bar) => {
+  await alone('Predict', model, batches, options, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
     await onePass(batches, steps, 'predict', async (batch, index) => {
       await callbacks.call((c) => c.onPredictBatchBegin(index));

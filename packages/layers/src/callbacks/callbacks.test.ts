@@ -382,6 +382,53 @@ describe('ProgressBar', () => {
     expect(out.text.lastIndexOf('\x1b[?7h')).toBeGreaterThan(out.text.lastIndexOf('\x1b[?7l'));
   });
 
+  test('what others print stands above the bar, in whole lines', async () => {
+    const out = screen(true);
+    const before = out.write;
+    const bar = new ProgressBar('Epoch', out);
+    bar.attach(scripted([]), { epochs: 1, steps: 2, verbose: 1 });
+    await bar.onEpochBegin(0);
+    bar.onTrainBatchEnd(0, { loss: 1 });
+    out.write('half ');
+    expect(out.text).not.toContain('half');
+    out.write('a line\nand more');
+    bar.onEpochEnd(0, { loss: 0.5 });
+    expect(out.write).toBe(before);
+    const rows = out.text.replace(CONTROL, '\r').split('\n');
+    expect(rows.map((r) => r.split('\r').filter(Boolean).at(-1) ?? '')).toEqual([
+      'Epoch 1/1',
+      'half a line',
+      'and more',
+      '1/2 ━━━━━━━━━━━━──────────── 0s 0us/step - loss: 0.5000',
+      '',
+    ]);
+  });
+
+  test('the last line is whole on narrow terminals', async () => {
+    const out = Object.assign(screen(true), { columns: 40 });
+    const bar = new ProgressBar('Epoch', out);
+    bar.attach(scripted([]), { epochs: 1, steps: 2, verbose: 1 });
+    await bar.onEpochBegin(0);
+    bar.onTrainBatchEnd(1, {});
+    bar.onEpochEnd(0, { loss: 0.5, accuracy: 0.9, val_loss: 0.6, val_accuracy: 0.8 });
+    // Where lines wrap again.
+    const last = out.text.slice(out.text.lastIndexOf('\x1b[?7h'));
+    expect(last.replace(CONTROL, '')).toBe(
+      '2/2 0s 0us/step - loss: 0.5000 - accuracy: 0.9000 - val_loss: 0.6000 - val_accuracy: 0.8000\n',
+    );
+  });
+
+  test('lines go to the console, also of predictions', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const model = scripted([{ loss: 1 }]);
+    await model.fit(x, { epochs: 1 });
+    await model.predict(x);
+    expect(log.mock.calls.flat()).toEqual([
+      'Epoch 1/1 - 1/1 0s 0us/step - loss: 1.0000',
+      'Predict - 1/1 0s 0us/step',
+    ]);
+  });
+
   test('an error leaves no bar, and training can start again', async () => {
     const out = screen(true);
     const listeners = process.listenerCount('SIGINT');

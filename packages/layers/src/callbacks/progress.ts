@@ -20,22 +20,29 @@ export interface ProgressStream {
  */
 export class ProgressBar extends Callback {
   readonly #out: NodeJS.WriteStream | undefined;
+  /** Whether lines go to the console: notebooks show nothing else. */
+  readonly #console: boolean;
   readonly #label: string;
   #bar: SingleBar | undefined;
+  /** Ends what lets others print above the bar. */
+  #unshare: (() => void) | undefined;
+  /** The line of the bar now. */
+  #current: () => string = () => '';
   #start = 0;
   #seen = 0;
 
   /**
    * @param label before the bar: `Epoch 1/5` for training unless given.
-   * @param out where to write; the console in browsers.
+   * @param out where to write; unless given a bar to the terminal, lines to the console.
    */
-  constructor(label = 'Epoch', out: ProgressStream | undefined = globalThis.process?.stdout) {
+  constructor(label = 'Epoch', out?: ProgressStream) {
     super();
     checkText(label, 'the label', 'ProgressBar');
     if (out !== undefined && typeof (out as Partial<ProgressStream> | null)?.write !== 'function')
       throw new InvalidArgumentError(`expected a stream to write to, got ${shown(out)}`, 'ProgressBar');
     this.#label = label;
-    this.#out = out as NodeJS.WriteStream | undefined;
+    this.#out = (out as NodeJS.WriteStream | undefined) ?? globalThis.process?.stdout;
+    this.#console = out === undefined;
   }
 
   override async onEpochBegin(epoch: number): Promise<void> {
@@ -46,41 +53,53 @@ export class ProgressBar extends Callback {
     out.write(`${this.#title(epoch)}\n`);
     // Only for those who look: loading the library costs more than importing all of Eagre.
     const { default: progress } = await import('cli-progress');
+    const shared = shareTerminal(out, () => this.#bar?.render());
+    this.#unshare = shared.end;
     this.#bar = new progress.SingleBar({
-      stream: out,
+      stream: shared.stream,
       fps: 15,
       hideCursor: true,
       linewrap: false,
+      // Others may have written to its line.
+      forceRedraw: true,
+      // What stays is written behind it, and may be longer than the terminal is wide.
+      clearOnComplete: true,
       // Its handler would swallow the signal, and training would go on.
       gracefulExit: false,
       format: (_options, _params, payload: { line?: () => string }) => payload.line?.() ?? '',
     });
     for (const signal of SIGNALS) process.once(signal, this.#interrupted);
-    this.#bar.start(this.params.steps ?? 0, 0, { line: () => this.#line({}) });
+    this.#current = () => this.#line({});
+    this.#bar.start(this.params.steps ?? 0, 0, { line: this.#current });
   }
 
   override onTrainBatchEnd(batch: number, logs: Logs): void {
     this.#seen = batch + 1;
-    this.#bar?.update(this.#seen, { line: () => this.#line(logs) });
+    this.#current = () => this.#line(logs);
+    this.#bar?.update(this.#seen, { line: this.#current });
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
     const final = this.#line(logs, true);
     if (this.#bar !== undefined) {
-      this.#bar.update(this.#seen, { line: () => final });
+      this.#current = () => final;
       this.close();
     } else this.#write(`${this.#title(epoch)} - ${final}`);
   }
 
   /** Stops drawing and gives the terminal back as it was. */
   override close(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    if (this.#bar !== undefined) {
+      this.#bar.stop();
+      this.#bar = undefined;
+      this.#unshare?.();
+      this.#out?.write(`${this.#current()}\n`);
+    }
     for (const signal of SIGNALS) globalThis.process?.off(signal, this.#interrupted);
   }
 
   #write(line: string): void {
-    if (this.#out === undefined) console.log(line);
+    if (this.#console || this.#out === undefined) console.log(line);
     else this.#out.write(`${line}\n`);
   }
 
@@ -114,6 +133,64 @@ export class ProgressBar extends Callback {
       ? count + rest
       : `${count} ${drawn(Math.min(WIDTH, room), steps, this.#seen)}${rest}`;
   }
+}
+
+// Back to the start of the line, and clear it.
+const CLEAR = '\r\x1b[K';
+// A bar remembers where it began, and lets no line wrap while it is drawn.
+const [REMEMBER, WRAP, NO_WRAP] = ['\x1b7', '\x1b[?7h', '\x1b[?7l'];
+
+/**
+ * Has what others write to a terminal meanwhile appear above the last line, in whole lines.
+ * @param redraw draws the last line again.
+ * @returns a stream for who draws the last line, and what ends it all.
+ */
+function shareTerminal(
+  out: NodeJS.WriteStream,
+  redraw: () => void,
+): { readonly stream: NodeJS.WriteStream; readonly end: () => void } {
+  const write = out.write;
+  const stream = Object.create(out, {
+    write: { value: (...args: Parameters<typeof write>) => write.apply(out, args) },
+  }) as NodeJS.WriteStream;
+  const errors = globalThis.process?.stderr;
+  const both = out === globalThis.process?.stdout && errors?.isTTY === true ? [out, errors] : [out];
+  const ends = both.map((target) => above(target, redraw));
+  const end = (): void => {
+    for (const one of ends) one();
+  };
+  return { stream, end };
+}
+
+/** Has whole lines written to `target` replace the last line of the terminal, which is drawn again behind them. */
+function above(target: NodeJS.WriteStream, redraw: () => void): () => void {
+  const write = target.write as (...args: unknown[]) => boolean;
+  const own = Object.hasOwn(target, 'write');
+  let open = true;
+  let begun = '';
+  const wrapper = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    if (!open) return write.call(target, chunk, ...rest);
+    begun += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk);
+    const end = begun.lastIndexOf('\n') + 1;
+    if (end > 0) {
+      write.call(target, `${CLEAR}${WRAP}${begun.slice(0, end)}${REMEMBER}${NO_WRAP}`);
+      begun = begun.slice(end);
+      redraw();
+    }
+    const done = rest.at(-1);
+    if (typeof done === 'function') queueMicrotask(() => done());
+    return true;
+  };
+  target.write = wrapper as typeof target.write;
+  return () => {
+    open = false;
+    // Somebody who wraps it too keeps what is a way through now.
+    if (target.write === (wrapper as typeof target.write)) {
+      if (own) target.write = write as typeof target.write;
+      else Reflect.deleteProperty(target, 'write');
+    }
+    if (begun !== '') write.call(target, `${begun}\n`);
+  };
 }
 
 function drawn(width: number, steps: number | undefined, seen: number): string {
