@@ -62,6 +62,12 @@ test('a program in plain JavaScript computes on native kernels', async () => {
   expect(await runNode(project, '--throw-deprecation', '--trace-warnings', 'main.js')).toBe(native);
 });
 
+test('the first program of the README runs as it stands', async () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  write(project, 'readme.js', /```js\n(.*?)```/s.exec(readme)?.[1] as string);
+  expect(Number(await runNode(project, 'readme.js'))).toBeGreaterThan(0);
+});
+
 test('the command runs', async () => {
   expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe('0.0.0');
 });

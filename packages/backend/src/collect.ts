@@ -2,6 +2,12 @@ type Collect = (options?: { readonly type: 'minor' | 'major' }) => void;
 
 let known: Collect | undefined | null;
 
+/** What other platforms than Node have. */
+const { Bun: bun, Deno: deno } = globalThis as { Bun?: { gc(wait: boolean): void }; Deno?: object };
+
+/** Whether young objects can be collected alone. Bun and Deno collect all objects, always: tens of milliseconds. */
+export const collectsYoung: boolean = bun === undefined && deno === undefined;
+
 /**
  * A collection of young objects, where the platform lets one (Node): a fraction of a millisecond. Dropped tensors are young
  * nearly always, and V8 by itself waits for its own heap to fill, which a few small objects over large buffers never do.
@@ -21,6 +27,7 @@ function collect(): Collect | null {
 }
 
 function find(): Collect | undefined {
+  if (bun !== undefined) return () => bun.gc(true);
   const given = (globalThis as { gc?: Collect }).gc;
   if (typeof given === 'function') return given;
   if (typeof process !== 'object' || typeof process.getBuiltinModule !== 'function') return undefined;

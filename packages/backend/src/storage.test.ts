@@ -151,3 +151,20 @@ test('without a watcher a kept tensor holds little', () => {
   const owners = new Set(Array.from({ length: 1280 }, () => allocator.allocate(4).owner));
   expect(owners.size).toBe(10);
 });
+
+test('where every collection is one of all objects, there are few', async () => {
+  const gc = vi.fn();
+  vi.stubGlobal('Bun', { gc });
+  vi.resetModules();
+  try {
+    const module = await import('./storage.ts');
+    const allocator = new module.HostAllocator(() => 0, new Fake());
+    for (let i = 0; i < 600; i++) allocator.allocate(MB);
+    expect(gc).toHaveBeenCalledWith(true);
+    // Of young objects there would be 75.
+    expect(gc.mock.calls.length).toBeLessThan(5);
+  } finally {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  }
+});

@@ -1,4 +1,4 @@
-import { collectAll, collectYoung } from './collect.ts';
+import { collectAll, collectsYoung, collectYoung } from './collect.ts';
 import { ResourceExhaustedError } from './errors.ts';
 
 /**
@@ -423,6 +423,7 @@ function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
 
 /** Bytes lent since the last collection after which the need of such a block asks for one. */
 function collectAfter(size: number, patience: number): number {
+  if (!collectsYoung) return COLLECT_AFTER_MOST;
   if (size < COLLECT_AFTER) return COLLECT_AFTER;
   return Math.min((size < CACHED ? patience : COLLECT_AFTER_BLOCKS) * size, COLLECT_AFTER_MOST);
 }

@@ -14,6 +14,7 @@ import * as tf from './index.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = [
   'README',
+  'docs/install',
   'docs/autograph',
   'docs/function',
   'docs/sessions',

@@ -8,7 +8,7 @@ export { LambdaCallback, type LambdaCallbackFunctions } from './lambda-callback.
 export { LearningRateScheduler, type LearningRateSchedulerOptions } from './learning-rate-scheduler.ts';
 export { ModelCheckpoint, type ModelCheckpointOptions } from './model-checkpoint.ts';
 export type { MonitorOptions } from './monitor.ts';
-export { ProgressBar } from './progress.ts';
+export { ProgressBar, type ProgressStream } from './progress.ts';
 export { ReduceLROnPlateau, type ReduceLROnPlateauOptions } from './reduce-lr-on-plateau.ts';
 export type { SaveFreq } from './save-times.ts';
 export { TensorBoard, type TensorBoardOptions } from './tensorboard.ts';
