@@ -1,11 +1,7 @@
 #include "cores.h"
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 
@@ -16,12 +12,25 @@
 namespace eagre {
 namespace {
 
-// Empty where there is no such file.
+// Empty where there is no such file. (Streams of C++ would ask for a newer glibc.)
 std::string read(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return file ? text.str() : std::string();
+  std::string text;
+  FILE* file = std::fopen(path.c_str(), "re");
+  if (!file) return text;
+  char part[1024];
+  for (size_t n; (n = std::fread(part, 1, sizeof part, file)) > 0;) text.append(part, n);
+  std::fclose(file);
+  return text;
+}
+
+// Calls f with each piece of a text between separators.
+template <class F> void each_piece(const std::string& text, char separator, F f) {
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find(separator, begin);
+    if (end == std::string::npos) end = text.size();
+    f(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
 }
 
 double lesser_limit(double a, double b) { return a == 0 ? b : b == 0 ? a : a < b ? a : b; }
@@ -33,11 +42,9 @@ double cores_of_group(const std::string& folder, bool unified) {
 }
 
 bool names_cpu(const std::string& controllers) {
-  std::istringstream names(controllers);
-  for (std::string name; std::getline(names, name, ',');) {
-    if (name == "cpu") return true;
-  }
-  return false;
+  bool named = false;
+  each_piece(controllers, ',', [&](const std::string& name) { named |= name == "cpu"; });
+  return named;
 }
 
 }  // namespace
@@ -57,14 +64,13 @@ double cores_of_cpu_max(const char* text) {
 
 double cores_of_cgroups(const char* membership, const char* mount) {
   double cores = 0;
-  std::istringstream lines(membership);
   // hierarchy:controllers:path; version 2 has the hierarchy 0, and no controllers.
-  for (std::string line; std::getline(lines, line);) {
+  each_piece(membership, '\n', [&](const std::string& line) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
+    if (first == std::string::npos || second == std::string::npos) return;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const bool unified = line.compare(0, first, "0") == 0 && controllers.empty();
-    if (!unified && !names_cpu(controllers)) continue;
+    if (!unified && !names_cpu(controllers)) return;
     const std::string root = std::string(mount) + (unified ? "" : "/cpu");
     // From inside of a container the path is often one outside, which is not there; its own group is then the root.
     std::string path = line.substr(second + 1);
@@ -74,7 +80,7 @@ double cores_of_cgroups(const char* membership, const char* mount) {
       if (path.empty()) break;
       path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
     }
-  }
+  });
   return cores;
 }
 
