@@ -6,12 +6,14 @@ import {
   NotFoundError,
   type Trackable,
   type TrackableView,
+  UnimplementedError,
   Variable,
 } from '@eagre/core';
 import { checkPath, context, inContext, isPlain, lifted, shown, withoutTapes } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
+import { isKeras3Export, withKeras2Names } from './keras3.ts';
 import { describe, type Look, walk } from './object-graph.ts';
 import { CheckpointOptions, checkOptions } from './options.ts';
 import { applyPending, begin } from './pending.ts';
@@ -161,11 +163,18 @@ class CheckpointObject implements Trackable {
       return new NameBasedStatus(restoration, root, () => this._state.counter);
     }
     const skipSlots = options.experimentalSkipSlotVariables;
-    const restoration = new ObjectRestoration(bundle, bundle.graph, this.#look, {
+    const restoration = new ObjectRestoration(bundle, withKeras2Names(bundle.graph), this.#look, {
       skipSlots,
       attached: applyPending,
     });
     begin(restoration, root);
+    if (restoration.matched <= 1 && isKeras3Export(bundle.graph)) {
+      restoration.outcome.partial = true;
+      throw new UnimplementedError(
+        `${path} is of a SavedModel that Keras 3 exported: it numbers its variables, and names no layer. Save the model there by model.save('model.keras'), model.save_weights('model.weights.h5') or tf.train.Checkpoint(model=model), and read that`,
+        `Checkpoint.read`,
+      );
+    }
     return new CheckpointLoadStatus(restoration, root, skipSlots);
   }
 

@@ -1,4 +1,12 @@
-import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  nn,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+  type TensorLike,
+  type TrackableView,
+  type Variable,
+} from '@eagre/core';
 import {
   argumentsOf,
   causalMask,
@@ -158,6 +166,20 @@ export class MultiHeadAttention extends Layer {
       bias: recipe('bias', options, 'zeros'),
     };
     this.#activityRegularizer = options.activityRegularizer ?? null;
+  }
+
+  /** What checkpoints save: Keras has private names for the projections. */
+  override trackableView(): TrackableView {
+    const names = new Map<unknown, string>([
+      [this.query, '_query_dense'],
+      [this.key, '_key_dense'],
+      [this.value, '_value_dense'],
+      [this.attentionOutput, '_output_dense'],
+    ]);
+    const children: (readonly [string, unknown])[] = [];
+    for (const [name, child] of super.trackableView().children ?? [])
+      children.push([(child ? names.get(child) : undefined) ?? name, child]);
+    return { children };
   }
 
   override build(inputShape: Shapes): void {

@@ -1,0 +1,96 @@
+// Object graphs that Keras 3 has made, under the names that Keras 2 and Eagre have for the same things.
+import type { tensorflow } from '@eagre/formats';
+
+type Graph = tensorflow.TrackableObjectGraph;
+type Node = tensorflow.TrackableObject;
+type Reference = tensorflow.ObjectReference;
+
+// Its optimizers keep their state in lists, in the order of the variables. What a state is called depends on the optimizer, of which the file does
+// not tell the class: those of the program's that fit are taken.
+const STATES: Readonly<Record<string, readonly string[]>> = {
+  _momentums: ['m', 'momentum'],
+  _velocities: ['v', 'rms'],
+  _velocity_hats: ['vhat'],
+  _average_gradients: ['mg'],
+};
+
+const childOf = (node: Node | undefined, name: string): number | undefined =>
+  node?.children?.find((child) => child.local_name === name)?.node_id;
+
+/** Whether Keras 3 wrote the graph: from its private names. */
+function isKeras3(graph: Graph): boolean {
+  return (graph.nodes ?? []).some((node) =>
+    ['_kernel', '_embeddings', '_operations', '_trainable_variables_indices'].some(
+      (name) => childOf(node, name) !== undefined,
+    ),
+  );
+}
+
+/** Whether it is of `model.export` of Keras 3, which tells variables by numbers only. */
+export function isKeras3Export(graph: Graph): boolean {
+  return childOf(graph.nodes?.[0], '_all_variables') !== undefined;
+}
+
+/** The same objects, with the names of Eagre beside those of Keras 3; other graphs as they are. */
+export function withKeras2Names(graph: Graph): Graph {
+  if (!isKeras3(graph)) return graph;
+  const nodes = graph.nodes ?? [];
+  const withWeights = new Map<number, boolean>();
+  const hasWeights = (id: number): boolean => {
+    const known = withWeights.get(id);
+    if (known !== undefined) return known;
+    // In a circle no weight is found a second time.
+    withWeights.set(id, false);
+    const { attributes = [], children = [] } = nodes[id] ?? {};
+    const found = attributes.length > 0 || children.some(({ node_id = 0 }) => hasWeights(node_id));
+    withWeights.set(id, found);
+    return found;
+  };
+  /** The layers of a model by their places, see `numberedLayers`. */
+  const layersIn = (operations: number, isSequential: boolean): Reference[] => {
+    const references: Reference[] = [];
+    let place = 0;
+    // A sequence does not count its input.
+    let layer = isSequential && !hasWeights(childOf(nodes[operations], '0') ?? -1) ? -1 : 0;
+    const { children = [] } = nodes[operations] ?? {};
+    for (const { node_id = 0 } of [...children].sort((a, b) => Number(a.local_name) - Number(b.local_name))) {
+      if (hasWeights(node_id)) references.push({ node_id, local_name: `layer_with_weights-${place++}` });
+      if (layer >= 0) references.push({ node_id, local_name: `layer-${layer}` });
+      layer++;
+    }
+    return references;
+  };
+  return {
+    ...graph,
+    nodes: nodes.map((node): Node => {
+      const { children = [] } = node;
+      const names = new Set(children.map((child) => child.local_name));
+      const more: Reference[] = [];
+      const functional = childOf(node, '_functional');
+      const operations = childOf(functional === undefined ? node : nodes[functional], '_operations');
+      if (operations !== undefined) more.push(...layersIn(operations, functional !== undefined));
+      for (const { local_name = '', node_id = 0 } of children) {
+        const name = local_name === '_iterations' ? 'iter' : local_name.slice(1);
+        if (local_name.startsWith('_') && !names.has(name) && hasWeights(node_id))
+          more.push({ node_id, local_name: name });
+      }
+      const variables = nodes[childOf(node, '_trainable_variables') ?? -1]?.children ?? [];
+      const slots = Object.entries(STATES).flatMap(([list, slotNames]) =>
+        (nodes[childOf(node, list) ?? -1]?.children ?? []).flatMap(({ local_name, node_id = 0 }) => {
+          const variable = variables.find((v) => v.local_name === local_name)?.node_id;
+          if (variable === undefined) return [];
+          return slotNames.map((slot_name) => ({
+            original_variable_node_id: variable,
+            slot_name,
+            slot_variable_node_id: node_id,
+          }));
+        }),
+      );
+      return {
+        ...node,
+        ...(more.length > 0 && { children: [...children, ...more] }),
+        ...(slots.length > 0 && { slot_variables: [...(node.slot_variables ?? []), ...slots] }),
+      };
+    }),
+  };
+}

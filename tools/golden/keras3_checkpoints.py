@@ -1,0 +1,62 @@
+"""Checkpoints of models by Keras 3, for packages/layers: python tools/golden/keras3_checkpoints.py"""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+os.environ["KERAS_BACKEND"] = "tensorflow"
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+OUT = pathlib.Path(__file__).parents[2] / "packages/layers/golden/keras3"
+
+X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 4, 3)
+
+
+def sequential():
+    layers = keras.layers
+    return keras.Sequential([keras.Input((4, 3)), layers.Dense(3, activation="tanh"), layers.BatchNormalization(), layers.Flatten(), layers.Dense(1)])
+
+
+def functional():
+    layers = keras.layers
+    x = keras.Input((4, 3))
+    y = layers.MultiHeadAttention(2, 2)(x, x)
+    y = layers.LayerNormalization()(layers.Add()([x, y]))
+    y = layers.LSTM(2)(y)
+    return keras.Model(x, layers.Dense(1)(y))
+
+
+if __name__ == "__main__":
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
+    result = {"x": X.ravel().tolist(), "models": {}}
+    optimizers = keras.optimizers
+    for name, make, optimizer in (
+        ("sequential", sequential, optimizers.Adam(0.05)),
+        ("functional", functional, optimizers.Adam(0.05)),
+        ("rmsprop", sequential, optimizers.RMSprop(0.01, momentum=0.5, centered=True)),
+    ):
+        keras.utils.set_random_seed(5)
+        model = make()
+        model.compile(optimizer=optimizer, loss="mse")
+        y = np.array([[0.5], [-0.25]], np.float32)
+        for _ in range(3):
+            model.train_on_batch(X, y)
+        tf.train.Checkpoint(model=model).write(str(OUT / name))
+        before = model.predict(X, verbose=0).ravel().tolist()
+        model.train_on_batch(X, y)
+        after = model.predict(X, verbose=0).ravel().tolist()
+        result["models"][name] = {"before": before, "after": after}
+    with tempfile.TemporaryDirectory() as folder:
+        model.export(folder, verbose=False)
+        shutil.copytree(pathlib.Path(folder) / "variables", OUT / "exported" / "variables")
+        (OUT / "exported" / "saved_model.pb").write_bytes(b"")
+    result["versions"] = {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__}
+    (OUT / "models.json").write_text(json.dumps(result, indent=1) + "\n")
