@@ -1,5 +1,5 @@
 // Runs `npm start` and `npm test` on a machine with nothing but Node: only built-in modules here.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -28,18 +28,46 @@ run('pnpm', [
 ]);
 requireCompiler();
 
-const turbo = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--filter=@eagre/native'];
+const turbo = ['exec', 'turbo', 'run', 'build', '--output-logs=new-only', '--filter=@eagre/native'];
 if (command === 'start') {
   console.log('Building the native addon and the packages (kept for the next time).');
-  run('pnpm', [...turbo, '--filter=@eagre/examples^...'], { TURBO_TELEMETRY_DISABLED: '1' });
+  await build([...turbo, '--filter=@eagre/examples^...']);
   run('pnpm', ['--silent', '--dir', 'apps/examples', 'run', 'start', ...args]);
 } else if (command === 'test') {
   console.log('Building the native addon (kept for the next time).');
-  run('pnpm', turbo, { TURBO_TELEMETRY_DISABLED: '1' });
+  await build(turbo);
   const report = ['--reporter=default', '--reporter=json', '--outputFile.json=runs/tests.json'];
   run('pnpm', ['exec', 'vitest', 'run', ...report, ...args]);
 } else {
   fail('Usage: node tools/bootstrap.mjs start|test [arguments]');
+}
+
+/** Runs turbo, and says every few seconds how far it is; what it says itself is shown if it fails. */
+async function build(programArgs) {
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1' };
+  const child = spawn('pnpm', programArgs, { cwd: root, env, shell: process.platform === 'win32' });
+  let said = '';
+  let doing = 'starting';
+  const listen = (text) => {
+    said += text;
+    for (const [, name, file, files] of `${text}`.matchAll(/^(\S+):build: (?:\[ *(\d+)\/(\d+)\])?/gm))
+      doing = file === undefined ? name : `${name}, file ${file} of ${files}`;
+  };
+  child.stdout.on('data', listen);
+  child.stderr.on('data', listen);
+  const start = performance.now();
+  const timer = setInterval(
+    () => console.log(`  ${Math.round((performance.now() - start) / 1000)} s: ${doing}`),
+    10_000,
+  );
+  const status = await new Promise((resolve) => {
+    child.on('error', ({ message }) => fail(`Cannot run pnpm: ${message}`));
+    child.on('close', resolve);
+  });
+  clearInterval(timer);
+  if (status === 0) return;
+  console.error(said);
+  process.exit(status ?? 1);
 }
 
 function run(program, programArgs, env = {}) {
