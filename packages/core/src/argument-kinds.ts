@@ -14,6 +14,8 @@ export type IntegerLike = number | bigint | Tensor | Variable;
 export type IntegersLike = readonly IntegerLike[] | Tensor | Variable;
 /** A shape: a list of integers, some or all of which may be tensors, or one tensor such as `tf.shape(x)`. */
 export type ShapeLike = IntegersLike;
+/** Pairs of integers: a list of pairs, or one tensor [n, 2]. */
+export type PairsLike = readonly (readonly [before: IntegerLike, after: IntegerLike])[] | Tensor | Variable;
 /** An axis, several, or all (`null`). Negative axes count from the end. */
 export type AxisLike = IntegerLike | IntegersLike | null;
 
@@ -73,6 +75,17 @@ export const axis: Kind = { read: integerOf };
 export const axes: Kind = { read: integerOrIntegers };
 /** An integer, or a list of them. */
 export const oneOrMore: Kind = { read: integerOrIntegers };
+/** How many axes of two tensors belong together, or which: two lists, or a tensor [2, n]. */
+export const axisLists: Kind = {
+  read(value, what, op) {
+    if (Array.isArray(value))
+      return value.map((list: unknown, i) => integerOrIntegers(list, `${what}[${i}]`, op));
+    if (!isTensor(value) || value.rank !== 2) return integerOf(value, what, op);
+    const numbers = numbersOf(value, what, op);
+    const n = value.shape[1] as number;
+    return Array.from({ length: value.shape[0] as number }, (_, i) => numbers.slice(n * i, n * (i + 1)));
+  },
+};
 /** Pairs of integers: a list of lists, or a tensor [n, 2]. */
 export const pairs: Kind = {
   read(value, what, op) {

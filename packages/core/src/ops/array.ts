@@ -1,6 +1,6 @@
 // Ops on the arrangement of elements. Every function here takes a tensor first and is a method too.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { IntegerLike, IntegersLike, ShapeLike } from '../argument-kinds.ts';
+import type { IntegerLike, IntegersLike, PairsLike, ShapeLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
@@ -497,14 +497,14 @@ const mirrorPadGradOp: Op = defineOp({
  * @param options.constantValues the value put in; 0 unless said.
  */
 export const pad: NamedFunction<
-  [x: TensorLike, paddings: readonly (readonly [before: number, after: number])[]],
+  [x: TensorLike, paddings: PairsLike],
   ['x', 'paddings'],
   { mode?: PadMode; constantValues?: number }
 > = defineFunction(
   'pad',
-  { x: kind.tensor, paddings: kind.asIs },
+  { x: kind.tensor, paddings: kind.pairs },
   { mode: kind.asIs, constantValues: kind.asIs },
-  (x, paddings, options) => {
+  (x, paddings: readonly (readonly [before: number, after: number])[], options) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', 'Pad');
     const wrong = checkList(paddings, 'paddings', 'Pad').find(

@@ -263,12 +263,16 @@ export const linspace: NamedFunction<
 export const eye: NamedFunction<
   [numRows: IntegerLike, numColumns?: IntegerLike | null],
   ['numRows', 'numColumns'],
-  { batchShape?: Shape; dtype?: DType }
+  { batchShape?: ShapeLike; dtype?: DType }
 > = defineFunction(
   'eye',
   { numRows: kind.integer, numColumns: kind.integer },
-  { batchShape: kind.asIs, dtype: kind.asIs },
-  (numRows: number, numColumns: number | null | undefined = undefined, options) => {
+  { batchShape: kind.shape, dtype: kind.asIs },
+  (
+    numRows: number,
+    numColumns: number | null | undefined = undefined,
+    options: { batchShape?: Shape; dtype?: DType },
+  ) => {
     const columns = numColumns ?? numRows;
     checkShape([numRows, columns], 'eye');
     const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });

@@ -26,12 +26,12 @@ import { slice } from './slicing.ts';
 export const gather: NamedFunction<
   [params: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
   ['params', 'indices', 'axis'],
-  { batchDims?: number }
+  { batchDims?: IntegerLike }
 > = defineFunction(
   'gather',
   { params: kind.tensor, indices: kind.tensor, axis: kind.axis },
-  { batchDims: kind.asIs },
-  (params, indices, axis: number | null | undefined = undefined, options) => {
+  { batchDims: kind.integer },
+  (params, indices, axis: number | null | undefined = undefined, options: { batchDims?: number }) => {
     const p = toTensor(params);
     const i = toIndices(indices, 'indices', 'GatherV2');
     const most = Math.min(p.rank, i.rank);
@@ -360,12 +360,16 @@ const oneHotOp: Op = defineOp({
 export const oneHot: NamedFunction<
   [indices: TensorLike, depth: IntegerLike],
   ['indices', 'depth'],
-  { onValue?: number; offValue?: number; axis?: number; dtype?: DType }
+  { onValue?: number; offValue?: number; axis?: IntegerLike; dtype?: DType }
 > = defineFunction(
   'oneHot',
   { indices: kind.tensor, depth: kind.integer },
   { onValue: kind.asIs, offValue: kind.asIs, axis: kind.axis, dtype: kind.asIs },
-  (indices, depth: number, options) => {
+  (
+    indices,
+    depth: number,
+    options: { onValue?: number; offValue?: number; axis?: number; dtype?: DType },
+  ) => {
     const i = toIndices(indices, 'indices', 'OneHot');
     checkShape([depth], 'OneHot');
     const dtype = options.dtype ?? 'float32';

@@ -1,6 +1,6 @@
 // Matrices and their products. Every function here takes a tensor first and is a method too.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { IntegerLike } from '../argument-kinds.ts';
+import type { IntegerLike, IntegersLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
@@ -118,41 +118,46 @@ export const tensordot: NamedFunction<
   [
     a: TensorLike,
     b: TensorLike,
-    axes: number | readonly [number | readonly number[], number | readonly number[]],
+    axes: IntegerLike | readonly [IntegerLike | IntegersLike, IntegerLike | IntegersLike] | Tensor,
   ],
   ['a', 'b', 'axes']
-> = defineFunction('tensordot', { a: kind.tensor, b: kind.tensor, axes: kind.asIs }, {}, (a, b, axes) => {
-  const [x, y] = pair(a, b, 'tensordot');
-  let left: readonly number[];
-  let right: readonly number[];
-  if (typeof axes === 'number') {
-    if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(x.rank, y.rank)) {
-      throw new InvalidArgumentError(
-        `axes is ${axes}, expected 0 … ${Math.min(x.rank, y.rank)}`,
-        'tensordot',
-      );
+> = defineFunction(
+  'tensordot',
+  { a: kind.tensor, b: kind.tensor, axes: kind.axisLists },
+  {},
+  (a, b, axes: number | readonly [number | readonly number[], number | readonly number[]]) => {
+    const [x, y] = pair(a, b, 'tensordot');
+    let left: readonly number[];
+    let right: readonly number[];
+    if (typeof axes === 'number') {
+      if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(x.rank, y.rank)) {
+        throw new InvalidArgumentError(
+          `axes is ${axes}, expected 0 … ${Math.min(x.rank, y.rank)}`,
+          'tensordot',
+        );
+      }
+      left = Array.from({ length: axes }, (_, i) => x.rank - axes + i);
+      right = Array.from({ length: axes }, (_, i) => i);
+    } else {
+      const list = (v: number | readonly number[]): readonly number[] => listOf(v, 'axes', 'tensordot');
+      checkList<unknown>(axes, 'axes', 'tensordot');
+      left = list(axes[0]).map((i) => normalizeAxis(i, x.rank, 'tensordot'));
+      right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
     }
-    left = Array.from({ length: axes }, (_, i) => x.rank - axes + i);
-    right = Array.from({ length: axes }, (_, i) => i);
-  } else {
-    const list = (v: number | readonly number[]): readonly number[] => listOf(v, 'axes', 'tensordot');
-    checkList<unknown>(axes, 'axes', 'tensordot');
-    left = list(axes[0]).map((i) => normalizeAxis(i, x.rank, 'tensordot'));
-    right = list(axes[1]).map((i) => normalizeAxis(i, y.rank, 'tensordot'));
-  }
-  if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
-    throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
-  }
-  if (left.length !== right.length || left.some((l, i) => x.shape[l] !== y.shape[right[i]]))
-    throw differ(x, y, 'tensordot');
-  const freeX = x.shape.map((_, i) => i).filter((i) => !left.includes(i));
-  const freeY = y.shape.map((_, i) => i).filter((i) => !right.includes(i));
-  const dims = (t: Tensor, list: readonly number[]): number[] => list.map((i) => t.shape[i]);
-  const k = sizeOf(dims(x, left));
-  const p = reshape(permuted(x, [...freeX, ...left]), [sizeOf(dims(x, freeX)), k]);
-  const q = reshape(permuted(y, [...right, ...freeY]), [k, sizeOf(dims(y, freeY))]);
-  return reshape(matmul(p, q), [...dims(x, freeX), ...dims(y, freeY)]);
-});
+    if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
+      throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
+    }
+    if (left.length !== right.length || left.some((l, i) => x.shape[l] !== y.shape[right[i]]))
+      throw differ(x, y, 'tensordot');
+    const freeX = x.shape.map((_, i) => i).filter((i) => !left.includes(i));
+    const freeY = y.shape.map((_, i) => i).filter((i) => !right.includes(i));
+    const dims = (t: Tensor, list: readonly number[]): number[] => list.map((i) => t.shape[i]);
+    const k = sizeOf(dims(x, left));
+    const p = reshape(permuted(x, [...freeX, ...left]), [sizeOf(dims(x, freeX)), k]);
+    const q = reshape(permuted(y, [...right, ...freeY]), [k, sizeOf(dims(y, freeY))]);
+    return reshape(matmul(p, q), [...dims(x, freeX), ...dims(y, freeY)]);
+  },
+);
 
 // ---- parts of matrices
 

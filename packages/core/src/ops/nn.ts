@@ -88,12 +88,12 @@ const dropoutOp: Op = defineElementwise({
 export const dropout: NamedFunction<
   [x: TensorLike, rate: number],
   ['x', 'rate'],
-  { seed?: number; noiseShape?: PartialShape | null }
+  { seed?: number; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
 > = defineFunction(
   'nn.dropout',
   { x: kind.tensor, rate: kind.asIs },
-  { seed: kind.asIs, noiseShape: kind.asIs },
-  (x, rate, options) => {
+  { seed: kind.asIs, noiseShape: kind.shape },
+  (x, rate, options: { seed?: number; noiseShape?: PartialShape | null }) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'floating', 'x', 'dropout');
     if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))

@@ -1,5 +1,6 @@
 // Normalisations.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { AxisLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
@@ -239,15 +240,15 @@ const layerNormOp: Op = defineOp({
 export const layerNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
-  { scale?: TensorLike | null; offset?: TensorLike | null; axis?: Axis; epsilon?: number }
+  { scale?: TensorLike | null; offset?: TensorLike | null; axis?: AxisLike; epsilon?: number }
 > = defineFunction(
   'nn.layerNormalization',
   { x: kind.tensor },
-  { scale: kind.asIs, offset: kind.asIs, axis: kind.asIs, epsilon: kind.asIs },
+  { scale: kind.asIs, offset: kind.asIs, axis: kind.axes, epsilon: kind.asIs },
   (x, options) => {
     const op = 'LayerNormalization';
     const epsilon = options.epsilon ?? 1e-3;
-    const { t, axes, vectors } = prepare(op, x, options.axis, epsilon, {
+    const { t, axes, vectors } = prepare(op, x, options.axis as Axis | undefined, epsilon, {
       scale: options.scale,
       offset: options.offset,
     });
@@ -272,14 +273,14 @@ export const layerNormalization: NamedFunction<
 export const rmsNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
-  { scale?: TensorLike | null; axis?: Axis; epsilon?: number }
+  { scale?: TensorLike | null; axis?: AxisLike; epsilon?: number }
 > = defineFunction(
   'nn.rmsNormalization',
   { x: kind.tensor },
-  { scale: kind.asIs, axis: kind.asIs, epsilon: kind.asIs },
+  { scale: kind.asIs, axis: kind.axes, epsilon: kind.asIs },
   (x, options) => {
     const epsilon = options.epsilon ?? 1e-6;
-    const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis, epsilon, {
+    const { t, axes, vectors } = prepare('RMSNormalization', x, options.axis as Axis | undefined, epsilon, {
       scale: options.scale,
     });
     const [scale] = vectors as [Tensor | null];

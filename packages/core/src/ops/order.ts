@@ -55,29 +55,24 @@ const sortOp: Op = defineOp({
  * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
  */
 export const topK: NamedFunction<
-  [x: TensorLike, k?: IntegerLike, _options?: { sorted?: boolean }],
-  ['x', 'k', '_options'],
-  unknown,
+  [x: TensorLike, k?: IntegerLike],
+  ['x', 'k'],
+  { sorted?: boolean },
   { values: Tensor; indices: Tensor }
-> = defineFunction(
-  'topK',
-  { x: kind.tensor, k: kind.integer, _options: kind.asIs },
-  {},
-  (x, k: number = 1, _options = {}) => {
-    const t = toTensor(x);
-    checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
-    const n = t.shape[t.rank - 1];
-    if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
-      throw new InvalidArgumentError(
-        `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
-        'TopKV2',
-      );
-    }
-    within([k], [n]);
-    const [sorted, indices] = execute(topKOp, [t], { k });
-    return { values: sorted, indices };
-  },
-);
+> = defineFunction('topK', { x: kind.tensor, k: kind.integer }, { sorted: kind.asIs }, (x, k: number = 1) => {
+  const t = toTensor(x);
+  checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
+  const n = t.shape[t.rank - 1];
+  if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
+    throw new InvalidArgumentError(
+      `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
+      'TopKV2',
+    );
+  }
+  within([k], [n]);
+  const [sorted, indices] = execute(topKOp, [t], { k });
+  return { values: sorted, indices };
+});
 
 /** Which way `sort` and `argSort` go. */
 export type SortDirection = 'ASCENDING' | 'DESCENDING';

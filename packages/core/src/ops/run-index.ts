@@ -1,5 +1,6 @@
 // Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
 import { InvalidArgumentError } from '@eagre/backend';
+import type { IntegerLike } from '../argument-kinds.ts';
 import { toTensor } from '../convert.ts';
 import { isInteger } from '../dtypes.ts';
 import { hostIntegers } from '../sizes.ts';
@@ -14,7 +15,7 @@ import { add } from './math.ts';
 import { where } from './select.ts';
 
 /** A number, or an integer scalar. */
-export type Index = number | Tensor | Variable;
+export type Index = IntegerLike;
 
 export function isIndexTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;
@@ -34,7 +35,12 @@ export function indexOf(value: Index, what: string, op: string): number | Tensor
 }
 
 /** A list of as many indices as a tensor has, or as are in the list. */
-export function indicesOf(value: readonly Index[] | Tensor, what: string, op: string): (number | Tensor)[] {
+export function indicesOf(
+  given: readonly Index[] | Tensor | Variable,
+  what: string,
+  op: string,
+): (number | Tensor)[] {
+  const value = given instanceof Variable ? given.taken() : given;
   if (!(value instanceof Tensor)) {
     if (!Array.isArray(value)) throw new InvalidArgumentError(`${what} must be a list of integers`, op);
     return (value as readonly Index[]).map((v) => indexOf(v, what, op));
@@ -50,7 +56,8 @@ export function indicesOf(value: readonly Index[] | Tensor, what: string, op: st
 }
 
 /** Numbers alone. @throws UnimplementedError where one differs from run to run. */
-export function numbersOf(value: readonly Index[] | Tensor, what: string, op: string): number[] {
+export function numbersOf(given: readonly Index[] | Tensor | Variable, what: string, op: string): number[] {
+  const value = given instanceof Variable ? given.taken() : given;
   if (value instanceof Tensor) {
     if (value.rank !== 1)
       throw new InvalidArgumentError(

@@ -68,7 +68,7 @@ const stridedSliceGradOp: Op = defineOp({
  * @throws InvalidArgumentError unless the block lies inside of x; OutOfRangeError for a `begin` that is not known while tracing.
  */
 export const slice: NamedFunction<
-  [x: TensorLike, begin: readonly Index[] | Tensor, size?: readonly Index[] | Tensor],
+  [x: TensorLike, begin: readonly Index[] | Tensor | Variable, size?: readonly Index[] | Tensor | Variable],
   ['x', 'begin', 'size']
 > = defineFunction(
   'slice',
@@ -124,7 +124,7 @@ export const slice: NamedFunction<
  * `'...'` stands for all axes not named; `null` or `'newaxis'` adds an axis of size 1. An integer scalar does what a number does, also where
  * it differs from run to run of a traced function. `null` is `tf.newaxis`.
  */
-export type SliceSpec = number | string | null | Tensor | Variable;
+export type SliceSpec = number | bigint | string | null | Tensor | Variable;
 
 type Range = { readonly begin: number | null; readonly end: number | null; readonly step: number };
 type Item = number | Range | '...' | null;
@@ -155,7 +155,9 @@ export const at: (
         'at',
       );
     }
-    const known = specs.map((s) => (isIndexTensor(s) ? indexOf(s, 'the index', 'at') : s));
+    const known = specs.map((s) =>
+      isIndexTensor(s) || typeof s === 'bigint' ? indexOf(s, 'the index', 'at') : s,
+    );
     const late = known.flatMap((s, i) => (isIndexTensor(s) ? [{ index: s, i }] : []));
     const items = known.map((s) => (isIndexTensor(s) ? WHOLE : parse(s)));
     const shown = `[${known.map((s) => (isIndexTensor(s) ? '?' : String(s))).join(', ')}]`;
