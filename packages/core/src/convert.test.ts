@@ -1,6 +1,16 @@
 import '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
-import { add, constant, InvalidArgumentError, Variable } from './index.ts';
+import {
+  add,
+  constant,
+  EagreError,
+  gather,
+  InvalidArgumentError,
+  norm,
+  range,
+  sum,
+  Variable,
+} from './index.ts';
 
 describe('dtypes of host values', () => {
   it.each([
@@ -90,4 +100,30 @@ describe('constant', () => {
     expect(() => constant('a', 'float32')).toThrow(InvalidArgumentError);
     expect(() => constant(2n ** 63n)).toThrow(/int64/);
   });
+});
+
+describe('typed errors', () => {
+  const wrong: [string, () => unknown][] = [
+    ['a typed array whose buffer went elsewhere', () => constant(detached())],
+    ['one beside a number', () => add(1, detached())],
+    ['one to be cast', () => constant(detached(), 'int32')],
+    ['symbols', () => constant([Symbol('a')] as never)],
+    ['objects without a prototype', () => constant([Object.create(null)] as never)],
+    ['more numbers than can be counted', () => range(-(2 ** 31), 4, 1e-300)],
+    ['a tensor for a number', () => gather([[1, 2]], [[0]], 1, { batchDims: constant(1, 'int32') as never })],
+    ['a symbol for an axis', () => sum([1], Symbol('a') as never)],
+    ['a list for an index', () => constant([1, 2]).at([1] as never)],
+    ['a symbol for an index', () => constant([1, 2]).at(Symbol('a') as never)],
+    ['a symbol for a dtype', () => constant([1]).cast(Symbol('a') as never)],
+    ['a symbol for an order', () => norm([1], Symbol('a') as never)],
+  ];
+  it.each(wrong)('for %s', (_, call) => {
+    expect(call).toThrow(EagreError);
+  });
+
+  function detached(): Float32Array {
+    const array = Float32Array.of(1, 2);
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    return array;
+  }
 });

@@ -149,6 +149,7 @@ function fromTyped(
       `${data.constructor.name} does not hold ${String(given)} values, but ${natural}`,
     );
   }
+  checkAttached(data);
   if (sizeOf(shape) !== data.length) {
     throw new InvalidArgumentError(
       `${data.length} values do not fill the shape ${showShape(shape)} (${sizeOf(shape)})`,
@@ -162,6 +163,20 @@ function fromTyped(
   if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
   else view.set(data as never);
   return out;
+}
+
+/** @throws InvalidArgumentError for an array whose buffer went to another thread, or shrank: it looks empty. */
+function checkAttached(data: TypedArray): void {
+  if (data.length > 0) return;
+  try {
+    data.slice();
+  } catch (cause) {
+    throw new InvalidArgumentError(
+      `the memory of this ${data.constructor.name} is gone: its buffer was transferred or resized; copy the array before`,
+      undefined,
+      { cause },
+    );
+  }
 }
 
 function fromNested(value: readonly unknown[], hint: DType | undefined, strict: boolean): Tensor {
@@ -197,12 +212,14 @@ function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
   return dtype === 'string' ? stringTensor([], shape) : emptyTensor(dtype, shape, 0);
 }
 
+const scalars: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'string']);
+
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
   if (axis === shape.length) {
     if (value instanceof Tensor || value instanceof Variable) {
       throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
     }
-    if (typeof value === 'object' || typeof value === 'function' || value === undefined) {
+    if (typeof value === 'object' || !scalars.has(typeof value)) {
       throw new InvalidArgumentError(
         Array.isArray(value)
           ? 'nested arrays must be rectangular'

@@ -25,7 +25,13 @@ export function showShape(shape: PartialShape): string {
 /** Any value in a message. */
 export function show(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
-  return typeof value === 'string' ? `'${value}'` : String(value);
+  if (typeof value === 'string') return `'${value}'`;
+  try {
+    return String(value);
+  } catch {
+    // An object that does not turn into text, such as one without a prototype.
+    return typeof value;
+  }
 }
 
 /** @throws InvalidArgumentError unless it is an array. */
@@ -75,7 +81,7 @@ export function broadcastShapes(a: Shape, b: Shape, op?: string): Shape {
 export function normalizeAxis(axis: number, rank: number, op?: string): number {
   if (!Number.isInteger(axis) || axis < -rank || axis >= rank) {
     throw new InvalidArgumentError(
-      `axis ${axis} is out of range for rank ${rank} (expected ${-rank} … ${rank - 1})`,
+      `axis ${show(axis)} is out of range for rank ${rank} (expected ${-rank} … ${rank - 1})`,
       op,
     );
   }

@@ -14,7 +14,7 @@ import {
   type UnaryFunction,
 } from '../op.ts';
 import { type Sample, uniform } from '../samples.ts';
-import { normalizeAxis } from '../shape.ts';
+import { normalizeAxis, show } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import {
   eluGrad,
@@ -61,7 +61,7 @@ const alphaOf = (attrs: Attrs): number => attrs.alpha as number;
 /** @throws InvalidArgumentError unless it is a finite number. */
 function checkAlpha(alpha: number, op: string): number {
   if (!Number.isFinite(alpha))
-    throw new InvalidArgumentError(`alpha is ${alpha}, expected a finite number`, op);
+    throw new InvalidArgumentError(`alpha is ${show(alpha)}, expected a finite number`, op);
   return alpha;
 }
 

@@ -5,6 +5,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { dtypeGroups, isFloating } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op } from '../op.ts';
 import { bools, integers, uniform } from '../samples.ts';
+import { show } from '../shape.ts';
 import { identity } from './array.ts';
 
 const castOp: Op = defineElementwise({
@@ -37,7 +38,7 @@ export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> 
     if (value.dtype === dtype) return identity(value);
     if (!dtypeGroups.any.includes(dtype) || value.dtype === 'string') {
       throw new InvalidArgumentError(
-        `cannot convert ${value.dtype} to ${dtype}; expected one of ${dtypeGroups.any.join(', ')} on both sides`,
+        `cannot convert ${value.dtype} to ${show(dtype)}; expected one of ${dtypeGroups.any.join(', ')} on both sides`,
         'Cast',
       );
     }

@@ -212,6 +212,8 @@ export const range: NamedFunction<
       throw new InvalidArgumentError(`the bounds [${numbers}] must be integers for ${dtype}`, 'Range');
     }
     const size = Math.max(0, Math.ceil((to - from) / step));
+    if (!Number.isSafeInteger(size))
+      throw new InvalidArgumentError(`the bounds [${numbers}] have ${size} numbers between them`, 'Range');
     return execute1(rangeOp, [], { start: from, delta: step, size, dtype });
   },
 );

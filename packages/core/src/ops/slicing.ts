@@ -6,7 +6,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { MAX_PIECES } from '../list-size.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { checkList, listOf, normalizeAxis, type Shape, showShape } from '../shape.ts';
+import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '../shape.ts';
 import { knownSize, shapesAgree, within } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
@@ -183,6 +183,11 @@ const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)
 function parse(spec: number | string | null): Item {
   if (spec === null || spec === 'newaxis') return null;
   if (spec === '...') return spec;
+  if (typeof spec !== 'number' && typeof spec !== 'string')
+    throw new InvalidArgumentError(
+      `${show(spec)} is no index; expected a number, a text like '1:3', null or a tensor. For several places: gather(x, [0, 2])`,
+      'at',
+    );
   if (typeof spec === 'number' || /^\s*[+-]?\d+\s*$/.test(spec)) {
     const index = Number(spec);
     if (!Number.isSafeInteger(index)) throw new InvalidArgumentError(`the index ${spec} is no integer`, 'at');

@@ -6,7 +6,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { type Axis, checkFlag, normalizeAxes, normalizeAxis, reducedShape } from '../shape.ts';
+import { type Axis, checkFlag, normalizeAxes, normalizeAxis, reducedShape, show } from '../shape.ts';
 import { symbolic } from '../symbolic.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
@@ -164,7 +164,7 @@ export const norm: NamedFunction<
     if (ord === 'euclidean' || ord === 'fro') return reduceEuclideanNorm(value, axis, options);
     if (typeof ord !== 'number' || !(ord > 0)) {
       throw new InvalidArgumentError(
-        `ord is ${ord}, expected 'euclidean', 'fro' or a number above 0`,
+        `ord is ${show(ord)}, expected 'euclidean', 'fro' or a number above 0`,
         'Norm',
       );
     }
