@@ -7,11 +7,13 @@ export type Source = Tensor | Variable;
 export type Nested<T> = T | readonly Nested<T>[] | { readonly [key: string]: Nested<T> };
 
 /** The structure of `S` with a gradient in the place of every tensor and variable. */
-export type GradientsOf<S, G> = S extends Source
-  ? G
-  : S extends readonly unknown[]
-    ? { -readonly [K in keyof S]: GradientsOf<S[K], G> }
-    : { -readonly [K in keyof S]: GradientsOf<S[K], G> };
+export type GradientsOf<S, G> = [Nested<Source>] extends [S]
+  ? Nested<G>
+  : S extends Source
+    ? G
+    : S extends readonly unknown[]
+      ? { -readonly [K in keyof S]: GradientsOf<S[K], G> }
+      : { -readonly [K in keyof S]: GradientsOf<S[K], G> };
 
 export function isSource(value: unknown): value is Source {
   return value instanceof Tensor || value instanceof Variable;

@@ -247,3 +247,13 @@ it('a line search differentiates through control flow', () => {
   }
   expect(tape.gradient(value.add(exp(constant(0))), x)?.item()).toBeCloseTo((2 * (value.item() - 0)) / 3, 4);
 });
+
+it('what is no source is refused, by types too', () => {
+  const tape = new GradientTape();
+  const x = constant(2);
+  tape.watch(x);
+  const y = x.square();
+  // @ts-expect-error
+  expect(() => tape.gradient(y, 3)).toThrow(InvalidArgumentError);
+  tape.dispose();
+});

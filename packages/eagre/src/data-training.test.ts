@@ -29,6 +29,14 @@ describe('fit, evaluate and predict take datasets', () => {
     const predicted = await model.predict(pairs.map((input) => input).batch(6));
     expect(predicted.shape).toEqual([20, 1]);
   });
+  test('of a named function, whose type does not say how many tensors it gives', async () => {
+    function prepare(input: tf.Tensor, target: tf.Tensor): tf.Tensor[] {
+      return [input.div(2), target];
+    }
+    const batches = pairs.map(prepare).batch(4);
+    const { history } = await line().fit(batches, { ...quiet, validationData: batches });
+    expect(Object.keys(history)).toEqual(['loss', 'val_loss']);
+  });
   test('with asynchronous parts', async () => {
     const later = pairs.map(async (a, b) => [a, b] as const, { numParallelCalls: 4 }).batch(5);
     const { history } = await line().fit(later, { ...quiet, epochs: 3 });

@@ -36,6 +36,8 @@ export interface Batch {
 export type BatchLike =
   | TensorLike
   | Readonly<Record<string, TensorLike>>
+  // What a function that returns [x, y] gives where its type does not say how many: a tuple of tensors, or of tensors by name.
+  | readonly (Tensor | Readonly<Record<string, TensorLike>>)[]
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 

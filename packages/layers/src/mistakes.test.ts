@@ -276,7 +276,7 @@ const mistakes: Readonly<
     ],
     'with a label that is no class': [
       () => compiled('sparseCategoricalCrossentropy', 3).fit(x, constant([0, 1, 2, 3]), quiet),
-      /label 3 of row \d is outside of \[0, 3\)/,
+      /label 3 \(of row \d\) is outside of the 3 classes/,
     ],
     'with weights that fit nothing': [
       () => compiled().fit(x, y, { ...quiet, sampleWeight: ones([4, 3]) }),

@@ -1,8 +1,8 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { concat, constant, FailedPreconditionError, random, type Tensor, Variable } from '@eagre/core';
+import { concat, constant, FailedPreconditionError, ones, random, type Tensor, Variable } from '@eagre/core';
 import { SGD } from '@eagre/optimizers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { Input } from './functional.ts';
 import type { KerasTensor } from './keras-tensor.ts';
 import { Layer } from './layer.ts';
@@ -241,4 +241,28 @@ describe('tensors by name', () => {
     const model = new Model(inputs, y.both.mul(2));
     expect(model(data).array()).toEqual(concat([data.a, data.b], -1).mul(2).array());
   });
+});
+
+test('types of calls', () => {
+  // Of what is not known a call with values.
+  // biome-ignore lint/suspicious/noExplicitAny: that is what is tested
+  const unknown: any = random.normal([2, 3]);
+  const y = new Dense(1)(unknown);
+  expectTypeOf(y).toEqualTypeOf<Tensor>();
+  const input = Input({ shape: [4, 3] });
+  expectTypeOf(new Dense(1)(input)).toEqualTypeOf<KerasTensor>();
+  expectTypeOf(input.mul(2).sum(1)).toEqualTypeOf<KerasTensor>();
+  expectTypeOf(input.unstack(1)).toEqualTypeOf<KerasTensor[]>();
+  // A model of several outputs, described further.
+  const pair = new Model(input, [input.mul(2), input.add(1)]);
+  const [a, b] = pair(input);
+  const sum = new Model(input, ops.add(a!, b!));
+  expect(sum(ones([1, 4, 3])).shape).toEqual([1, 4, 3]);
+  // Options of one's own, without training among them.
+  class Scaled extends Layer {
+    override call(x: Tensor, { factor = 1 }: { factor?: number } = {}): Tensor {
+      return x.mul(factor);
+    }
+  }
+  expect(new Scaled()(ones([1]), { factor: 3 }).array()).toEqual([3]);
 });
