@@ -189,6 +189,13 @@ export function mayBeNamed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Tensor) && !Array.isArray(value);
 }
 
+/** Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is. */
+function areOptions({ options, reads }: Declaration, value: unknown): boolean {
+  if (reads || !isPlain(value)) return false;
+  for (const key in value) if (!Object.hasOwn(options, key)) return false;
+  return true;
+}
+
 const same = (value: unknown): unknown => value;
 
 /** The function that users call: what nearly every call has is told by the number of arguments alone. */
@@ -202,16 +209,21 @@ function entry(declaration: Declaration): (...args: never) => unknown {
       : (value: unknown) => (value === undefined ? value : read(value, what, name));
   }) as ((value: unknown) => unknown)[];
   if (kinds.length === 1) {
-    return register(function (this: unknown, a: unknown): unknown {
+    return register(function (this: unknown, a: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
+      if (arguments.length === 2 && a !== undefined && !mayBeNamed(a) && areOptions(declaration, o))
+        return run(first?.(a), o);
+      // biome-ignore lint/complexity/noArguments: as above.
       if (arguments.length !== 1 || a === undefined || mayBeNamed(a)) return call(declaration, arguments);
       return run(first?.(a), NONE);
     }, declaration);
   }
   if (kinds.length === 2) {
-    return register(function (this: unknown, a: unknown, b: unknown): unknown {
+    return register(function (this: unknown, a: unknown, b: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
+      const given = a !== undefined && b !== undefined && !mayBeNamed(a) && !mayBeNamed(b);
+      if (n === 3 && given && areOptions(declaration, o)) return run(first?.(a), second?.(b), o);
       if (n > 2 || n < required || n === 0 || a === undefined || mayBeNamed(a) || mayBeNamed(b))
         // biome-ignore lint/complexity/noArguments: as above.
         return call(declaration, arguments);
