@@ -40,7 +40,7 @@ export function program(version: string, out: Output): Command {
       'names, shapes, dtypes and sizes in a checkpoint, event file, .keras, .h5, .safetensors, .npz or .npy file',
     )
     .argument('<path>', 'a file, the prefix of a checkpoint, or a folder of checkpoints or event files')
-    .option('--json', 'for programs to read')
+    .option('--json', 'print JSON')
     .action(async (path: string, options: { json?: true }) => {
       const { contentsText, inspect } = await import('./inspect.ts');
       const contents = await inspect(path);
@@ -52,7 +52,7 @@ export function program(version: string, out: Output): Command {
   datasets
     .command('list')
     .description('their names, sizes and licences')
-    .option('--json', 'for programs to read')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }) => {
       const { list } = await import('@eagre/datasets');
       const all = list();

@@ -43,8 +43,8 @@ import { OptionsNode } from './transformations/with-options.ts';
 import { ConcatenateNode, nodesOf, ZipNode } from './transformations/zip.ts';
 
 /**
- * A pipeline of elements: where they come from and what is done with them. It is a description; elements are made while it is gone through,
- * by `for…of` or, if something has to be waited for, `for await`. An element is a tensor, or tensors in arrays (tuples) and plain objects.
+ * A pipeline of elements: where they come from and what is done with them. Datasets are lazy: elements are
+ * produced as you iterate, by `for…of` or, if something has to be awaited, `for await`. An element is a tensor, or tensors in arrays (tuples) and plain objects.
  *
  *     const batches = tf.data.Dataset.fromTensorSlices([images, labels]).shuffle(10_000).batch(32).prefetch(tf.data.AUTOTUNE);
  *     for (const [x, y] of batches) …
