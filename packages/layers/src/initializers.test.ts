@@ -202,6 +202,8 @@ test('in files', () => {
     mode: 'fan_out',
     distribution: 'truncated_normal',
     seed: null,
+    input_axes: null,
+    output_axes: null,
   });
   const again = Dense.fromConfig(config);
   expect(JSON.stringify(again.getConfig())).toBe(JSON.stringify(layer.getConfig()));
@@ -219,4 +221,21 @@ test('made by extending the bases', () => {
   expect(() => new Dense(1, { kernelInitializer: Three as never })).toThrow(
     'got the class Three: write new Three(',
   );
+});
+
+test('axes of inputs and outputs, as in Keras', () => {
+  const make = (options: object): Tensor =>
+    new initializers.VarianceScaling({ mode: 'fanIn', distribution: 'uniform', seed: 3, ...options })(
+      [8, 4, 16],
+      'float32',
+    );
+  const limit = (x: Tensor): number => x.abs().max().item();
+  expect(limit(make({ inputAxes: [0], outputAxes: [1, 2] }))).toBeCloseTo(Math.sqrt(3 / 8), 1);
+  expect(limit(make({ inputAxes: [0, 1], outputAxes: [-1] }))).toBeCloseTo(Math.sqrt(3 / 32), 1);
+  expect(new initializers.GlorotUniform({ inputAxes: [0], outputAxes: [1] }).getConfig()).toEqual({
+    seed: null,
+    input_axes: [0],
+    output_axes: [1],
+  });
+  expect(() => new initializers.HeNormal({ inputAxes: 1 as never })).toThrow('list of integers');
 });

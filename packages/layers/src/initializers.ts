@@ -14,14 +14,17 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  camelCaseKeys,
   checkNumber,
   checkOneOf,
   checkShape,
+  normalizeAxis,
   sizeOf,
   snakeCase,
   takesArguments,
 } from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
+import { show } from './show.ts';
 
 /** Makes the first value of a weight. */
 export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
@@ -193,7 +196,12 @@ export class RandomUniform extends Seeded {
   }
 }
 
-export interface VarianceScalingOptions extends SeedOptions {
+/** Axes of the weight that count the inputs of a unit, and its outputs; the last two, as in convolutions, unless given. */
+export interface FanOptions extends SeedOptions {
+  readonly inputAxes?: readonly number[] | null;
+  readonly outputAxes?: readonly number[] | null;
+}
+export interface VarianceScalingOptions extends FanOptions {
   /** 1 unless given. */
   readonly scale?: number;
   /** `fanIn` unless given. */
@@ -220,9 +228,18 @@ abstract class Scaled extends Seeded {
   readonly scale: number;
   readonly mode: string;
   readonly distribution: string;
+  readonly inputAxes: readonly number[] | null;
+  readonly outputAxes: readonly number[] | null;
 
-  constructor({ scale, mode, distribution, seed }: VarianceScalingOptions, what: string) {
+  constructor(options: VarianceScalingOptions, what: string) {
+    const { scale, mode, distribution, seed, inputAxes, outputAxes } = options;
     super(seed, what);
+    for (const axes of [inputAxes ?? [], outputAxes ?? []]) {
+      if (Array.isArray(axes) && axes.every(Number.isInteger)) continue;
+      throw new InvalidArgumentError(`axes are a list of integers, got ${show(axes)}`, what);
+    }
+    this.inputAxes = inputAxes ?? null;
+    this.outputAxes = outputAxes ?? null;
     this.scale = scale ?? 1;
     checkNumber(this.scale, 'scale', what, 0);
     this.mode = oneOf(mode ?? 'fanIn', modes, 'mode', what);
@@ -231,7 +248,7 @@ abstract class Scaled extends Seeded {
   override call(shape: Shape, dtype: DType): Tensor {
     const { mode, source } = this;
     const float = dtype as 'float32';
-    const [fanIn, fanOut] = fans(shape);
+    const [fanIn, fanOut] = this.#fans(shape);
     const n = mode === 'fanIn' ? fanIn : mode === 'fanOut' ? fanOut : (fanIn + fanOut) / 2;
     const variance = this.scale / Math.max(1, n);
     if (this.distribution === 'uniform') {
@@ -243,6 +260,36 @@ abstract class Scaled extends Seeded {
       ? source.truncatedNormal(shape, { mean: 0, stddev: stddev / TRUNCATED_STDDEV, dtype: float })
       : source.normal(shape, { mean: 0, stddev, dtype: float });
   }
+  override getConfig(): Record<string, unknown> {
+    return { seed: this.seed, input_axes: this.inputAxes, output_axes: this.outputAxes };
+  }
+
+  /** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
+  #fans(shape: Shape): [number, number] {
+    checkShape(shape, 'initializer');
+    const { inputAxes, outputAxes } = this;
+    if (inputAxes !== null && outputAxes !== null) {
+      const sizeAlong = (axes: readonly number[]): number =>
+        sizeOf(axes.map((axis) => shape[normalizeAxis(axis, shape.length, this.constructor.name)] as number));
+      return [sizeAlong(inputAxes), sizeAlong(outputAxes)];
+    }
+    if (shape.length === 0) return [1, 1];
+    if (shape.length === 1) return [shape[0] as number, shape[0] as number];
+    const field = sizeOf(shape.slice(0, -2));
+    return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
+  }
+}
+
+/** @internal The initializer for a weight whose axes are told, unless it knows them or does not ask. */
+export function withAxes(
+  initializer: InitializerFunction,
+  inputAxes: readonly number[],
+  outputAxes: readonly number[],
+): InitializerFunction {
+  if (!(initializer instanceof Scaled) || initializer.inputAxes !== null || initializer.outputAxes !== null)
+    return initializer;
+  const Class = initializer.constructor as new (options: object) => InitializerFunction;
+  return new Class({ ...camelCaseKeys(initializer.getConfig()), inputAxes, outputAxes });
 }
 
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
@@ -252,62 +299,59 @@ export class VarianceScaling extends Scaled {
     super(argumentsOf<VarianceScalingOptions>(VarianceScaling, new.target, args), new.target.name);
   }
   override getConfig(): Record<string, unknown> {
-    const { scale, mode, distribution, seed } = this;
-    return { scale, mode: snakeCase(mode), distribution: snakeCase(distribution), seed };
+    const { scale, mode, distribution } = this;
+    return { scale, mode: snakeCase(mode), distribution: snakeCase(distribution), ...super.getConfig() };
   }
 }
 
-/** Those that have nothing but a seed. */
+/** Those whose scale and distribution have a name. */
 abstract class Fixed extends Scaled {
   constructor(
     settings: VarianceScalingOptions,
     made: abstract new (...args: never) => object,
     args: readonly unknown[],
   ) {
-    super({ ...settings, ...argumentsOf<SeedOptions>(made, made, args) }, made.name);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { seed: this.seed };
+    super({ ...settings, ...argumentsOf<FanOptions>(made, made, args) }, made.name);
   }
 }
 /** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
 export class GlorotUniform extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({ mode: 'fanAvg', distribution: 'uniform' }, new.target, args);
   }
 }
 /** Glorot and Bengio (2010), normal. */
 export class GlorotNormal extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({ mode: 'fanAvg' }, new.target, args);
   }
 }
 /** He et al. (2015), normal. */
 export class HeNormal extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({ scale: 2 }, new.target, args);
   }
 }
 /** He et al. (2015), uniform. */
 export class HeUniform extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({ scale: 2, distribution: 'uniform' }, new.target, args);
   }
 }
 /** LeCun et al. (1998), normal. */
 export class LecunNormal extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({}, new.target, args);
   }
 }
 /** LeCun et al. (1998), uniform. */
 export class LecunUniform extends Fixed {
-  constructor(seed?: number | null | SeedOptions, options?: SeedOptions);
+  constructor(seed?: number | null | FanOptions, options?: FanOptions);
   constructor(...args: readonly unknown[]) {
     super({ distribution: 'uniform' }, new.target, args);
   }
@@ -359,12 +403,17 @@ takesArguments<UniformOptions>(
   { positional: ['minval'], required: 0, names: { minval: true, maxval: true, seed: true } },
   RandomUniform,
 );
+const fanNames = { seed: true, inputAxes: true, outputAxes: true } as const;
 takesArguments<VarianceScalingOptions>(
-  { positional: ['scale'], required: 0, names: { scale: true, mode: true, distribution: true, seed: true } },
+  {
+    positional: ['scale'],
+    required: 0,
+    names: { scale: true, mode: true, distribution: true, ...fanNames },
+  },
   VarianceScaling,
 );
-takesArguments<SeedOptions>(
-  { positional: ['seed'], required: 0, names: { seed: true } },
+takesArguments<FanOptions>(
+  { positional: ['seed'], required: 0, names: fanNames },
   GlorotUniform,
   GlorotNormal,
   HeNormal,
@@ -394,15 +443,6 @@ function orthonormal(values: Float64Array, count: number, length: number): Float
     for (let j = 0; j < length; j++) v[j] = (v[j] as number) * factor;
   }
   return out;
-}
-
-/** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
-function fans(shape: Shape): [number, number] {
-  checkShape(shape, 'initializer');
-  if (shape.length === 0) return [1, 1];
-  if (shape.length === 1) return [shape[0] as number, shape[0] as number];
-  const field = sizeOf(shape.slice(0, -2));
-  return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
 }
 
 /** `new Zeros(…)` without `new`. */

@@ -2,10 +2,9 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
-import { constant, ones, random, type Tensor, withBackend } from '@eagre/core';
+import { constant, ones, random, type Tensor, type Variable, withBackend } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { Input } from '../functional.ts';
-
 import type { Layer } from '../layer.ts';
 import { Model } from '../model.ts';
 import { assertCloseTensor, readGolden, tensorOf, type Values } from '../testing/golden.ts';
@@ -169,4 +168,18 @@ test.each([
     outputShape: shape,
     trainable: 1,
   });
+});
+
+test('weights begin as in Keras: inputs and outputs of a unit are counted by what the axes mean', () => {
+  const attention = new MultiHeadAttention(6, 16, { seed: 1 });
+  attention.build([null, 10, 64]);
+  const deviation = (v: Variable): number => v.sub(v.mean()).square().mean().sqrt().item();
+  // Uniform, of the variance 2 / (64 + 6 · 16).
+  const expected = Math.sqrt(2 / (64 + 96));
+  for (const { kernel } of [attention.query, attention.key, attention.value, attention.attentionOutput])
+    expect(Math.abs(deviation(kernel) / expected - 1)).toBeLessThan(0.05);
+
+  const own = new MultiHeadAttention(2, 4, { kernelInitializer: 'ones' });
+  own.build([null, 3, 5]);
+  expect(own.query.kernel.sum().item()).toBe(5 * 2 * 4);
 });

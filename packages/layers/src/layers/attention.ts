@@ -15,6 +15,7 @@ import {
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
+import { get as getInitializer, withAxes } from '../initializers.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
@@ -66,10 +67,15 @@ class Projection extends Layer {
 
   override build(): void {
     const options = this.#options;
+    const shape = [...this.from, ...this.to];
+    const axes = shape.map((_, axis) => axis);
+    const { initializer, ...kernel } = recipe('kernel', options, 'glorotUniform');
+    const n = this.from.length;
     this.kernel = this.addWeight({
       name: 'kernel',
-      shape: [...this.from, ...this.to],
-      ...recipe('kernel', options, 'glorotUniform'),
+      shape,
+      ...kernel,
+      initializer: withAxes(getInitializer(initializer), axes.slice(0, n), axes.slice(n)),
     });
     if (options.useBias === false) return;
     this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe('bias', options, 'zeros') });
