@@ -76,7 +76,7 @@ function sparseCrossEntropy(
   for (let row = 0; row < label.length; row++) {
     if (label[row] < 0 || label[row] >= classes) {
       throw new OutOfRangeError(
-        `label ${label[row]} of row ${row} is outside of [0, ${classes})`,
+        `label ${label[row]} (of row ${row}) is outside of the ${classes} classes`,
         'SparseSoftmaxCrossEntropyWithLogits',
       );
     }

@@ -78,7 +78,8 @@ export class FunctionalGraph {
   readonly inputNames: readonly string[];
   /** Every layer once, in the order of the calls. */
   readonly layers: readonly Layer[];
-  readonly #calls: readonly Producer[];
+  /** In an order in which they can run. */
+  readonly calls: readonly Producer[];
 
   constructor(inputs: Symbolic, outputs: Symbolic) {
     this.given = { inputs, outputs };
@@ -90,8 +91,8 @@ export class FunctionalGraph {
       throw new InvalidArgumentError('an input is listed twice', 'Model');
     }
     this.inputNames = isByNames(inputs) ? Object.keys(inputs) : this.inputs.map((t) => t.name);
-    this.#calls = callsBetween(this.inputs, this.outputs);
-    this.layers = [...new Set(this.#calls.map((call) => call.layer))];
+    this.calls = callsBetween(this.inputs, this.outputs);
+    this.layers = [...new Set(this.calls.map((call) => call.layer))];
     checkUniqueNames(this.layers, 'Model');
   }
 
@@ -102,7 +103,7 @@ export class FunctionalGraph {
 
   /** The shape of a layer's first output in this model. */
   shapeOf(layer: Layer): PartialShape | undefined {
-    const call = this.#calls.find((c) => c.layer === layer) ?? layer._layer.calls[0];
+    const call = this.calls.find((c) => c.layer === layer) ?? layer._layer.calls[0];
     return call?.outputs[0]?.shape;
   }
 
@@ -116,7 +117,7 @@ export class FunctionalGraph {
       if (adjusted === undefined) unfit(input, shape);
       known.set(input, { shape: adjusted, dtype: input.dtype });
     });
-    for (const { layer, args, outputs } of this.#calls) {
+    for (const { layer, args, outputs } of this.calls) {
       const { list } = layer.specsOfCall(args, (t) => known.get(t) as TensorSpec);
       outputs.forEach((t, i) => known.set(t, list[i] as TensorSpec));
     }
@@ -132,7 +133,7 @@ export class FunctionalGraph {
     this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
     const { training } = options;
     const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
-    for (const { layer, args, outputs } of this.#calls) {
+    for (const { layer, args, outputs } of this.calls) {
       const now = args.map((arg) => mapSymbolic(arg, value));
       // What the layer was called with when the model was described holds, `training: false` too.
       const own = now.pop() as CallOptions;

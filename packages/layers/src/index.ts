@@ -1,4 +1,10 @@
 /** Layers, models and their training. */
+import * as layers from './layers/index.ts';
+import { Model } from './model.ts';
+import { Operation } from './operations.ts';
+import { Sequential } from './sequential.ts';
+import { registerLayerClasses } from './serialization.ts';
+
 export * as activations from './activations.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
@@ -9,14 +15,15 @@ export { Input, type InputOptions } from './functional.ts';
 export * as initializers from './initializers.ts';
 export { KerasTensor } from './keras-tensor.ts';
 export { type CallOptions, Layer, type LayerOptions, type NamedWeight, type WeightOptions } from './layer.ts';
-export * as layers from './layers/index.ts';
-export { Model, type ModelOptions } from './model.ts';
+export type { ModelOptions } from './model.ts';
 export { clearSession } from './naming.ts';
 export type { TestOnBatchOptions, TrainOnBatchOptions } from './on-batch.ts';
 export { ops } from './operations.ts';
 export * as regularizers from './regularizers.ts';
-export { Sequential } from './sequential.ts';
 export type { LossArguments, Tensors } from './steps.ts';
 export type { SummaryOptions } from './summary.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';
+export { layers, Model, Sequential };
+
+registerLayerClasses({ ...layers, Model, Sequential, Operation });

@@ -24,6 +24,7 @@ import {
 import type { FitData, Inputs } from './data-adapter.ts';
 import { evaluate, predict } from './evaluation.ts';
 import { FunctionalGraph } from './functional.ts';
+import { type GraphConfig, graphConfig, graphFromConfig } from './functional-config.ts';
 import type { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -228,6 +229,17 @@ export class Model extends Layer {
       'the model was not described by symbolic tensors (tf.Input), so it has no inputs and outputs',
       this.name,
     );
+  }
+
+  /** What makes an equal model: of a functional one its layers and the calls between them; weights are not part of it. */
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), ...(this._graph === undefined ? {} : graphConfig(this._graph)) };
+  }
+  /** A new model of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): Model {
+    if (config['calls'] === undefined) return new this(config);
+    const { inputs, layers, calls, structure, ...options } = config as unknown as GraphConfig;
+    return new this({ ...options, ...graphFromConfig({ inputs, layers, calls, structure }) });
   }
 
   /**

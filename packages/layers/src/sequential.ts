@@ -6,7 +6,7 @@ import {
   Tensor,
 } from '@eagre/core';
 import { argumentsOf, isKept, takesArguments } from '@eagre/core/internal';
-import { FunctionalGraph } from './functional.ts';
+import { FunctionalGraph, Input } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -22,11 +22,16 @@ import type { LayerOptions } from './layer-types.ts';
 import { layerOptions } from './layers/weights.ts';
 import { Model } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
+import { deserializeLayer, type SerializedLayer, serializeLayer } from './serialization.ts';
 import { isShapes } from './specs.ts';
 
 /** All arguments of `Sequential`, by name. */
 export interface SequentialOptions extends LayerOptions {
   readonly layers?: readonly (Layer | KerasTensor)[] | null;
+}
+interface SequentialConfig extends LayerOptions {
+  readonly layers?: readonly SerializedLayer[];
+  readonly input?: TensorSpec | null;
 }
 const descriptions = new WeakMap<
   Sequential,
@@ -173,6 +178,22 @@ export class Sequential extends Model {
   /** @internal */
   override get knownInputShape(): PartialShape | undefined {
     return this._sequence.inputs[0]?.list[0]?.shape;
+  }
+
+  /** What makes an equal model: its layers and, if it is known, the shape of the input. */
+  override getConfig(): Record<string, unknown> {
+    const { layers, inputs } = this._sequence;
+    return { ...super.getConfig(), layers: layers.map(serializeLayer), input: inputs[0]?.list[0] ?? null };
+  }
+  /** A new model of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): Sequential {
+    const { layers = [], input, ...options } = config as SequentialConfig;
+    const first: (Layer | KerasTensor)[] = [];
+    if (input !== undefined && input !== null) {
+      const [batchSize = null, ...shape] = input.shape;
+      first.push(Input({ shape, batchSize, dtype: input.dtype }));
+    }
+    return new this({ ...options, layers: [...first, ...layers.map((layer) => deserializeLayer(layer))] });
   }
 
   /** @internal */

@@ -30,9 +30,9 @@ import {
   type Specs,
 } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
+import { deserializeLayer, serializeLayer } from '../serialization.ts';
 import { Cell, checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
 import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
-import { fromInner, innerConfig } from './inner.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
 import { layerOptions } from './weights.ts';
 
@@ -193,10 +193,10 @@ export class RNN extends Layer {
     };
   }
   override getConfig(): Record<string, unknown> {
-    return { ...this.sequenceConfig(), cell: innerConfig(this.cell) };
+    return { ...this.sequenceConfig(), cell: serializeLayer(this.cell) };
   }
   static override fromConfig({ cell, ...options }: Config): Layer {
-    return new RNN(fromInner(cell) as RecurrentCell, options);
+    return new RNN(deserializeLayer(cell) as RecurrentCell, options);
   }
 
   #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {

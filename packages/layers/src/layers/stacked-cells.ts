@@ -1,9 +1,9 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { deserializeLayer, serializeLayer } from '../serialization.ts';
 import { checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
 import { type Config, fail, floats } from './common.ts';
-import { fromInner, innerConfig } from './inner.ts';
 import { layerOptions } from './weights.ts';
 
 /** All arguments of `StackedRNNCells`, by name. */
@@ -70,10 +70,13 @@ export class StackedRNNCells extends Layer {
     });
   }
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), cells: this.cells.map(innerConfig) };
+    return { ...super.getConfig(), cells: this.cells.map(serializeLayer) };
   }
   static override fromConfig({ cells, ...options }: Config): StackedRNNCells {
-    return new StackedRNNCells((cells as unknown[]).map(fromInner) as RecurrentCell[], options);
+    return new StackedRNNCells(
+      (cells as unknown[]).map((cell) => deserializeLayer(cell)) as RecurrentCell[],
+      options,
+    );
   }
 }
 builtin(StackedRNNCells);

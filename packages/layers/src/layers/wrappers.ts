@@ -12,10 +12,10 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
+import { copyLayer, deserializeLayer, type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
 import { type Config, fail } from './common.ts';
-import { fromInner, innerConfig } from './inner.ts';
 import { BatchNormalization } from './normalization.ts';
 import { RNN } from './rnn.ts';
 import { layerOptions } from './weights.ts';
@@ -53,11 +53,8 @@ export class Bidirectional extends Layer {
     this.mergeMode = mergeMode;
     const base = layer.name.replace(/_\d+$/, '');
     const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
-      fromInner({
-        class: of.constructor,
-        // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
-        config: { ...of.getConfig(), name, goBackwards, zeroOutputForMask: of.returnSequences },
-      }) as RNN;
+      // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
+      copyLayer(of, { name, goBackwards, zeroOutputForMask: of.returnSequences }) as RNN;
     this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
     this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
     const [a, b] = [this.forwardLayer, this.backwardLayer];
@@ -116,15 +113,15 @@ export class Bidirectional extends Layer {
     return {
       ...super.getConfig(),
       mergeMode: this.mergeMode,
-      layer: innerConfig(this.forwardLayer),
-      backwardLayer: innerConfig(this.backwardLayer),
+      layer: serializeLayer(this.forwardLayer),
+      backwardLayer: serializeLayer(this.backwardLayer),
     };
   }
   static override fromConfig({ layer, backwardLayer, ...options }: Config): Bidirectional {
     const plain = (inner: unknown): RNN => {
-      const { class: Class, config } = inner as { class: unknown; config: Config };
+      const { config } = inner as SerializedLayer;
       const name = (config['name'] as string).replace(/^(forward|backward)_/, '');
-      return fromInner({ class: Class, config: { ...config, name } }) as RNN;
+      return deserializeLayer(inner, { name }) as RNN;
     };
     const more =
       backwardLayer === undefined || backwardLayer === null ? {} : { backwardLayer: plain(backwardLayer) };
@@ -187,10 +184,10 @@ export class TimeDistributed extends Layer {
     return [inputShape[0] as number | null, inputShape[1] as number | null, ...shape.slice(1)];
   }
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), layer: innerConfig(this.layer) };
+    return { ...super.getConfig(), layer: serializeLayer(this.layer) };
   }
   static override fromConfig({ layer, ...options }: Config): TimeDistributed {
-    return new TimeDistributed(fromInner(layer), options);
+    return new TimeDistributed(deserializeLayer(layer), options);
   }
   /** The shape of one step of all examples. */
   #step(shape: PartialShape): PartialShape {

@@ -3,6 +3,7 @@ import { GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import { type DType, type PartialShape, random, type Shape, Tensor, withBackend } from '@eagre/core';
 import { context, isFloating, showShape, viewOf } from '@eagre/core/internal';
+import '../index.ts';
 import type { Layer } from '../layer.ts';
 
 export interface LayerTest<A extends readonly unknown[]> {
@@ -72,6 +73,9 @@ export function runLayerTest<A extends readonly unknown[]>(Class: LayerClass<A>,
   const again = Class.fromConfig(config);
   assert.ok(again instanceof Class, 'fromConfig makes an object of the class');
   assert.deepEqual(again.getConfig(), config, 'getConfig of the layer that fromConfig made');
+  const written = JSON.stringify(config);
+  const read = Class.fromConfig(JSON.parse(written));
+  assert.equal(JSON.stringify(read.getConfig()), written, 'getConfig of the layer that was read from JSON');
   again(x);
   again.setWeights(layer.getWeights());
   assert.deepEqual(

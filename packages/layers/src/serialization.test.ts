@@ -1,0 +1,154 @@
+import '@eagre/backend-js';
+import './index.ts';
+import { type DType, ones, random, type Tensor, Variable } from '@eagre/core';
+import { registerKerasSerializable } from '@eagre/core/internal';
+import { describe, expect, test } from 'vitest';
+import { Input } from './functional.ts';
+import type { KerasTensor } from './keras-tensor.ts';
+import { Layer, type LayerOptions } from './layer.ts';
+import {
+  Add,
+  BatchNormalization,
+  Bidirectional,
+  Dense,
+  Embedding,
+  GRU,
+  Lambda,
+  LSTM,
+  LSTMCell,
+  RNN,
+  TimeDistributed,
+} from './layers/index.ts';
+import { Model } from './model.ts';
+import { ops } from './operations.ts';
+import { l2 } from './regularizers.ts';
+import { Sequential } from './sequential.ts';
+
+const read = (config: object): Record<string, unknown> => JSON.parse(JSON.stringify(config));
+
+/** A model of the configuration as a file holds it, with the same weights. */
+function again<M extends Model>(model: M): M {
+  const Class = model.constructor as unknown as { fromConfig(config: object): M };
+  for (const config of [model.getConfig(), read(model.getConfig())]) {
+    const copy = Class.fromConfig(config);
+    expect(read(copy.getConfig())).toEqual(read(model.getConfig()));
+  }
+  const copy = Class.fromConfig(read(model.getConfig()));
+  copy.setWeights(model.getWeights());
+  return copy;
+}
+
+test.each<[string, () => Layer]>([
+  [
+    'Bidirectional',
+    () => new Bidirectional(new LSTM(3, { returnSequences: true, kernelRegularizer: l2(0.1) })),
+  ],
+  [
+    'Bidirectional of two',
+    () => new Bidirectional(new GRU(2), { backwardLayer: new GRU(2, { goBackwards: true }) }),
+  ],
+  ['TimeDistributed', () => new TimeDistributed(new Dense(2, { activation: 'relu' }))],
+  ['RNN of cells', () => new RNN([new LSTMCell(3), new LSTMCell(2)])],
+])('%s goes through JSON', (_, make) => {
+  const layer = make();
+  const x = random.normal([2, 4, 3]);
+  layer(x);
+  const Class = layer.constructor as unknown as { fromConfig(config: object): Layer };
+  const copy = Class.fromConfig(read(layer.getConfig()));
+  copy(x);
+  copy.setWeights(layer.getWeights());
+  expect(copy(x).array()).toEqual(layer(x).array());
+});
+
+describe('models', () => {
+  test('one after another', () => {
+    const plain = new Sequential([new Dense(3), new Dense(2)]);
+    const copy = Sequential.fromConfig(read(plain.getConfig()));
+    expect(copy.layers.map((layer) => layer.name)).toEqual(plain.layers.map((layer) => layer.name));
+    expect(copy.built).toBe(false);
+
+    const words = new Sequential([
+      Input([5], { dtype: 'int32' }),
+      new Embedding(7, 4),
+      new Bidirectional(new GRU(3)),
+    ]);
+    const ids = ones([2, 5], 'int32');
+    expect(again(words)(ids).array()).toEqual(words(ids).array());
+
+    const nested = new Sequential([new Sequential([new Dense(3, { inputShape: [2] })]), new Dense(1)]);
+    const x = random.normal([4, 2]);
+    expect(again(nested)(x).array()).toEqual(nested(x).array());
+  });
+
+  test('functional, with shared layers, ops, constants, several inputs and outputs by name', () => {
+    const [a, b] = [Input([4], { name: 'a' }), Input([4], { name: 'b', dtype: 'float64' as DType })];
+    const shared = new Dense(3, { name: 'shared' });
+    const [x, y] = [shared(a), shared(b)] as [KerasTensor, KerasTensor];
+    const sum = new Add()([x, y])
+      .mul(2)
+      .add(ones([3]))
+      .sub(y) as KerasTensor;
+    const normal = new BatchNormalization()(ops.concat([sum, x], -1), { training: false }) as KerasTensor;
+    const model = new Model({ a, b }, { joined: normal, first: x });
+    const given = { a: random.normal([2, 4]), b: random.normal([2, 4]) };
+    const copy = again(model);
+    const results = (m: Model): unknown =>
+      Object.entries(m(given as never) as unknown as Record<string, Tensor>).map(([k, t]) => [k, t.array()]);
+    expect(results(copy)).toEqual(results(model));
+    expect(copy.inputNames).toEqual(['a', 'b']);
+    expect(copy.outputNames).toEqual(['joined', 'first']);
+  });
+
+  test('functional, nested, and of a class of its own', () => {
+    class Own extends Model {
+      twice(): number {
+        return 2;
+      }
+    }
+    const x = Input([3]);
+    const inner = new Model(x, new Dense(2)(x).relu(), { name: 'inner' });
+    const y = Input([3]);
+    const model = new Own(y, [inner(y), inner(y.mul(2))]);
+    const copy = again(model);
+    expect(copy.twice()).toBe(2);
+    const given = random.normal([2, 3]);
+    const results = (m: Model): unknown => (m(given) as unknown as Tensor[]).map((t) => t.array());
+    expect(results(copy)).toEqual(results(model));
+    expect(copy.getLayer('inner')).toBeInstanceOf(Model);
+  });
+
+  test('a class of the user’s is found in the process, and by its registered name in a file', () => {
+    class Scaled extends Layer {
+      readonly by: number;
+      constructor(options: LayerOptions & { readonly by: number }) {
+        const { by, ...rest } = options;
+        super(rest);
+        this.by = by;
+      }
+      override call(x: Tensor): Tensor {
+        return x.mul(this.by);
+      }
+      override getConfig(): Record<string, unknown> {
+        return { ...super.getConfig(), by: this.by };
+      }
+      static override fromConfig(config: Readonly<Record<string, unknown>>): Scaled {
+        return new Scaled(config as unknown as { by: number });
+      }
+    }
+    const model = new Sequential([new Scaled({ by: 3 })]);
+    expect(Sequential.fromConfig(model.getConfig())(ones([1, 1])).item()).toBe(3);
+    expect(() => Sequential.fromConfig(read(model.getConfig()))).toThrow('registerKerasSerializable');
+    registerKerasSerializable(Scaled);
+    expect(Sequential.fromConfig(read(model.getConfig()))(ones([1, 1])).item()).toBe(3);
+  });
+
+  test('what no file holds is refused by name', () => {
+    const x = Input([2]);
+    const held = new Model(x, x.mul(new Variable([1, 2])));
+    expect(() => held.getConfig()).toThrow('was called with a variable, which no configuration holds');
+    const lambda = new Sequential([new Lambda((t) => t.mul(2))]);
+    expect(Sequential.fromConfig(lambda.getConfig())(ones([1, 1])).item()).toBe(2);
+    expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow();
+    expect(() => Sequential.fromConfig({ layers: [3] })).toThrow('expected a layer as getConfig gives it');
+  });
+});
