@@ -77,6 +77,16 @@ Napi::Value compile(const Napi::CallbackInfo& info) {
   }
 }
 
+// releaseProgram(number): gives back one reference that compileProgram has given.
+Napi::Value release(const Napi::CallbackInfo& info) {
+  try {
+    release_program(info[0].As<Napi::Number>().Int32Value());
+    return info.Env().Undefined();
+  } catch (const KernelError& e) {
+    throw Napi::Error::New(info.Env(), e.message);
+  }
+}
+
 Napi::Value threads(const Napi::CallbackInfo& info) {
   if (info.Length() > 0 && info[0].IsNumber()) return Napi::Number::New(info.Env(), set_thread_count(info[0].As<Napi::Number>().Int32Value()));
   return Napi::Number::New(info.Env(), thread_count());
@@ -170,6 +180,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   opened["dropPlan"] = Napi::Function::New(env, drop_plan, "dropPlan", own);
   opened["addressOf"] = Napi::Function::New(env, address_of);
   opened["compileProgram"] = Napi::Function::New(env, compile);
+  opened["releaseProgram"] = Napi::Function::New(env, release);
   opened["threads"] = Napi::Function::New(env, threads);
   opened["jobs"] = Napi::Function::New(env, jobs);
   const auto plain = [&](const char* name, napi_callback callback) {

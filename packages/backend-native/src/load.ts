@@ -41,6 +41,8 @@ export interface Addon extends Watcher {
   addressOf(buffer: ArrayBuffer): number;
   /** The number of a scalar program, and a reference to it: one that no plan takes over keeps it for ever. */
   compileProgram(code: Float64Array): number;
+  /** Gives back such a reference. */
+  releaseProgram(program: number): void;
   threads(count?: number): number;
   /** The CRC-32C of the bytes behind those whose CRC is `previous`. */
   crc32c(bytes: Uint8Array, previous: number): number;

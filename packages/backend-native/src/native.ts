@@ -33,6 +33,7 @@ export class NativeBackend implements Backend {
   readonly #addon: Addon;
   readonly #ids = new Map<string, number>();
   readonly #kernels = new Map<string, Kernel>();
+  readonly #programs = new WeakMap<Kernel, number>();
   #block = new Float64Array(1024);
 
   constructor(addon: Addon) {
@@ -74,12 +75,19 @@ export class NativeBackend implements Backend {
     return kernel;
   }
 
+  forget(kernel: Kernel): void {
+    const code = this.#programs.get(kernel);
+    if (code === undefined) return;
+    this.#programs.delete(kernel);
+    this.#addon.releaseProgram(code);
+  }
+
   elementwise(program: ScalarProgram): Kernel {
     const code = this.#compile(program);
     const flat = this.#id('ElementwiseFlat');
     const general = this.#id('Elementwise');
     const bytes = program.inputs.map((dtype) => dtypeTraits[dtype].bytes);
-    return (inputs, outputs) => {
+    const kernel: Kernel = (inputs, outputs) => {
       const block = this.#block;
       const size = (outputs[0] as TensorRef).size;
       const count = inputs.length;
@@ -103,6 +111,8 @@ export class NativeBackend implements Backend {
       for (let i = 0; i < outputs.length; i++) block[at++] = (outputs[i] as TensorRef).storage.address;
       this.#run(flat);
     };
+    this.#programs.set(kernel, code);
+    return kernel;
   }
 
   prepare(plan: Plan): Executable {

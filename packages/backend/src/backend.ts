@@ -34,9 +34,11 @@ export interface Backend {
   kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined;
   /**
    * Compiles a scalar program. The kernel's outputs all have one shape, to which the inputs broadcast; an output may be one
-   * of the inputs if that has the output's shape. Programs are kept, so compile each once.
+   * of the inputs if that has the output's shape. Programs are kept, so compile each once, or `forget` it.
    */
   elementwise(program: ScalarProgram): Kernel;
+  /** Lets go of what is kept for a kernel of `elementwise`, which must not run again. */
+  forget?(kernel: Kernel): void;
   /**
    * Makes a plan ready to run, with one arena for what it computes on the way.
    * @throws InternalError for a plan that breaks the promises of `Plan`; UnimplementedError where a kernel is missing; both name the

@@ -83,6 +83,7 @@ export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
 export { isPlain } from './plain.ts';
+export { RecentMap } from './recent-map.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';

@@ -21,6 +21,7 @@ import { context, currentBackend, withoutTapes } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, type DTypeGroup, promote } from './dtypes.ts';
 import { noValue } from './no-value.ts';
+import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape, sizeOf } from './shape.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
@@ -318,6 +319,13 @@ class Programs {
     this.#body = body;
   }
 
+  /** Lets go of what backends keep for them; they must not be used again. */
+  forget(): void {
+    for (const [backend, kernels] of this.#known)
+      for (const { kernel } of kernels.values()) backend.forget?.(kernel);
+    this.#known.clear();
+  }
+
   /** For inputs that all have `dtype`. */
   same(backend: Backend, dtype: DType, count: number): { kernel: Kernel; dtype: DType } {
     if (this.#last !== undefined && dtype === this.#dtype && backend === this.#backend) return this.#last;
@@ -490,6 +498,8 @@ function dtypeOf(value: TensorLike): DType | undefined {
   return 'dtype' in value && value.dtype !== undefined ? value.dtype : toTensor(value).dtype;
 }
 
+const PROGRAMS = 128;
+
 /** Declares an elementwise op of several arguments with dtypes of their own (select, cast, clip). */
 export function defineElementwise(
   spec: OpSpecBase & {
@@ -499,7 +509,8 @@ export function defineElementwise(
     readonly check?: (inputs: readonly Tensor[], attrs: Attrs) => void;
   },
 ): Op {
-  const known = new Map<string, Programs>();
+  // Attributes may be numbers that are others at each call, such as a slope.
+  const known = new RecentMap<string, Programs>(PROGRAMS, (programs) => programs.forget());
   const op = register(
     new Op(spec, (inputs, attrs) => {
       spec.check?.(inputs, attrs);

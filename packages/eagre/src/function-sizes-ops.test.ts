@@ -237,3 +237,20 @@ describe('what depends on sizes otherwise', () => {
     agree(fn, shapes);
   });
 });
+
+test('the inverse of a permutation, which the run checks', () => {
+  const int = (n: number[]): tf.Tensor => tf.constant(n, 'int32');
+  const signature = { inputSignature: [new tf.TensorSpec([null], 'int32')] };
+  for (const f of [
+    tf.function((x: tf.Tensor) => tf.invertPermutation(x)),
+    tf.function(signature)((x: tf.Tensor) => tf.invertPermutation(x)),
+    tf.function((x: tf.Tensor) => tf.invertPermutation([2, 0, 1]).add(x.sum().mul(0)).at(`:${x.size}`)),
+  ])
+    expect(f(int([2, 0, 1])).array()).toEqual([1, 2, 0]);
+  const f = tf.function(signature)((x: tf.Tensor) => tf.invertPermutation(x));
+  expect(f(int([1, 0])).array()).toEqual([1, 0]);
+  expect(() => f(int([1, 1]))).toThrow(tf.errors.InvalidArgumentError);
+  expect(() => tf.function((x: tf.Tensor) => tf.unique(x))(int([1]))).toThrow(
+    'read it outside of the function',
+  );
+});

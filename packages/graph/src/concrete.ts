@@ -198,7 +198,9 @@ export class ConcreteFunction {
 
   /** Gives back what is kept for runs; another run makes it anew. */
   dispose(): void {
-    for (const { executable, spare, background } of this.#prepared.values()) {
+    for (const { executable, spare, background, running } of this.#prepared.values()) {
+      // A run that goes on needs its memory: code of the host in the middle of it may ask for other traces.
+      if (running) continue;
       executable.dispose();
       for (const other of spare) other.dispose();
       background?.dispose();

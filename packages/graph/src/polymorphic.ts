@@ -8,6 +8,7 @@ import {
   checkText,
   context,
   type OptionNames,
+  RecentMap,
   sameShape,
   unknownSizes,
   withUnknownSizes,
@@ -61,6 +62,9 @@ interface Last {
   readonly concrete: ConcreteFunction;
 }
 
+// More kinds of arguments than programs have that run for long; a trace for each of ever new shapes would fill the memory.
+const TRACES = 1024;
+
 let eagerly = false;
 
 /** With true, functions given to `tf.function` run as plain code: to debug them. */
@@ -80,7 +84,7 @@ export class Polymorphic {
   readonly #reduce: boolean;
   readonly #autograph: boolean;
   /** For arguments of known shapes. */
-  readonly #traces = new Map<string, ConcreteFunction>();
+  readonly #traces = new RecentMap<string, ConcreteFunction>(TRACES, (concrete) => concrete.dispose());
   /** Traces that use tensors of a function around this one, by that function's own trace: they are of use in that one only. */
   readonly #inside = new WeakMap<FunctionTracer, Map<string, ConcreteFunction>>();
   /** For arguments of which sizes may be any, by their kinds. */

@@ -1,7 +1,7 @@
 // Traces that serve arguments of any size: one trace, and a plan for each size that comes.
-import { type DType, UnimplementedError } from '@eagre/backend';
+import { type DType, FailedPreconditionError, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, Shape } from '@eagre/core';
-import { assumeSizes, symbolicTensor, unknownSizes } from '@eagre/core/internal';
+import { assumeSizes, RecentMap, symbolicTensor, unknownSizes } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import type { Graph } from './graph.ts';
 import { userLine } from './source-lines.ts';
@@ -38,6 +38,8 @@ export type Trace = (shapes: readonly Shape[], standIns: StandIns | null, again:
 
 // Plans that are kept for one trace.
 const PLANS = 16;
+// Traces that are kept, each for one size.
+const TRACES = 1024;
 // A trace that could serve none of so many sizes is given up.
 const PATIENCE = 3;
 
@@ -76,7 +78,7 @@ export class SizedTraces {
   readonly #variants: Variant[] = [];
   /** Classes for which tracing has failed. */
   readonly #failed = new Set<string>();
-  readonly #perSize = new Map<string, ConcreteFunction>();
+  readonly #perSize = new RecentMap<string, ConcreteFunction>(TRACES, (concrete) => concrete.dispose());
   #warned = false;
 
   constructor(name: string, specs: readonly ArgumentSpec[], trace: Trace) {
@@ -275,7 +277,7 @@ export class CapturesOutside extends UnimplementedError {
 /** A failure that is known already. */
 class Silent extends Error {}
 
-class Located extends Error {
+class Located extends FailedPreconditionError {
   readonly line: string | undefined;
   constructor(message: string, line: string | undefined) {
     super(message);

@@ -2,8 +2,10 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
+import { context, lifted } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
+import { atRunTime } from '../host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkShape, normalizeAxis, type Shape, sameShape, showShape, sizeOf } from '../shape.ts';
@@ -481,7 +483,12 @@ export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFu
         `x has shape ${showShape(p.shape)}, expected rank 1`,
         'InvertPermutation',
       );
-    return execute1(invertPermutationOp, [p]);
+    const run = (x: Tensor): Tensor => execute1(invertPermutationOp, [x]);
+    if (context.tracer === null) return run(p);
+    const known = knownTensor(p);
+    if (known !== null) return lifted(() => run(known));
+    // Only a run knows whether it is a permutation; the size is that of x.
+    return atRunTime('InvertPermutation', run, [p], [{ dtype: p.dtype, shape: p.shape }])[0] as Tensor;
   },
 );
 const invertPermutationOp: Op = defineOp({
