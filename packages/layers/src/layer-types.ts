@@ -34,7 +34,9 @@ export interface WeightOptions {
 }
 
 export type LayerInput = Tensor | readonly Tensor[];
-export type LayerOutput = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
+export type LayerOutput = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>> | StepOutput;
+/** What a cell of a recurrent network gives: its output and the new states. */
+export type StepOutput = readonly [output: Tensor, states: readonly Tensor[]];
 
 /** A weight with its name in a weights file, such as `dense/kernel`. */
 export interface NamedWeight {

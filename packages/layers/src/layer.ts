@@ -53,6 +53,7 @@ import type {
 import { layerOptions } from './layers/weights.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
+import { ownCall } from './own-call.ts';
 import { get as getRegularizer, type RegularizerFunction } from './regularizers.ts';
 import { show } from './show.ts';
 import {
@@ -94,6 +95,10 @@ const regularizers = new WeakMap<Variable, RegularizerFunction>();
 // The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
 const builtins = new WeakSet<object>();
 
+/** @internal Whether the call of a layer is the library's. */
+export function isBuiltin(layer: Layer): boolean {
+  return builtins.has(layer.call);
+}
 /** @internal Marks classes whose `call` keeps no tensor. */
 export function builtin(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
   for (const c of classes) builtins.add(c.prototype.call);
@@ -157,7 +162,9 @@ export class Layer extends Module implements Trackable {
     };
     Object.defineProperty(this, '_layer', { value: state });
     Object.defineProperty(this, '_inputShape', { value: options.inputShape ?? undefined });
-    const self = callable(this, (layer, args) => layer.invoke(args[0], ...args.slice(1)));
+    const self = callable(this, (layer, args) =>
+      layer.present(layer.invoke(args[0], ...args.slice(1)), args),
+    );
     state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
@@ -437,17 +444,14 @@ export class Layer extends Module implements Trackable {
   }
 
   /** @internal A call: symbolic, or conversion, building, and `call`. */
-  invoke(inputs: unknown, ...rest: unknown[]): Tensor {
-    const { more, options } = splitCall(rest);
+  invoke(given: unknown, ...rest: unknown[]): Tensor {
+    const split = splitCall(rest);
+    const ours = builtins.has(this.call);
+    const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
+    const { inputs, options } = own ?? { inputs: given, options: split.options };
+    const more = ours ? [] : split.more;
     if (isSymbolic(inputs) || more.some(isSymbolic) || isSymbolic(options))
       return this.symbolic(inputs, more, options) as unknown as Tensor;
-    const ours = builtins.has(this.call);
-    if (ours && more.length > 0) {
-      throw new InvalidArgumentError(
-        `takes its input and then options, { training: true }; got ${show(more[0])} behind the input`,
-        this.name,
-      );
-    }
     const tensors = prepare(this, inputs, ours);
     if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
     const before = currentTraining;
@@ -473,6 +477,11 @@ export class Layer extends Module implements Trackable {
       depth--;
       currentTraining = before;
     }
+  }
+
+  /** @internal The result of a call as users get it. @param args what they gave */
+  present(result: Tensor, _args: readonly unknown[]): unknown {
+    return result;
   }
 
   /** @internal Whether inputs reach the layers inside as they are. */

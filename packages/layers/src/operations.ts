@@ -14,6 +14,7 @@ import {
 } from './layer.ts';
 import { layerOptions } from './layers/weights.ts';
 import { uniqueName } from './naming.ts';
+import { takesCall } from './own-call.ts';
 
 type OpFunction = (...args: unknown[]) => unknown;
 
@@ -46,6 +47,7 @@ export class Operation extends Layer {
   }
 }
 builtin(Operation);
+takesCall({ options: { training: true, args: true } }, Operation);
 takesArguments<OperationOptions>({ names: { ...layerOptions, op: true } }, Operation);
 
 const methods = new Set(methodNames);

@@ -1,8 +1,9 @@
 // Activations as layers.
-import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
+import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
+import { argumentsOf, showShape, takesArguments, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
-import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import { show } from '../show.ts';
 import {
   activationConfig,
@@ -139,10 +140,17 @@ export class Softmax extends Layer {
     this.axis = options.axis ?? -1;
     if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
   }
-  override call(inputs: Tensor): Tensor {
+  /** @param options.mask true or not 0 for what counts, of the input's shape or one that broadcasts to it. */
+  override call(inputs: Tensor, { mask }: CallOptions): Tensor {
     const x = floats(this, inputs);
     this.computeOutputShape(x.shape);
-    return nn.softmax(x, this.axis);
+    if (mask === undefined || mask === null) return nn.softmax(x, this.axis);
+    // As Keras: so much less that nothing of it is left.
+    const hidden = toTensor(mask as TensorLike)
+      .cast(x.dtype)
+      .sub(1)
+      .mul(1e9);
+    return nn.softmax(x.add(hidden), this.axis);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkOne(this, inputShape);
@@ -159,6 +167,7 @@ export class Softmax extends Layer {
   }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
+takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);
 takesArguments<ActivationArguments>(
   { positional: ['activation'], names: { activation: true, ...layerOptions } },
   Activation,

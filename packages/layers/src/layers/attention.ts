@@ -18,6 +18,7 @@ import {
 import { get as getInitializer, withAxes } from '../initializers.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
   type Config,
@@ -115,6 +116,12 @@ export interface MultiHeadAttentionOptions extends LayerOptions, ProjectionOptio
 export interface AttentionCallOptions extends CallOptions {
   /** What a query may see, true or not 0: [queries, keys], [batch, queries, keys] or [batch, heads, queries, keys]. */
   readonly attentionMask?: TensorLike | null;
+  /** Which queries count, bool [batch, queries]. */
+  readonly queryMask?: TensorLike | null;
+  /** Which values can be seen, bool [batch, keys]. */
+  readonly valueMask?: TensorLike | null;
+  /** Which keys can be seen, bool [batch, keys]; besides `valueMask`. */
+  readonly keyMask?: TensorLike | null;
   /** Whether a query sees only what is no later than itself. */
   readonly useCausalMask?: boolean;
   /** Also returns the weights, [batch, heads, queries, keys]; for tensors, not when a functional model is described. */
@@ -123,7 +130,7 @@ export interface AttentionCallOptions extends CallOptions {
 
 /**
  * Attention of several heads (Vaswani et al., 2017): projects query, key and value, attends, and projects back.
- * Called with a list [query, value], or [query, value, key], all [batch, time, n]; or with one tensor that attends to itself.
+ * Called as `attention(query, value)` or `attention(query, value, key)`, all [batch, time, n]; or with one tensor that attends to itself.
  * Without dropout and scores to return, the weights are never in memory as a whole. A query that may see nothing gets zeros
  * before the last projection.
  *
@@ -213,7 +220,7 @@ export class MultiHeadAttention extends Layer {
     const query = this.query(x);
     const key = this.key(k);
     const value = this.value(v);
-    const mask = this.#mask(options.attentionMask);
+    const mask = this.#masks(options);
     const isCausal = options.useCausalMask === true;
     const scale = 1 / Math.sqrt(this.keyDim);
     const drop = options.training === true ? this.#drop : null;
@@ -275,6 +282,25 @@ export class MultiHeadAttention extends Layer {
     return all;
   }
 
+  /** What all masks leave to be seen, [batch, 1 or heads, queries, keys]; null for everything. */
+  #masks({ queryMask, valueMask, keyMask, attentionMask }: AttentionCallOptions): Tensor | null {
+    const along = (given: TensorLike | null | undefined, name: string, axis: 2 | 3): Tensor | null => {
+      if (given === undefined || given === null) return null;
+      const mask = toTensor(given);
+      if (mask.rank !== 2) fail(this, `needs a ${name} [batch, time], got ${showShape(mask.shape)}`);
+      const [batch, time] = mask.shape as [number, number];
+      const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
+      return seen.reshape(axis === 2 ? [batch, 1, time, 1] : [batch, 1, 1, time]);
+    };
+    const all = [
+      along(queryMask, 'queryMask', 2),
+      along(valueMask, 'valueMask', 3),
+      along(keyMask, 'keyMask', 3),
+      this.#mask(attentionMask),
+    ].filter((mask) => mask !== null);
+    return all.length === 0 ? null : all.reduce((a, b) => a.logicalAnd(b));
+  }
+
   /** A mask of rank 4, or null. */
   #mask(given: TensorLike | null | undefined): Tensor | null {
     if (given === undefined || given === null) return null;
@@ -304,6 +330,21 @@ export interface MultiHeadAttention {
   (inputs: TensorLike | readonly Tensor[], options?: AttentionCallOptions): Tensor;
 }
 builtin(Projection, MultiHeadAttention);
+takesCall(
+  {
+    inputs: ['query', 'value', 'key'],
+    options: {
+      queryMask: true,
+      valueMask: true,
+      keyMask: true,
+      attentionMask: true,
+      returnAttentionScores: true,
+      training: true,
+      useCausalMask: true,
+    },
+  },
+  MultiHeadAttention,
+);
 takesArguments<MultiHeadAttentionOptions>(
   {
     positional: ['numHeads', 'keyDim'],

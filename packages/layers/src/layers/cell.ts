@@ -1,9 +1,19 @@
-// What cells of recurrent networks share. A cell is called as `cell(x, { states: [h, c] })` and gives [output, ...new states].
-import { type PartialShape, random, type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
+// What cells of recurrent networks share. A cell is called as `cell(x, [h, c])` and gives [output, new states].
+import {
+  type PartialShape,
+  random,
+  type Shape,
+  Tensor,
+  type TensorLike,
+  type Variable,
+  zeros,
+} from '@eagre/core';
+import { isPlain } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions, type Specs } from '../layer.ts';
+import { builtin, type CallOptions, isBuiltin, Layer, type LayerOptions, type Specs } from '../layer.ts';
+import { type CallParameters, takesCall } from '../own-call.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import {
   activationConfig,
@@ -17,7 +27,10 @@ import {
 } from './common.ts';
 import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
 
-/** What `RNN` runs over time. A cell of one's own is a layer with `stateSize` whose `call` gives [output, ...new states]. */
+/**
+ * What `RNN` runs over time. A cell of one's own is a layer with `stateSize` whose `call(x, states, options)` gives [output, newStates];
+ * the states are a list, also of one.
+ */
 export interface RecurrentCell extends Layer {
   /** The number of units of the state, or of each of several. */
   readonly stateSize: number | readonly number[];
@@ -149,6 +162,11 @@ export abstract class Cell extends Layer {
     return this.step(x, states, masks);
   }
 
+  /** @internal */
+  override present(result: Tensor, args: readonly unknown[]): unknown {
+    return presentStep(result, args);
+  }
+
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkRank(this, inputShape, 2, '[batch, features]');
     return [inputShape[0] as number | null, this.units];
@@ -200,6 +218,16 @@ export abstract class Cell extends Layer {
   }
 }
 
+/** A call of a cell: [output, new states]. */
+export interface Cell {
+  (inputs: TensorLike, states: Tensor, options?: CallOptions): [output: Tensor, state: Tensor];
+  (
+    inputs: TensorLike,
+    states?: readonly Tensor[] | CallOptions,
+    options?: CallOptions,
+  ): [output: Tensor, states: Tensor[]];
+}
+
 /** @internal @throws InvalidArgumentError unless there is a state of each size. */
 export function checkStates(
   layer: Layer,
@@ -218,3 +246,35 @@ export function checkStates(
   );
 }
 builtin(Cell);
+/** @internal How cells are called, by which masks of dropout come from the layer that runs them. */
+export const cellCall: CallParameters = {
+  second: 'states',
+  options: { states: true, training: true, masks: true },
+};
+takesCall(cellCall, Cell);
+
+/** @internal One step of a cell: its output, then the new states. The library's cells give them in one list. */
+export function runCell(
+  cell: RecurrentCell,
+  x: Tensor,
+  states: readonly Tensor[],
+  { training, masks }: { readonly training: boolean; readonly masks?: unknown },
+): readonly Tensor[] {
+  if (isBuiltin(cell)) {
+    const given = masks === undefined ? { states, training } : { states, training, masks };
+    return cell.invoke(x, given) as unknown as readonly Tensor[];
+  }
+  const result: unknown = cell.invoke(x, states, { training });
+  const [y, after] = (Array.isArray(result) ? result : []) as [unknown?, unknown?];
+  const next: readonly unknown[] = Array.isArray(after) ? after : [after];
+  if (!(y instanceof Tensor) || !next.every((s) => s instanceof Tensor))
+    fail(cell, 'must give [output, newStates], the states being a tensor or a list of them');
+  return [y, ...(next as readonly Tensor[])];
+}
+
+/** @internal What users get of a cell: [output, new states], those as they were given, one or a list. */
+export function presentStep(result: unknown, args: readonly unknown[]): unknown {
+  const [y, ...after] = result as readonly unknown[];
+  const given = args.map((arg) => (isPlain(arg) && 'states' in arg ? arg['states'] : arg))[1];
+  return [y, given instanceof Tensor && after.length === 1 ? after[0] : after];
+}

@@ -1,8 +1,17 @@
-import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, normalizeAxes, showShape, takesArguments, withoutTapes } from '@eagre/core/internal';
+import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
+import {
+  argumentsOf,
+  normalizeAxes,
+  sameShape,
+  showShape,
+  takesArguments,
+  toTensor,
+  withoutTapes,
+} from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { show } from '../show.ts';
 import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
@@ -141,13 +150,15 @@ export class BatchNormalization extends Normalization {
     });
   }
 
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
+  override call(inputs: Tensor, { training, mask }: CallOptions): Tensor {
     const given = floats(this, inputs);
     const axis = this.#channelAxis(given.shape);
     const last = axis === given.rank - 1;
     // The kernel wants the channels last.
     const x = last ? given : given.moveAxis(axis, -1);
-    const y = training === true && this.trainable ? this.#train(x) : this.#infer(x);
+    const seen = mask === undefined || mask === null ? null : toTensor(mask as TensorLike);
+    const y = training === true && this.trainable ? this.#train(x, seen) : this.#infer(x);
     return last ? y : y.moveAxis(-1, axis);
   }
 
@@ -163,8 +174,11 @@ export class BatchNormalization extends Normalization {
     return new BatchNormalization(config);
   }
 
-  #train(x: Tensor): Tensor {
-    const { y, mean, variance } = nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon });
+  #train(x: Tensor, mask: Tensor | null): Tensor {
+    const { y, mean, variance } =
+      mask === null
+        ? nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon })
+        : this.#masked(x, mask);
     // An empty batch has no statistics.
     if (x.size > 0) {
       withoutTapes(() => {
@@ -173,6 +187,20 @@ export class BatchNormalization extends Normalization {
       });
     }
     return y;
+  }
+
+  /** As `nn.fusedBatchNorm`, but the places that the mask hides count for nothing in the statistics. */
+  #masked(x: Tensor, mask: Tensor): { y: Tensor; mean: Tensor; variance: Tensor } {
+    if (!sameShape(mask.shape, x.shape.slice(0, -1)))
+      fail(this, `needs a mask ${showShape(x.shape.slice(0, -1))}, got ${showShape(mask.shape)}`);
+    const seen = (mask.dtype === 'bool' ? mask : mask.notEqual(0)).expandDims(-1);
+    const over = x.shape.slice(0, -1).map((_, i) => i);
+    // As in Keras, which keeps the quotient finite.
+    const total = seen.cast(x.dtype).sum(over).add(1e-7);
+    const mean = seen.where(x, 0).sum(over).div(total);
+    const variance = seen.where(x.sub(mean), 0).square().sum(over).div(total);
+    const y = nn.batchNormalization(x, mean, variance, this.beta, this.gamma, this.epsilon);
+    return { y, mean, variance };
   }
 
   #infer(x: Tensor): Tensor {
@@ -291,6 +319,7 @@ export class RMSNormalization extends Layer {
   }
 }
 builtin(BatchNormalization, LayerNormalization, RMSNormalization);
+takesCall({ options: { training: true, mask: true } }, BatchNormalization);
 
 takesArguments<BatchNormalizationOptions>(
   {

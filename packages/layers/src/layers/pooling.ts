@@ -1,8 +1,16 @@
 // Pooling of images [batch, height, width, channels], and of sequences [batch, steps, features] over all steps.
 
-import { nn, type PartialShape, type Tensor } from '@eagre/core';
-import { argumentsOf, isFloating, takesArguments } from '@eagre/core/internal';
-import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  argumentsOf,
+  isFloating,
+  sameShape,
+  showShape,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
+import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import {
   type Config,
   checkDataFormat,
@@ -157,6 +165,18 @@ export class GlobalAveragePooling1D extends GlobalPooling {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling1D, new.target, args);
     super(3, 'mean', options);
   }
+  /** @param options.mask which steps count, bool [batch, steps]. */
+  override call(inputs: Tensor, { mask }: CallOptions = {}): Tensor {
+    if (mask === undefined || mask === null) return super.call(inputs);
+    const x = floats(this, inputs);
+    checkRank(this, x.shape, 3, '[batch, steps, features]');
+    const given = toTensor(mask as TensorLike);
+    if (!sameShape(given.shape, x.shape.slice(0, 2)))
+      fail(this, `needs a mask ${showShape(x.shape.slice(0, 2))}, got ${showShape(given.shape)}`);
+    const weights = given.cast(x.dtype).expandDims(2);
+    const options = { keepdims: this.keepdims };
+    return x.mul(weights).sum(1, options).div(weights.sum(1, options));
+  }
   static override fromConfig(config: Config): GlobalAveragePooling1D {
     return new GlobalAveragePooling1D(config);
   }
@@ -197,7 +217,8 @@ export class GlobalMaxPooling2D extends GlobalPooling {
     return new GlobalMaxPooling2D(config);
   }
 }
-builtin(Pooling2D, GlobalPooling);
+builtin(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
+takesCall({ second: 'mask', options: { mask: true, training: true } }, GlobalAveragePooling1D);
 takesArguments<Pooling2DOptions>(
   {
     positional: ['poolSize'],

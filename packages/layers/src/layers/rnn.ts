@@ -29,9 +29,10 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
-import { Cell, checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
+import { Cell, checkStates, outputSize, type RecurrentCell, runCell, stateSizes } from './cell.ts';
 import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
 import { layerOptions } from './weights.ts';
@@ -59,7 +60,7 @@ export interface RNNArguments extends RNNOptions {
 
 /**
  * Runs a cell, or several stacked, over a sequence [batch, time, features]. The states before the first step are zeros, or come
- * as `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
+ * as `layer(x, [h, c])`, `layer(x, { initialState: [h, c] })` or `layer([x, h, c])`. With `layer(x, { mask })`, bool [batch, time], an example passes over
  * the steps where the mask is false: states stay, and the output is that of the step before (zeros at the begin), or zeros with
  * `zeroOutputForMask`.
  */
@@ -136,11 +137,7 @@ export class RNN extends Layer {
     const outputs: Tensor[] = [];
     let states = initial;
     for (const [i, step] of x.unstack(1).entries()) {
-      const [y, ...after] = cell.invoke(step, {
-        training,
-        states,
-        ...(masks === undefined ? {} : { masks }),
-      }) as unknown as Tensor[];
+      const [y, ...after] = runCell(cell, step, states, { training, masks });
       const here = mask?.[i]?.expandDims(1);
       if (here === undefined) {
         outputs.push(y as Tensor);
@@ -266,6 +263,7 @@ export interface Sequence {
   readonly after: readonly Tensor[];
 }
 builtin(RNN);
+takesCall({ second: 'initialState', options: { initialState: true, mask: true, training: true } }, RNN);
 
 export const rnnNames: OptionNames<RNNOptions> = {
   returnSequences: true,

@@ -1,8 +1,17 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
-import { checkStates, outputSize, type RecurrentCell, stateSizes } from './cell.ts';
+import {
+  cellCall,
+  checkStates,
+  outputSize,
+  presentStep,
+  type RecurrentCell,
+  runCell,
+  stateSizes,
+} from './cell.ts';
 import { type Config, fail, floats } from './common.ts';
 import { layerOptions } from './weights.ts';
 
@@ -50,15 +59,15 @@ export class StackedRNNCells extends Layer {
       const n = stateSizes(cell).length;
       const own = given.slice(next.length, next.length + n);
       const mask = (masks as readonly unknown[] | undefined)?.[i];
-      const [y, ...after] = cell.invoke(x, {
-        training: training ?? false,
-        states: own,
-        ...(mask === undefined ? {} : { masks: mask }),
-      }) as unknown as Tensor[];
+      const [y, ...after] = runCell(cell, x, own, { training: training ?? false, masks: mask });
       x = y as Tensor;
       next.push(...after);
     });
     return [x, ...next];
+  }
+  /** @internal */
+  override present(result: Tensor, args: readonly unknown[]): unknown {
+    return presentStep(result, args);
   }
   /** @internal */
   masks(batch: number, features: number): unknown[] {
@@ -80,6 +89,7 @@ export class StackedRNNCells extends Layer {
   }
 }
 builtin(StackedRNNCells);
+takesCall(cellCall, StackedRNNCells);
 takesArguments<StackedRNNCellsArguments>(
   { positional: ['cells'], names: { cells: true, ...layerOptions } },
   StackedRNNCells,

@@ -12,6 +12,7 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
+import { takesCall } from '../own-call.ts';
 import { copyLayer, deserializeLayer, type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
@@ -198,6 +199,10 @@ export class TimeDistributed extends Layer {
   }
 }
 builtin(Bidirectional, TimeDistributed);
+takesCall(
+  { second: 'initialState', options: { initialState: true, mask: true, training: true } },
+  Bidirectional,
+);
 takesArguments<BidirectionalArguments>(
   { positional: ['layer'], names: { layer: true, mergeMode: true, backwardLayer: true, ...layerOptions } },
   Bidirectional,

@@ -1,0 +1,76 @@
+// What the calls of the library's own layers take: inputs and options, by name and by position.
+import { InvalidArgumentError } from '@eagre/core';
+import { unknownName } from '@eagre/core/internal';
+import { isByNames } from './call.ts';
+import type { Layer } from './layer.ts';
+import type { CallOptions } from './layer-types.ts';
+import { show } from './show.ts';
+
+/** The arguments of a layer's call. */
+export interface CallParameters {
+  /** The names of the inputs, by position too; `call` gets several as a list. */
+  readonly inputs?: readonly string[];
+  /** An option that may be given by position behind the inputs, as in Keras. */
+  readonly second?: string;
+  /** The options in Keras's order. */
+  readonly options: Readonly<Record<string, true>>;
+}
+
+const plain: CallParameters = { options: { training: true } };
+const calls = new WeakMap<object, CallParameters>();
+
+/** Declares what calls of classes take whose inputs are more than one, or whose options more than `training`. */
+export function takesCall(
+  parameters: CallParameters,
+  ...classes: readonly { readonly prototype: { readonly call: object } }[]
+): void {
+  for (const c of classes) calls.set(c.prototype.call, parameters);
+}
+
+/**
+ * The inputs and the options of a call.
+ * @throws InvalidArgumentError for unknown options, for more by position than the layer takes, and for what is given twice
+ */
+export function ownCall(
+  layer: Layer,
+  inputs: unknown,
+  more: readonly unknown[],
+  options: CallOptions,
+): { readonly inputs: unknown; readonly options: CallOptions } {
+  const { inputs: names = ['inputs'], second, options: known } = calls.get(layer.call) ?? plain;
+  const first = names[0] as string;
+  const byName = isByNames(inputs) && Object.hasOwn(inputs, first) && !layer.passesOn;
+  if (more.length === 0 && !byName) {
+    let simple = true;
+    for (const name in options) if (!Object.hasOwn(known, name)) simple = false;
+    if (simple) return { inputs, options };
+  }
+  const fail = (message: string): never => {
+    throw new InvalidArgumentError(message, layer.name);
+  };
+  const places = second === undefined ? names : [...names, second];
+  const all: Record<string, unknown> = byName ? { ...inputs, ...options } : { ...options };
+  const list = byName ? [] : [inputs, ...more];
+  while (list.length > 1 && (list.at(-1) === null || list.at(-1) === undefined)) list.pop();
+  if (list.length > places.length) {
+    const order = [...places, ...Object.keys(known).filter((name) => !places.includes(name))];
+    const by = `only ${places.join(' and ')} can be given by position`;
+    const written = list.slice(places.length).map((value, i) => [order[places.length + i], value] as const);
+    if (written.some(([name, value]) => name === undefined || typeof value === 'object')) fail(by);
+    fail(`${by}; write { ${written.map(([name, value]) => `${name}: ${show(value)}`).join(', ')} }`);
+  }
+  list.forEach((value, i) => {
+    const name = places[i] as string;
+    if (all[name] !== undefined && value !== undefined)
+      fail(`${name} is given twice, by position and by name`);
+    all[name] ??= value;
+  });
+  const allowed = [...new Set([...places, ...Object.keys(known)])];
+  for (const name of Object.keys(all)) if (!allowed.includes(name)) fail(unknownName(name, allowed.slice(1)));
+  const tensors = names.map((name) => all[name]);
+  while (tensors.length > 1 && (tensors.at(-1) === null || tensors.at(-1) === undefined)) tensors.pop();
+  const missing = tensors.findIndex((t) => t === undefined || t === null);
+  if (missing > 0) fail(`${names[missing]} must be given where ${names[tensors.length - 1]} is`);
+  const rest = Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
+  return { inputs: tensors.length === 1 ? tensors[0] : tensors, options: rest };
+}
