@@ -63,6 +63,17 @@ export function checkOneOf(value: unknown, choices: readonly unknown[], what: st
   if (!choices.includes(value)) fail(what, `one of ${choices.map(show).join(', ')}`, value, op);
 }
 
+/**
+ * For what a function of the user's gave where nothing can be waited for. A promise that is refused here may still be rejected later, which
+ * would end the process if nobody listened.
+ * @throws InvalidArgumentError for a promise
+ */
+export function checkNoPromise(value: unknown, what: string, op?: string): void {
+  if (!(value instanceof Promise)) return;
+  value.catch(() => {});
+  throw new InvalidArgumentError(`${what} gave a promise; it must not be async`, op);
+}
+
 const MOST_LEVELS = 256;
 
 /** @throws InvalidArgumentError for a level that only structures have that hold themselves. */

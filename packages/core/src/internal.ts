@@ -15,6 +15,7 @@ export {
   checkCount,
   checkFunction,
   checkLevel,
+  checkNoPromise,
   checkNumber,
   checkOneOf,
   checkPath,

@@ -72,6 +72,8 @@ export function prepareMore(layer: Layer, more: readonly unknown[]): readonly un
 /** What `call` returned, with the values of variables in their place. @throws InvalidArgumentError for nothing or a promise. */
 export function outputsOf(layer: Layer, result: unknown): LayerOutput {
   if (result === undefined || result === null || result instanceof Promise) {
+    // Its failure would end the process if nobody listened.
+    if (result instanceof Promise) result.catch(() => {});
     const got = result instanceof Promise ? 'a promise; it must not be async' : String(result);
     throw new InvalidArgumentError(
       `call() must return a tensor, a list of tensors or tensors by name, got ${got}`,

@@ -143,7 +143,7 @@ describe('calls', () => {
 
     inner.seen = [];
     const sequential = new Sequential([inner]);
-    sequential(x, { training: true, extra: 1 });
+    sequential(x, { training: true });
     expect(inner.seen).toEqual([{ training: true }]);
   });
 

@@ -15,6 +15,7 @@ import {
 import {
   argumentsOf,
   callable,
+  checkNoPromise,
   context,
   guardedShape,
   lifted,
@@ -95,10 +96,6 @@ const regularizers = new WeakMap<Variable, RegularizerFunction>();
 // The `call` methods of this package: they keep nothing, so that what they make can be given back at once.
 const builtins = new WeakSet<object>();
 
-/** @internal Whether the call of a layer is the library's. */
-export function isBuiltin(layer: Layer): boolean {
-  return builtins.has(layer.call);
-}
 /** @internal Marks classes whose `call` keeps no tensor. */
 export function builtin(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
   for (const c of classes) builtins.add(c.prototype.call);
@@ -251,6 +248,7 @@ export class Layer extends Module implements Trackable {
         // A function of the user may keep what it makes.
         const first =
           typeof initializer === 'function' ? outsideScopes(() => make(shape, dtype)) : make(shape, dtype);
+        checkNoPromise(first, `the initializer of '${local}'`, this.name);
         if (!(first instanceof Tensor)) {
           throw new InvalidArgumentError(
             `the initializer of '${local}' gave no tensor; it must be a function of (shape, dtype), such as what heNormal() returns`,
@@ -347,9 +345,16 @@ export class Layer extends Module implements Trackable {
     for (const variable of this.trainableVariables) {
       const regularizer = regularizers.get(variable);
       if (regularizer === undefined) continue;
-      penalties.push(
-        isOurs(regularizer) ? regularizer(variable) : outsideScopes(() => regularizer(variable)),
-      );
+      const penalty: unknown = isOurs(regularizer)
+        ? regularizer(variable)
+        : outsideScopes(() => regularizer(variable));
+      checkNoPromise(penalty, `the regularizer of '${variable.name}'`, this.name);
+      if (!(penalty instanceof Tensor))
+        throw new InvalidArgumentError(
+          `the regularizer of '${variable.name}' must give a scalar tensor, got ${show(penalty)}`,
+          this.name,
+        );
+      penalties.push(penalty);
     }
     return [...added, ...penalties];
   }
@@ -419,7 +424,10 @@ export class Layer extends Module implements Trackable {
         : isShapes(shape)
           ? shape.map(guardedShape)
           : guardedShape(shape as PartialShape);
-      outsideScopes(() => withoutTapes(() => build.call(this, guarded as PartialShape)));
+      const made: unknown = outsideScopes(() =>
+        withoutTapes(() => build.call(this, guarded as PartialShape)),
+      );
+      checkNoPromise(made, 'build()', this.name);
     } catch (error) {
       // Another attempt starts anew.
       state.weights.length = before;

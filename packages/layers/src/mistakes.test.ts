@@ -382,7 +382,7 @@ const mistakes: Readonly<
     ],
     'no path': [
       () => new callbacks.ModelCheckpoint(bad(undefined)),
-      'the path must be a path, got undefined',
+      'ModelCheckpoint: filepath must be given: write new ModelCheckpoint(filepath',
     ],
     'an empty path': [() => new callbacks.TensorBoard(''), "the folder must be a path, got ''"],
     'a path with a zero byte': [() => new callbacks.CSVLogger('a\0b'), 'CSVLogger: the path must be a path'],

@@ -86,7 +86,7 @@ export async function fit(
   model.stopTraining = false;
   let logs: Logs = {};
   try {
-    await callbacks.call((c) => c.onTrainBegin());
+    await callbacks.call((c) => c.onTrainBegin({}));
     const first = params.initialEpoch ?? 0;
     for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {
       await callbacks.call((c) => c.onEpochBegin(epoch));

@@ -135,7 +135,7 @@ export abstract class Optimizer extends Module implements Trackable {
     if (old !== null && this.#rate.variable === null) this.#variables.splice(this.#variables.indexOf(old), 1);
   }
   /** The schedule or function that gives the learning rate; null when it is fixed. */
-  get learningRateSchedule(): ((step: number) => number) | null {
+  get learningRateSchedule(): ((step: number) => number | Tensor) | null {
     return this.#rate.schedule;
   }
 

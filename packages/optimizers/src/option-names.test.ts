@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { InvalidArgumentError } from '@eagre/core';
+import { constant, InvalidArgumentError } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import * as optimizers from './index.ts';
 import { get, Optimizer } from './index.ts';
@@ -52,6 +52,33 @@ describe('optimizers take options by the names that they know', () => {
     expect(new Own({ learningRate: 0.5, mine: 1 }).learningRate).toBe(0.5);
     expect(() => new Own({ lr: 0.5, mine: 1 } as never)).toThrow("Own: 'lr' is no option");
   });
+});
+
+test('what a schedule gives is a finite number, or a scalar tensor', async () => {
+  class Mine extends schedules.LearningRateSchedule {
+    readonly given: unknown;
+    constructor(given: unknown) {
+      super();
+      this.given = given;
+    }
+    override call(): number {
+      return this.given as number;
+    }
+    override getConfig(): Record<string, unknown> {
+      return {};
+    }
+  }
+  expect(new Mine(constant(0.5))(0)).toBe(0.5);
+  expect(new optimizers.SGD(() => constant(0.25)).learningRate).toBe(0.25);
+  const rejected = Promise.reject(new Error('later'));
+  for (const given of [NaN, Infinity, '0.1', undefined, constant([1, 2]), rejected]) {
+    expect(() => new Mine(given)(0)).toThrow(InvalidArgumentError);
+    expect(() => new optimizers.SGD((() => given) as never).learningRate).toThrow(InvalidArgumentError);
+  }
+  // A promise that was refused does not end the process when it fails.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(() => new optimizers.Adam({ beta1: Infinity })).toThrow('beta1 must be a number, got Infinity');
+  expect(() => new optimizers.Adam({ name: 5 as never })).toThrow('Adam: name must be a string');
 });
 
 test('schedules as well', () => {

@@ -1,13 +1,14 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { rateOf } from './schedule.ts';
 
 /** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
-export type LearningRate = number | ((step: number) => number);
+export type LearningRate = number | ((step: number) => number | Tensor);
 
 /** The learning rate of an optimizer: fixed, in a variable that is saved, or following a schedule. */
 export class Rate {
   /** Holds a fixed rate; null with a schedule. */
   variable: Variable | null = null;
-  schedule: ((step: number) => number) | null = null;
+  schedule: ((step: number) => number | Tensor) | null = null;
   // As it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
   #given = 0;
   readonly #optimizer: string;
@@ -24,7 +25,10 @@ export class Rate {
    * @param held what holds a fixed rate: its variable unless given.
    */
   at(step: number | Variable, held: Variable | Tensor | null = this.variable): number {
-    if (this.schedule !== null) return this.schedule(typeof step === 'number' ? step : Number(step.item()));
+    if (this.schedule !== null) {
+      const now = typeof step === 'number' ? step : Number(step.item());
+      return rateOf(this.schedule(now), this.#optimizer);
+    }
     const stored = (held as Variable | Tensor).item();
     // Restored from a file: take the shortest number that is this float32.
     if (stored !== Math.fround(this.#given)) this.#given = shortest(stored);

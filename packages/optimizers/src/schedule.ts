@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, Callable, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, Callable, checkNoPromise, shown, takesArguments } from '@eagre/core/internal';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
 export type Step = number | bigint | Tensor | Variable;
@@ -11,16 +11,16 @@ export abstract class LearningRateSchedule extends Callable {
     super();
     argumentsOf(LearningRateSchedule, new.target, args);
   }
-  /** The learning rate at a step; the first step is 0. */
-  abstract call(step: number): number;
+  /** The learning rate at a step, a number or a scalar tensor; the first step is 0. */
+  abstract call(step: number): number | Tensor;
   /** What makes it again, with Keras's names: `new Class(...)` by `schedules.deserialize`. */
   abstract getConfig(): Record<string, unknown>;
 
   protected override invoke(step: Step): number {
-    if (typeof step !== 'object') return this.call(Number(step));
+    if (typeof step !== 'object') return rateOf(this.call(Number(step)), this.constructor.name);
     if (!(step instanceof Tensor || step instanceof Variable))
       throw new InvalidArgumentError('expected a step, a number or a scalar tensor', this.constructor.name);
-    return this.call(Number(step.item()));
+    return rateOf(this.call(Number(step.item())), this.constructor.name);
   }
 }
 takesArguments<object>({ names: {} }, LearningRateSchedule);
@@ -28,9 +28,25 @@ export interface LearningRateSchedule {
   (step: Step): number;
 }
 
-/** A number. @throws InvalidArgumentError */
+/** What a schedule gave, as a number. @throws InvalidArgumentError unless it is one, or a scalar tensor of one */
+export function rateOf(given: unknown, schedule: string): number {
+  if (Number.isFinite(given)) return given as number;
+  checkNoPromise(given, 'a learning rate schedule', schedule);
+  const value = given instanceof Tensor || given instanceof Variable ? scalarOf(given) : undefined;
+  if (value !== undefined && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError(
+    `a learning rate schedule must give a finite number, or a scalar tensor of one, got ${shown(given)}`,
+    schedule,
+  );
+}
+
+function scalarOf(given: Tensor | Variable): number | undefined {
+  return given.size === 1 && given.dtype !== 'string' ? Number(given.item()) : undefined;
+}
+
+/** A finite number. @throws InvalidArgumentError */
 export function checkNumber(value: number, argument: string, schedule: string): number {
-  if (typeof value !== 'number' || Number.isNaN(value))
+  if (!Number.isFinite(value))
     throw new InvalidArgumentError(`${argument} must be a number, got ${String(value)}`, schedule);
   return value;
 }

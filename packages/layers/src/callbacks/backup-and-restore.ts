@@ -1,6 +1,6 @@
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
-import { checkFlag, checkOptionNames, checkPath, type OptionNames } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, checkPath, type OptionNames, takesArguments } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { unbuilt } from '../saving.ts';
 import { Callback } from './callback.ts';
@@ -15,7 +15,14 @@ export interface BackupAndRestoreOptions {
   readonly deleteCheckpoint?: boolean;
 }
 
-const names: OptionNames<BackupAndRestoreOptions> = {
+/** All arguments of `BackupAndRestore`, by name. */
+export interface BackupAndRestoreArguments extends BackupAndRestoreOptions {
+  /** A folder for this purpose alone. */
+  readonly backupDir: string;
+}
+
+const names: OptionNames<BackupAndRestoreArguments> = {
+  backupDir: true,
   saveFreq: true,
   doubleCheckpoint: true,
   deleteCheckpoint: true,
@@ -35,11 +42,16 @@ export class BackupAndRestore extends Callback {
   #manager: CheckpointManager | undefined;
 
   /** @param backupDir a folder for this purpose alone. */
-  constructor(backupDir: string, options: BackupAndRestoreOptions = {}) {
+  constructor(backupDir: string | BackupAndRestoreArguments, options?: BackupAndRestoreOptions);
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'BackupAndRestore';
+    const { backupDir, ...options } = argumentsOf<BackupAndRestoreArguments>(
+      BackupAndRestore,
+      new.target,
+      args,
+    );
     checkPath(backupDir, 'the folder', owner);
-    checkOptionNames(options, names, owner);
     checkFlag(options.doubleCheckpoint, 'doubleCheckpoint', owner);
     checkFlag(options.deleteCheckpoint, 'deleteCheckpoint', owner);
     this.#folder = backupDir;
@@ -83,3 +95,4 @@ export class BackupAndRestore extends Callback {
       nodeBuiltin('node:fs').rmSync(this.#folder, { recursive: true, force: true });
   }
 }
+takesArguments<BackupAndRestoreArguments>({ positional: ['backupDir'], names }, BackupAndRestore);

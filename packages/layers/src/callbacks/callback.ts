@@ -30,7 +30,7 @@ export class Callback {
   /** @internal Ends what would go on when training is cut short by an error. */
   close(): void {}
 
-  onTrainBegin(): void | Promise<void> {}
+  onTrainBegin(_logs?: Logs): void | Promise<void> {}
   onTrainEnd(_logs: Logs): void | Promise<void> {}
   onEpochBegin(_epoch: number): void | Promise<void> {}
   /** `epoch` counts from 0; `logs` has the epoch's means, `val_…` included. */

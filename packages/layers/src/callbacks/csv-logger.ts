@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkFlag, checkOptionNames, checkPath, type OptionNames, shown } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, checkPath, shown, takesArguments } from '@eagre/core/internal';
 import { makeFolders } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Callback, type Logs } from './callback.ts';
@@ -10,7 +10,10 @@ export interface CSVLoggerOptions {
   readonly append?: boolean;
 }
 
-const names: OptionNames<CSVLoggerOptions> = { separator: true, append: true };
+/** All arguments of `CSVLogger`, by name. */
+export interface CSVLoggerArguments extends CSVLoggerOptions {
+  readonly filename: string;
+}
 
 /** Writes the logs of each epoch as a row of a CSV file. */
 export class CSVLogger extends Callback {
@@ -20,12 +23,17 @@ export class CSVLogger extends Callback {
   #columns: string[] | undefined;
 
   /** @throws InvalidArgumentError for what is no option. */
-  constructor(path: string, options: CSVLoggerOptions = {}) {
+  constructor(filename: string | CSVLoggerArguments, options?: CSVLoggerOptions);
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'CSVLogger';
+    const {
+      filename: path,
+      append,
+      ...options
+    } = argumentsOf<CSVLoggerArguments>(CSVLogger, new.target, args);
     checkPath(path, 'the path', owner);
-    checkOptionNames(options, names, owner);
-    const { separator = ',', append } = options;
+    const separator = options.separator ?? ',';
     if (typeof separator !== 'string' || separator === '')
       throw new InvalidArgumentError(`separator must be text, got ${shown(separator)}`, owner);
     this.#path = path;
@@ -49,7 +57,7 @@ export class CSVLogger extends Callback {
     }
     await nodeBuiltin('node:fs').promises.appendFile(
       this.#path,
-      text + this.#row(this.#columns.map((name) => values[name] ?? 'NA')),
+      text + this.#row(this.#columns.map((name) => shownNumber(values[name]))),
     );
   }
 
@@ -78,4 +86,15 @@ export class CSVLogger extends Callback {
 function columnsOf(logs: Logs): string[] {
   const names = Object.keys(logs).sort();
   return names.some((n) => n.startsWith('val_')) ? names : [...names, ...names.map((n) => `val_${n}`)];
+}
+takesArguments<CSVLoggerArguments>(
+  { positional: ['filename'], names: { filename: true, separator: true, append: true } },
+  CSVLogger,
+);
+
+/** As Python writes it. */
+function shownNumber(value: number | undefined): number | string {
+  if (value === undefined) return 'NA';
+  if (Number.isNaN(value)) return 'nan';
+  return Number.isFinite(value) ? value : value > 0 ? 'inf' : '-inf';
 }

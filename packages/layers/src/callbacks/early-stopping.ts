@@ -1,13 +1,20 @@
 import type { Tensor } from '@eagre/core';
-import { checkFlag, checkNumber, checkOneOf, checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkFlag,
+  checkNumber,
+  checkOneOf,
+  type OptionNames,
+  takesArguments,
+} from '@eagre/core/internal';
 import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
+import { Monitor, type MonitorOptions } from './monitor.ts';
 
 export interface EarlyStoppingOptions extends MonitorOptions {
   /** Epochs without a better value before training stops; 0 unless given. */
   readonly patience?: number;
   /** Training also stops when this value is not reached. */
-  readonly baseline?: number;
+  readonly baseline?: number | null;
   /** Go back to the weights of the best epoch. */
   readonly restoreBestWeights?: boolean;
   /** Epochs to wait before watching. */
@@ -17,12 +24,14 @@ export interface EarlyStoppingOptions extends MonitorOptions {
 }
 
 const names: OptionNames<EarlyStoppingOptions> = {
-  ...monitorNames,
+  monitor: true,
+  minDelta: true,
   patience: true,
+  verbose: true,
+  mode: true,
   baseline: true,
   restoreBestWeights: true,
   startFromEpoch: true,
-  verbose: true,
 };
 
 /** Stops training when a number no longer gets better. */
@@ -36,11 +45,19 @@ export class EarlyStopping extends Callback {
   #weights: Tensor[] | undefined;
 
   /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
-  constructor(options: EarlyStoppingOptions = {}) {
+  constructor(monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions);
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'EarlyStopping';
-    checkOptionNames(options, names, owner);
-    const { patience = 0, startFromEpoch = 0, baseline = 0, restoreBestWeights, verbose = 0 } = options;
+    const { baseline: given, ...rest } = argumentsOf<EarlyStoppingOptions>(EarlyStopping, new.target, args);
+    const options = given === undefined || given === null ? rest : { ...rest, baseline: given };
+    const {
+      patience = 0,
+      startFromEpoch = 0,
+      baseline = 0,
+      restoreBestWeights,
+      verbose = 0,
+    } = options as EarlyStoppingOptions;
     checkNumber(patience, 'patience', owner, 0);
     checkNumber(startFromEpoch, 'startFromEpoch', owner, 0);
     checkNumber(baseline, 'baseline', owner);
@@ -59,7 +76,7 @@ export class EarlyStopping extends Callback {
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
-    const { patience = 0, baseline, restoreBestWeights = false, startFromEpoch = 0 } = this.#options;
+    const { patience = 0, baseline = null, restoreBestWeights = false, startFromEpoch = 0 } = this.#options;
     const value = this.#monitor.value(logs);
     if (value === undefined || epoch < startFromEpoch) return;
     // Something to go back to even if nothing ever counts as better.
@@ -72,7 +89,7 @@ export class EarlyStopping extends Callback {
       this.#monitor.best = value;
       this.bestEpoch = epoch;
       if (restoreBestWeights) this.#weights = this.model.getWeights();
-      if (baseline === undefined || this.#monitor.better(value, baseline)) this.#wait = 0;
+      if (baseline === null || this.#monitor.better(value, baseline)) this.#wait = 0;
       return;
     }
     if (this.#wait >= patience && epoch > 0) {
@@ -92,3 +109,4 @@ export class EarlyStopping extends Callback {
     this.#weights = undefined;
   }
 }
+takesArguments<EarlyStoppingOptions>({ positional: ['monitor'], required: 0, names }, EarlyStopping);

@@ -1,5 +1,5 @@
 import { FailedPreconditionError } from '@eagre/core';
-import { checkOptionNames, checkPath, checkText } from '@eagre/core/internal';
+import { argumentsOf, checkPath, checkText, takesArguments } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { hparamsByName } from '@eagre/summary/internal';
 import { Callback } from './callback.ts';
@@ -7,6 +7,11 @@ import { Callback } from './callback.ts';
 export interface HParamsCallbackOptions {
   /** Trials of one name are shown as one; a hash of the values unless given. */
   readonly trialId?: string;
+}
+/** All arguments of `HParams`, by name. */
+export interface HParamsArguments extends HParamsCallbackOptions {
+  readonly writer: summary.SummaryWriter | string;
+  readonly hparams: summary.HParamValues;
 }
 
 /**
@@ -29,13 +34,14 @@ export class HParams extends Callback {
    * @throws InvalidArgumentError for values that are no numbers, booleans or strings, and for a name that comes twice.
    */
   constructor(
-    writer: summary.SummaryWriter | string,
-    hparams: summary.HParamValues,
-    options: HParamsCallbackOptions = {},
-  ) {
+    writer: summary.SummaryWriter | string | HParamsArguments,
+    hparams?: summary.HParamValues,
+    options?: HParamsCallbackOptions,
+  );
+  constructor(...args: readonly unknown[]) {
     super();
+    const { writer, hparams, ...options } = argumentsOf<HParamsArguments>(HParams, new.target, args);
     if (!(writer instanceof summary.SummaryWriter)) checkPath(writer, 'the writer or the folder', 'HParams');
-    checkOptionNames(options, { trialId: true }, 'HParams');
     if (options.trialId !== undefined) checkText(options.trialId, 'trialId', 'HParams');
     this.#writer = writer;
     this.#hparams = new Map(hparamsByName(hparams, 'HParams'));
@@ -70,3 +76,11 @@ export class HParams extends Callback {
     this.#open?.asDefault(() => summary.recordIf(true, write));
   }
 }
+takesArguments<HParamsArguments>(
+  {
+    positional: ['writer', 'hparams'],
+    objects: ['hparams'],
+    names: { writer: true, hparams: true, trialId: true },
+  },
+  HParams,
+);

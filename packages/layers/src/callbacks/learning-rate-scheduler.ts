@@ -1,10 +1,15 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkFunction, checkOneOf, checkOptionNames } from '@eagre/core/internal';
+import { argumentsOf, checkFunction, checkNoPromise, checkOneOf, takesArguments } from '@eagre/core/internal';
 import { Callback, VERBOSITY } from './callback.ts';
 
 export interface LearningRateSchedulerOptions {
   /** 1: say what the rate is. */
   readonly verbose?: 0 | 1;
+}
+
+/** All arguments of `LearningRateScheduler`, by name. */
+export interface LearningRateSchedulerArguments extends LearningRateSchedulerOptions {
+  readonly schedule: (epoch: number, learningRate: number) => number;
 }
 
 /** Sets the optimizer's learning rate before each epoch: `new LearningRateScheduler((epoch, rate) => rate * 0.9)`. */
@@ -14,13 +19,18 @@ export class LearningRateScheduler extends Callback {
 
   /** @param schedule gets the epoch, from 0, and the rate as it is. */
   constructor(
-    schedule: (epoch: number, learningRate: number) => number,
-    options: LearningRateSchedulerOptions = {},
-  ) {
+    schedule: ((epoch: number, learningRate: number) => number) | LearningRateSchedulerArguments,
+    options?: LearningRateSchedulerOptions,
+  );
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'LearningRateScheduler';
+    const { schedule, ...options } = argumentsOf<LearningRateSchedulerArguments>(
+      LearningRateScheduler,
+      new.target,
+      args,
+    );
     checkFunction(schedule, 'the schedule', owner);
-    checkOptionNames(options, { verbose: true }, owner);
     checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
     this.#schedule = schedule;
     this.#verbose = options.verbose ?? 0;
@@ -30,6 +40,7 @@ export class LearningRateScheduler extends Callback {
   override onEpochBegin(epoch: number): void {
     const { optimizer } = this.model;
     const rate = this.#schedule(epoch, optimizer.learningRate);
+    checkNoPromise(rate, 'the schedule', 'LearningRateScheduler');
     if (typeof rate !== 'number' || !(rate >= 0)) {
       throw new InvalidArgumentError(
         `the schedule must return a number of at least 0, got ${String(rate)}`,
@@ -45,3 +56,7 @@ export class LearningRateScheduler extends Callback {
     logs.learning_rate = this.model.optimizer.learningRate;
   }
 }
+takesArguments<LearningRateSchedulerArguments>(
+  { positional: ['schedule'], names: { schedule: true, verbose: true } },
+  LearningRateScheduler,
+);

@@ -1,15 +1,16 @@
 import { InvalidArgumentError } from '@eagre/core';
 import {
+  argumentsOf,
   checkFlag,
   checkNumber,
   checkOneOf,
-  checkOptionNames,
   checkPath,
   type OptionNames,
+  takesArguments,
 } from '@eagre/core/internal';
 import { formatOf } from '../saving.ts';
 import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
+import { Monitor, type MonitorOptions } from './monitor.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
 
 export interface ModelCheckpointOptions extends MonitorOptions {
@@ -18,17 +19,25 @@ export interface ModelCheckpointOptions extends MonitorOptions {
   /** After each epoch, unless said, or after that many batches. */
   readonly saveFreq?: SaveFreq;
   /** What the watched number must beat at first. */
-  readonly initialValueThreshold?: number;
+  readonly initialValueThreshold?: number | null;
   /** 1: say what is saved. */
   readonly verbose?: 0 | 1;
 }
 
-const names: OptionNames<ModelCheckpointOptions> = {
-  ...monitorNames,
+/** All arguments of `ModelCheckpoint`, by name. */
+export interface ModelCheckpointArguments extends ModelCheckpointOptions {
+  readonly filepath: string;
+}
+
+const names: OptionNames<ModelCheckpointArguments> = {
+  filepath: true,
+  monitor: true,
+  verbose: true,
   saveBestOnly: true,
+  mode: true,
   saveFreq: true,
   initialValueThreshold: true,
-  verbose: true,
+  minDelta: true,
 };
 
 /**
@@ -43,11 +52,16 @@ export class ModelCheckpoint extends Callback {
   #epoch = 0;
 
   /** @throws InvalidArgumentError for a path with another ending, or with something else in braces, and for what is no option. */
-  constructor(path: string, options: ModelCheckpointOptions = {}) {
+  constructor(filepath: string | ModelCheckpointArguments, options?: ModelCheckpointOptions);
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'ModelCheckpoint';
+    const { filepath: path, ...options } = argumentsOf<ModelCheckpointArguments>(
+      ModelCheckpoint,
+      new.target,
+      args,
+    );
     checkPath(path, 'the path', owner);
-    checkOptionNames(options, names, owner);
     checkNumber(options.initialValueThreshold ?? 0, 'initialValueThreshold', owner);
     checkFlag(options.saveBestOnly, 'saveBestOnly', owner);
     checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
@@ -63,7 +77,7 @@ export class ModelCheckpoint extends Callback {
     this.#path = path;
     this.#options = options;
     this.#monitor = new Monitor(options, 'ModelCheckpoint');
-    this.#monitor.best = options.initialValueThreshold;
+    this.#monitor.best = options.initialValueThreshold ?? undefined;
     this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'ModelCheckpoint'));
   }
 
@@ -114,8 +128,12 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
         );
       }
       const fixed = decimals !== undefined || kind === 'f';
-      const text = fixed ? value.toFixed(Number(decimals ?? 6)) : String(value);
+      // As Python writes them: numbers of the logs are floats, 1.0.
+      const counts = name === 'epoch' || name === 'batch';
+      const plain = !counts && Number.isInteger(value) ? value.toFixed(1) : String(value);
+      const text = fixed ? value.toFixed(Number(decimals ?? 6)) : plain;
       return text.padStart(Number(width ?? 0), zero === '0' ? '0' : ' ');
     },
   );
 }
+takesArguments<ModelCheckpointArguments>({ positional: ['filepath'], names }, ModelCheckpoint);

@@ -1,7 +1,14 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkNumber, checkOneOf, checkOptionNames, type OptionNames, shown } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkNumber,
+  checkOneOf,
+  type OptionNames,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions, monitorNames } from './monitor.ts';
+import { Monitor, type MonitorOptions } from './monitor.ts';
 
 export interface ReduceLROnPlateauOptions extends MonitorOptions {
   /** The rate is multiplied by it; 0.1 unless given. */
@@ -17,12 +24,14 @@ export interface ReduceLROnPlateauOptions extends MonitorOptions {
 }
 
 const names: OptionNames<ReduceLROnPlateauOptions> = {
-  ...monitorNames,
+  monitor: true,
   factor: true,
   patience: true,
+  verbose: true,
+  mode: true,
+  minDelta: true,
   cooldown: true,
   minLr: true,
-  verbose: true,
 };
 
 /** Reduces the learning rate when a number no longer gets better, by at least `minDelta`, 1e-4 unless given. */
@@ -34,10 +43,11 @@ export class ReduceLROnPlateau extends Callback {
   #cooling = 0;
 
   /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for what is no option. */
-  constructor(options: ReduceLROnPlateauOptions = {}) {
+  constructor(monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions);
+  constructor(...args: readonly unknown[]) {
     super();
     const owner = 'ReduceLROnPlateau';
-    checkOptionNames(options, names, owner);
+    const options = argumentsOf<ReduceLROnPlateauOptions>(ReduceLROnPlateau, new.target, args);
     this.#factor = options.factor ?? 0.1;
     if (typeof this.#factor !== 'number' || !(this.#factor >= 0 && this.#factor < 1)) {
       throw new InvalidArgumentError(
@@ -89,3 +99,4 @@ export class ReduceLROnPlateau extends Callback {
     return true;
   }
 }
+takesArguments<ReduceLROnPlateauOptions>({ positional: ['monitor'], required: 0, names }, ReduceLROnPlateau);

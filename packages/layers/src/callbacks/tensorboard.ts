@@ -1,5 +1,12 @@
 import { InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
-import { checkCount, checkFlag, checkOptionNames, checkPath, type OptionNames } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkCount,
+  checkFlag,
+  checkPath,
+  type OptionNames,
+  takesArguments,
+} from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { trainingOf } from '../compile.ts';
 import type { Model } from '../model.ts';
@@ -34,7 +41,14 @@ export interface TensorBoardOptions {
 
 const OWNER = 'TensorBoard';
 
-const names: OptionNames<TensorBoardOptions> = {
+/** All arguments of `TensorBoard`, by name. */
+export interface TensorBoardArguments extends TensorBoardOptions {
+  /** The folder, which is made if it is not there; `logs` unless given. */
+  readonly logDir?: string;
+}
+
+const names: OptionNames<TensorBoardArguments> = {
+  logDir: true,
   histogramFreq: true,
   writeGraph: true,
   writeImages: true,
@@ -73,10 +87,11 @@ export class TensorBoard extends Callback {
    * @param logDir the folder, which is made if it is not there.
    * @throws InvalidArgumentError for frequencies that are no counts, and for what is no option; UnimplementedError for `profileBatch`.
    */
-  constructor(logDir = 'logs', options: TensorBoardOptions = {}) {
+  constructor(logDir?: string | TensorBoardArguments, options?: TensorBoardOptions);
+  constructor(...args: readonly unknown[]) {
     super();
+    const { logDir = 'logs', ...options } = argumentsOf<TensorBoardArguments>(TensorBoard, new.target, args);
     checkPath(logDir, 'the folder', OWNER);
-    checkOptionNames(options, names, OWNER);
     const { histogramFreq = 0, embeddingsFreq = 0, updateFreq = 'epoch', embeddingsMetadata } = options;
     if (options.profileBatch !== undefined && options.profileBatch !== 0) {
       throw new UnimplementedError(
@@ -245,3 +260,4 @@ export class TensorBoard extends Callback {
     if (image !== null) summary.image(tag, image, { step });
   }
 }
+takesArguments<TensorBoardArguments>({ positional: ['logDir'], required: 0, names }, TensorBoard);

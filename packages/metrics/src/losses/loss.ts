@@ -2,6 +2,7 @@ import { type DType, InvalidArgumentError, scope, Tensor, type TensorLike } from
 import {
   argumentsOf,
   Callable,
+  checkNoPromise,
   checkOptionNames,
   checkText,
   inGraphScope,
@@ -116,6 +117,7 @@ export abstract class Loss extends Callable {
       const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
       const t = this.targets(yTrue, p.dtype);
       const losses: unknown = this.call(t, p);
+      checkNoPromise(losses, 'a loss', this.name);
       if (!(losses instanceof Tensor))
         throw new InvalidArgumentError(
           `a loss gives a tensor with a number for each example, got ${shown(losses)}`,
