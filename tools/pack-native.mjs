@@ -19,15 +19,10 @@ if (process.argv[2] === '--check') {
   const platform = `${process.platform}-${process.arch}`;
   const folder = `${root}native/platforms/${platform}`;
   if (!existsSync(folder)) fail(`There is no package for ${platform} in native/platforms.`);
-  run('pnpm', [
-    '--silent',
-    'exec',
-    'turbo',
-    'run',
-    'build',
-    '--output-logs=errors-only',
-    '--filter=@eagre/native',
-  ]);
+  if (process.argv[2] !== '--built') {
+    const build = ['--silent', 'exec', 'turbo', 'run', 'build', '--output-logs=errors-only'];
+    run('pnpm', [...build, '--filter=@eagre/native']);
+  }
   const file = `${folder}/eagre.node`;
   copyFileSync(`${root}native/build/Release/eagre.node`, file);
   if (process.platform === 'linux') run('strip', ['--strip-all', file]);
