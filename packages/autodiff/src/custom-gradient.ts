@@ -9,6 +9,7 @@ import {
 import {
   aliasTensor,
   checkFunction,
+  checkNoPromise,
   context,
   Op,
   outsideScopes,
@@ -51,6 +52,7 @@ export function customGradient<A extends readonly TensorLike[]>(
     } finally {
       context.tapes = tapes;
     }
+    checkNoPromise(result, 'the function', 'customGradient');
     if (!Array.isArray(result) || !(result[0] instanceof Tensor) || typeof result[1] !== 'function') {
       throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
     }
@@ -58,6 +60,7 @@ export function customGradient<A extends readonly TensorLike[]>(
     // The user's code may keep what it gets or makes, so no scope of ours may give it back.
     const gradients = (dy: Tensor): readonly (Tensor | null)[] => {
       const grads = outsideScopes(() => gradient(keep(dy)));
+      checkNoPromise(grads, 'the gradient function', 'customGradient');
       const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
       if (list.length !== inputs.length) {
         throw new InvalidArgumentError(

@@ -1,6 +1,7 @@
 // What many functions ask of their arguments. `what` names the argument in messages, `op` the function.
 import { InvalidArgumentError } from '@eagre/backend';
 import { isPlain } from './plain.ts';
+import { isRefusedPromise } from './promises.ts';
 import { show, showShape } from './shape.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
@@ -63,14 +64,9 @@ export function checkOneOf(value: unknown, choices: readonly unknown[], what: st
   if (!choices.includes(value)) fail(what, `one of ${choices.map(show).join(', ')}`, value, op);
 }
 
-/**
- * For what a function of the user's gave where nothing can be waited for. A promise that is refused here may still be rejected later, which
- * would end the process if nobody listened.
- * @throws InvalidArgumentError for a promise
- */
+/** For what a function of the user's gave where nothing can be waited for. @throws InvalidArgumentError for a promise */
 export function checkNoPromise(value: unknown, what: string, op?: string): void {
-  if (!(value instanceof Promise)) return;
-  value.catch(() => {});
+  if (!isRefusedPromise(value)) return;
   throw new InvalidArgumentError(`${what} gave a promise; it must not be async`, op);
 }
 

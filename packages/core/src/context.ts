@@ -3,6 +3,7 @@ import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@ea
 import { namedBackend } from './backends.ts';
 import type { HostFunction, HostOutput } from './host.ts';
 import type { Attrs, Op } from './op.ts';
+import { isRefusedPromise } from './promises.ts';
 import type { Tensor } from './tensor.ts';
 import type { Variable } from './variable.ts';
 
@@ -225,8 +226,7 @@ export function scoped<T>(
   }
   try {
     const result = fn();
-    if (result instanceof Promise) {
-      result.catch(() => undefined);
+    if (isRefusedPromise(result)) {
       throw new FailedPreconditionError(
         `${what}: the function returned a promise, but the scope is synchronous and would end before its work does`,
       );

@@ -8,6 +8,7 @@ import {
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
 import { checkDTypeName } from './dtypes.ts';
+import { isRefusedPromise } from './promises.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
@@ -70,7 +71,7 @@ export const advice: unique symbol = Symbol('advice');
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (value instanceof Promise) return 'a promise: await it';
+  if (isRefusedPromise(value)) return 'a promise: await it';
   if (typeof value !== 'object') return typeof value;
   const kind = `an object of class ${value.constructor?.name ?? 'unknown'}`;
   return advice in value ? `${kind}: ${String(value[advice])}` : kind;

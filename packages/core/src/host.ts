@@ -1,5 +1,6 @@
 // Code of the host among ops: runs at once, or at every run of a function that is being traced.
 import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { checkNoPromise } from './checks.ts';
 import { context } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkList, checkShape, type Shape, sameShape, showShape } from './shape.ts';
@@ -73,6 +74,7 @@ export function callHost(
   outputs: readonly HostOutput[],
 ): readonly Tensor[] {
   const given = fn(...inputs);
+  checkNoPromise(given, 'the function', name);
   const list = outputs.length === 1 && !isTensorList(given) ? [given] : (given ?? []);
   if (!Array.isArray(list) || list.length !== outputs.length) {
     throw new InvalidArgumentError(

@@ -84,6 +84,7 @@ export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
 export { isPlain } from './plain.ts';
+export { isRefusedPromise } from './promises.ts';
 export { RecentMap } from './recent-map.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';

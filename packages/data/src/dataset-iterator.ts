@@ -1,6 +1,6 @@
 import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
-import { context, outsideScopes, withoutTapes } from '@eagre/core/internal';
+import { context, isRefusedPromise, outsideScopes, withoutTapes } from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';
 import {
@@ -73,8 +73,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
       this.#leave(this.#failed());
       throw error;
     }
-    if (step instanceof Promise) {
-      step.catch(() => undefined);
+    if (isRefusedPromise(step)) {
       this.#leave(this.close());
       throw this.#mustWait();
     }

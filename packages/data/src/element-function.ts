@@ -1,7 +1,7 @@
 // Functions of elements: traced where they can be.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, Tensor } from '@eagre/core';
-import { isUnknownSize, lifted } from '@eagre/core/internal';
+import { isRefusedPromise, isUnknownSize, lifted } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
 import {
   conform,
@@ -135,8 +135,7 @@ export class ElementFunction {
   }
 
   #checked(result: unknown): unknown {
-    if (result instanceof Promise) {
-      result.catch(() => undefined);
+    if (isRefusedPromise(result)) {
       throw new InvalidArgumentError(
         'the function returned a promise while it was traced: declare it `async`, or pass { runEagerly: true }',
         this.#what,

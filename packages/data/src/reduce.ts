@@ -1,5 +1,6 @@
 // `reduce`: one value from all elements.
 import { InvalidArgumentError } from '@eagre/backend';
+import { isRefusedPromise } from '@eagre/core/internal';
 import { ElementFunction, type FunctionCallOptions } from './element-function.ts';
 import { checkState, type ElementSpec, specOf } from './elements/element-spec.ts';
 import { type Element, toElement } from './elements/structure.ts';
@@ -33,10 +34,7 @@ export function reduceElements(
   let [state, call, checked] = begun(dataset, initialState, fn, options);
   for (const element of dataset) {
     const next = call.call([state, element as Element]);
-    if (next instanceof Promise) {
-      next.catch(() => undefined);
-      throw new InvalidArgumentError('an async function needs reduceAsync', what);
-    }
+    if (isRefusedPromise(next)) throw new InvalidArgumentError('an async function needs reduceAsync', what);
     state = checked(next);
   }
   return state;

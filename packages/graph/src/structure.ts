@@ -1,7 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, isPlain } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isPlain, isRefusedPromise } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
@@ -223,7 +223,7 @@ export function specsOf(
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */
 export function results(value: unknown): { readonly tensors: Tensor[]; readonly structure: unknown } {
-  if (value instanceof Promise) {
+  if (isRefusedPromise(value)) {
     throw new InvalidArgumentError(
       'a traced function must not be async: it is traced once, and its runs do not wait',
       'tf.function',

@@ -1,6 +1,6 @@
 // What goes into the call of a layer, and what comes out.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isFloating, isPlain, toTensor } from '@eagre/core/internal';
+import { isFloating, isPlain, isRefusedPromise, toTensor } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -71,10 +71,9 @@ export function prepareMore(layer: Layer, more: readonly unknown[]): readonly un
 
 /** What `call` returned, with the values of variables in their place. @throws InvalidArgumentError for nothing or a promise. */
 export function outputsOf(layer: Layer, result: unknown): LayerOutput {
-  if (result === undefined || result === null || result instanceof Promise) {
-    // Its failure would end the process if nobody listened.
-    if (result instanceof Promise) result.catch(() => {});
-    const got = result instanceof Promise ? 'a promise; it must not be async' : String(result);
+  const isPromise = isRefusedPromise(result);
+  if (result === undefined || result === null || isPromise) {
+    const got = isPromise ? 'a promise; it must not be async' : String(result);
     throw new InvalidArgumentError(
       `call() must return a tensor, a list of tensors or tensors by name, got ${got}`,
       layer.name,

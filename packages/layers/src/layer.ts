@@ -277,6 +277,7 @@ export class Layer extends Module implements Trackable {
 
   /** Adds a term to the loss of the current call; `fit` adds up its elements. */
   addLoss(loss: Tensor): void {
+    checkNoPromise(loss, 'the function of a loss', this.name);
     if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
     if (isTryingOut()) return;
     anyLosses = true;

@@ -17,6 +17,7 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkNoPromise,
   checkText,
   context,
   inGraphScope,
@@ -469,7 +470,10 @@ export abstract class Optimizer extends Module implements Trackable {
     if (this.useEma) this.#average(learningRate);
     for (const { variable } of updates) {
       const { constraint } = variable as Variable & Constrained;
-      if (typeof constraint === 'function') variable.assign(outsideScopes(() => constraint(variable)));
+      if (typeof constraint !== 'function') continue;
+      const value = outsideScopes(() => constraint(variable));
+      checkNoPromise(value, `the constraint of '${variable.name}'`, this.name);
+      variable.assign(value);
     }
     this.iterations.assignAdd(1);
   }

@@ -1,7 +1,7 @@
 // What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { context, override, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
+import { checkNoPromise, context, override, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
 import { type GraphSink, setGraphSink } from '@eagre/graph';
 import type { SummaryWriter } from './writer.ts';
 
@@ -139,6 +139,7 @@ function checkAnswer(answer: Answer): Answer {
       ? answer.dtype === 'bool' && answer.size === 1
       : typeof answer === 'boolean';
   if (isBool) return answer;
+  checkNoPromise(answer, 'the condition', 'tf.summary.recordIf');
   const got =
     answer instanceof Tensor || answer instanceof Variable
       ? `a ${answer.dtype} tensor of shape ${showShape(answer.shape)}`

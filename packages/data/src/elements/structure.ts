@@ -8,7 +8,7 @@ import {
   type TypedArray,
   Variable,
 } from '@eagre/core';
-import { aliasTensor, checkLevel, isPlain, toOwnTensor } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isPlain, isRefusedPromise, toOwnTensor } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -157,7 +157,7 @@ export function toElement(value: unknown, what: string, level = 0): Element {
 }
 
 function describe(value: unknown): string {
-  if (value instanceof Promise) return 'a promise: await it';
+  if (isRefusedPromise(value)) return 'a promise: await it';
   return typeof value === 'object' && value !== null
     ? `an object of class ${(value as object).constructor?.name ?? 'unknown'}`
     : String(value);

@@ -1,5 +1,6 @@
 // Records that are checked by a schema of Zod, Valibot, ArkType and the like (standardschema.dev).
 import { InvalidArgumentError } from '@eagre/backend';
+import { isRefusedPromise } from '@eagre/core/internal';
 import { conform, type ElementSpec } from '../elements/element-spec.ts';
 import { type Element, type ElementOf, toElement } from '../elements/structure.ts';
 import { type Awaitable, after } from '../iterator.ts';
@@ -101,8 +102,7 @@ export function* validated<Output>(
   for (const record of records) {
     const at = ++number;
     const value = validate(schema, record, () => `${source}, record ${at}`, 'validated');
-    if (value instanceof Promise) {
-      value.catch(() => undefined);
+    if (isRefusedPromise(value)) {
       throw new InvalidArgumentError('the schema is asynchronous: use validatedAsync', 'validated');
     }
     yield value;

@@ -1,7 +1,14 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { checkLevel, isPlain, sameShape, showShape, toOwnTensor } from '@eagre/core/internal';
+import {
+  checkLevel,
+  isPlain,
+  isRefusedPromise,
+  sameShape,
+  showShape,
+  toOwnTensor,
+} from '@eagre/core/internal';
 import { TensorArray } from './tensor-array.ts';
 
 /** What a structure may hold for a tensor. */
@@ -89,7 +96,7 @@ function isValue(v: unknown): v is Value {
 }
 
 function refusal(v: unknown): string {
-  if (v instanceof Promise)
+  if (isRefusedPromise(v))
     return 'a function returned a promise: the bodies of control flow must not be async';
   const what = typeof v === 'object' && v !== null ? `an object of class ${v.constructor.name}` : typeof v;
   return `${what} is no part of a structure: expected tensors, numbers, variables and TensorArrays in arrays, maps and plain objects`;

@@ -1,6 +1,6 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
-import { isFloating, outsideScopes, showShape } from '@eagre/core/internal';
+import { checkNoPromise, isFloating, outsideScopes, showShape } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import type { Layer } from '../layer.ts';
@@ -190,6 +190,7 @@ export function resolveActivityRegularizer(
 export function penalize(layer: Layer, regularizer: RegularizerFunction | undefined, y: Tensor): Tensor {
   if (regularizer !== undefined) {
     const loss = outsideScopes(() => regularizer(keep(y)));
+    checkNoPromise(loss, 'the activity regularizer', layer.name);
     layer.addLoss(y.rank === 0 ? loss : loss.div(Math.max(1, y.shape[0])));
   }
   return y;

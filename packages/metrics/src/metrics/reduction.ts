@@ -1,5 +1,12 @@
 import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { argumentsOf, outsideScopes, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkNoPromise,
+  outsideScopes,
+  snakeCase,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
 import { type SampleWeight, weightOf } from '../losses/loss.ts';
 import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
@@ -124,7 +131,9 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
   }
   /** @internal The user's function may keep what it makes. */
   protected evaluate(yTrue: TensorLike, yPred: TensorLike): Tensor {
-    return outsideScopes(() => this.fn(toTensor(yTrue), given(yPred), this.fnOptions));
+    const values = outsideScopes(() => this.fn(toTensor(yTrue), given(yPred), this.fnOptions));
+    checkNoPromise(values, 'a metric', this.name);
+    return values;
   }
   override getConfig(): Record<string, unknown> {
     const own = Object.entries(this.fnOptions).map(([key, value]) => [snakeCase(key), value]);
