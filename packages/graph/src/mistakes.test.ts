@@ -36,7 +36,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'switchCase: an unknown option': [
     () => switchCase(0, [() => x], bad({ defualt: () => x })),
-    "'defualt' is no option; known are default",
+    "'defualt' is no option; known are index, branches, default; did you mean 'default'?",
   ],
   'case: no pair': [() => caseOf([bad(undefined)]), 'pair 0 is undefined, expected [predicate, function]'],
   'case: exclusive as text': [
@@ -45,11 +45,11 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'whileLoop: an unknown option': [
     () => whileLoop(() => false, same, x, bad({ maxIterations: 3 })),
-    "'maxIterations' is no option; known are maximumIterations",
+    "'maxIterations' is no option; known are cond, body, loopVars, maximumIterations; did you mean 'maximumIterations'?",
   ],
-  'mapFn: options that are null': [
-    () => mapFn(same, x, bad(null)),
-    'expected options, such as { fnOutputSignature }, got null',
+  'mapFn: options that are text': [
+    () => mapFn(same, x, bad('int32')),
+    "only fn and elems can be given by position; write { fnOutputSignature: 'int32' }",
   ],
   'mapFn: a signature of a number': [
     () => mapFn(same, x, { fnOutputSignature: bad([3]) }),
