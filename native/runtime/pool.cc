@@ -61,6 +61,9 @@ class Pool {
     stop();
     if (n == 0) n = usable_cores();
     threads_.store(n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : n, std::memory_order_relaxed);
+    // Who asks for threads gets them, until a wait shows again that the processors are taken.
+    contention_ = {};
+    spins_.store(kSpins, std::memory_order_relaxed);
     return count();
   }
 

@@ -61,8 +61,11 @@ test('the elements of a generator are what its signature says', () => {
 });
 
 test('names show no more than what is for users', () => {
-  expect(Object.keys(tf.constraints).sort()).toEqual(['get', 'maxNorm', 'nonNeg', 'unitNorm']);
-  expect(Object.keys(tf.regularizers).sort()).toEqual(['get', 'l1', 'l1l2', 'l2']);
+  const constraints = ['Constraint', 'MaxNorm', 'MinMaxNorm', 'NonNeg', 'UnitNorm'];
+  const functions = ['get', 'maxNorm', 'minMaxNorm', 'nonNeg', 'unitNorm'];
+  expect(Object.keys(tf.constraints).sort()).toEqual([...constraints, ...functions]);
+  const regularizers = ['L1', 'L1L2', 'L2', 'Regularizer', 'get', 'l1', 'l1l2', 'l2'];
+  expect(Object.keys(tf.regularizers).sort()).toEqual(regularizers);
   expect(tf.math.topK([1, 3, 2], 2).indices.array()).toEqual([1, 2]);
 });
 

@@ -12,7 +12,7 @@ const EPSILON = 1e-7;
 /** Base of constraints, which are functions of a weight. To make your own, extend it and write `call`; or take any such function. */
 export abstract class Constraint extends KerasObject {
   /** The weight as it may be. */
-  abstract call(weight: Tensor): Tensor;
+  abstract override call(weight: Tensor): Tensor;
   protected override invoke(weight: Tensor): Tensor {
     return this.call(weight instanceof Tensor ? weight : toTensor(weight));
   }

@@ -35,7 +35,7 @@ export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
  */
 export abstract class Initializer extends KerasObject {
   /** The values of a weight. */
-  abstract call(shape: Shape, dtype: DType): Tensor;
+  abstract override call(shape: Shape, dtype: DType): Tensor;
   protected override invoke(shape: Shape, dtype: DType = 'float32'): Tensor {
     return this.call(shape, dtype);
   }

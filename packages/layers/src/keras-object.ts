@@ -1,5 +1,5 @@
 // What initializers, regularizers and constraints have in common: functions that a file can hold.
-import { InvalidArgumentError } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
@@ -31,6 +31,10 @@ export abstract class KerasObject extends Callable {
     argumentsOf(KerasObject, new.target, args);
   }
 
+  /** What a class of one's own writes. @throws FailedPreconditionError where it has not. */
+  call(..._: never[]): unknown {
+    throw new FailedPreconditionError('its class has no call method', this.constructor.name);
+  }
   /** What makes it again, by Keras's names. */
   getConfig(): Record<string, unknown> {
     return {};

@@ -9,7 +9,7 @@ export type RegularizerFunction = (weight: Variable | Tensor) => Tensor;
 /** Base of regularizers, which are functions of a weight. To make your own, extend it and write `call`; or take any such function. */
 export abstract class Regularizer extends KerasObject {
   /** The penalty on a weight, or on a layer's output: a scalar. */
-  abstract call(weight: Variable | Tensor): Tensor;
+  abstract override call(weight: Variable | Tensor): Tensor;
   protected override invoke(weight: Variable | Tensor): Tensor {
     return this.call(weight instanceof Tensor || weight instanceof Variable ? weight : toTensor(weight));
   }
