@@ -18,7 +18,7 @@ export type Named =
  * `tf.keras.utils.registerKerasSerializable` registers is added to it:
  *
  *     declare module 'eagre' {
- *       interface CustomNames { 'squash': 'activation' }
+ *       interface CustomNames { squash: 'activation'; offBy: 'loss' | 'metric' }
  *     }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the user's code adds to it
@@ -26,7 +26,7 @@ export interface CustomNames {}
 
 /** The names among `CustomNames` of one kind. */
 export type CustomName<K extends Named> = {
-  [N in keyof CustomNames]: CustomNames[N] extends K ? N : never;
+  [N in keyof CustomNames]: K extends CustomNames[N] ? N : never;
 }[keyof CustomNames];
 
 type SnakeCase<S extends string> = S extends `${infer C}${infer R}`
@@ -79,6 +79,12 @@ takesArguments<RegisterOptions & { readonly object: object }>(
   },
   registerKerasSerializable,
 );
+
+/** The class that was registered under a name, where it extends another one. */
+export function customClass<C>(name: string, Base: abstract new (...args: never) => object): C | undefined {
+  const found = registered.get(name);
+  return typeof found === 'function' && found.prototype instanceof Base ? (found as C) : undefined;
+}
 
 /** What was registered under a name. */
 export function customObject(name: string): object | undefined {

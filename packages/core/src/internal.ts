@@ -45,7 +45,12 @@ export {
   withoutTapes,
 } from './context.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';
-export { customObject, type RegisterOptions, registerKerasSerializable } from './custom-names.ts';
+export {
+  customClass,
+  customObject,
+  type RegisterOptions,
+  registerKerasSerializable,
+} from './custom-names.ts';
 export { threads } from './device.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';

@@ -1,6 +1,10 @@
 import '@eagre/backend-js';
-import { InvalidArgumentError, ones } from '@eagre/core';
+import { InvalidArgumentError, ones, type Tensor } from '@eagre/core';
+import { registerKerasSerializable } from '@eagre/core/internal';
+import { losses, metrics } from '@eagre/metrics';
+import { get as getOptimizer, SGD } from '@eagre/optimizers';
 import { describe, expect, test } from 'vitest';
+import type { CompileOptions } from './compile.ts';
 import * as constraints from './constraints.ts';
 import { Input } from './functional.ts';
 import * as initializers from './initializers.ts';
@@ -184,4 +188,70 @@ test('a class in the place of a layer', () => {
   expect(() => new Sequential([Dense])).toThrow(
     'a Sequential model holds layers, got the class Dense: write new',
   );
+});
+
+declare module '@eagre/core' {
+  interface CustomNames {
+    Halved: 'optimizer';
+    offBy: 'loss' | 'metric';
+    Count: 'metric';
+  }
+}
+
+describe('names in compile are checked by the types', () => {
+  test('those of Keras, in its spellings', () => {
+    const known: CompileOptions[] = [
+      { optimizer: 'adam', loss: 'mse', metrics: ['accuracy', 'mae'] },
+      { optimizer: 'AdamW', loss: 'meanSquaredError', metrics: ['acc', 'binary_accuracy', 'AUC'] },
+      { optimizer: 'rmsprop', loss: 'mean_squared_error', metrics: ['ce', 'RMSE', 'f1_score'] },
+      { optimizer: 'RMSprop', loss: 'MeanSquaredError', weightedMetrics: ['TopKCategoricalAccuracy'] },
+      { optimizer: 'sgd', loss: 'kl_divergence', metrics: [['top_k_categorical_accuracy', 'auc']] },
+      { loss: 'sparse_categorical_crossentropy', metrics: ['logCoshError'] },
+      { loss: ['MAE'], metrics: { a: 'rootMeanSquaredError' } },
+      { loss: { a: 'KLDivergence' } },
+    ];
+    const model = (): Sequential => new Sequential([new Dense(1, { name: 'a', inputShape: [2] })]);
+    for (const options of known) expect(() => model().compile(options)).not.toThrow();
+  });
+
+  test('others are errors', () => {
+    const model = make();
+    // @ts-expect-error
+    expect(() => model.compile({ optimizer: 'adamm' })).toThrow("no optimizer 'adamm'");
+    // @ts-expect-error
+    expect(() => model.compile({ loss: 'msee' })).toThrow("no loss 'msee'");
+    // @ts-expect-error
+    expect(() => model.compile({ loss: ['msee'] })).toThrow("no loss 'msee'");
+    // @ts-expect-error
+    expect(() => model.compile({ metrics: ['acuracy'] })).toThrow("no metric 'acuracy'");
+    // @ts-expect-error
+    expect(() => model.compile({ metrics: { a: 'acuracy' } })).toThrow("no metric 'acuracy'");
+    // @ts-expect-error
+    expect(() => model.compile({ weightedMetrics: ['acuracy'] })).toThrow("no metric 'acuracy'");
+    // The text of a file may be anything.
+    const text: string = 'msee';
+    expect(() => losses.get(text)).toThrow("no loss 'msee'");
+  });
+
+  test('those that users register', async () => {
+    class Halved extends SGD {}
+    class Count extends metrics.Mean {
+      override updateState(yTrue: Tensor): void {
+        super.updateState(yTrue.mul(0).add(3));
+      }
+    }
+    registerKerasSerializable(Halved);
+    registerKerasSerializable(Count);
+    const offBy = registerKerasSerializable((a: Tensor, b: Tensor) => a.sub(b).abs().mean(-1), {
+      name: 'offBy',
+    });
+    const model = make();
+    model.compile({ optimizer: 'Halved', loss: 'offBy', metrics: ['offBy', 'Count'] });
+    expect(model.optimizer).toBeInstanceOf(Halved);
+    const logs = await model.evaluate(x, y, { verbose: 0 });
+    expect(logs).toMatchObject({ count: 3, off_by: logs['loss'] });
+    expect(losses.get('Custom>offBy').call(y, y).array()).toEqual(offBy(y, y).array());
+    const copy = getOptimizer({ class_name: 'Custom>Halved', config: { learning_rate: 0.5 } });
+    expect([copy.constructor, copy.learningRate]).toEqual([Halved, 0.5]);
+  });
 });

@@ -157,6 +157,7 @@ describe('what does not fit the outputs', () => {
       () => compiled({ loss: { a: 'mse' } }),
       "loss has nothing for the output 'b'; null means none",
     ],
+    // @ts-expect-error
     'an unknown loss': [() => compiled({ loss: ['mse', 'msee'] }), "no loss 'msee' is known"],
     'too many weights': [
       () => compiled({ loss: 'mse', lossWeights: [1, 2, 3] }),

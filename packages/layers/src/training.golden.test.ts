@@ -4,6 +4,7 @@ import type { Tensor } from '@eagre/core';
 import { losses } from '@eagre/metrics';
 import { Adam, type Optimizer, SGD } from '@eagre/optimizers';
 import { expect, test } from 'vitest';
+import type { CompileOptions } from './compile.ts';
 import { Input } from './functional.ts';
 import { BatchNormalization, Concatenate, Dense } from './layers/index.ts';
 import { Model } from './model.ts';
@@ -19,7 +20,7 @@ interface Case {
   readonly loss: string;
   readonly x: string | string[];
   readonly y: string;
-  readonly compile: { readonly metrics?: string[]; readonly weightedMetrics?: string[] };
+  readonly compile: Pick<CompileOptions, 'metrics' | 'weightedMetrics'>;
   readonly fit: Record<string, unknown>;
   readonly before: Values[];
   readonly history: Record<string, number[]>;
@@ -72,7 +73,7 @@ function optimizerOf({ class: name, options }: Case['optimizer']): Optimizer {
 function lossOf(name: string): losses.LossLike {
   if (name === 'sparse') return new losses.SparseCategoricalCrossentropy({ fromLogits: true });
   if (name === 'categorical') return new losses.CategoricalCrossentropy({ fromLogits: true });
-  return name;
+  return losses.get(name);
 }
 
 const close = (got: ArrayLike<number | bigint>, expected: readonly number[], what: string): void =>

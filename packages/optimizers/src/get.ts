@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '@eagre/core';
-import { checkInstance, classOf } from '@eagre/core/internal';
+import { type CustomName, InvalidArgumentError } from '@eagre/core';
+import { checkInstance, classOf, customClass } from '@eagre/core/internal';
 import { Adadelta } from './adadelta.ts';
 import { Adafactor } from './adafactor.ts';
 import { Adagrad } from './adagrad.ts';
@@ -18,10 +18,25 @@ export interface SerializedOptimizer {
   readonly config: Record<string, unknown>;
 }
 
+type ClassName =
+  | 'SGD'
+  | 'RMSprop'
+  | 'Adam'
+  | 'AdamW'
+  | 'Adamax'
+  | 'Nadam'
+  | 'Adagrad'
+  | 'Adadelta'
+  | 'Adafactor'
+  | 'Ftrl'
+  | 'Lion';
+/** Names of optimizers: those of the classes, also in lower case. Others are understood in any case at run time. */
+export type OptimizerName = ClassName | Lowercase<ClassName> | CustomName<'optimizer'>;
+
 type FromConfig = {
   fromConfig(config: Readonly<Record<string, unknown>>, customObjects?: object): Optimizer;
 };
-const classes: Readonly<Record<string, FromConfig>> = {
+const classes: Readonly<Record<ClassName, FromConfig>> = {
   SGD,
   RMSprop,
   Adam,
@@ -56,7 +71,9 @@ export function deserialize(
   const known = classOf<FromConfig>(
     serialized,
     customObjects,
-    (name) => Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1],
+    (name) =>
+      customClass<FromConfig>(name, Optimizer) ??
+      Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1],
     'optimizers.deserialize',
   );
   const { class_name: name, config } = serialized;
@@ -70,10 +87,10 @@ export function deserialize(
 }
 
 /** What stands for an optimizer: a name such as `'adam'`, a serialised one, or an optimizer itself. */
-export type OptimizerLike = string | SerializedOptimizer | Optimizer;
+export type OptimizerLike = OptimizerName | SerializedOptimizer | Optimizer;
 
 /** The optimizer for a name (`'adam'`, in any case), a serialised one, or an optimizer itself. */
-export function get(identifier: OptimizerLike): Optimizer {
+export function get(identifier: OptimizerLike | (string & {})): Optimizer {
   if (identifier instanceof Optimizer) return identifier;
   if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)

@@ -5,7 +5,14 @@ export { Adagrad, type AdagradOptions } from './adagrad.ts';
 export { Adam, type AdamOptions, AdamW } from './adam.ts';
 export { Adamax, type AdamaxOptions } from './adamax.ts';
 export { Ftrl, type FtrlOptions } from './ftrl.ts';
-export { deserialize, get, type OptimizerLike, type SerializedOptimizer, serialize } from './get.ts';
+export {
+  deserialize,
+  get,
+  type OptimizerLike,
+  type OptimizerName,
+  type SerializedOptimizer,
+  serialize,
+} from './get.ts';
 export type { GradientAndVariable } from './gradients.ts';
 export { Lion, type LionOptions } from './lion.ts';
 export { Nadam, type NadamOptions } from './nadam.ts';

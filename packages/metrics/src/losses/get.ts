@@ -1,5 +1,12 @@
-import { InvalidArgumentError } from '@eagre/core';
-import { checkInstance, classOf, optionsFrom, snakeCase } from '@eagre/core/internal';
+import { type ClassNameOf, type CustomName, InvalidArgumentError } from '@eagre/core';
+import {
+  checkInstance,
+  classOf,
+  customClass,
+  customObject,
+  optionsFrom,
+  snakeCase,
+} from '@eagre/core/internal';
 import * as classes from './classes.ts';
 import { Loss } from './loss.ts';
 
@@ -8,11 +15,22 @@ export interface SerializedLoss {
   readonly class_name: string;
   readonly config: Record<string, unknown>;
 }
+type ShortName = 'mse' | 'mae' | 'mape' | 'msle' | 'bce' | 'kld';
+/** Names of losses; those of the classes and Keras's (`mean_squared_error`, `MSE`) are understood too. */
+export type LossName =
+  | ClassNameOf<Uncapitalize<Exclude<keyof typeof classes, 'LossFunctionWrapper' | 'KLDivergence'>>>
+  | 'KLDivergence'
+  | 'kl_divergence'
+  | 'logcosh'
+  | ShortName
+  | Uppercase<ShortName>
+  | CustomName<'loss'>;
+
 /**
  * What stands for a loss: a name such as `'mse'`, a function of (yTrue, yPred), a serialised one, or a loss itself, which is such a
  * function. (Not written apart, so that the arguments of a function written in place get their types.)
  */
-export type LossLike = string | classes.UserLoss | SerializedLoss;
+export type LossLike = LossName | classes.UserLoss | SerializedLoss;
 
 const { LossFunctionWrapper, ...builtIn } = classes;
 type LossClass = new (options?: never) => Loss;
@@ -30,6 +48,8 @@ const short: Readonly<Record<string, LossClass>> = {
 };
 
 function find(name: string): LossClass | undefined {
+  const own = customClass<LossClass>(name, Loss);
+  if (own !== undefined) return own;
   const known = Object.entries(builtIn).find(
     ([key]) => key === name || snakeCase(key) === name || lowerFirst(key) === name,
   );
@@ -46,7 +66,9 @@ function lowerFirst(name: string): string {
  * function, or of a config.
  * @throws InvalidArgumentError for an unknown name
  */
-export function get(identifier: LossLike): Loss {
+export function get(identifier: LossLike | (string & {})): Loss {
+  const own = typeof identifier === 'string' ? customObject(identifier) : undefined;
+  if (typeof own === 'function' && !(own.prototype instanceof Loss)) return get(own as classes.UserLoss);
   if (identifier instanceof Loss) return identifier;
   if (typeof identifier === 'function') {
     if (identifier.prototype instanceof Loss) {

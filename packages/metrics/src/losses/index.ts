@@ -45,5 +45,5 @@ export {
   sparseCategoricalCrossentropy,
   squaredHinge,
 } from './functions.ts';
-export { deserialize, get, type LossLike, type SerializedLoss, serialize } from './get.ts';
+export { deserialize, get, type LossLike, type LossName, type SerializedLoss, serialize } from './get.ts';
 export { Loss, type LossOptions, Reduction, type ReductionName, type SampleWeightOptions } from './loss.ts';

@@ -1,5 +1,12 @@
-import { InvalidArgumentError, type Shape } from '@eagre/core';
-import { checkInstance, classOf, optionsFrom, snakeCase } from '@eagre/core/internal';
+import { type ClassNameOf, type CustomName, InvalidArgumentError, type Shape } from '@eagre/core';
+import {
+  checkInstance,
+  classOf,
+  customClass,
+  customObject,
+  optionsFrom,
+  snakeCase,
+} from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
 import { AUC } from './auc.ts';
 import { F1Score, FBetaScore } from './fscore.ts';
@@ -13,11 +20,36 @@ export interface SerializedMetric {
   readonly class_name: string;
   readonly config: Record<string, unknown>;
 }
+type ShortName = 'mse' | 'rmse' | 'mae' | 'mape' | 'msle' | 'bce' | 'kld';
+type ClassName =
+  | 'Mean'
+  | 'Sum'
+  | Exclude<keyof typeof accuracy, 'resolveAccuracy' | 'targetKind'>
+  | Exclude<keyof typeof fromLosses, 'KLDivergence'>
+  | 'Precision'
+  | 'Recall'
+  | 'F1Score'
+  | 'FBetaScore';
+/** Names of metrics; those of the classes and Keras's (`mean_squared_error`, `MSE`) are understood too. */
+export type MetricName =
+  | ClassNameOf<Uncapitalize<ClassName>>
+  | 'AUC'
+  | 'auc'
+  | 'KLDivergence'
+  | 'kl_divergence'
+  | 'logcosh'
+  | 'acc'
+  | 'crossentropy'
+  | 'ce'
+  | ShortName
+  | Uppercase<ShortName>
+  | CustomName<'metric'>;
+
 /**
  * What stands for a metric: a name such as `'accuracy'`, a function whose mean is taken, a serialised one, or a metric, which can be
  * called like one. (Not written apart, so that the arguments of a function written in place get their types.)
  */
-export type MetricLike = string | MetricFunction | SerializedMetric;
+export type MetricLike = MetricName | MetricFunction | SerializedMetric;
 
 /** The shapes that decide what `'accuracy'` and `'crossentropy'` mean. */
 export interface MetricContext {
@@ -78,7 +110,12 @@ function find(name: string): MetricClass | undefined {
  * other than that of the class becomes the metric's name.
  * @throws InvalidArgumentError for an unknown name
  */
-export function get(identifier: MetricLike, context?: MetricContext): Metric {
+export function get(identifier: MetricLike | (string & {}), context?: MetricContext): Metric {
+  const own = typeof identifier === 'string' ? customObject(identifier) : undefined;
+  if (typeof own === 'function') {
+    if (own.prototype instanceof Metric) return new (own as MetricClass)();
+    return new MeanMetricWrapper(own as MetricFunction, { name: snakeCase(identifier as string) });
+  }
   if (identifier instanceof Metric) return identifier;
   if (typeof identifier === 'function') {
     if (identifier.prototype instanceof Metric) {
@@ -132,7 +169,12 @@ export function deserialize(
   serialized: SerializedMetric,
   customObjects: Readonly<Record<string, unknown>> = {},
 ): Metric {
-  const known = classOf<MetricClass>(serialized, customObjects, find, 'metrics.deserialize');
+  const known = classOf<MetricClass>(
+    serialized,
+    customObjects,
+    (name) => customClass<MetricClass>(name, Metric) ?? find(name),
+    'metrics.deserialize',
+  );
   const { class_name: name, config } = serialized;
   if (known === undefined) {
     throw new InvalidArgumentError(

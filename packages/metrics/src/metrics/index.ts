@@ -22,6 +22,7 @@ export {
   get,
   type MetricContext,
   type MetricLike,
+  type MetricName,
   type SerializedMetric,
   serialize,
 } from './get.ts';
