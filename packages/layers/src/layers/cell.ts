@@ -8,7 +8,7 @@ import {
   type Variable,
   zeros,
 } from '@eagre/core';
-import { isPlain } from '@eagre/core/internal';
+import { checkCount, isPlain } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
@@ -47,6 +47,12 @@ export function stateSizes(cell: RecurrentCell): readonly number[] {
 /** @internal */
 export function outputSize(cell: RecurrentCell): number {
   return cell.outputSize ?? (stateSizes(cell)[0] as number);
+}
+
+/** @internal States of zeros, as `getInitialState` gives them. @throws InvalidArgumentError for what is no batch size */
+export function zeroStates(layer: Layer, batchSize: number, sizes: readonly number[]): Tensor[] {
+  checkCount(batchSize, 'batchSize', layer.name);
+  return sizes.map((n) => zeros([batchSize, n], { dtype: layer.dtype }));
 }
 
 export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
@@ -142,6 +148,11 @@ export abstract class Cell extends Layer {
       ...this.#recipes.bias,
       initializer: this.biasInitializer(this.#recipes.bias.initializer),
     });
+  }
+
+  /** The states before the first step: zeros [batchSize, units]. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number): Tensor[] {
+    return zeroStates(this, batchSize, stateSizes(this));
   }
 
   override call(inputs: Tensor, options: CallOptions): readonly Tensor[] {

@@ -460,3 +460,27 @@ describe('TimeDistributed', () => {
     ]);
   });
 });
+
+test('getInitialState gives the states of zeros, in a list', () => {
+  const stacked = (): layers.StackedRNNCells =>
+    new layers.StackedRNNCells([new layers.GRUCell(2), new layers.LSTMCell(4)]);
+  const made: readonly [{ getInitialState(n: number): Tensor[] }, number[]][] = [
+    [new layers.GRU(3), [3]],
+    [new layers.LSTM(3, { dtype: 'float64' }), [3, 3]],
+    [new layers.SimpleRNN(3), [3]],
+    [new layers.RNN(stacked()), [2, 4, 4]],
+    [new layers.GRUCell(3), [3]],
+    [new layers.LSTMCell(3), [3, 3]],
+    [stacked(), [2, 4, 4]],
+  ];
+  for (const [layer, units] of made) {
+    const states = layer.getInitialState(5);
+    expect(states.map((s) => s.shape)).toEqual(units.map((n) => [5, n]));
+    expect(states.every((s) => s.dtype === (layer as layers.GRU).dtype && s.sum().item() === 0)).toBe(true);
+    expect(() => layer.getInitialState(undefined as never)).toThrow('batchSize');
+  }
+  const gru = new layers.GRU(3);
+  const x = ones([5, 2, 1]);
+  const y = gru(x, { initialState: gru.getInitialState(5) }) as Tensor;
+  expect(y.array()).toEqual((gru(x) as Tensor).array());
+});

@@ -32,7 +32,15 @@ import {
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
-import { Cell, checkStates, outputSize, type RecurrentCell, runCell, stateSizes } from './cell.ts';
+import {
+  Cell,
+  checkStates,
+  outputSize,
+  type RecurrentCell,
+  runCell,
+  stateSizes,
+  zeroStates,
+} from './cell.ts';
 import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
 import { layerOptions } from './weights.ts';
@@ -162,6 +170,11 @@ export class RNN extends Layer {
     const shapes = [this.computeOutputShape(first)];
     if (this.returnState) for (const n of stateSizes(this.cell)) shapes.push([first[0] as number | null, n]);
     return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: this.returnState };
+  }
+
+  /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number): Tensor[] {
+    return zeroStates(this, batchSize, stateSizes(this.cell));
   }
 
   /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */

@@ -11,6 +11,7 @@ import {
   type RecurrentCell,
   runCell,
   stateSizes,
+  zeroStates,
 } from './cell.ts';
 import { type Config, fail, floats } from './common.ts';
 import { layerOptions } from './weights.ts';
@@ -40,6 +41,10 @@ export class StackedRNNCells extends Layer {
   }
   get outputSize(): number {
     return outputSize(this.cells.at(-1) as RecurrentCell);
+  }
+  /** The states of all cells before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number): Tensor[] {
+    return zeroStates(this, batchSize, this.stateSize);
   }
   override build(inputShape: Shape): void {
     let shape: Shape = inputShape;
