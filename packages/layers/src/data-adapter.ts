@@ -73,7 +73,9 @@ export class ArrayBatches implements Batches {
   constructor(all: Batch, options: ArraysOptions) {
     this.#all = all;
     this.#shuffle = options.shuffle;
-    const [head] = flat(all.x) as readonly [Tensor];
+    const [head] = flat(all.x);
+    if (head === undefined)
+      throw new InvalidArgumentError('x holds no tensor: give a tensor, a list, or tensors by name');
     const first = head.shape[0];
     if (first === undefined || first === 0) {
       throw new InvalidArgumentError(

@@ -707,3 +707,12 @@ test('arrays without a batch size are cut into as many batches as steps are aske
   expect(await sizes(() => model.evaluate(x, y, { verbose: 0, steps: 3 }))).toEqual([4, 4, 2]);
   expect(await sizes(() => model.predict(x, { verbose: 0, steps: 3 }))).toEqual([4, 4, 2]);
 });
+
+test('no tensor by name is refused', async () => {
+  const model = line();
+  await model.fit(x, y, quiet);
+  const none = 'x holds no tensor';
+  await expect(model.fit({} as never, y, quiet)).rejects.toThrow(none);
+  await expect(model.predict({} as never)).rejects.toThrow(none);
+  expect(() => model.trainOnBatch({} as never, y)).toThrow(none);
+});
