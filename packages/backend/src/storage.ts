@@ -248,7 +248,6 @@ export class HostAllocator {
 
   #whole(size: number): Storage {
     const block = this.#lend(size);
-    block.isSlab = false;
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);
     return storage;
@@ -288,7 +287,6 @@ export class HostAllocator {
 
   #watchedSlab(size: number): Slab {
     const block = this.#lend(size);
-    block.isSlab = false;
     const slab = new Slab(block);
     this.#watcher?.watch(slab, block.slot);
     return slab;
@@ -312,6 +310,7 @@ export class HostAllocator {
     if (block === undefined) return this.#freshWatched(size);
     this.#pooled -= size;
     block.free = false;
+    block.isSlab = false;
     return block;
   }
 

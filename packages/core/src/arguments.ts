@@ -1,6 +1,6 @@
 // What functions take: each declares it once, and every argument may be given by name.
 import { InvalidArgumentError } from '@eagre/backend';
-import { shown } from './checks.ts';
+import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
 import { isPlain } from './plain.ts';
 import { Tensor } from './tensor.ts';
@@ -318,13 +318,6 @@ function takeNamed(declaration: Declaration, named: object, values: unknown[]): 
   return read;
 }
 
-/** A value as it stands in code, where it is short. */
-function code(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (Array.isArray(value) && value.length <= 4) return `[${value.map(code).join(', ')}]`;
-  return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
-}
-
 function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number): InvalidArgumentError {
   const { positional, options, name } = declaration;
   const taken = positional.length;
@@ -351,7 +344,7 @@ function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number):
       name,
     );
   }
-  const fields = extra.map((value: unknown, i: number) => `${free[i]}: ${code(value)}`).join(', ');
+  const fields = extra.map((value: unknown, i: number) => `${free[i]}: ${asCode(value)}`).join(', ');
   return new InvalidArgumentError(`${by}; write { ${fields} }`, name);
 }
 

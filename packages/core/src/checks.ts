@@ -80,3 +80,10 @@ export function checkLevel(level: number, op: string): void {
       op,
     );
 }
+
+/** A value as it stands in code, where it is short. */
+export function asCode(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (Array.isArray(value) && value.length <= 4) return `[${value.map(asCode).join(', ')}]`;
+  return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
+}

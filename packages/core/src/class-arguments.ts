@@ -1,6 +1,6 @@
 // What constructors take: each class declares it once, and every argument may be given by name.
 import { InvalidArgumentError } from '@eagre/backend';
-import { shown } from './checks.ts';
+import { asCode, shown } from './checks.ts';
 import { checkOptionNames, mayHold, type OptionNames } from './option-names.ts';
 import { isPlain } from './plain.ts';
 
@@ -39,13 +39,6 @@ export function parametersOf(cls: object): Parameters<Record<string, unknown>> |
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** A value as it stands in code, where it is short. */
-function code(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (Array.isArray(value) && value.length <= 4) return `[${value.map(code).join(', ')}]`;
-  return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
 }
 
 /**
@@ -93,7 +86,7 @@ export function argumentsOf<O extends object>(
     if (extra.length === 1 && !simple(extra[0])) {
       fail(`expected options, such as { ${known.slice(0, 2).join(', ')} }, got ${shown(extra[0])}`);
     }
-    const written = named.map(([name, value]) => `${String(name)}: ${code(value)}`).join(', ');
+    const written = named.map(([name, value]) => `${String(name)}: ${asCode(value)}`).join(', ');
     fail(`${by} given by position; write { ${written} }`);
   }
   const all: Record<string, unknown> = {};

@@ -202,60 +202,28 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
   }
 }
 
+type ScatterFunction = NamedFunction<
+  [base: TensorLike, indices: TensorLike, updates: TensorLike],
+  ['base', 'indices', 'updates']
+>;
+function defineScatter(name: string, op: Op): ScatterFunction {
+  const kinds = { base: kind.tensor, indices: kind.tensor, updates: kind.tensor };
+  return defineFunction(name, kinds, {}, (base, indices, updates) => scatter(op, base, indices, updates));
+}
 /**
  * A copy of `base` with the slices at index tuples (the last axis of `indices`) replaced by `updates`, whose shape is
  * [...indices' but the last, ...rest of base's]. Where an index stands twice, the last one wins.
  * @throws OutOfRangeError for an index outside of its axis.
  */
-export const tensorScatterNdUpdate: NamedFunction<
-  [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
-> = defineFunction(
-  'tensorScatterNdUpdate',
-  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
-  {},
-  (base, indices, updates) => scatter(scatterUpdateOp, base, indices, updates),
-);
+export const tensorScatterNdUpdate: ScatterFunction = defineScatter('tensorScatterNdUpdate', scatterUpdateOp);
 /** Like `tensorScatterNdUpdate`, but adds; what stands twice is added twice. */
-export const tensorScatterNdAdd: NamedFunction<
-  [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
-> = defineFunction(
-  'tensorScatterNdAdd',
-  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
-  {},
-  (base, indices, updates) => scatter(scatterAddOp, base, indices, updates),
-);
+export const tensorScatterNdAdd: ScatterFunction = defineScatter('tensorScatterNdAdd', scatterAddOp);
 /** Like `tensorScatterNdUpdate`, but subtracts. */
-export const tensorScatterNdSub: NamedFunction<
-  [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
-> = defineFunction(
-  'tensorScatterNdSub',
-  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
-  {},
-  (base, indices, updates) => scatter(scatterSubOp, base, indices, updates),
-);
+export const tensorScatterNdSub: ScatterFunction = defineScatter('tensorScatterNdSub', scatterSubOp);
 /** Like `tensorScatterNdUpdate`, but keeps the larger value. */
-export const tensorScatterNdMax: NamedFunction<
-  [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
-> = defineFunction(
-  'tensorScatterNdMax',
-  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
-  {},
-  (base, indices, updates) => scatter(scatterMaxOp, base, indices, updates),
-);
+export const tensorScatterNdMax: ScatterFunction = defineScatter('tensorScatterNdMax', scatterMaxOp);
 /** Like `tensorScatterNdUpdate`, but keeps the smaller value. */
-export const tensorScatterNdMin: NamedFunction<
-  [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates']
-> = defineFunction(
-  'tensorScatterNdMin',
-  { base: kind.tensor, indices: kind.tensor, updates: kind.tensor },
-  {},
-  (base, indices, updates) => scatter(scatterMinOp, base, indices, updates),
-);
+export const tensorScatterNdMin: ScatterFunction = defineScatter('tensorScatterNdMin', scatterMinOp);
 
 /**
  * Zeros of a shape, plus `updates` added at the index tuples `indices`. The arguments fit as in `tensorScatterNdUpdate`. Of bools:
