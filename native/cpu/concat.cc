@@ -26,19 +26,16 @@ struct Rows {
       else high = middle - 1;
     }
     int64_t k = low;
-    for (int64_t left = end - begin; left > 0;) {
-      const Part& p = parts[k];
-      const int64_t skip = at - p.begin;
-      int64_t n = p.bytes - skip;
-      if (n > left) n = left;
-      copy_bytes(to, p.data + r * p.bytes + skip, n);
-      to += n;
-      at += n;
-      left -= n;
-      if (++k == count) {
-        k = 0;
-        at = 0;
-        r++;
+    for (int64_t left = end - begin;; r++, k = 0, at = 0) {
+      for (; k < count; k++) {
+        const Part& p = parts[k];
+        const int64_t skip = at - p.begin, n = p.bytes - skip;
+        const char* from = p.data + r * p.bytes + skip;
+        if (n >= left) return copy_bytes(to, from, left);
+        copy_bytes(to, from, n);
+        to += n;
+        at += n;
+        left -= n;
       }
     }
   }

@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kMinTile = 256;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
+constexpr int64_t kWholeRow = 1 << 14;  // elements of a piece, where a row needs no tile
 
 inline int64_t grain_for(int64_t cost) {
   int64_t grain = (int64_t{1} << 17) / (3 + cost);
@@ -323,6 +324,27 @@ void run_long_rows(const Plan& p) {
   });
 }
 
+// One instruction on rows in their place: without tiles, as there is nothing between.
+void run_whole_rows(const Plan& p, const Instr& op) {
+  const RowFn fn = row_function(op);
+  int arg[3];
+  for (int k = 0; k < 3; k++) arg[k] = op.args[k] < 0 ? op.args[0] : op.args[k];
+  const int64_t piece = p.inner < kWholeRow ? p.inner : kWholeRow, per_row = (p.inner + piece - 1) / piece;
+  const int64_t grain = grain_for(p.code.cost) / piece, out_item = static_cast<int64_t>(dtype_size(op.dtype));
+  parallel_for(p.size / p.inner * per_row, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; unit++) {
+      const int64_t row = unit / per_row, column = unit % per_row * piece, at = row * p.inner + column;
+      const char* from[kMaxProgramInputs];
+      for (int j = 0; j < p.program->inputs; j++) {
+        const int64_t first = p.source[j] == Source::row ? row_offset(p, j, row) + column : at;
+        from[j] = p.in[j] + first * static_cast<int64_t>(p.item(j));
+      }
+      const int64_t n = p.inner - column < piece ? p.inner - column : piece;
+      fn(from[arg[0]], from[arg[1]], from[arg[2]], p.out[0] + at * out_item, n);
+    }
+  });
+}
+
 // Right-aligned strides (0 where an input repeats), neighbouring dimensions merged where every input agrees.
 void collapse(Plan& p, const Tensor* inputs, const Tensor& y) {
   const Program& code = *p.program;
@@ -369,6 +391,12 @@ void collapse(Plan& p, const Tensor* inputs, const Tensor& y) {
   for (int d = 0; d < p.outer; d++) p.dims[d] = dims[rank - 1 - d];
 }
 
+// One instruction whose operands are the inputs (in any order, perhaps one several times).
+bool single_step(const Program& code) {
+  if (code.instrs != 1 || code.outputs != 1 || code.results[0] != code.inputs) return false;
+  return code.code[0].op != static_cast<int>(Op::constant);
+}
+
 void elementwise(Args& a) {
   Tensor inputs[kMaxProgramInputs], outputs[kMaxProgramOutputs];
   if (a.inputs() > kMaxProgramInputs || a.outputs() > kMaxProgramOutputs) {
@@ -409,18 +437,15 @@ void elementwise(Args& a) {
     }
   }
   prepare_buffers(p, short_rows);
+  bool in_place = single_step(code) && !p.streams;
+  for (int j = 0; j < code.inputs; j++) in_place = in_place && (p.source[j] == Source::in_place || p.source[j] == Source::row);
   if (p.outer == 0) run_flat(p);
+  else if (in_place) run_whole_rows(p, code.code[0]);
   else if (short_rows) run_short_rows(p);
   else run_long_rows(p);
 }
 
 inline void* address(Args& a) { return reinterpret_cast<void*>(static_cast<uintptr_t>(a.number())); }
-
-// One instruction whose operands are the inputs (in any order, perhaps one several times).
-bool single_step(const Program& code) {
-  if (code.instrs != 1 || code.outputs != 1 || code.results[0] != code.inputs) return false;
-  return code.code[0].op != static_cast<int>(Op::constant);
-}
 
 // Copies few bytes, most often those of one number.
 inline void copy_few(void* to, const void* from, size_t bytes) {

@@ -7,6 +7,13 @@
 #define EAGRE_BEGIN namespace eagre { namespace EAGRE_ISA {
 #define EAGRE_END } }
 
+// Before a loop whose rounds do not depend on each other.
+#if defined(__clang__)
+#define EAGRE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EAGRE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace eagre { namespace EAGRE_ISA {
 
 #if defined(__AVX512F__)

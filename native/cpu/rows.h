@@ -9,11 +9,6 @@
 #include "vecmath64.h"
 
 // The loops below read and write the same index only, so exact aliasing of input and output is harmless.
-#if defined(__clang__)
-#define EAGRE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define EAGRE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 EAGRE_BEGIN
 namespace {

@@ -17,6 +17,7 @@ import { kernels as gather } from './gather.ts';
 import { kernels as layernorm } from './layernorm.ts';
 import { kernels as mapReduce } from './map-reduce.ts';
 import { kernels as matmul } from './matmul.ts';
+import { kernels as moments } from './moments.ts';
 import { kernels as moves } from './moves.ts';
 import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
@@ -54,6 +55,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...layernorm,
     ...mapReduce,
     ...matmul,
+    ...moments,
     ...moves,
     ...optimizers,
     ...pool2d,
@@ -95,6 +97,7 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   LogSoftmax: floating,
   SoftmaxCrossEntropyWithLogits: floating,
   SparseSoftmaxCrossEntropyWithLogits: floating,
+  Moments: floating,
   FusedBatchNorm: floating,
   FusedBatchNormGrad: floating,
   LayerNorm: floating,

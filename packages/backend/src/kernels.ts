@@ -95,6 +95,8 @@ export const kernelAttrs = {
    * name would make of the elements. `width` is at least 1 and divides the size.
    */
   MapReduce: ['program', 'shape', 'width', 'reductions'],
+  /** x → mean, variance (biased, stable two-pass sums) over `axes`, which follow each other; floating. Sizes may be kept as 1. */
+  Moments: ['axes'],
   /** x → y (int32 or int64): the first index of the extreme along `axis`; NaN wins. */
   ArgMax: ['axis'],
   ArgMin: ['axis'],

@@ -459,6 +459,20 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
         attrs: { epsilon: 1e-3 },
       };
     }),
+  Moments: () =>
+    [
+      [[3000, 100], [1], [3000]] as const,
+      [[3, 90_000], [1], [3]] as const,
+      [[8000, 50], [0], [50]] as const,
+      [[4, 300, 1500], [1], [4, 1500]] as const,
+    ].map(([shape, axes, reduced]) => ({
+      inputs: [float(...shape)],
+      outputs: [
+        ['float32', [...reduced]],
+        ['float32', [...reduced]],
+      ],
+      attrs: { axes: [...axes] },
+    })),
   LayerNorm: () => [
     {
       inputs: [float(3000, 100), float(100), float(100)],

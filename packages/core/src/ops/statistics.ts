@@ -13,11 +13,50 @@ import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples
 import { concat } from './join.ts';
 import { letGo } from './moving.ts';
 
-/** The mean with its axes kept, and the variance: two passes, since a difference of sums of squares cancels. */
-function meanAndVariance(x: Tensor, attrs: Attrs): [mean: Tensor, variance: Tensor] {
+const momentsOp: Op = defineOp({
+  name: 'Moments',
+  doc: 'Mean and variance over neighbouring axes.',
+  ulp: 16,
+  kernel: 'Moments',
+  kernelAttrs: (attrs) => ({ axes: axesOf(attrs) }),
+  infer: ([x], attrs) => {
+    const shape = reducedShape(x.shape, axesOf(attrs), keepsDims(attrs));
+    return [
+      { dtype: x.dtype, shape },
+      { dtype: x.dtype, shape },
+    ];
+  },
+  // With n elements for each result: d mean = dx / n, d variance = 2 (x − mean) dx / n.
+  grad: (g, dMean, dVariance) => {
+    const n = axesOf(g.attrs).reduce((product, axis) => product * g.x.shape[axis], 1);
+    const level = kept(dMean.div(n), g);
+    if (dVariance === null || dVariance === undefined) return level.broadcastTo(g.x.shape);
+    return g.x
+      .sub(kept(g.y, g))
+      .mul(kept(dVariance.div(n).mul(2), g))
+      .add(level);
+  },
+  samples: () => [
+    { inputs: [uniform([3, 4])], attrs: { axes: [0, 1], keepdims: false } },
+    { inputs: [uniform([2, 3, 4])], attrs: { axes: [1], keepdims: true } },
+    { inputs: [uniform([2, 3, 70])], attrs: { axes: [2], keepdims: false } },
+    { inputs: [uniform([50, 3])], attrs: { axes: [0], keepdims: false } },
+    { inputs: [uniform([5])], attrs: { axes: [0], keepdims: false } },
+  ],
+});
+
+/** Mean and variance over any axes, sorted; those that do not follow each other are brought together first. */
+function meanAndVariance(x: Tensor, attrs: Attrs): readonly Tensor[] {
   const axes = axesOf(attrs);
-  const mean = x.mean(axes, { keepdims: true });
-  return [mean, x.squaredDifference(mean).mean(axes, { keepdims: keepsDims(attrs) })];
+  if (axes.every((axis, i) => i === 0 || axis === axes[i - 1] + 1)) return execute(momentsOp, [x], attrs);
+  const others = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
+  const results = execute(momentsOp, [x.transpose([...others, ...axes])], {
+    axes: axes.map((_, i) => others.length + i),
+    keepdims: false,
+  });
+  if (!keepsDims(attrs)) return results;
+  const shape = reducedShape(x.shape, axes, true);
+  return results.map((result) => result.reshape(shape));
 }
 
 const varianceOp: Op = defineOp({
@@ -52,16 +91,6 @@ export const std: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'],
     (x, axis: Axis = null, options) => reduceBy(stdOp, floating(x, 'ReduceStd'), axis, options),
   );
 
-const momentsOp: Op = defineOp({
-  name: 'Moments',
-  doc: 'Mean and variance over axes.',
-  ulp: 16,
-  compose: ([x], attrs) => {
-    const [mean, variance] = meanAndVariance(x, attrs);
-    return [keepsDims(attrs) ? mean : mean.reshape(reducedShape(x.shape, axesOf(attrs), false)), variance];
-  },
-  samples: reductionSamples(uniform),
-});
 /** Mean and variance over one axis, several, or all (`null`): `const [mean, variance] = tf.nn.moments(x, 0)`. Floats only. */
 export const moments: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
@@ -76,7 +105,7 @@ export const moments: NamedFunction<
     const value = floating(x, 'Moments');
     const axes = normalizeAxes(axis, value.rank, 'Moments');
     const keepdims = checkFlag(options.keepdims, 'keepdims', 'Moments');
-    const [mean, variance] = execute(momentsOp, [value], { axes, keepdims });
+    const [mean, variance] = meanAndVariance(value, { axes, keepdims });
     return [mean, variance];
   },
 );

@@ -227,6 +227,7 @@ const safe: ReadonlySet<unknown> = new Set<KernelName>([
   'Softmax',
   'LogSoftmax',
   'SoftmaxCrossEntropyWithLogits',
+  'Moments',
   'LayerNorm',
   'RMSNorm',
   'ScaledDotProductAttention',

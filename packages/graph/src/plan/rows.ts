@@ -15,7 +15,8 @@ import { Uses } from './uses.ts';
  * for rows:
  * - exp(x − max(x)) / sum(exp(x − max(x)))
  * - x − max(x) − log(sum(exp(x − max(x))))
- * - d · rsqrt(mean(d²) + ε) · γ + β with d = x − mean(x), or d = x; or d / sqrt(mean(d²) + ε); ε, γ and β may be absent
+ * - d · rsqrt(mean(d²) + ε) · γ + β with d = x − mean(x), or d = x; or d / sqrt(mean(d²) + ε); ε, γ and β may be absent, and mean(x)
+ *   and mean(d²) may come from one call of Moments
  *
  * Only where nobody else reads what lies between; but normalisations also give the mean and the inverse deviation to others, and what
  * others need of d is computed as before. Without max(x) nothing is recognised, since it would overflow elsewhere.
@@ -35,7 +36,7 @@ type Role = 'full' | 'row' | 'column' | 'one';
 
 /** What computes a value. */
 interface Expression {
-  readonly op: ScalarOp | 'Max' | 'Sum' | 'Mean' | 'unknown';
+  readonly op: ScalarOp | 'Max' | 'Sum' | 'Mean' | 'Variance' | 'unknown';
   readonly args: readonly Term[];
   readonly value: number;
 }
@@ -91,9 +92,12 @@ class Terms {
       const value = numberAttr(attrs['value']);
       return value === undefined ? unknown : { op: 'const', args: [], value };
     }
-    if ((kernel !== 'Max' && kernel !== 'Sum' && kernel !== 'Mean') || role !== 'row') return unknown;
-    if (inputs[0].size !== this.#size || widthOf(call) !== this.#width) return unknown;
-    return { op: kernel, args: [this.of(inputs[0], 'full')], value: 0 };
+    let op: Expression['op'];
+    if (kernel === 'Moments') op = tensor.value === call.outputs[0].value ? 'Mean' : 'Variance';
+    else if (kernel === 'Max' || kernel === 'Sum' || kernel === 'Mean') op = kernel;
+    else return unknown;
+    if (role !== 'row' || inputs[0].size !== this.#size || widthOf(call) !== this.#width) return unknown;
+    return { op, args: [this.of(inputs[0], 'full')], value: 0 };
   }
 
   #results(call: PlanCall, role: Role | undefined, at: number): Term[] {
@@ -160,7 +164,7 @@ class Recogniser {
     this.#uses = new Uses(plan);
     this.#bytes = [...plan.bytes];
     for (const call of plan.calls) {
-      if (call.kernel !== 'Max' && call.kernel !== 'Mean') continue;
+      if (call.kernel !== 'Max' && call.kernel !== 'Mean' && call.kernel !== 'Moments') continue;
       const [{ size }] = call.inputs;
       const width = widthOf(call);
       if (width === undefined || width < 2 || size === 0) continue;
@@ -354,11 +358,14 @@ function columns(term: Term, op: 'add' | 'mul'): (readonly [Term, PlanTensor])[]
 function normalised(term: Term): Pattern | undefined {
   for (const { d, under, inverse } of inverted(term)) {
     for (const [variance, epsilon] of withConstant(under)) {
+      const [x, mean] = operands(d, 'sub');
+      const [averaged] = operands(mean, 'Mean');
+      const [spread] = operands(variance, 'Variance');
+      if (x?.tensor !== undefined && averaged === x && spread === x)
+        return { kernel: 'LayerNorm', x: x.tensor, mean, epsilon, inverse, saved: variance };
       const [square] = operands(variance, 'Mean');
       const [a, b] = operands(square, 'mul');
       if (square === undefined || !same(a, d) || !same(b, d)) continue;
-      const [x, mean] = operands(d, 'sub');
-      const [averaged] = operands(mean, 'Mean');
       const parts = { epsilon, inverse, saved: square };
       if (x?.tensor !== undefined && averaged === x)
         return { kernel: 'LayerNorm', x: x.tensor, mean, ...parts };
