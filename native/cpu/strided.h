@@ -35,12 +35,13 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
   };
   struct B16 { uint64_t a, b; };
   struct B32 { B16 a, b; };
+  typedef uint8_t Vector __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+  struct B64 { Vector parts[64 / kVectorBytes]; };
   if (n > 4096) {
     std::memcpy(d, s, static_cast<size_t>(n));
-  } else if (n > 64) {
-    // The last line first, from its end: source and destination do not overlap.
-    // Loads before stores: where both sides lie alike within a page, a load right behind a store waits for it.
-    typedef uint8_t Vector __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+  } else if (n > 128) {
+    // The end overlaps what is before it. Loads before stores: where both sides lie alike within a page, a load right behind a store
+    // waits for it.
     constexpr int64_t step = 4 * kVectorBytes;
     const auto load = [&](int64_t i) { return *reinterpret_cast<const Vector*>(s + i); };
     const auto store = [&](int64_t i, Vector v) { *reinterpret_cast<Vector*>(d + i) = v; };
@@ -56,6 +57,8 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
       keep_order();
     }
     store(n - kVectorBytes, last);
+  } else if (n > 64) {
+    pair(B64{});
   } else if (n > 32) {
     pair(B32{});
   } else if (n >= 16) {
@@ -152,11 +155,13 @@ template <class T> inline void move_strided(const Move& m, const T* src, T* dst)
   }
   const int last = m.rank - 1;
   const int64_t in = m.in[last], out = m.out[last];
-  // Long rows are cut, so that one row can use several threads.
+  // Long rows are cut, so that one row can use several threads. Short ones are gone through along the axis before.
   const int64_t piece_max = kMoveBytes / static_cast<int64_t>(sizeof(T));
   const int64_t pieces = (m.dims[last] + piece_max - 1) / piece_max;
   const int64_t rows = product(m.dims, 0, last);
   const int64_t row_bytes = (pieces > 1 ? piece_max : m.dims[last]) * static_cast<int64_t>(sizeof(T));
+  const int64_t beside = last > 0 ? m.dims[last - 1] : 1;
+  const int64_t beside_in = last > 0 ? m.in[last - 1] : 0, beside_out = last > 0 ? m.out[last - 1] : 0;
   parallel_for(rows * pieces, rows_per_chunk(row_bytes), [&](int64_t b, int64_t e) {
     int64_t at[2 * kMaxRank];
     int64_t row = b / pieces, piece = b % pieces;
@@ -167,16 +172,28 @@ template <class T> inline void move_strided(const Move& m, const T* src, T* dst)
       from += at[i] * m.in[i];
       to += at[i] * m.out[i];
     }
-    for (int64_t unit = b; unit < e; unit++) {
-      int64_t start = piece * piece_max;
-      int64_t n = m.dims[last] - start < piece_max ? m.dims[last] - start : piece_max;
-      move_row(src + from + start * in, in, dst + to + start * out, out, n);
-      if (++piece < pieces) continue;
-      piece = 0;
-      for (int i = last - 1; i >= 0; i--) {
-        from += m.in[i];
-        to += m.out[i];
-        if (++at[i] < m.dims[i]) break;
+    for (int64_t unit = b; unit < e;) {
+      int64_t count = 1;
+      if (pieces > 1) {
+        const int64_t start = piece * piece_max;
+        const int64_t n = m.dims[last] - start < piece_max ? m.dims[last] - start : piece_max;
+        move_row(src + from + start * in, in, dst + to + start * out, out, n);
+        unit++;
+        if (++piece < pieces) continue;
+        piece = 0;
+      } else {
+        const int64_t left = beside - (last > 0 ? at[last - 1] : 0);
+        count = e - unit < left ? e - unit : left;
+        const T* x = src + from;
+        T* y = dst + to;
+        for (int64_t k = 0; k < count; k++, x += beside_in, y += beside_out) move_row(x, in, y, out, m.dims[last]);
+        unit += count;
+      }
+      for (int i = last - 1; i >= 0; i--, count = 1) {
+        from += count * m.in[i];
+        to += count * m.out[i];
+        at[i] += count;
+        if (at[i] < m.dims[i]) break;
         from -= at[i] * m.in[i];
         to -= at[i] * m.out[i];
         at[i] = 0;

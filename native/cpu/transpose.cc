@@ -1,7 +1,7 @@
 // Transpose.
 #include "shuffle.h"
 #include "strided.h"
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -61,6 +61,29 @@ template <> struct Tile<uint64_t> {
     for (int i = 0; i < side; i++) _mm512_storeu_si512(dst + i * out, v[i]);
   }
 };
+#elif defined(__AVX2__)
+template <> struct Tile<uint32_t> {
+  static constexpr int side = 8;
+  static void run(const uint32_t* src, int64_t in, uint32_t* dst, int64_t out) {
+    // Four by four within halves of the vectors, which then change places.
+    __m256 v[side], w[side];
+    for (int i = 0; i < side; i++) v[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(src + i * in));
+    for (int i = 0; i < side; i += 2) {
+      w[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
+      w[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
+    }
+    for (int i = 0; i < side; i += 4) {
+      v[i] = _mm256_shuffle_ps(w[i], w[i + 2], 0x44);
+      v[i + 1] = _mm256_shuffle_ps(w[i], w[i + 2], 0xee);
+      v[i + 2] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0x44);
+      v[i + 3] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0xee);
+    }
+    for (int i = 0; i < side / 2; i++) {
+      _mm256_storeu_ps(reinterpret_cast<float*>(dst + i * out), _mm256_permute2f128_ps(v[i], v[i + 4], 0x20));
+      _mm256_storeu_ps(reinterpret_cast<float*>(dst + (i + 4) * out), _mm256_permute2f128_ps(v[i], v[i + 4], 0x31));
+    }
+  }
+};
 #else
 template <> struct Tile<uint32_t> {
   static constexpr int side = 4;
@@ -72,6 +95,8 @@ template <> struct Tile<uint32_t> {
     for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
   }
 };
+#endif
+#if !defined(__AVX512F__)
 template <> struct Tile<uint64_t> {
   static constexpr int side = 2;
   static void run(const uint64_t* src, int64_t in, uint64_t* dst, int64_t out) {
@@ -88,16 +113,17 @@ template <> struct Tile<uint64_t> {
 // dst[c·out + r] = src[r·in + c] for r < rows, c < columns.
 template <class T> void transpose_block(const T* src, int64_t in, T* dst, int64_t out, int64_t rows, int64_t columns) {
   constexpr int N = Tile<T>::side;
-  int64_t r = 0;
-  for (; r + N <= rows; r += N) {
-    int64_t c = 0;
-    for (; c + N <= columns; c += N) Tile<T>::run(src + r * in + c, in, dst + c * out + r, out);
-    for (; c < columns; c++) {
-      for (int k = 0; k < N; k++) dst[c * out + r + k] = src[(r + k) * in + c];
+  // Along the destination's rows: few of them are written at a time.
+  int64_t c = 0;
+  for (; c + N <= columns; c += N) {
+    int64_t r = 0;
+    for (; r + N <= rows; r += N) Tile<T>::run(src + r * in + c, in, dst + c * out + r, out);
+    for (; r < rows; r++) {
+      for (int k = 0; k < N; k++) dst[(c + k) * out + r] = src[r * in + c + k];
     }
   }
-  for (; r < rows; r++) {
-    for (int64_t c = 0; c < columns; c++) dst[c * out + r] = src[r * in + c];
+  for (; c < columns; c++) {
+    for (int64_t r = 0; r < rows; r++) dst[c * out + r] = src[r * in + c];
   }
 }
 
@@ -118,15 +144,16 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
   // A tile smaller than a line needs that line again for the next tile; with such strides it would be gone by then, as all
   // rows share a few sets of the cache (7 times slower at 2048²).
   const bool lines = Tile<T>::side * sizeof(T) < 64 && (in * sizeof(T) % 1024 == 0 || out * sizeof(T) % 1024 == 0);
-  const int64_t side = lines ? 64 / sizeof(T) : 64;
-  const int64_t column_blocks = (columns + side - 1) / side, row_blocks = (rows + side - 1) / side;
+  // Else a block is as wide as a line, and as long as the lines that it reads stay in the cache for all tiles beside each other.
+  const int64_t wide = 64 / sizeof(T), high = lines ? wide : Tile<T>::side * sizeof(T) < 64 ? 256 : 1024;
+  const int64_t column_blocks = (columns + wide - 1) / wide, row_blocks = (rows + high - 1) / high;
   const int64_t blocks = column_blocks * row_blocks;
   Move planes;
   for (int i = 0; i < last; i++) {
     if (i == fast) continue;
     planes.axis(m.dims[i], m.in[i], m.out[i]);
   }
-  const int64_t block_bytes = (columns < side ? columns : side) * (rows < side ? rows : side) * static_cast<int64_t>(sizeof(T));
+  const int64_t block_bytes = (columns < wide ? columns : wide) * (rows < high ? rows : high) * static_cast<int64_t>(sizeof(T));
   parallel_for(planes.size() * blocks, rows_per_chunk(block_bytes), [&](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
       int64_t plane = unit / blocks, block = unit % blocks;
@@ -137,8 +164,8 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
         from += at * planes.in[i];
         to += at * planes.out[i];
       }
-      const int64_t c = block / row_blocks * side, r = block % row_blocks * side;
-      const int64_t height = rows - r < side ? rows - r : side, width = columns - c < side ? columns - c : side;
+      const int64_t c = block / row_blocks * wide, r = block % row_blocks * high;
+      const int64_t height = rows - r < high ? rows - r : high, width = columns - c < wide ? columns - c : wide;
       auto* run = lines ? transpose_lines<T> : transpose_block<T>;
       run(src + from + r * in + c, in, dst + to + c * out + r, out, height, width);
     }

@@ -147,19 +147,6 @@ EAGRE_INLINE vf32 scale(vf32 p, vf32 n, vi32 as_int) {
 #endif
 }
 
-// exp(x) = 2^n exp(r), |r| <= ln(2) / 2
-EAGRE_INLINE vf32 exp(vf32 x) {
-  static const float q[] = {5.000000000e-01f, 1.666666567e-01f, 4.166645557e-02f,
-                            8.333569393e-03f, 1.393593382e-03f, 1.974268671e-04f};
-  x = at_most(at_least(x, -104.0f), 89.0f);
-  vi32 n;
-  vf32 nf = round_small(x * 1.44269504f, n);
-  vf32 r = muladd(nf, splat(-0.693359375f), x);
-  r = muladd(nf, splat(2.12194440e-4f), r);
-  vf32 p = muladd(r * r, horner(q, r), r) + 1.0f;
-  return scale(p, nf, n);
-}
-
 EAGRE_INLINE bool any(vi32 mask) {
 #if defined(__AVX512F__)
   return _mm512_movepi32_mask((__m512i)mask) != 0;
@@ -173,6 +160,29 @@ EAGRE_INLINE bool any(vi32 mask) {
   return all != 0;
 #endif
 }
+// exp(x) = 2^n exp(r), |r| <= ln(2) / 2
+EAGRE_INLINE vf32 exp_reduced(vf32 x, vf32 nf) {
+  static const float q[] = {5.000000000e-01f, 1.666666567e-01f, 4.166645557e-02f,
+                            8.333569393e-03f, 1.393593382e-03f, 1.974268671e-04f};
+  vf32 r = muladd(nf, splat(-0.693359375f), x);
+  r = muladd(nf, splat(2.12194440e-4f), r);
+  return muladd(r * r, horner(q, r), r) + 1.0f;
+}
+EAGRE_INLINE vf32 exp(vf32 x) {
+#if !defined(__AVX512F__)
+  // Where all results are normal, the exponent is added as an integer; to the bit as below.
+  if (!any(~(vi32)(magnitude(x) <= 87.0f))) {
+    vf32 t = x * 1.44269504f + kRounder;
+    vf32 p = exp_reduced(x, t - kRounder);
+    return from_bits((vi32)((vu32)bits(p) + ((vu32)bits(t) << 23)));
+  }
+#endif
+  x = at_most(at_least(x, -104.0f), 89.0f);
+  vi32 n;
+  vf32 nf = round_small(x * 1.44269504f, n);
+  return scale(exp_reduced(x, nf), nf, n);
+}
+
 // The C library's double function, lane by lane.
 template <class F> inline vf32 by_lanes(vf32 x, F f) {
   vf32 y;

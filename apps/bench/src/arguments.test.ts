@@ -5,7 +5,7 @@ const known = { workloads: ['gemm512', 'gemm1024', 'add10', 'add10_tape'], peers
 const parse = (...args: string[]) => parseArguments(args, known);
 
 test('defaults', () => {
-  const expected = { names: [], threads: [1, 2], rounds: 3, seconds: 1, peers: null, profile: null };
+  const expected = { names: [], threads: [1, 2], rounds: 3, seconds: 1, peers: null, avx2: false, profile: null };
   expect(parse()).toMatchObject(expected);
   expect(parse('--')).toMatchObject(expected);
 });

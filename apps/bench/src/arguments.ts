@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** null: every one that is found. */
   readonly peers: readonly string[] | null;
+  /** Whether nobody uses more than AVX2. */
+  readonly avx2: boolean;
   readonly profile: string | null;
   readonly list: boolean;
   readonly help: boolean;
@@ -22,6 +24,7 @@ export const usage = `pnpm bench [names…] [options]
   --quick            --rounds 1 --seconds 0.2, for a first look
   --peers torch,…    which peers: torch, torch-compile, tensorflow, tensorflow-function, jax, tfjs-wasm, tfjs-cpu;
                      none; all that are found unless given
+  --avx2             as on a processor without AVX-512: nobody uses it
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads`;
 
@@ -39,6 +42,7 @@ export function parseArguments(
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       peers: { type: 'string' },
+      avx2: { type: 'boolean', default: false },
       profile: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -70,6 +74,7 @@ export function parseArguments(
     rounds: count(values.rounds ?? (values.quick ? '1' : '3'), '--rounds'),
     seconds,
     peers,
+    avx2: values.avx2,
     profile: values.profile ?? null,
     list: values.list,
     help: values.help,

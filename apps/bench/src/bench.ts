@@ -72,7 +72,7 @@ async function main(): Promise<number> {
 async function run(options: BenchOptions): Promise<RunResult> {
   const started = new Date().toISOString();
   const chosen = workloads.filter((w) => options.names.length === 0 || options.names.includes(w.name));
-  const notes: string[] = [];
+  const notes: string[] = options.avx2 ? ['AVX-512 was used by nobody'] : [];
   let busy = await busyCores(1000);
 
   const limits = Limits.open();
@@ -95,7 +95,7 @@ async function run(options: BenchOptions): Promise<RunResult> {
   for (const library of wanted) {
     for (const threads of options.threads) {
       if (threads > (library.maxThreads ?? Number.POSITIVE_INFINITY)) continue;
-      const contender = new Contender(library, threads);
+      const contender = new Contender(library, threads, options.avx2);
       progress(`starting ${contender.label}`);
       const hello = await contender.start();
       if (hello.ready !== true) {

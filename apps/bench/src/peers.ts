@@ -74,6 +74,15 @@ export const peers: readonly Library[] = [
   tfjs('cpu'),
 ];
 
+/** What keeps each library from using more than AVX2. */
+const avx2Only: Readonly<Record<string, string>> = {
+  EAGRE_ISA: 'avx2',
+  ATEN_CPU_CAPABILITY: 'avx2',
+  ONEDNN_MAX_CPU_ISA: 'AVX2',
+  MKL_ENABLE_INSTRUCTIONS: 'AVX2',
+  XLA_FLAGS: '--xla_cpu_max_isa=AVX2',
+};
+
 const START_SECONDS = 120;
 // Beyond the time that is asked for; some peers take many seconds for what others do in one, or to compile it.
 const PATIENCE_SECONDS = 120;
@@ -84,9 +93,13 @@ export class Contender {
   readonly threads: number;
   #child: Child | null = null;
 
-  constructor(library: Library, threads: number) {
+  readonly #avx2: boolean;
+
+  /** @param avx2 whether it may use no more than AVX2. */
+  constructor(library: Library, threads: number, avx2 = false) {
     this.library = library;
     this.threads = threads;
+    this.#avx2 = avx2;
   }
 
   get label(): string {
@@ -100,6 +113,7 @@ export class Contender {
       cwd: folder,
       env: {
         ...process.env,
+        ...(this.#avx2 ? avx2Only : {}),
         EAGRE_NUM_THREADS: n,
         OMP_NUM_THREADS: n,
         MKL_NUM_THREADS: n,
