@@ -19,24 +19,51 @@ struct Rows {
   char* out;
 
   void copy(int64_t begin, int64_t end, char* to) const {
-    int64_t r = begin / row, at = begin % row, low = 0, high = count - 1;
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (parts[middle].begin <= at) low = middle;
+    const int64_t first = (begin + row - 1) / row, last = end / row;
+    if (first > last) return piece(begin, end, to);
+    piece(begin, first * row, to);
+    to += first * row - begin;
+    for (int64_t k0 = 0; k0 < count; k0 += kBeside) whole(first, last, k0, count - k0 < kBeside ? count - k0 : kBeside, to);
+    piece(last * row, end, to + (last - first) * row);
+  }
+
+ private:
+  static constexpr int64_t kBeside = 32;
+
+  // Parts [k0, k0 + n) of rows [first, last); row `first` begins at `to`.
+  void whole(int64_t first, int64_t last, int64_t k0, int64_t n, char* to) const {
+    const char* from[kBeside];
+    int64_t bytes[kBeside];
+    for (int64_t k = 0; k < n; k++) {
+      bytes[k] = parts[k0 + k].bytes;
+      from[k] = parts[k0 + k].data + first * bytes[k];
+    }
+    to += parts[k0].begin;
+    const int64_t rest = row - (parts[k0 + n - 1].begin + bytes[n - 1] - parts[k0].begin);
+    for (int64_t r = first; r < last; r++, to += rest) {
+      for (int64_t k = 0; k < n; k++) {
+        copy_bytes(to, from[k], bytes[k]);
+        from[k] += bytes[k];
+        to += bytes[k];
+      }
+    }
+  }
+
+  // No more than a row.
+  void piece(int64_t begin, int64_t end, char* to) const {
+    const int64_t r = begin / row;
+    int64_t at = begin % row, left = end - begin, k = 0;
+    for (int64_t high = count - 1; k < high;) {
+      const int64_t middle = (k + high + 1) / 2;
+      if (parts[middle].begin <= at) k = middle;
       else high = middle - 1;
     }
-    int64_t k = low;
-    for (int64_t left = end - begin;; r++, k = 0, at = 0) {
-      for (; k < count; k++) {
-        const Part& p = parts[k];
-        const int64_t skip = at - p.begin, n = p.bytes - skip;
-        const char* from = p.data + r * p.bytes + skip;
-        if (n >= left) return copy_bytes(to, from, left);
-        copy_bytes(to, from, n);
-        to += n;
-        at += n;
-        left -= n;
-      }
+    for (; left > 0; k++) {
+      const int64_t skip = at - parts[k].begin, n = min64(parts[k].bytes - skip, left);
+      copy_bytes(to, parts[k].data + r * parts[k].bytes + skip, n);
+      to += n;
+      at += n;
+      left -= n;
     }
   }
 };

@@ -32,7 +32,5 @@ namespace {
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // The beginning of part i when n is cut into `parts` of nearly the same size.
 inline int64_t part_begin(int64_t n, int64_t parts, int64_t i) { return n * i / parts; }
-inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 }  // namespace
 EAGRE_END

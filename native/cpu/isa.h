@@ -37,6 +37,9 @@ typedef int64_t vi64u __attribute__((vector_size(kVectorBytes), aligned(8), may_
 constexpr int kF32 = kVectorBytes / 4;
 constexpr int kF64 = kVectorBytes / 8;
 
+inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
 // Calls f with a value of the C++ type of a dtype: visit(t, [&](auto tag) { using T = decltype(tag); ... }).
 template <class F> inline void visit(DType t, F&& f) {
   switch (t) {

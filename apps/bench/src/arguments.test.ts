@@ -5,7 +5,16 @@ const known = { workloads: ['gemm512', 'gemm1024', 'add10', 'add10_tape'], peers
 const parse = (...args: string[]) => parseArguments(args, known);
 
 test('defaults', () => {
-  const expected = { names: [], threads: [1, 2], rounds: 3, seconds: 1, peers: null, avx2: false, profile: null };
+  const expected = {
+    names: [],
+    threads: [1, 2],
+    rounds: 3,
+    seconds: 1,
+    peers: null,
+    before: null,
+    avx2: false,
+    profile: null,
+  };
   expect(parse()).toMatchObject(expected);
   expect(parse('--')).toMatchObject(expected);
 });

@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** null: every one that is found. */
   readonly peers: readonly string[] | null;
+  /** Another checkout of Eagre, with its packages built; null: none. */
+  readonly before: string | null;
   /** Whether nobody uses more than AVX2. */
   readonly avx2: boolean;
   readonly profile: string | null;
@@ -24,6 +26,7 @@ export const usage = `pnpm bench [names…] [options]
   --quick            --rounds 1 --seconds 0.2, for a first look
   --peers torch,…    which peers: torch, torch-compile, tensorflow, tensorflow-function, jax, tfjs-wasm, tfjs-cpu;
                      none; all that are found unless given
+  --before FOLDER    another checkout of Eagre (pnpm install && pnpm build there) as one more peer
   --avx2             as on a processor without AVX-512: nobody uses it
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads`;
@@ -42,6 +45,7 @@ export function parseArguments(
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       peers: { type: 'string' },
+      before: { type: 'string' },
       avx2: { type: 'boolean', default: false },
       profile: { type: 'string' },
       list: { type: 'boolean', default: false },
@@ -74,6 +78,7 @@ export function parseArguments(
     rounds: count(values.rounds ?? (values.quick ? '1' : '3'), '--rounds'),
     seconds,
     peers,
+    before: values.before ?? null,
     avx2: values.avx2,
     profile: values.profile ?? null,
     list: values.list,

@@ -1,12 +1,12 @@
 // One run on one machine: every workload on Eagre and on each peer, in turn.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchOptions, parseArguments, usage } from './arguments.ts';
 import { chart } from './chart.ts';
 import { type Limit, type LimitKind, Limits } from './limits.ts';
 import { busyCores, describeMachine } from './machine.ts';
-import { benchFolder, Contender, eagre, type Library, peers, pythonOf } from './peers.ts';
+import { before, benchFolder, Contender, eagre, type Library, peers, pythonOf } from './peers.ts';
 import { type ProbeAnswer, probeEagre, probePython } from './probe.ts';
 import type { Failed, Measured, Prepared } from './protocol.ts';
 import { formatValue, type RunResult, type Series, type WorkloadResult } from './results.ts';
@@ -92,6 +92,8 @@ async function run(options: BenchOptions): Promise<RunResult> {
   const absent: RunResult['absent'][number][] = [];
   const contenders: Contender[] = [];
   const wanted = [eagre, ...peers.filter((p) => options.peers === null || options.peers.includes(p.id))];
+  // Paths are those of where the command was given.
+  if (options.before !== null) wanted.push(before(resolve(process.env.INIT_CWD ?? '', options.before)));
   for (const library of wanted) {
     for (const threads of options.threads) {
       if (threads > (library.maxThreads ?? Number.POSITIVE_INFINITY)) continue;

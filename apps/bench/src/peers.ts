@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { delimiter } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';
 import type { Failed, Hello, Measured, Prepared, Request } from './protocol.ts';
@@ -10,6 +10,8 @@ export interface Library {
   readonly title: string;
   /** The module of Python that it is, where it is one. */
   readonly module?: string;
+  /** Where its process runs, if not here. */
+  readonly folder?: string;
   /** Where it can use no more threads than these. */
   readonly maxThreads?: number;
   readonly command: (threads: number) => readonly [command: string, ...args: string[]];
@@ -45,6 +47,11 @@ export const eagre: Library = {
   title: 'Eagre',
   command: (threads) => node('src/eagre-peer.ts', '--threads', `${threads}`),
 };
+
+/** Another checkout of Eagre, whose own workloads run. */
+export function before(checkout: string): Library {
+  return { ...eagre, id: 'before', title: 'Eagre before', folder: resolve(checkout, 'apps/bench') };
+}
 
 function inPython(id: string, title: string, module: string, ...flags: string[]): Library {
   return {
@@ -110,7 +117,7 @@ export class Contender {
     const [command, ...args] = this.library.command(this.threads);
     const n = `${this.threads}`;
     this.#child = new Child(command, args, {
-      cwd: folder,
+      cwd: this.library.folder ?? folder,
       env: {
         ...process.env,
         ...(this.#avx2 ? avx2Only : {}),
