@@ -199,6 +199,27 @@ describe('toGraphDef', () => {
     expect(node('Identity').input).toEqual(['Neg', '^PrintV2_1', '^v/Assign']);
   });
 
+  it('writes moments in terms of ops that TensorFlow has', () => {
+    const f = tfFunction((x: Tensor) => nn.moments(x, 0), { inputSignature: [new TensorSpec([null, 2])] });
+    const { node, names } = decoded(f.getConcreteFunction(constant([[1, 1]])).graph);
+    expect(names).toEqual([
+      'args_0',
+      'Moments/mean/reduction_indices',
+      'Moments/mean',
+      'Moments/SquaredDifference',
+      'Moments/variance/reduction_indices',
+      'Moments/variance',
+      'Moments/Squeeze',
+      'Moments/Squeeze_1',
+      'Identity',
+      'Identity_1',
+    ]);
+    expect(node('Moments/SquaredDifference').input).toEqual(['args_0', 'Moments/mean']);
+    const shape = { list: { shape: [{ dim: [{ size: -1 }, { size: 2 }] }] } };
+    expect(node('Moments/SquaredDifference').attr?.get('_output_shapes')).toEqual(shape);
+    expect(node('Identity_1').input).toEqual(['Moments/Squeeze_1']);
+  });
+
   it('leaves large constants out if asked', () => {
     const table = constant(new Float32Array(1000));
     const f = tfFunction((x: Tensor) => x.add(table));

@@ -6,6 +6,7 @@ import { Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { isRankless } from './rankless.ts';
 import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
+import { type Parts, partsOf } from './tensorflow-parts.ts';
 
 type AttrValue = tensorflow.AttrValue;
 type NodeDef = tensorflow.NodeDef;
@@ -143,7 +144,9 @@ class Writer {
   readonly #sized: boolean;
   readonly #names = new Names();
   readonly #nodes: NodeDef[] = [];
-  readonly #written = new Map<GraphNode, { readonly name: string; readonly op: string }>();
+  readonly #written = new Map<GraphNode, Written>();
+  /** Of nodes that are written as several: the one for each output. */
+  readonly #parts = new Map<GraphNode, readonly Written[]>();
   readonly #handles = new Map<Variable, { readonly handle: string; readonly read: string | null }>();
   /** Assignments that are nodes, for which TensorFlow has no results. */
   readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
@@ -190,10 +193,17 @@ class Writer {
 
   /** How other nodes name a value. */
   reference({ node, index }: GraphValue): string {
-    const written = this.#written.get(node) ?? this.#readAfter(node);
+    const parts = this.#parts.get(node);
+    const written = parts?.[index] ?? this.#written.get(node) ?? this.#readAfter(node);
     if (written === undefined) throw new FailedPreconditionError(`${node.name} is not part of the graph`);
+    if (parts !== undefined) return this.#first(written);
     if (this.#args === null) return index === 0 ? written.name : `${written.name}:${index}`;
     return node.what.kind === 'argument' ? written.name : `${written.name}:${outputName(written.op, index)}`;
+  }
+
+  /** How other nodes name a node's first output. */
+  #first({ name, op }: Written): string {
+    return this.#args === null ? name : `${name}:${outputName(op, 0)}`;
   }
 
   /** What a node runs after beside its inputs. */
@@ -261,7 +271,7 @@ class Writer {
   }
 
   /** The result of an assignment is read after it. */
-  #readAfter(node: GraphNode): { readonly name: string; readonly op: string } | undefined {
+  #readAfter(node: GraphNode): Written | undefined {
     const assigning = this.#assigning.get(node);
     if (assigning === undefined) return undefined;
     const { handle } = this.#handles.get(assigning.variable) as { readonly handle: string };
@@ -297,7 +307,37 @@ class Writer {
     return handle;
   }
 
+  /** A node as several of TensorFlow's; other nodes run after the last of them. */
+  #several(node: GraphNode, name: string, control: readonly string[], { nodes, outputs }: Parts): void {
+    const own = node.inputs.map((v) => this.reference(v));
+    const made = new Map<string, Written>();
+    for (const part of nodes) {
+      const written = { name: this.#names.take(`${name}/${part.name}`), op: part.op };
+      const inputs = part.inputs.map((i) => {
+        if (typeof i === 'number') return own[i] as string;
+        return typeof i === 'string' ? this.#first(made.get(i) as Written) : this.#constantInput(name, i);
+      });
+      const attrs = Object.entries(part.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
+      const shape = { dim: part.shape.map((size) => ({ size: size ?? -1 })) };
+      this.#add(written.name, part.op, [...inputs, ...control], {
+        ...Object.fromEntries(attrs),
+        _output_shapes: { list: { shape: [shape] } },
+      });
+      made.set(part.name, written);
+    }
+    this.#parts.set(
+      node,
+      outputs.map((output) => made.get(output) as Written),
+    );
+    this.#written.set(node, [...made.values()].at(-1) as Written);
+  }
+
   #op(node: GraphNode, name: string, control: readonly string[]): void {
+    const parts = partsOf(node);
+    if (parts !== null) {
+      this.#several(node, name, control, parts);
+      return;
+    }
     const own = node.inputs.map((v) => this.reference(v));
     const known = tensorFlowOp(node);
     const op = known?.op ?? node.type;
@@ -425,6 +465,12 @@ class Writer {
     if (this.#graph.outputs.length === 0 && control.length > 0)
       this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
   }
+}
+
+/** A node of a GraphDef. */
+interface Written {
+  readonly name: string;
+  readonly op: string;
 }
 
 const CONTROL: ReadonlySet<string> = new Set(['If', 'Case', 'While']);

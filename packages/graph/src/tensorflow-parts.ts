@@ -1,0 +1,61 @@
+// Nodes of a graph that TensorFlow has no op for, in terms of its ops.
+import type { PartialShape } from '@eagre/core';
+import type { GraphNode, GraphValue } from './graph.ts';
+import { withoutStandIns } from './stand-ins.ts';
+import type { ConstantInput, TypedAttr } from './tensorflow-ops.ts';
+
+/** One of the nodes that stand for another. */
+export interface Part {
+  /** The last part of its name, by which those after it take its result. */
+  readonly name: string;
+  readonly op: string;
+  /** The whole node's inputs by their place, results of earlier parts by name, and constants. */
+  readonly inputs: readonly (number | string | ConstantInput)[];
+  readonly attrs: Readonly<Record<string, TypedAttr>>;
+  readonly shape: PartialShape;
+}
+
+export interface Parts {
+  readonly nodes: readonly Part[];
+  /** Which part gives each of the node's outputs. */
+  readonly outputs: readonly string[];
+}
+
+/** Mean and variance as `tf.nn.moments` makes them. */
+function moments({ inputs, attrs }: GraphNode): Parts {
+  const [{ dtype, shape }] = inputs as readonly [GraphValue];
+  const axes = attrs['axes'] as readonly number[];
+  const keepdims = attrs['keepdims'] as boolean;
+  const T: TypedAttr = { kind: 'type', value: dtype };
+  // Sizes that are not known stay so.
+  const known = withoutStandIns(shape);
+  const reduced = (keep: boolean): PartialShape =>
+    known.flatMap((d, axis) => (!axes.includes(axis) ? [d] : keep ? [1] : []));
+  const mean = (name: string, of: number | string): Part => ({
+    name,
+    op: 'Mean',
+    inputs: [of, { name: `${name}/reduction_indices`, dtype: 'int32', value: axes }],
+    attrs: { T, Tidx: { kind: 'type', value: 'int32' }, keep_dims: { kind: 'bool', value: true } },
+    shape: reduced(true),
+  });
+  const nodes: Part[] = [
+    mean('mean', 0),
+    { name: 'SquaredDifference', op: 'SquaredDifference', inputs: [0, 'mean'], attrs: { T }, shape: known },
+    mean('variance', 'SquaredDifference'),
+  ];
+  if (keepdims) return { nodes, outputs: ['mean', 'variance'] };
+  const squeezed = (name: string, of: string): Part => ({
+    name,
+    op: 'Squeeze',
+    inputs: [of],
+    attrs: { T, squeeze_dims: { kind: 'ints', value: axes } },
+    shape: reduced(false),
+  });
+  nodes.push(squeezed('Squeeze', 'mean'), squeezed('Squeeze_1', 'variance'));
+  return { nodes, outputs: ['Squeeze', 'Squeeze_1'] };
+}
+
+/** The nodes of TensorFlow that stand for a node; null where one does. */
+export function partsOf(node: GraphNode): Parts | null {
+  return node.type === 'Moments' ? moments(node) : null;
+}
