@@ -153,6 +153,26 @@ describe('recogniseRows', () => {
     }
   });
 
+  it('finds layer normalisation by Moments, which stay where others read the variance', () => {
+    const make = (): { b: Rows; mean: PlanTensor; variance: PlanTensor } => {
+      const b = new Rows([4, 5]);
+      const [mean, variance] = [b.tensor('float32', [4, 1]), b.tensor('float32', [4, 1])];
+      b.call('Moments', [b.x], [mean, variance], { axes: [1] });
+      const d = b.map((s, v, m) => s.sub(v, m), [b.x, mean]);
+      const inverse = b.map((s, v) => s.rsqrt(s.add(v, 0.001)), [variance]);
+      b.output(b.map((s, v, w) => s.add(v, w), [b.scale(b.scale(d, inverse), b.row()), b.row()]));
+      return { b, mean, variance };
+    };
+    expect(recognised(make().b)).toEqual(['LayerNorm']);
+    const { b, mean } = make();
+    b.output(b.map((s, v) => s.neg(v), [mean]));
+    expect(recognised(b)).toEqual(['LayerNorm', 'map']);
+    const { b: c, variance } = make();
+    c.output(variance);
+    expect(recognised(c)).toContain('Moments');
+    expect(recognised(c)).not.toContain('LayerNorm');
+  });
+
   it('finds normalisation by the root mean square', () => {
     const b = new Rows();
     b.output(b.scale(b.scale(b.x, b.inverse(b.x, 0.5)), b.row()));
