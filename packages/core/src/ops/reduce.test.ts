@@ -161,6 +161,28 @@ describe('reductions', () => {
       expect(mean.array()).toEqual([2.5, 3.5, 4.5]);
       expect(variance.array()).toEqual([2.25, 2.25, 2.25]);
       expect(tf.moments(matrix, [0, 1], { keepdims: true })[0].shape).toEqual([1, 1]);
+      // As TensorFlow has them.
+      const both = (x: tf.TensorLike, axis: number): unknown[] => tf.moments(x, axis).map((t) => t.array());
+      expect(both(tf.zeros([0, 2]), 0)).toEqual([
+        [NaN, NaN],
+        [NaN, NaN],
+      ]);
+      const infinite = [
+        [Infinity, 1],
+        [2, 3],
+      ];
+      expect(both(infinite, 0)).toEqual([
+        [Infinity, 2],
+        [NaN, 1],
+      ]);
+      expect(both(infinite, 1)).toEqual([
+        [Infinity, 2.5],
+        [NaN, 0.25],
+      ]);
+      const cube = tf.range(24, { dtype: 'float32' }).reshape([2, 3, 4]).pow(1.5);
+      const [middle, spread] = tf.moments(cube, [0, 2]);
+      expect(worst(middle, [25.992989, 43.209618, 64.612851])).toBeLessThan(1e-6);
+      expect(worst(spread, [584.364441, 938.928833, 1281.17395])).toBeLessThan(1e-6);
     });
   });
 
