@@ -14,6 +14,7 @@ import { nodeBuiltin } from '@eagre/formats/internal';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
 import { isKeras3Export, withKeras2Names } from './keras3.ts';
+import { asLists, withoutCombinedLists } from './lists.ts';
 import { describe, type Look, walk } from './object-graph.ts';
 import { CheckpointOptions, checkOptions } from './options.ts';
 import { applyPending, begin } from './pending.ts';
@@ -69,7 +70,7 @@ class CheckpointObject implements Trackable {
     const state: State = {
       root: plain ? this : first,
       counter: null,
-      writes: new Writes(() => this.#capture()),
+      writes: new Writes((options) => this.#capture(options)),
     };
     Object.defineProperty(this, '_state', { value: state });
     Object.assign(this, children);
@@ -163,7 +164,8 @@ class CheckpointObject implements Trackable {
       return new NameBasedStatus(restoration, root, () => this._state.counter);
     }
     const skipSlots = options.experimentalSkipSlotVariables;
-    const restoration = new ObjectRestoration(bundle, withKeras2Names(bundle.graph), this.#look, {
+    const graph = withoutCombinedLists(withKeras2Names(bundle.graph));
+    const restoration = new ObjectRestoration(bundle, graph, this.#look, {
       skipSlots,
       attached: applyPending,
     });
@@ -218,13 +220,15 @@ class CheckpointObject implements Trackable {
   }
 
   /** The values of now: later assignments copy, as long as these tensors hold the memory. */
-  #capture(): Values {
+  #capture({ optimizerState }: CheckpointOptions): Values {
     notInGraphs('write');
+    const look: Look =
+      optimizerState === 'slots' ? this.#look : (object) => asLists(object, this.#look(object));
     return lifted(() =>
       // Not in a memory scope, which could end before they are written.
       inContext({ tracker: null, tapes: [] }, () => {
         const failures = applyPending();
-        const { proto, entries } = describe(this._state.root, this.#look);
+        const { proto, entries } = describe(this._state.root, look);
         // Variables among them say so themselves when they are read.
         if (failures.size > 0)
           for (const { object } of walk(this._state.root, this.#look))
@@ -283,6 +287,12 @@ export const Checkpoint: CheckpointConstructor = CheckpointObject as CheckpointC
 function check(path: unknown, options: CheckpointOptions, what: string): void {
   checkPath(path, 'the path', `Checkpoint.${what}`);
   checkOptions(options, `Checkpoint.${what}`);
+  if (what === 'write' && options.optimizerState === 'lists' && arrayFormatOf(String(path)) !== undefined) {
+    throw new InvalidArgumentError(
+      `${path}: optimizerState: 'lists' is for checkpoints of TensorFlow; leave it out for .safetensors and .npz`,
+      `Checkpoint.${what}`,
+    );
+  }
 }
 
 /** Files are written and read at once, not by the function that is being traced, each time it runs. */

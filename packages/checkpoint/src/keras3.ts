@@ -86,9 +86,14 @@ export function withKeras2Names(graph: Graph): Graph {
           }));
         }),
       );
+      // Keras 2 would take these lists in the order of the program's variables; here the file says which are meant.
+      const kept =
+        variables.length === 0
+          ? children
+          : children.filter(({ node_id = 0 }) => childOf(nodes[node_id], '0') === undefined);
       return {
         ...node,
-        ...(more.length > 0 && { children: [...children, ...more] }),
+        children: [...kept, ...more],
         ...(slots.length > 0 && { slot_variables: [...(node.slot_variables ?? []), ...slots] }),
       };
     }),

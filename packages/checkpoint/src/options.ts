@@ -4,6 +4,7 @@ import {
   checkFlag,
   checkFunction,
   checkList,
+  checkOneOf,
   checkOptionNames,
   type OptionNames,
   shown,
@@ -23,6 +24,11 @@ export class CheckpointOptions {
   readonly experimentalSkipSlotVariables: boolean;
   /** Called with the path of each checkpoint that was written completely. */
   readonly experimentalWriteCallbacks: readonly ((path: string) => void)[];
+  /**
+   * How the state of optimizers is written: as slots of their variables (`'slots'`, unless said), which Keras 2's legacy optimizers restore,
+   * or as attributes and lists (`'lists'`), which its newer ones do. Either refuses the other's files; Eagre reads both.
+   */
+  readonly optimizerState: 'slots' | 'lists';
   /** Into how many data files the values go; 1 unless said. */
   readonly shards: number;
 
@@ -33,6 +39,7 @@ export class CheckpointOptions {
       enableAsync,
       experimentalSkipSlotVariables,
       experimentalWriteCallbacks = [],
+      optimizerState = 'slots',
       shards = 1,
     } = options;
     this.enableAsync = checkFlag(enableAsync, 'enableAsync', OP);
@@ -44,6 +51,8 @@ export class CheckpointOptions {
     this.experimentalWriteCallbacks = checkList(experimentalWriteCallbacks, 'experimentalWriteCallbacks', OP);
     for (const [i, fn] of experimentalWriteCallbacks.entries())
       checkFunction(fn, `experimentalWriteCallbacks[${i}]`, OP);
+    checkOneOf(optimizerState, ['slots', 'lists'], 'optimizerState', OP);
+    this.optimizerState = optimizerState;
     checkCount(shards, 'shards', OP, 1);
     if (shards > MOST_SHARDS)
       throw new InvalidArgumentError(`${shards} shards are too many; at most ${MOST_SHARDS} are written`, OP);
@@ -55,6 +64,7 @@ const names: OptionNames<CheckpointOptions> = {
   enableAsync: true,
   experimentalSkipSlotVariables: true,
   experimentalWriteCallbacks: true,
+  optimizerState: true,
   shards: true,
 };
 

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Tensor, type TrackableAttribute, Variable } from '@eagre/core';
 import { isPlain, lifted, sameShape, withoutTapes } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
+import { slotNodes } from './lists.ts';
 import { type Look, nodeNames, Seen, walk } from './object-graph.ts';
 import type { Source } from './source.ts';
 import { isCollection, type View } from './view.ts';
@@ -210,9 +211,7 @@ export class ObjectRestoration extends Restoration {
   get unbound(): number[] {
     const ids = unbound(this.graph, this.#bound);
     if (!this.#skipSlots) return ids;
-    const slots = new Set(
-      this.#nodes.flatMap((n) => (n.slot_variables ?? []).map((s) => s.slot_variable_node_id ?? 0)),
-    );
+    const slots = slotNodes(this.graph);
     return ids.filter((id) => !slots.has(id));
   }
   /** How many nodes have an object. */
@@ -249,7 +248,7 @@ export class ObjectRestoration extends Restoration {
       const view = this.look(object);
       this.#transfer(id, object, view, transfers);
       if (node.children !== undefined) {
-        const children = new Map(view.children);
+        const children = new Map([...this.#listed(view), ...view.children]);
         for (const { node_id: child = 0, local_name: name = '' } of node.children) {
           const there = children.get(name) ?? plainAt(object, name);
           if (there !== undefined) queue.push([child, there]);
@@ -260,6 +259,12 @@ export class ObjectRestoration extends Restoration {
     }
     if (!this.#skipSlots) for (const [id, view] of optimizers) this.#findSlots(id, view, transfers);
     return transfers;
+  }
+
+  #listed(view: View): View['listed'] {
+    if (!this.#skipSlots) return view.listed;
+    const slots = new Set<object>(view.slots.map(({ slot }) => slot));
+    return view.listed.filter(([, child]) => !this.look(child).children.some(([, item]) => slots.has(item)));
   }
 
   #findSlots(id: number, view: View, transfers: Transfer[]): void {

@@ -147,6 +147,10 @@ export class InitializationOnlyStatus implements LoadStatus {
 function unmatched(restoration: Restoration, root: object, slots: boolean): string[] {
   return restoration
     .existing(root, slots)
-    .filter(({ object, view }) => view.attributes.size > 0 && !restoration.hasRestored(object))
+    .filter(
+      ({ object, view }) =>
+        [...view.attributes.values()].some(({ optional = false }) => !optional) &&
+        !restoration.hasRestored(object),
+    )
     .map(({ names }) => (names.length === 0 ? '(root)' : `(root).${names.join('.')}`));
 }

@@ -17,6 +17,8 @@ export interface View {
   readonly children: readonly (readonly [name: string, child: object])[];
   readonly attributes: ReadonlyMap<string, TrackableAttribute>;
   readonly slots: readonly TrackableSlot[];
+  /** What files may have in the place of `children` and `slots`. */
+  readonly listed: readonly (readonly [name: string, child: object])[];
 }
 
 /** How the object looks now. */
@@ -24,11 +26,13 @@ export function viewOf(object: object): View {
   if (object instanceof Variable) return viewOfVariable(object);
   const own = isOwnView(object) ? object.trackableView() : {};
   const entries = own.children ?? entriesOf(object);
-  const children = [...entries].filter((entry): entry is [string, object] => isTrackable(entry[1]));
+  const trackable = (all: Iterable<readonly [string, unknown]>) =>
+    [...all].filter((entry): entry is [string, object] => isTrackable(entry[1]));
   return {
-    children,
+    children: trackable(entries),
     attributes: new Map(own.attributes ?? []),
     slots: [...(own.slots ?? [])],
+    listed: trackable(own.listed ?? []),
   };
 }
 
@@ -97,7 +101,7 @@ function viewOfVariable(variable: Variable): View {
         variable.assign(stored);
       },
     };
-    view = { children: [], attributes: new Map([[VARIABLE_VALUE, value]]), slots: [] };
+    view = { children: [], attributes: new Map([[VARIABLE_VALUE, value]]), slots: [], listed: [] };
     views.set(variable, view);
   }
   return view;

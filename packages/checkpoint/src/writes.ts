@@ -8,14 +8,14 @@ export type Then = (path: string) => void;
 
 /** The writes of one `Checkpoint`. */
 export class Writes {
-  readonly #capture: () => Values;
+  readonly #capture: (options: CheckpointOptions) => Values;
   /** Ends when all that was begun is written. */
   #running: Promise<void> = Promise.resolve();
   #unfinished = 0;
   #failed: { readonly error: unknown } | null = null;
 
   /** @param capture the values of now. */
-  constructor(capture: () => Values) {
+  constructor(capture: (options: CheckpointOptions) => Values) {
     this.#capture = capture;
   }
 
@@ -43,7 +43,7 @@ export class Writes {
     }
     this.#rethrow();
     this.refuseWhileWriting('write', 'writing another one at once');
-    const values = this.#capture();
+    const values = this.#capture(options);
     try {
       writeBundle(path, values, options.shards);
     } finally {
@@ -55,7 +55,7 @@ export class Writes {
   /** The same while the program goes on. */
   async writeAsync(path: string, options: CheckpointOptions, after: readonly Then[]): Promise<void> {
     this.#rethrow();
-    const values = this.#capture();
+    const values = this.#capture(options);
     const before = this.#running;
     this.#unfinished++;
     const written = (async () => {

@@ -7,6 +7,8 @@ export interface TrackableAttribute {
   save(): Tensor;
   /** Takes what `save` gave, perhaps in another process. @throws InvalidArgumentError for what does not fit. */
   restore(value: Tensor): void;
+  /** Whether files may lack it: the object is complete without. */
+  readonly optional?: boolean;
 }
 
 /** The slot of an optimizer for one variable: `momentum` of a kernel. */
@@ -23,6 +25,11 @@ export interface TrackableView {
   /** By name, in order. */
   readonly attributes?: Iterable<readonly [name: string, attribute: TrackableAttribute]>;
   readonly slots?: Iterable<TrackableSlot>;
+  /**
+   * The same parts, slots included, as Keras 2's newer optimizers have them: as attributes and lists. A file has either these or
+   * `children` and `slots`.
+   */
+  readonly listed?: Iterable<readonly [name: string, child: unknown]>;
 }
 
 /**

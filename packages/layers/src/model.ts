@@ -1,4 +1,4 @@
-import type { LoadStatus } from '@eagre/checkpoint';
+import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
 import {
   FailedPreconditionError,
   InvalidArgumentError,
@@ -334,10 +334,11 @@ export class Model extends Layer {
   /**
    * Writes the weights, whole or not at all: to a file that ends in `.safetensors` or `.npz`, or, under a path without an ending, as a
    * checkpoint of TensorFlow, with the state of the optimizer of `compile`.
-   * @throws FailedPreconditionError before the model is built.
+   * @param options how the checkpoint is written.
+   * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options where the path has an ending.
    */
-  async saveWeights(path: string): Promise<void> {
-    await saveWeights(this, path);
+  async saveWeights(path: string, options?: CheckpointOptions): Promise<void> {
+    await saveWeights(this, path, options);
   }
   /**
    * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their

@@ -1,4 +1,4 @@
-import { Checkpoint, type LoadStatus } from '@eagre/checkpoint';
+import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
 import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
   DataLossError,
@@ -39,12 +39,22 @@ export function formatOf(path: string): Format {
   );
 }
 
+/** @throws InvalidArgumentError for options of checkpoints where the path is one of a file. */
+export function checkOptionsFor(path: string, options: CheckpointOptions | undefined, op: string): void {
+  if (options !== undefined && formatOf(path) !== 'checkpoint')
+    throw new InvalidArgumentError(
+      `options are for checkpoints, whose paths have no ending; ${path} has one`,
+      op,
+    );
+}
+
 /** Writes every weight: under its path (`dense/kernel`) or, in a checkpoint, with its place in the model. */
-export async function saveWeights(model: Model, path: string): Promise<void> {
+export async function saveWeights(model: Model, path: string, options?: CheckpointOptions): Promise<void> {
   const format = formatOf(path);
+  checkOptionsFor(path, options, 'saveWeights');
   const weights = builtWeights(model, 'saveWeights');
   if (format === 'checkpoint') {
-    await new Checkpoint(model).writeAsync(path);
+    await new Checkpoint(model).writeAsync(path, options);
     updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
     return;
   }

@@ -56,6 +56,11 @@ export class Adafactor extends Optimizer {
     }
   }
 
+  // Keras 2 has whole numbers in the place of rows and columns of vectors.
+  protected override checkpointList(): null {
+    return null;
+  }
+
   override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
     const { keep, take, rate } = this.momentaryScalars(variable, learningRate, (lr, step) => {
       const take = step ** this.beta2Decay;

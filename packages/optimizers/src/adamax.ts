@@ -28,6 +28,10 @@ export class Adamax extends Moments<AdamaxOptions> {
     return { momentum: 'm', norm: 'v' }[name] ?? name;
   }
 
+  protected override checkpointList(name: string): string | null {
+    return { momentum: '_m', norm: '_u' }[name] ?? super.checkpointList(name);
+  }
+
   override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
     const { beta1, beta2, epsilon } = this;
     const { rate } = this.momentaryScalars(variable, learningRate, (lr, step) => ({

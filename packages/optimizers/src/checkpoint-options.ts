@@ -25,6 +25,7 @@ export class CheckpointOptions {
   #make(name: string): Trackable {
     const now = (): number => this.#values()[name] as number;
     const value: TrackableAttribute = {
+      optional: true,
       save: () => constant(now(), 'float32'),
       restore: (stored) => {
         if (stored.item() === Math.fround(now())) return;

@@ -37,6 +37,10 @@ export class Lion extends Optimizer {
     this.addSlots(variables, 'momentum');
   }
 
+  protected override checkpointList(name: string): string | null {
+    return name === 'momentum' ? 'momentums' : super.checkpointList(name);
+  }
+
   override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
     const { beta1, beta2 } = this;
     const m = this.slot(variable, 'momentum');

@@ -30,6 +30,7 @@ import {
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
+import { CheckpointLists } from './checkpoint-lists.ts';
 import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
@@ -80,6 +81,12 @@ export abstract class Optimizer extends Module implements Trackable {
     names: [],
   };
   readonly #warned = new Set<Variable>();
+  readonly #lists: CheckpointLists = new CheckpointLists({
+    iterations: () => this.iterations,
+    rate: () => this.#rate.variable,
+    rateNow: () => this.learningRate,
+    placeOf: (variable) => this.#index.get(variable),
+  });
   readonly #options: CheckpointOptions = new CheckpointOptions(this.name, () => this.checkpointOptions);
   readonly #rate: Rate;
   readonly #now: Momentary;
@@ -158,6 +165,7 @@ export abstract class Optimizer extends Module implements Trackable {
     return {
       children: [...children, ...this.#options.children(), ...this.#named, ...others],
       slots: this.#slots,
+      listed: [...this.#lists.children(this.#named), ...others],
     };
   }
 
@@ -232,6 +240,7 @@ export abstract class Optimizer extends Module implements Trackable {
   ): Variable {
     const { variableName = reference.name.split('/').at(-1) as string } = options;
     const slot = this.#make({ dtype: reference.dtype, ...options, name: variableName });
+    this.#lists.add(this.checkpointList(name), reference, slot);
     this.#slots.push({ variable: reference, name: this.checkpointName(name), slot });
     const known = this.#slotsOf.get(reference) ?? new Map<string, Variable>();
     this.#slotsOf.set(reference, known.set(name, slot));
@@ -248,6 +257,13 @@ export abstract class Optimizer extends Module implements Trackable {
   /** What a slot is called in checkpoints, where Keras 3's name for it is `name`: Keras 2's names, which files of TensorFlow have. */
   protected checkpointName(name: string): string {
     return name;
+  }
+  /**
+   * The attribute in which Keras 2's newer optimizers list such slots, `_momentums` for `momentum`; null for an optimizer that keeps there
+   * what this one does not.
+   */
+  protected checkpointList(name: string): string | null {
+    return name === 'average' ? '_model_variables_moving_average' : `_${name.replace(/y$/, 'ie')}s`;
   }
   /** One such variable for each; with several names, those of one variable follow each other. */
   protected addSlots<const N extends readonly string[]>(

@@ -39,6 +39,10 @@ export class SGD extends Optimizer {
     if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
   }
 
+  protected override checkpointList(name: string): string | null {
+    return name === 'momentum' ? 'momentums' : super.checkpointList(name);
+  }
+
   /** @internal Keras 2's decay of the learning rate is a schedule here. */
   protected override get checkpointOptions(): Readonly<Record<string, number>> {
     return { momentum: this.momentum, decay: 0 };

@@ -1,3 +1,4 @@
+import type { CheckpointOptions } from '@eagre/checkpoint';
 import { InvalidArgumentError } from '@eagre/core';
 import {
   argumentsOf,
@@ -8,7 +9,7 @@ import {
   type OptionNames,
   takesArguments,
 } from '@eagre/core/internal';
-import { formatOf } from '../saving.ts';
+import { checkOptionsFor, formatOf } from '../saving.ts';
 import { Callback, type Logs, VERBOSITY } from './callback.ts';
 import { Monitor, type MonitorOptions } from './monitor.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
@@ -20,6 +21,8 @@ export interface ModelCheckpointOptions extends MonitorOptions {
   readonly saveFreq?: SaveFreq;
   /** What the watched number must beat at first. */
   readonly initialValueThreshold?: number | null;
+  /** How checkpoints are written, where the path has no ending. */
+  readonly options?: CheckpointOptions;
   /** 1: say what is saved. */
   readonly verbose?: 0 | 1;
 }
@@ -38,6 +41,7 @@ const names: OptionNames<ModelCheckpointArguments> = {
   saveFreq: true,
   initialValueThreshold: true,
   minDelta: true,
+  options: true,
 };
 
 /**
@@ -65,6 +69,7 @@ export class ModelCheckpoint extends Callback {
     checkNumber(options.initialValueThreshold ?? 0, 'initialValueThreshold', owner);
     checkFlag(options.saveBestOnly, 'saveBestOnly', owner);
     checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
+    checkOptionsFor(path.replace(PLACE, '0'), options.options, owner);
     formatOf(path.replace(PLACE, '0'));
     for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {
@@ -109,7 +114,7 @@ export class ModelCheckpoint extends Callback {
     }
     const path = fillIn(this.#path, { ...logs, epoch });
     if (verbose > 0) console.log(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
-    await this.model.saveWeights(path);
+    await this.model.saveWeights(path, this.#options.options);
   }
 }
 
