@@ -28,6 +28,7 @@ import { compileScalar } from './scalar.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
 import { kernels as sort } from './sort.ts';
+import { kernels as svd } from './svd.ts';
 
 /** What V8 says of arrays and buffers that it cannot make, as one of our errors. */
 function exhaustible(kernel: Kernel): Kernel {
@@ -65,6 +66,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...scan,
     ...softmax,
     ...sort,
+    ...svd,
   }).map(([name, kernel]) => [name, exhaustible(kernel)]),
 );
 
@@ -98,6 +100,7 @@ const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
   SoftmaxCrossEntropyWithLogits: floating,
   SparseSoftmaxCrossEntropyWithLogits: floating,
   Moments: floating,
+  Svd: floating,
   FusedBatchNorm: floating,
   FusedBatchNormGrad: floating,
   LayerNorm: floating,

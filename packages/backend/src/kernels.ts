@@ -107,6 +107,12 @@ export const kernelAttrs = {
    * activation 0 none, 1 relu, applied after the bias. float32, float64, int32, int64.
    */
   MatMul: ['transposeA', 'transposeB', 'activation'],
+  /**
+   * x [..., m, n] → s [..., k] and, if there are more outputs, u [..., m, p] and v [..., n, q] with x = u · diag(s) · vᵀ; k = min(m, n), p is k
+   * or m, q is k or n. Singular values in falling order, computed in float64; columns of u and v orthonormal. Where an element of a matrix
+   * is not finite, all its results are NaN. floating.
+   */
+  Svd: [],
 
   // ---- images, NHWC; floating. padding = [top, bottom, left, right] in pixels, not negative.
   /** x [n,h,w,c], filter [kh,kw,c/groups,o], optional bias [o] → y [n,oh,ow,o]; a depthwise convolution has groups = c. */

@@ -332,6 +332,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'random.shuffle': { seed: 1 },
   'random.categorical': { logits: square, numSamples: 3, seed: 1, dtype: 'int32' },
   'random.uniform': { minval: 1, maxval: 2, seed: 1 },
+  'linalg.svd': { tensor: square, fullMatrices: true, computeUV: true },
   'random.normal': { mean: 1, stddev: 2, seed: 1 },
   'random.truncatedNormal': { mean: 1, stddev: 2, seed: 1 },
   'random.statelessUniform': { seed: [1, 2], minval: 1, maxval: 2 },

@@ -18,7 +18,7 @@ const names: Record<string, string> = {
     logical_xor maximum mod multiply multiply_no_nan negative reciprocal reduce_euclidean_norm reduce_logsumexp reduce_mean reduce_std
     reduce_sum reduce_variance rint rsqrt scalar_mul sigmoid softmax softplus softsign squared_difference subtract top_k truediv
     unsorted_segment_sum xdivy xlog1py xlogy zero_fraction`,
-  linalg: `band_part diag diag_part einsum eye global_norm l2_normalize matmul matvec norm set_diag tensordot trace`,
+  linalg: `band_part diag diag_part einsum eye global_norm l2_normalize matmul matvec norm set_diag svd tensordot trace`,
   bitwise: 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift',
   nn: `batch_normalization bias_add conv1d conv2d conv2d_transpose depthwise_conv2d dropout elu embedding_lookup gelu in_top_k l2_loss
     l2_normalize leaky_relu log_softmax max_pool2d max_pool_with_argmax moments relu relu6 selu separable_conv2d

@@ -91,7 +91,9 @@ const JOINS = [
   'cast',
   'oneHot',
 ] as const satisfies readonly (keyof Joins)[];
-type Functions = typeof math & typeof linalg & typeof nn & Joins;
+// Of another order and other defaults in Keras: what is written for it would get wrong results.
+const OTHERWISE = ['svd'] as const;
+type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number]> & typeof nn & Joins;
 
 /**
  * The functions of `tf.math`, `tf.linalg` and `tf.nn`, methods of tensors as functions, and those that take several tensors (`concat`, `stack`,
@@ -102,7 +104,7 @@ export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[
 function collect(): { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } {
   const made: Record<string, OpFunction> = {};
   const add = (name: string, fn: unknown): void => {
-    if (typeof fn !== 'function' || name in made) return;
+    if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
     functions.set(name, fn as OpFunction);
     made[name] = (...args) => (isSymbolic(args) ? describe(name, args) : (fn as OpFunction)(...args));
   };

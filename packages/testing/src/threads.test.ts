@@ -473,6 +473,18 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
       ],
       attrs: { axes: [...axes] },
     })),
+  Svd: () =>
+    [
+      [400, 8, 6],
+      [30, 20, 33],
+    ].map(([count, m, n]) => ({
+      inputs: [float(count, m, n)],
+      outputs: [
+        ['float32', [count, Math.min(m, n)]],
+        ['float32', [count, m, m]],
+        ['float32', [count, n, Math.min(m, n)]],
+      ],
+    })),
   LayerNorm: () => [
     {
       inputs: [float(3000, 100), float(100), float(100)],

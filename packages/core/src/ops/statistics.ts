@@ -1,4 +1,4 @@
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import type { AxisLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
@@ -12,6 +12,8 @@ import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
 import { concat } from './join.ts';
 import { letGo } from './moving.ts';
+import { permuted } from './products.ts';
+import { singularValues } from './svd.ts';
 
 const momentsOp: Op = defineOp({
   name: 'Moments',
@@ -169,7 +171,8 @@ export const reduceEuclideanNorm: NamedFunction<
 
 /**
  * Which norm. Of vectors: euclidean (2), the sum of absolute values (1), the largest of them (Infinity), or the p-norm for p > 0. Of
- * matrices: that of all elements (`'euclidean'`, `'fro'`), the largest sum of absolute values of a column (1) or a row (Infinity).
+ * matrices: that of all elements (`'euclidean'`, `'fro'`), the largest sum of absolute values of a column (1) or a row (Infinity), the
+ * largest singular value (2).
  */
 export type NormOrder = 'euclidean' | 'fro' | number;
 
@@ -178,7 +181,7 @@ export type NormOrder = 'euclidean' | 'fro' | number;
  * @param ord `'euclidean'` unless said, or a number above 0, `Infinity` included.
  * @param axis the axis of the vectors; all elements as one vector unless said. Two axes are those of the rows and the columns of
  * matrices.
- * @throws InvalidArgumentError for an order that there is none of; UnimplementedError for the largest singular value, 2 of matrices.
+ * @throws InvalidArgumentError for an order that there is none of.
  */
 export const norm: NamedFunction<
   [x: TensorLike, ord?: NormOrder, axis?: AxisLike],
@@ -250,19 +253,20 @@ function matrixNorm(x: Tensor, ord: number, axis: readonly number[], options: Re
   const [rows, columns, ...more] = axis.map((a) => normalizeAxis(a, x.rank, 'Norm'));
   if (more.length > 0 || rows === columns)
     throw new InvalidArgumentError(`axis is [${axis}], expected one axis, or two of matrices`, 'Norm');
-  if (ord === 2)
-    throw new UnimplementedError(
-      'of matrices, 2 is the largest singular value, which is not computed here; use 1, Infinity or the euclidean norm',
-      'Norm',
-    );
-  if (ord !== 1 && ord !== Infinity)
+  if (ord !== 1 && ord !== 2 && ord !== Infinity)
     throw new InvalidArgumentError(
-      `ord is ${ord}, expected 'euclidean', 'fro', 1 or Infinity for matrices`,
+      `ord is ${ord}, expected 'euclidean', 'fro', 1, 2 or Infinity for matrices`,
       'Norm',
     );
+  const keepdims = checkFlag(options.keepdims, 'keepdims', 'Norm');
+  if (ord === 2) {
+    const others = x.shape.map((_, i) => i).filter((i) => i !== rows && i !== columns);
+    const values = singularValues(permuted(x, [...others, rows, columns])).max(-1);
+    return keepdims ? values.reshape(reducedShape(x.shape, [rows, columns], true)) : values;
+  }
   const [summed, compared] = ord === 1 ? [rows, columns] : [columns, rows];
   const largest = x.abs().sum(summed, { keepdims: true }).max(compared, { keepdims: true });
-  return checkFlag(options.keepdims, 'keepdims', 'Norm') ? largest : largest.squeeze([rows, columns]);
+  return keepdims ? largest : largest.squeeze([rows, columns]);
 }
 
 const countNonzeroOp: Op = defineOp({

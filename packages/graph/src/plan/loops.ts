@@ -228,6 +228,7 @@ const safe: ReadonlySet<unknown> = new Set<KernelName>([
   'LogSoftmax',
   'SoftmaxCrossEntropyWithLogits',
   'Moments',
+  'Svd',
   'LayerNorm',
   'RMSNorm',
   'ScaledDotProductAttention',

@@ -1,0 +1,316 @@
+// Svd: singular values and vectors, in double. A Householder QR with column pivoting, then one-sided Jacobi (Hestenes) on the
+// transpose of its triangle, which needs few sweeps there: Z. Drmač and K. Veselić, "New Fast and Accurate Jacobi SVD Algorithm I"
+// (2008). Small singular values are as exact as large ones, since every test is relative to the two columns it compares.
+#include <cmath>
+
+#include "gemm_micro.h"
+#include "strided.h"
+
+EAGRE_BEGIN
+namespace {
+
+constexpr int kSweeps = 60;
+// Squared norms below count as zero: the largest element is about 1, and squares of smaller ones lose their bits.
+constexpr double kTiny = 1e-290;
+constexpr double kEpsilon = 0x1p-52;
+constexpr int64_t kWork = 1 << 16;  // multiplications of a chunk, about
+
+struct Products {
+  double xy, yy;
+};
+
+// x · y and y · y.
+inline Products products(const double* x, const double* y, int64_t n) {
+  constexpr int L = Lanes<double>::n;
+  vf64 xy[2]{}, yy[2]{};
+  int64_t i = 0;
+  for (; i + 2 * L <= n; i += 2 * L) {
+    for (int k = 0; k < 2; k++) {
+      const vf64 v = load<double>(y + i + k * L);
+      xy[k] = fma(load<double>(x + i + k * L), v, xy[k]);
+      yy[k] = fma(v, v, yy[k]);
+    }
+  }
+  for (; i < n; i += L) {
+    const Part<double> part(n - i < L ? n - i : L);
+    const vf64 v = part.load(y + i);
+    xy[0] = fma(part.load(x + i), v, xy[0]);
+    yy[0] = fma(v, v, yy[0]);
+  }
+  return {sum<double>(xy[0] + xy[1]), sum<double>(yy[0] + yy[1])};
+}
+
+// y -= w · x; the squares of what y becomes.
+inline double subtract(double w, const double* x, double* y, int64_t n) {
+  constexpr int L = Lanes<double>::n;
+  const vf64 by = broadcast(-w);
+  vf64 squares{};
+  int64_t i = 0;
+  for (; i + L <= n; i += L) {
+    const vf64 v = fma(by, load<double>(x + i), load<double>(y + i));
+    store<double>(y + i, v);
+    squares = fma(v, v, squares);
+  }
+  if (i < n) {
+    const Part<double> part(n - i);
+    const vf64 v = fma(by, part.load(x + i), part.load(y + i));
+    part.store(y + i, v);
+    squares = fma(v, v, squares);
+  }
+  return sum<double>(squares);
+}
+
+// (x, y) = (c x − s y, s x + c y), written with half = s/(1 + c) as Rutishauser does: a small angle then rounds little, and the
+// norms stay through many turns. The squares of what x becomes.
+inline double rotate(double half, double s, double* x, double* y, int64_t n) {
+  constexpr int L = Lanes<double>::n;
+  const vf64 h = broadcast(half), sn = broadcast(s), back = broadcast(-s);
+  vf64 squares{};
+  const auto turn = [&](vf64& a, vf64& b) {
+    const vf64 first = fma(back, fma(h, a, b), a);
+    b = fma(sn, fma(h, -b, a), b);
+    a = first;
+    squares = fma(a, a, squares);
+  };
+  int64_t i = 0;
+  for (; i + L <= n; i += L) {
+    vf64 a = load<double>(x + i), b = load<double>(y + i);
+    turn(a, b);
+    store<double>(x + i, a);
+    store<double>(y + i, b);
+  }
+  if (i < n) {
+    const Part<double> part(n - i);
+    vf64 a = part.load(x + i), b = part.load(y + i);
+    turn(a, b);
+    part.store(x + i, a);
+    part.store(y + i, b);
+  }
+  return sum<double>(squares);
+}
+
+// The SVD of one matrix with at least as many rows as columns; all matrices here are stored by columns.
+struct Work {
+  int64_t m, n, rank;
+  bool vectors;
+  double *a;      // [m, n]: the matrix, then its reflectors below the diagonal
+  double *x;      // [n, n]: the transpose of the triangle, then its left vectors
+  double *turns;  // [n, n]: the rotations, if vectors are wanted
+  double *tau, *norms, *column;
+  int64_t *pivots, *order;
+
+  static int64_t room(int64_t m, int64_t n) { return m * n + 2 * n * n + 4 * n + m; }
+  Work(double* memory, int64_t rows, int64_t columns, bool wanted) : m(rows), n(columns), rank(0), vectors(wanted) {
+    a = memory;
+    x = a + m * n;
+    turns = x + n * n;
+    tau = turns + n * n;
+    norms = tau + n;
+    column = norms + n;
+    pivots = reinterpret_cast<int64_t*>(column + m);
+    order = pivots + n;
+  }
+
+  void factor() {
+    for (int64_t j = 0; j < n; j++) {
+      pivots[j] = j;
+      norms[j] = products(a + j * m, a + j * m, m).yy;
+    }
+    for (int64_t i = 0; i < n * n; i++) x[i] = 0;
+    for (rank = 0; rank < n; rank++) {
+      const int64_t k = rank;
+      int64_t p = k;
+      for (int64_t j = k + 1; j < n; j++) p = norms[j] > norms[p] ? j : p;
+      if (!(norms[p] >= kTiny)) return;
+      if (p != k) swap_columns(k, p);
+      double* v = a + k * m;
+      const double norm = std::sqrt(norms[k]), beta = v[k] >= 0 ? -norm : norm;
+      const double inverse = 1 / (v[k] - beta);
+      tau[k] = (beta - v[k]) / beta;
+      for (int64_t i = k + 1; i < m; i++) v[i] *= inverse;
+      v[k] = 1;
+      x[k * n + k] = beta;
+      for (int64_t j = k + 1; j < n; j++) {
+        double* y = a + j * m;
+        const double w = tau[k] * products(y + k, v + k, m - k).xy;
+        y[k] -= w;
+        norms[j] = subtract(w, v + k + 1, y + k + 1, m - k - 1);
+        x[k * n + j] = y[k];
+      }
+    }
+  }
+
+  void swap_columns(int64_t k, int64_t p) {
+    for (int64_t i = 0; i < m; i++) exchange(a[k * m + i], a[p * m + i]);
+    // The rows of the triangle that are already there.
+    for (int64_t i = 0; i < k; i++) exchange(x[i * n + k], x[i * n + p]);
+    exchange(norms[k], norms[p]);
+    exchange(pivots[k], pivots[p]);
+  }
+  template <class V> static void exchange(V& a, V& b) {
+    const V first = a;
+    a = b;
+    b = first;
+  }
+
+  // Turns columns of x against each other until all are orthogonal.
+  void orthogonalise() {
+    if (vectors) {
+      for (int64_t i = 0; i < n * n; i++) turns[i] = 0;
+      for (int64_t i = 0; i < n; i++) turns[i * n + i] = 1;
+    }
+    const double root = std::sqrt(static_cast<double>(n)), tolerance = kEpsilon * (root > 4 ? root : 4);
+    bool turned = true;
+    for (int sweep = 0; sweep < kSweeps && turned; sweep++) {
+      turned = false;
+      for (int64_t p = 0; p + 1 < rank; p++) {
+        double* xp = x + p * n;
+        double pp = products(xp, xp, n).yy;
+        for (int64_t q = p + 1; q < rank && pp >= kTiny; q++) {
+          double* xq = x + q * n;
+          const Products of = products(xp, xq, n);
+          if (of.yy < kTiny || std::fabs(of.xy) <= tolerance * (std::sqrt(pp) * std::sqrt(of.yy))) continue;
+          turned = true;
+          const double zeta = (of.yy - pp) / (2 * of.xy), size = std::fabs(zeta);
+          // A large zeta would overflow as a square.
+          const double tangent = size > 1e9 ? 0.5 / size : 1 / (size + std::sqrt(1 + zeta * zeta));
+          const double t = zeta < 0 ? -tangent : tangent, c = 1 / std::sqrt(1 + t * t), s = c * t;
+          pp = rotate(s / (1 + c), s, xp, xq, n);
+          if (vectors) rotate(s / (1 + c), s, turns + p * n, turns + q * n, n);
+        }
+      }
+    }
+    // The norms are the singular values; what has norm 1 is a vector.
+    for (int64_t k = 0; k < n; k++) {
+      const double square = k < rank ? products(x + k * n, x + k * n, n).yy : 0;
+      norms[k] = square < kTiny ? 0 : std::sqrt(square);
+      order[k] = k;
+      for (int64_t i = k; i > 0 && norms[order[i]] > norms[order[i - 1]]; i--) exchange(order[i], order[i - 1]);
+      if (vectors && norms[k] > 0) {
+        for (int64_t i = 0; i < n; i++) x[k * n + i] /= norms[k];
+      }
+    }
+  }
+
+  // Vectors of the singular values that are 0, orthogonal to the others and each other: of the axis that is farthest from those
+  // there are, what they leave.
+  void complete() {
+    for (int64_t j = 0; j < n; j++) {
+      if (norms[order[j]] > 0) continue;
+      double* column = x + order[j] * n;
+      int64_t far = 0;
+      double most = -1;
+      for (int64_t i = 0; i < n; i++) {
+        double rest = 1;
+        for (int64_t l = 0; l < j; l++) rest -= x[order[l] * n + i] * x[order[l] * n + i];
+        if (rest > most) most = rest, far = i;
+      }
+      for (int64_t i = 0; i < n; i++) column[i] = i == far ? 1 : 0;
+      double square = 1;
+      for (int round = 0; round < 2; round++) {
+        for (int64_t l = 0; l < j; l++) {
+          const double* other = x + order[l] * n;
+          square = subtract(products(column, other, n).xy, other, column, n);
+        }
+      }
+      const double norm = std::sqrt(square);
+      for (int64_t i = 0; i < n; i++) column[i] /= norm;
+    }
+  }
+
+  // The left vector at place j of [0, m) into `column`.
+  void left(int64_t j) {
+    for (int64_t i = 0; i < m; i++) column[i] = j < n ? (i < n ? turns[order[j] * n + i] : 0) : i == j ? 1 : 0;
+    for (int64_t k = rank; k-- > 0;) {
+      const double* v = a + k * m;
+      subtract(tau[k] * products(column + k, v + k, m - k).xy, v + k, column + k, m - k);
+    }
+  }
+};
+
+template <class T> struct Vectors {
+  T* data;
+  int64_t rows, columns;
+  void fill(int64_t matrix, T value) const {
+    for (int64_t i = 0; i < rows * columns; i++) data[matrix * rows * columns + i] = value;
+  }
+  T& at(int64_t matrix, int64_t i, int64_t j) const { return data[(matrix * rows + i) * columns + j]; }
+};
+
+template <class T> void decompose(const T* x, T* s, const Vectors<T>& u, const Vectors<T>& v, int64_t count, int64_t rows, int64_t columns, bool vectors) {
+  const bool tall = rows >= columns;
+  const int64_t m = tall ? rows : columns, n = tall ? columns : rows;
+  const Vectors<T>&left = tall ? u : v, &right = tall ? v : u;
+  const int64_t grain = kWork / (10 * m * n * n + 1) + 1;
+  parallel_for(count, grain, [=](int64_t begin, int64_t end) {
+    Work w(static_cast<double*>(scratch(0, Work::room(m, n) * static_cast<int64_t>(sizeof(double)))), m, n, vectors);
+    for (int64_t matrix = begin; matrix < end; matrix++) {
+      const T* from = x + matrix * m * n;
+      T* values = s + matrix * n;
+      double largest = 0;
+      bool finite = true;
+      for (int64_t i = 0; i < m * n; i++) {
+        const double size = std::fabs(static_cast<double>(from[i]));
+        finite = finite && size - size == 0;
+        largest = size > largest ? size : largest;
+      }
+      if (!finite) {
+        const T nan = static_cast<T>(__builtin_nan(""));
+        for (int64_t i = 0; i < n; i++) values[i] = nan;
+        if (vectors) u.fill(matrix, nan), v.fill(matrix, nan);
+        continue;
+      }
+      // A power of two, which rounds nothing, so that squares neither overflow nor vanish.
+      int exponent = 0;
+      std::frexp(largest, &exponent);
+      exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+      const double down = std::ldexp(1.0, -exponent), up = std::ldexp(1.0, exponent);
+      for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < m; i++) w.a[j * m + i] = static_cast<double>(from[tall ? i * n + j : j * m + i]) * down;
+      }
+      w.factor();
+      w.orthogonalise();
+      for (int64_t j = 0; j < n; j++) values[j] = static_cast<T>(w.norms[w.order[j]] * up);
+      if (!vectors) continue;
+      w.complete();
+      for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < n; i++) right.at(matrix, w.pivots[i], j) = static_cast<T>(w.x[w.order[j] * n + i]);
+      }
+      for (int64_t j = 0; j < left.columns; j++) {
+        w.left(j);
+        for (int64_t i = 0; i < m; i++) left.at(matrix, i, j) = static_cast<T>(w.column[i]);
+      }
+    }
+  });
+}
+
+void svd(Args& a) {
+  const bool vectors = a.outputs() > 1;
+  Tensor x = a.tensor(), s = a.tensor(), u{}, v{};
+  if (x.rank < 2) fail(Code::internal, "svd of rank %d", x.rank);
+  const int64_t m = x.dim(-2), n = x.dim(-1), count = product(x.dims, 0, x.rank - 2), least = min64(m, n);
+  bool fit = s.dtype == x.dtype && s.size == count * least;
+  if (vectors) {
+    u = a.tensor();
+    v = a.tensor();
+    const auto fits = [&](const Tensor& t, int64_t rows) {
+      return t.rank == x.rank && t.dtype == x.dtype && t.dim(-2) == rows && t.dim(-1) >= least && t.dim(-1) <= rows &&
+             t.size == count * rows * t.dim(-1);
+    };
+    fit = fit && fits(u, m) && fits(v, n);
+  }
+  if (!fit) fail(Code::internal, "svd of tensors that do not fit");
+  const auto run = [&](auto tag) {
+    using T = decltype(tag);
+    const Vectors<T> left{u.as<T>(), m, vectors ? u.dim(-1) : 0}, right{v.as<T>(), n, vectors ? v.dim(-1) : 0};
+    decompose(x.as<T>(), s.as<T>(), left, right, count, m, n, vectors);
+  };
+  if (x.dtype == DType::f32) run(float{});
+  else if (x.dtype == DType::f64) run(double{});
+  else fail(Code::unimplemented, "svd takes float32 and float64");
+}
+
+}  // namespace
+
+void register_svd(Registry& r) { r.add("Svd", svd); }
+EAGRE_END
