@@ -1,6 +1,7 @@
 import {
   InvalidArgumentError,
   keep,
+  type NamedFunction,
   Tensor,
   type TensorLike,
   UnimplementedError,
@@ -11,6 +12,8 @@ import {
   checkFunction,
   checkNoPromise,
   context,
+  defineFunction,
+  kind,
   Op,
   outsideScopes,
   sameShape,
@@ -37,10 +40,17 @@ export type CustomResult = readonly [
  * The gradient is made of ordinary ops, so that it has gradients itself.
  * @throws UnimplementedError when `fn` reads a trainable variable: pass its value as an argument instead.
  */
-export function customGradient<A extends readonly TensorLike[]>(
-  fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
-): (...args: A) => Tensor {
-  checkFunction(fn, 'what has a gradient of its own', 'customGradient');
+export const customGradient: {
+  <A extends readonly TensorLike[]>(
+    fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
+  ): (...args: A) => Tensor;
+  <A extends readonly TensorLike[]>(options: {
+    readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult;
+  }): (...args: A) => Tensor;
+} = defineFunction<
+  NamedFunction<[fn: (...args: Tensor[]) => CustomResult], ['fn'], unknown, (...args: TensorLike[]) => Tensor>
+>('customGradient', { fn: kind.asIs }, {}, (fn) => {
+  checkFunction(fn, 'fn', 'customGradient');
   return (...args) => {
     const inputs = args.map((a) => toOwnTensor(a));
     const tapes = context.tapes;
@@ -48,7 +58,7 @@ export function customGradient<A extends readonly TensorLike[]>(
     // The tapes see the parts too: what the gradient function uses of them matters to the second order.
     context.tapes = tapes.length === 0 ? tapes : [...tapes, refuseVariables];
     try {
-      result = outsideScopes(() => fn(...(inputs as { [K in keyof A]: Tensor })));
+      result = outsideScopes(() => fn(...inputs));
     } finally {
       context.tapes = tapes;
     }
@@ -86,7 +96,7 @@ export function customGradient<A extends readonly TensorLike[]>(
     tell(op, inputs, {}, [value]);
     return value;
   };
-}
+}) as never;
 
 function checkGradient(dx: Tensor | null | undefined, x: Tensor, i: number): void {
   if (dx === null || dx === undefined) return;

@@ -9,17 +9,21 @@ import {
   zeros,
 } from '@eagre/core';
 import {
+  argumentsOf,
   checkFlag,
   checkOneOf,
-  checkOptionNames,
   context,
+  defineMethods,
   findDropped,
   isFloating,
   knownSize,
+  type OptionNames,
   sameShape,
   scoped,
+  shown,
   showShape,
   sizeOf,
+  takesArguments,
   whenDropped,
 } from '@eagre/core/internal';
 import { backward } from './backward.ts';
@@ -82,9 +86,10 @@ export class GradientTape {
   readonly #unwatch: () => void;
   #state: 'recording' | 'stopped' | 'used' = 'recording';
 
-  constructor(options: GradientTapeOptions = {}) {
+  constructor(options?: GradientTapeOptions | null);
+  constructor(...args: readonly unknown[]) {
     const op = 'GradientTape';
-    checkOptionNames(options, { persistent: true, watchAccessedVariables: true }, op);
+    const options = argumentsOf<GradientTapeOptions>(GradientTape, new.target, args);
     this.#persistent = checkFlag(options.persistent, 'persistent', op);
     const watch = checkFlag(options.watchAccessedVariables ?? true, 'watchAccessedVariables', op);
     const recorder = new Recorder(watch);
@@ -156,7 +161,6 @@ export class GradientTape {
   gradient(target: Nested<Source>, sources: Nested<Source>, options: GradientOptions = {}): unknown {
     this.#open();
     const op = 'GradientTape.gradient';
-    checkOptionNames(options, { outputGradients: true, unconnectedGradients: true }, op);
     const unconnected = unconnectedOf(options, op);
     const targets = this.#targets(target);
     const list = flatten(sources, 'sources');
@@ -176,7 +180,6 @@ export class GradientTape {
   ): GradientsOf<S, Tensor | null> {
     this.#open();
     const op = 'GradientTape.jacobian';
-    checkOptionNames(options, { unconnectedGradients: true }, op);
     const unconnected = unconnectedOf(options, op);
     const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
@@ -207,7 +210,7 @@ export class GradientTape {
     const y = this.#target(target, 'batchJacobian');
     if (!isSource(source))
       throw new InvalidArgumentError(
-        `the source is ${String(source)}, expected a tensor or variable`,
+        `the source is ${shown(source)}, expected a tensor or variable`,
         'batchJacobian',
       );
     const batch = y.shape[0];
@@ -324,3 +327,23 @@ function withZeros(grads: readonly (Tensor | null)[], sources: readonly Source[]
     return g ?? zeros(shape, { dtype });
   });
 }
+
+takesArguments<GradientTapeOptions>(
+  { names: { persistent: true, watchAccessedVariables: true } },
+  GradientTape,
+);
+const unconnectedNames: OptionNames<Pick<GradientOptions, 'unconnectedGradients'>> = {
+  unconnectedGradients: true,
+};
+const gradientNames: OptionNames<GradientOptions> = { ...unconnectedNames, outputGradients: true };
+defineMethods(GradientTape.prototype, 'GradientTape', {
+  record: { positional: ['fn'] },
+  watch: { positional: ['tensor'], objects: ['tensor'] },
+  watchedVariables: {},
+  stopRecording: { positional: ['fn'] },
+  reset: {},
+  gradient: { positional: ['target', 'sources'], objects: ['target', 'sources'], options: gradientNames },
+  jacobian: { positional: ['target', 'sources'], objects: ['sources'], options: unconnectedNames },
+  batchJacobian: { positional: ['target', 'source'] },
+  dispose: {},
+});

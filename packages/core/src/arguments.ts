@@ -1,5 +1,5 @@
 // What functions take: each declares it once, and every argument may be given by name.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
 import { isPlain } from './plain.ts';
@@ -60,12 +60,15 @@ export const asIs: Kind = {};
 /** A value that may be a plain object: a structure of tensors, for example. */
 export const structure: Kind = { plain: true };
 
+/** Kinds by name; `true` is `asIs`. */
+export type Kinds = Readonly<Record<string, Kind | true>>;
+
 interface KindsOf<F> {
   readonly positional: F extends NamedFunction<infer _P, infer N, infer _O, infer _R>
-    ? { readonly [K in N[number]]: Kind }
+    ? { readonly [K in N[number]]: Kind | true }
     : never;
   readonly options: F extends NamedFunction<infer _P, infer _N, infer O, infer _R>
-    ? { readonly [K in keyof O]-?: Kind }
+    ? { readonly [K in keyof O]-?: Kind | true }
     : never;
 }
 // A method, whose parameters may be narrower than what is declared: kinds have read them.
@@ -84,12 +87,16 @@ export interface Declared {
   readonly options: Readonly<Record<string, Kind>>;
   /** The name of a list of any length that stands behind the positional ones. */
   readonly rest: string | undefined;
+  /** Those whose value may be a plain object. */
+  readonly objects: readonly string[];
 }
 
 interface Declaration extends Declared {
   readonly kinds: readonly Kind[];
   readonly reads: boolean;
-  readonly run: (...args: readonly unknown[]) => unknown;
+  /** Whether it is async, so that a wrong call gives a promise that fails. */
+  readonly later: boolean;
+  readonly run: (this: unknown, ...args: readonly unknown[]) => unknown;
 }
 
 const declarations = new WeakMap<object, Declaration>();
@@ -132,9 +139,9 @@ export function defineFunction<F extends (...args: never) => unknown>(
  */
 export function defineVariadic<F extends (...args: never) => unknown>(
   name: string,
-  positional: Readonly<Record<string, Kind>>,
+  positional: Kinds,
   rest: string,
-  options: Readonly<Record<string, Kind>>,
+  options: Kinds,
   run: (...args: never) => unknown,
 ): F {
   const declaration = declare(name, positional, options, run, rest);
@@ -156,23 +163,96 @@ export function defineHot<F extends (...args: never) => unknown>(
   );
 }
 
+/** What a method takes. */
+export interface MethodArguments {
+  /** Those that may also be given by position, in order. */
+  readonly positional?: Names;
+  /** How many of these are required; all unless given. */
+  readonly required?: number;
+  /** Positional ones whose value may be a plain object, which otherwise is the options. */
+  readonly objects?: Names;
+  /** The names of the options, in the object behind these. */
+  readonly options?: Readonly<Record<string, true>>;
+  /** The name of a list of any length that stands behind the positional ones. */
+  readonly rest?: string;
+}
+
+/**
+ * Declares methods of a class, which then may be given their arguments by name, and refuse what they do not take. The methods themselves
+ * stay as they are: they get the positional ones, undefined where they were not given, those of the list, and the options.
+ * @param of the prototype, or the class for static ones
+ * @param what the class as messages call it
+ */
+export function defineMethods(
+  of: object,
+  what: string,
+  methods: Readonly<Record<string, MethodArguments>>,
+): void {
+  for (const [name, { positional = [], objects = [], options = {}, required, rest }] of Object.entries(
+    methods,
+  )) {
+    const found = Object.getOwnPropertyDescriptor(of, name);
+    const method = found?.value as ((...args: never) => unknown) | undefined;
+    if (method === undefined) throw new InternalError(`${what} has no method ${name}`);
+    const kinds = Object.fromEntries(
+      positional.map((key) => [key, objects.includes(key) ? structure : asIs]),
+    );
+    const least = required ?? positional.length;
+    const declaration = { ...declare(`${what}.${name}`, kinds, options, method, rest, least), objects };
+    Object.defineProperty(of, name, { ...found, value: register(methodOf(declaration), declaration) });
+  }
+}
+
+/** The method that users call: what nearly every call has is told by the number of arguments alone. */
+function methodOf(declaration: Declaration): (...args: never) => unknown {
+  const { kinds, required, run, rest } = declaration;
+  const spread = { ...declaration, run: withRest(run, kinds.length) };
+  const slow = rest === undefined ? declaration : spread;
+  const most = rest === undefined ? kinds.length : 0;
+  return function (this: unknown, a: unknown, b: unknown): unknown {
+    // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
+    const n = arguments.length;
+    if (n === 0 && required === 0) return run.call(this);
+    if (n >= required && n <= most && a !== undefined && !mayBeNamed(a)) {
+      if (n === 1) return run.call(this, a);
+      if (n === 2 && b !== undefined && !mayBeNamed(b)) return run.call(this, a, b);
+    }
+    // biome-ignore lint/complexity/noArguments: as above.
+    return call(slow, arguments, this);
+  };
+}
+
+/** A method that gets a list of any length as arguments of their own, behind `count` others. */
+function withRest(run: Declaration['run'], count: number): Declaration['run'] {
+  return function (this: unknown, ...values: readonly unknown[]): unknown {
+    const list = values[count];
+    return run.apply(this, [...values.slice(0, count), ...(Array.isArray(list) ? list : [list])]);
+  };
+}
+
 function declare(
   name: string,
-  positional: Readonly<Record<string, Kind>>,
-  options: Readonly<Record<string, Kind>>,
+  positional: Kinds,
+  options: Kinds,
   run: (...args: never) => unknown,
   rest?: string,
+  required: number = run.length,
 ): Declaration {
   const names = Object.keys(positional);
-  const kinds = Object.values(positional);
+  const kinds = Object.values(positional).map((kind) => (kind === true ? asIs : kind));
+  const named = Object.fromEntries(
+    Object.entries(options).map(([key, kind]) => [key, kind === true ? asIs : kind]),
+  );
   return {
     name,
     positional: names,
-    required: Math.min(run.length, names.length),
-    options,
+    required: Math.min(required, names.length),
+    options: named,
     rest,
     kinds,
-    reads: Object.values(options).some((kind) => kind.read !== undefined),
+    reads: Object.values(named).some((kind) => kind.read !== undefined),
+    objects: names.filter((_, i) => kinds[i]?.plain === true),
+    later: Object.prototype.toString.call(run) === '[object AsyncFunction]',
     run: run as Declaration['run'],
   };
 }
@@ -254,13 +334,24 @@ function isOptions(declaration: Declaration, value: unknown, place: number): val
   const { kinds, positional, options, rest } = declaration;
   if (place >= kinds.length && rest === undefined) return !(value instanceof Tensor) && mayHold(value);
   if (!isPlain(value) || isArray(value)) return false;
-  if (kinds[place]?.plain !== true) return true;
+  const own = positional[place] ?? (rest as string);
+  if (!declaration.objects.includes(own)) return true;
   // Where a plain object may stand, one that names the argument itself, and nothing unknown, is the options.
-  const known = (key: string): boolean => positional.includes(key) || Object.hasOwn(options, key);
-  return Object.hasOwn(value, positional[place] as string) && Object.keys(value).every(known);
+  const known = (key: string): boolean =>
+    key === rest || positional.includes(key) || Object.hasOwn(options, key);
+  return Object.hasOwn(value, own) && Object.keys(value).every(known);
 }
 
-function call(declaration: Declaration, args: ArrayLike<unknown>): unknown {
+function call(declaration: Declaration, args: ArrayLike<unknown>, self?: unknown): unknown {
+  if (!declaration.later) return checked(declaration, args, self);
+  try {
+    return checked(declaration, args, self);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unknown): unknown {
   const { kinds, positional, rest, name, run } = declaration;
   const count = kinds.length;
   let n = args.length;
@@ -287,7 +378,7 @@ function call(declaration: Declaration, args: ArrayLike<unknown>): unknown {
     if (read !== undefined && values[i] !== undefined)
       values[i] = read(values[i], positional[i] as string, name);
   }
-  return run(...values);
+  return run.apply(self, values);
 }
 
 /** Puts arguments given by name into their places. @returns the options. */

@@ -11,12 +11,8 @@ const widens: Readonly<Record<DType, readonly DType[]>> = {
   string: [],
 };
 
-/**
- * The dtype in which two tensors meet: the wider one, if it holds every value of the other (bool → uint8 → int32 → int64;
- * uint8 → float32; int32, float32 → float64). Nothing is narrowed or rounded silently.
- * @throws InvalidArgumentError when neither holds the other, such as int32 with float32.
- */
-export function promote(a: DType, b: DType, op?: string): DType {
+/** The dtype in which two tensors meet, for messages of `op`. */
+export function common(a: DType, b: DType, op?: string): DType {
   if (a === b || widens[b].includes(a)) return a;
   if (widens[a].includes(b)) return b;
   throw new InvalidArgumentError(

@@ -1,6 +1,7 @@
 // Code of the host among ops: runs at once, or at every run of a function that is being traced.
 import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
-import { checkNoPromise } from './checks.ts';
+import { asIs, defineFunction, type NamedFunction, structure } from './arguments.ts';
+import { checkFunction, checkNoPromise } from './checks.ts';
 import { context } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkList, checkShape, type Shape, sameShape, showShape } from './shape.ts';
@@ -23,19 +24,28 @@ export type HostFunction = (...inputs: Tensor[]) => TensorLike | readonly Tensor
  * @param outputs what it returns: one, a list, or nothing.
  * @throws InvalidArgumentError when it returns something else.
  */
-export function hostFunction(fn: HostFunction, inputs: readonly TensorLike[], outputs: HostOutput): Tensor;
-export function hostFunction(
-  fn: HostFunction,
-  inputs: readonly TensorLike[],
-  outputs?: readonly HostOutput[],
-): readonly Tensor[];
-export function hostFunction(
-  fn: HostFunction,
-  inputs: readonly TensorLike[],
-  outputs: HostOutput | readonly HostOutput[] = [],
-): Tensor | readonly Tensor[] {
-  if (typeof fn !== 'function')
-    throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, 'hostFunction');
+export const hostFunction: {
+  (fn: HostFunction, inputs: readonly TensorLike[], outputs: HostOutput): Tensor;
+  (options: {
+    readonly fn: HostFunction;
+    readonly inputs: readonly TensorLike[];
+    readonly outputs: HostOutput;
+  }): Tensor;
+  (fn: HostFunction, inputs: readonly TensorLike[], outputs?: readonly HostOutput[]): readonly Tensor[];
+  (options: {
+    readonly fn: HostFunction;
+    readonly inputs: readonly TensorLike[];
+    readonly outputs?: readonly HostOutput[];
+  }): readonly Tensor[];
+} = defineFunction<
+  NamedFunction<
+    [fn: HostFunction, inputs: readonly TensorLike[], outputs?: HostOutput | readonly HostOutput[]],
+    ['fn', 'inputs', 'outputs'],
+    unknown,
+    Tensor | readonly Tensor[]
+  >
+>('hostFunction', { fn: asIs, inputs: asIs, outputs: structure }, {}, (fn, inputs, outputs = []) => {
+  checkFunction(fn, 'fn', 'hostFunction');
   checkList(inputs, 'inputs', 'hostFunction');
   const specs = Array.isArray(outputs) ? (outputs as readonly HostOutput[]) : [outputs as HostOutput];
   for (const spec of specs) checkOutput(spec);
@@ -46,7 +56,7 @@ export function hostFunction(
     specs,
   );
   return Array.isArray(outputs) ? results : (results[0] as Tensor);
-}
+}) as never;
 
 function checkOutput(spec: HostOutput): void {
   const known = typeof spec === 'object' && spec !== null && typeof spec.dtype === 'string';

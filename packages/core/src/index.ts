@@ -33,7 +33,6 @@ export {
   withBackend,
 } from './device.ts';
 export * from './dtype-names.ts';
-export { promote } from './dtypes.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './host.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
@@ -50,6 +49,7 @@ export * from './ops/math.ts';
 export * as nn from './ops/nn.ts';
 export * from './ops/reduce.ts';
 export { type PrintOptions, print, type TextStream } from './print.ts';
+export { promote } from './promote.ts';
 export * as random from './random.ts';
 export { keep, nameScope, scope } from './scope.ts';
 export type { Axis, PartialShape, Shape } from './shape.ts';

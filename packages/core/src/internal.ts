@@ -6,7 +6,9 @@ export {
   type Declared,
   declared,
   defineFunction,
+  defineMethods,
   defineVariadic,
+  type MethodArguments,
   type NamedFunction,
   nameFunctions,
 } from './arguments.ts';

@@ -19,7 +19,7 @@ import {
 import { defineHot, mayBeNamed, type NamedFunction } from './arguments.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
-import { checkDType, type DTypeGroup, promote } from './dtypes.ts';
+import { checkDType, common, type DTypeGroup } from './dtypes.ts';
 import { noValue } from './no-value.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
@@ -485,7 +485,7 @@ export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor]
   let x = toTensor(a, hintA === undefined ? hintB : undefined);
   let y = toTensor(b, hintB === undefined ? (hintA ?? x.dtype) : undefined);
   if (x.dtype !== y.dtype) {
-    const dtype = promote(x.dtype, y.dtype, op);
+    const dtype = common(x.dtype, y.dtype, op);
     if (x.dtype !== dtype) x = castHook.cast(x, dtype);
     if (y.dtype !== dtype) y = castHook.cast(y, dtype);
   }

@@ -1,7 +1,9 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { shown } from './checks.ts';
 import { toTensor } from './convert.ts';
 import { atRunTime } from './host.ts';
 import { isPlain } from './plain.ts';
+import { show } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
 import { summarizeTensor } from './summarize.ts';
 import { Tensor } from './tensor.ts';
@@ -42,8 +44,8 @@ export function print(...values: readonly unknown[]): void {
   const given = values.length > 1 && isOptions(last);
   const { summarize = 3, sep = ' ', end = '\n', outputStream = 'stdout' } = given ? check(last) : {};
   const template = new Template();
-  const shown = given ? values.slice(0, -1) : values;
-  shown.forEach((value, i) => {
+  const printed = given ? values.slice(0, -1) : values;
+  printed.forEach((value, i) => {
     if (i > 0) template.text(sep);
     template.add(value, false);
   });
@@ -60,7 +62,7 @@ function isOptions(value: unknown): value is PrintOptions {
 function check(options: PrintOptions): PrintOptions {
   const { summarize = 3, sep = '', end = '' } = options;
   if (!Number.isInteger(summarize) || summarize < -1)
-    throw new InvalidArgumentError(`summarize is a count, or -1 for all; got ${String(summarize)}`, 'print');
+    throw new InvalidArgumentError(`summarize is a count, or -1 for all; got ${shown(summarize)}`, 'print');
   for (const [name, text] of Object.entries({ sep, end }))
     if (typeof text !== 'string')
       throw new InvalidArgumentError(`${name} is a string, got ${typeof text}`, 'print');
@@ -78,7 +80,7 @@ function writer(stream: NonNullable<PrintOptions['outputStream']>): (text: strin
   }
   if (stream !== 'stdout' && stream !== 'stderr') {
     throw new InvalidArgumentError(
-      `outputStream is 'stdout', 'stderr', 'file://<path>' or an object with write(text); got ${String(stream)}`,
+      `outputStream is 'stdout', 'stderr', 'file://<path>' or an object with write(text); got ${shown(stream)}`,
       'print',
     );
   }
@@ -142,7 +144,7 @@ class Template {
       );
     else if (typeof value === 'object' && value !== null && value.toString === Object.prototype.toString)
       this.text(`<${value.constructor?.name ?? 'object'}>`);
-    else this.text(String(value));
+    else this.text(show(value));
   }
 
   #list(owner: object, before: string, values: Iterable<unknown>, after: string): void {

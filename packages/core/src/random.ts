@@ -2,14 +2,15 @@
 import { type DType, InvalidArgumentError, LateNumber, type LateNumbers } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from './argument-kinds.ts';
 import * as kind from './argument-kinds.ts';
-import { defineFunction, type NamedFunction } from './arguments.ts';
+import { type Arguments, defineFunction, defineMethods, type NamedFunction } from './arguments.ts';
+import { shown } from './checks.ts';
 import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather, reshape } from './ops/array.ts';
 import { checkRank } from './ops/moving.ts';
-import { checkOptionNames, type OptionNames } from './option-names.ts';
+import type { OptionNames } from './option-names.ts';
 import type { Sample } from './samples.ts';
 import { seeds } from './seeds.ts';
 import { checkShape, type Shape, show, showShape, sizeOf } from './shape.ts';
@@ -55,7 +56,7 @@ function keyOf(words: readonly number[]): [k0: number, k1: number] {
 
 function checkSeed(seed: number, op: string): number {
   if (!Number.isSafeInteger(seed))
-    throw new InvalidArgumentError(`the seed ${String(seed)} is no integer`, op);
+    throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, op);
   return seed;
 }
 
@@ -321,7 +322,7 @@ function drawInt64(shape: Shape, minval: TensorLike, maxval: TensorLike | undefi
   const [low, high] = [minval, maxval].map((v) => (Number.isSafeInteger(v) ? BigInt(v as number) : v));
   if (typeof low !== 'bigint' || typeof high !== 'bigint' || low >= high)
     throw new InvalidArgumentError(
-      `int64 needs integers minval < maxval, got ${String(minval)} and ${String(maxval)}`,
+      `int64 needs integers minval < maxval, got ${shown(minval)} and ${shown(maxval)}`,
       op,
     );
   if (low < -(2n ** 63n) || high > 2n ** 63n)
@@ -362,7 +363,7 @@ function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor 
     const [low, high] = [minval, maxval].map((v) => (typeof v === 'bigint' ? Number(v) : v));
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (low as number) >= (high as number)) {
       throw new InvalidArgumentError(
-        `${dtype} needs integers minval < maxval, got ${String(minval)} and ${String(maxval)}`,
+        `${dtype} needs integers minval < maxval, got ${shown(minval)} and ${shown(maxval)}`,
         op,
       );
     }
@@ -567,6 +568,7 @@ export class Generator implements Trackable {
   }
 
   /** The same seed gives the same numbers. */
+  static fromSeed(...args: Arguments<[seed: number], ['seed']>): Generator;
   static fromSeed(seed: number): Generator {
     return new Generator([domain.generator, checkSeed(seed, 'Generator')]);
   }
@@ -576,40 +578,56 @@ export class Generator implements Trackable {
   }
 
   /** See `tf.random.uniform`. */
+  uniform(...args: Arguments<[shape: Shape], ['shape'], UniformOptions>): Tensor;
   uniform(shape: Shape, options: UniformOptions = {}): Tensor {
-    checkOptionNames(options, uniformOptions, 'Generator.uniform');
     return drawUniform(shape, options, { source: this.#stream });
   }
   /** See `tf.random.normal`. */
+  normal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
   normal(shape: Shape, options: NormalOptions = {}): Tensor {
-    checkOptionNames(options, normalOptions, 'Generator.normal');
     return drawNormal(normalFloat, shape, options, { source: this.#stream });
   }
   /** See `tf.random.truncatedNormal`. */
+  truncatedNormal(...args: Arguments<[shape: Shape], ['shape'], NormalOptions>): Tensor;
   truncatedNormal(shape: Shape, options: NormalOptions = {}): Tensor {
-    checkOptionNames(options, normalOptions, 'Generator.truncatedNormal');
     return drawNormal(truncatedFloat, shape, options, { source: this.#stream });
   }
   /** Integers in [minval, maxval); int32 unless said. */
-  uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor {
-    checkOptionNames(options, uniformOptions, 'Generator.uniformInt');
-    return drawUniform(shape, { dtype: 'int32', ...options }, { source: this.#stream });
+  uniformInt(shape: Shape, options: UniformOptions & { maxval: number | bigint }): Tensor;
+  uniformInt(options: UniformOptions & { shape: Shape; maxval: number | bigint }): Tensor;
+  uniformInt(shape: unknown, options: UniformOptions = {}): Tensor {
+    return drawUniform(shape as Shape, { dtype: 'int32', ...options }, { source: this.#stream });
   }
   /** New generators, independent of this one and of each other. */
+  split(...args: Arguments<[count?: number], ['count']>): Generator[];
   split(count = 1): Generator[] {
     if (!Number.isInteger(count) || count < 1 || count > 2 ** 22)
       throw new InvalidArgumentError(
-        `count is ${String(count)}, expected an integer from 1 on`,
+        `count is ${shown(count)}, expected an integer from 1 on`,
         'Generator.split',
       );
     return Array.from({ length: count }, () => new Generator([...this.#stream.words, ++this.#children]));
   }
   /** Starts anew from a seed. */
+  resetFromSeed(...args: Arguments<[seed: number], ['seed']>): void;
   resetFromSeed(seed: number): void {
     this.#stream.set([domain.generator, checkSeed(seed, 'Generator')], 0);
     this.#children = 0;
   }
 }
+
+defineMethods(Generator, 'Generator', {
+  fromSeed: { positional: ['seed'] },
+  fromNonDeterministicState: {},
+});
+defineMethods(Generator.prototype, 'Generator', {
+  uniform: { positional: ['shape'], options: uniformOptions },
+  normal: { positional: ['shape'], options: normalOptions },
+  truncatedNormal: { positional: ['shape'], options: normalOptions },
+  uniformInt: { positional: ['shape'], options: uniformOptions },
+  split: { positional: ['count'], required: 0 },
+  resetFromSeed: { positional: ['seed'] },
+});
 
 let globalGenerator: Generator | undefined;
 

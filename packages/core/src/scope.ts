@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { asIs, defineFunction, type NamedFunction } from './arguments.ts';
+import { checkText, shown } from './checks.ts';
 import { context, override, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
@@ -17,6 +19,16 @@ export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): 
     }
   }
 }
+
+/** A scope of a name: around a function, or until the end of a block. */
+export interface ScopeFunction {
+  <T>(name: string, fn: () => T): T;
+  <T>(name: string, options: { readonly fn: () => T }): T;
+  <T>(options: { readonly name: string; readonly fn: () => T }): T;
+  (name: string | { readonly name: string }): Disposable;
+}
+/** @internal As it is declared. */
+export type NamedScope = NamedFunction<[name: string, fn?: () => unknown], ['name', 'fn'], unknown, unknown>;
 
 /** Tensors made while it is current; at its end it gives back all but the kept. */
 class MemoryScope {
@@ -46,34 +58,44 @@ const keptForever = new WeakSet<Tensor>();
  * arrays, maps and objects too), that `keep` was called on, and what variables and running gradient tapes still need.
  * `using _ = tf.scope()` does the same until the block ends. Nothing requires a scope; it only frees earlier.
  */
-export function scope<T>(fn: () => T): T;
-export function scope(): Disposable;
-export function scope<T>(fn?: () => T): T | Disposable {
-  let result: unknown;
-  const inner = typeof fn === 'function' ? (): T => (result = fn()) as T : fn;
-  return scoped(
-    () => {
-      const memory = new MemoryScope(context.tracker);
-      context.tracker = memory;
-      return () => {
-        // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
-        let current = context.tracker;
-        while (current instanceof MemoryScope && current !== memory) current = current.outer;
-        if (current === memory) context.tracker = memory.outer;
-        memory.end(result);
-      };
-    },
-    'tf.scope',
-    inner,
-  );
-}
+export const scope: {
+  <T>(fn: () => T): T;
+  <T>(options: { readonly fn: () => T }): T;
+  (): Disposable;
+} = defineFunction<NamedFunction<[fn?: () => unknown], ['fn'], unknown, unknown>>(
+  'tf.scope',
+  { fn: asIs },
+  {},
+  (fn = undefined) => {
+    let result: unknown;
+    const inner = typeof fn === 'function' ? (): unknown => (result = fn()) : fn;
+    return scoped(
+      () => {
+        const memory = new MemoryScope(context.tracker);
+        context.tracker = memory;
+        return () => {
+          // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
+          let current = context.tracker;
+          while (current instanceof MemoryScope && current !== memory) current = current.outer;
+          if (current === memory) context.tracker = memory.outer;
+          memory.end(result);
+        };
+      },
+      'tf.scope',
+      inner,
+    );
+  },
+) as never;
 
 /** Keeps a tensor beyond the memory scopes that it was made in. */
-export function keep<T extends Tensor>(tensor: T): T {
-  if (!(tensor instanceof Tensor)) throw new InvalidArgumentError('expected a tensor', 'keep');
-  keptForever.add(tensor);
-  return tensor;
-}
+export const keep: {
+  <T extends Tensor>(x: T): T;
+  <T extends Tensor>(options: { readonly x: T }): T;
+} = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>('tf.keep', { x: asIs }, {}, (x) => {
+  if (!(x instanceof Tensor)) throw new InvalidArgumentError(`expected a tensor, got ${shown(x)}`, 'tf.keep');
+  keptForever.add(x);
+  return x;
+}) as never;
 
 /** @internal Whether `keep` was called on a tensor, so that nobody but the user may dispose it. */
 export function isKept(tensor: Tensor): boolean {
@@ -97,13 +119,15 @@ export function outsideScopes<T>(fn: () => T): T {
  * `tf.nameScope('encoder', fn)`, or `using _ = tf.nameScope('encoder')`. Scopes nest; one that ends in '/' is taken as it is, and an
  * empty one leaves all others. In a graph, the second scope of a name is `encoder_1`.
  */
-export function nameScope<T>(name: string, fn: () => T): T;
-export function nameScope(name: string): Disposable;
-export function nameScope<T>(name: string, fn?: () => T): T | Disposable {
-  if (typeof name !== 'string')
-    throw new InvalidArgumentError(`expected a name, got ${typeof name}`, 'tf.nameScope');
-  return scoped(() => openNameScope(name), 'tf.nameScope', fn);
-}
+export const nameScope: ScopeFunction = defineFunction<NamedScope>(
+  'tf.nameScope',
+  { name: asIs, fn: asIs },
+  {},
+  (name, fn = undefined) => {
+    checkText(name, 'name', 'tf.nameScope');
+    return scoped(() => openNameScope(name), 'tf.nameScope', fn);
+  },
+) as never;
 
 /** @internal Opens a name scope for variables and graphs. @returns what closes it. */
 export function openNameScope(name: string): () => boolean {

@@ -1,3 +1,4 @@
+import { declared } from '@eagre/core/internal';
 import { type AnyFunction, Arguments, fuzz, parameters, show } from '@eagre/testing';
 import { expect, it } from 'vitest';
 import * as tf from './index.ts';
@@ -27,6 +28,7 @@ const methods = (of: object): string[] =>
 
 /** Those of a method, whose source begins with its name. */
 const parametersOf = (method: AnyFunction): string[] => {
+  if (declared(method) !== undefined) return parameters(method);
   const source = `function ${String(method).replace(/^async\s+/, '')}`;
   return parameters({ toString: () => source } as AnyFunction);
 };
@@ -79,7 +81,7 @@ class PipelineArguments extends Arguments {
   value(name: string): unknown {
     // TypeScript leaves no way to pass anything else for options.
     if (this.chance(0.12) && !/options|^{/i.test(name)) return this.anything();
-    if (/^(fn|f|map|reduc|key|predicate|element|classFunc|initialState|windowSize)/i.test(name))
+    if (/^(map|scan|reduc|key|predicate|element|classFunc|initialState|windowSize)/i.test(name))
       return this.pick(functions);
     if (/options|^{/i.test(name)) {
       const made: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
 // Arguments for functions, good and bad, by the names of their parameters.
 import { type DType, dtypeTraits, MAX_RANK } from '@eagre/backend';
 import { constant, Tensor, Variable, zeros } from '@eagre/core';
-import { forEachTensor, sizeOf } from '@eagre/core/internal';
+import { declared, forEachTensor, sizeOf } from '@eagre/core/internal';
 
 /** A function of any arguments. */
 export type AnyFunction = (...args: unknown[]) => unknown;
@@ -9,6 +9,11 @@ type Random = () => number;
 
 /** The names of a function's parameters, `{a,b}` for a destructured one. */
 export function parameters(fn: AnyFunction): string[] {
+  const takes = declared(fn);
+  if (takes !== undefined) {
+    const options = Object.keys(takes.options).length > 0 ? ['options'] : [];
+    return [...takes.positional, ...(takes.rest === undefined ? options : [`...${takes.rest}`])];
+  }
   const text = String(fn)
     .replace(/^function\s*\w*/, '')
     .trim();

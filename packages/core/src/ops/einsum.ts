@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { defineVariadic } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
-import { checkDType, promote } from '../dtypes.ts';
+import { checkDType, common } from '../dtypes.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { type SampleInput, uniform } from '../samples.ts';
 import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
@@ -40,7 +40,7 @@ export const einsum: (
     if (operands.length === 0)
       throw new InvalidArgumentError(`'${equation}': there are no operands`, 'Einsum');
     const tensors = operands.map((o) => toTensor(o));
-    const dtype = tensors.reduce((d, t) => promote(d, t.dtype, 'Einsum'), tensors[0].dtype);
+    const dtype = tensors.reduce((d, t) => common(d, t.dtype, 'Einsum'), tensors[0].dtype);
     checkDType(dtype, 'numeric', 'the operands', 'Einsum');
     return execute1(
       einsumOp,

@@ -4,7 +4,7 @@ import type { IntegerLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
-import { checkDType, promote } from '../dtypes.ts';
+import { checkDType, common } from '../dtypes.ts';
 import { defineElementwise, defineOp, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { normalizeAxis, sameShape, showShape } from '../shape.ts';
@@ -24,7 +24,7 @@ function tensors(list: readonly TensorLike[], op: string): Tensor[] {
     | undefined;
   const all = (list as readonly TensorLike[]).map((v) => toTensor(v, typed?.dtype));
   let dtype: DType = all[0].dtype;
-  for (const t of all) if (t.dtype !== dtype) dtype = promote(dtype, t.dtype, op);
+  for (const t of all) if (t.dtype !== dtype) dtype = common(dtype, t.dtype, op);
   return all.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));
 }
 

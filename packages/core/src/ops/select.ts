@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
-import { checkDType, promote } from '../dtypes.ts';
+import { checkDType, common } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../op.ts';
 import { bools, integers, uniform, values } from '../samples.ts';
 import type { Tensor } from '../tensor.ts';
@@ -84,7 +84,7 @@ const clipOp: Op = defineElementwise({
 function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor {
   const bound = toTensor(value, dtype);
   if (bound.dtype === dtype) return bound;
-  if (promote(dtype, bound.dtype, 'ClipByValue') !== dtype) {
+  if (common(dtype, bound.dtype, 'ClipByValue') !== dtype) {
     throw new InvalidArgumentError(
       `${name} is ${bound.dtype}, which x (${dtype}) cannot hold; cast one of them`,
       'ClipByValue',

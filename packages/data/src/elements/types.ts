@@ -18,3 +18,10 @@ export type HostOf<T> = T extends Tensor
   : T extends Dataset<infer U>
     ? HostOf<U>[]
     : { -readonly [K in keyof T]: HostOf<T[K]> };
+
+/** What is given as the argument `tensors`, by position or by name. */
+export type TensorsOf<S> = S extends { readonly tensors: infer V }
+  ? [keyof S] extends ['tensors']
+    ? V
+    : S
+  : S;

@@ -187,7 +187,7 @@ describe('Dataset.listFiles', () => {
     expect(texts(Dataset.listFiles(constant([`${root}/b*`]), { shuffle: false }))).toEqual([
       `${root}/b1.csv`,
     ]);
-    expect(() => Dataset.listFiles({} as never)).toThrow(/give a pattern/);
+    expect(() => Dataset.listFiles({} as never)).toThrow(/filePattern must be given/);
     symlinkSync(join(root, 'd'), join(root, 'link'));
     expect(found('link/a3.txt', 'l*/*.txt')).toEqual(['link/a3.txt']);
     expect(() => found('*.png')).toThrow(/no file matches/);

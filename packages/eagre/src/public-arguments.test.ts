@@ -1,0 +1,401 @@
+// Every public function, class and method says what it takes, so that all refuse in one way what they do not take.
+import { type Declared, declared, parametersOf } from '@eagre/core/internal';
+import { describe, expect, test } from 'vitest';
+import * as tf from './index.ts';
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+const isClass = (fn: object): boolean => Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false;
+const isNamespace = (value: unknown): value is object =>
+  Object.prototype.toString.call(value) === '[object Module]';
+
+/** What takes any number of arguments, is called by others with more than it takes, or whose arguments are those of a user's function. */
+const exceptions: ReadonlySet<string> = new Set([
+  'print',
+  'isTensor',
+  'debugging.equalityTester',
+  // Used as decorators too.
+  'function',
+  'autograph.convert',
+  'autograph.doNotConvert',
+]);
+
+/** Methods that the library calls and classes of users define, and those of the language. */
+const hooks: ReadonlySet<string> = new Set(['toString', 'toJSON', 'trackableView']);
+
+interface Found {
+  readonly name: string;
+  readonly fn: AnyFunction;
+  readonly takes: Declared | undefined;
+  readonly isClass: boolean;
+}
+
+/** Everything that can be called, once, under the first of its names. */
+function walk(space: object, before = '', seen = new Set<object>()): Found[] {
+  return Object.entries(space).flatMap(([key, value]): Found[] => {
+    const name = `${before}${key}`;
+    if (isNamespace(value)) {
+      if (seen.has(value)) return [];
+      seen.add(value);
+      return walk(value, `${name}.`, seen);
+    }
+    if (typeof value !== 'function' || seen.has(value as object)) return [];
+    seen.add(value as object);
+    const fn = value as AnyFunction;
+    return [{ name, fn, takes: declared(fn), isClass: isClass(fn) }];
+  });
+}
+
+const all = walk(tf).filter(({ name }) => !exceptions.has(name));
+
+/** Whose methods hold the rule as well. */
+const classes: Readonly<Record<string, { readonly prototype: object }>> = {
+  Dataset: tf.data.Dataset,
+  Generator: tf.random.Generator,
+  GradientTape: tf.GradientTape,
+};
+const methods = Object.entries(classes).flatMap(([name, c]) =>
+  [c, c.prototype].flatMap((of) =>
+    Object.entries(Object.getOwnPropertyDescriptors(of))
+      .filter(([key, { value }]) => typeof value === 'function' && key !== 'constructor' && !hooks.has(key))
+      .map(([key, { value }]) => {
+        const fn = value as AnyFunction;
+        return { name: `${name}.${key}`, fn, takes: declared(fn), isClass: false };
+      }),
+  ),
+);
+
+// They refuse in words of their own, or not everything yet. What is new does not get here.
+const others: readonly string[] = [
+  'autograph.AutographError',
+  'autograph.toCode',
+  'autograph.toGraph',
+  'train.Checkpoint',
+  'train.CheckpointReader',
+  'train.listVariables',
+  'train.loadCheckpoint',
+  'train.loadVariable',
+  'train.CheckpointManager',
+  'train.CheckpointOptions',
+  'train.checkpointsIterator',
+  'train.getCheckpointState',
+  'train.latestCheckpoint',
+  'data.at',
+  'data.Dataset',
+  'data.DatasetIterator',
+  'data.DatasetSpec',
+  'data.FixedLenFeature',
+  'data.FixedLenSequenceFeature',
+  'data.VarLenFeature',
+  'data.makeBatchedFeaturesDataset',
+  'data.parseExample',
+  'data.parseSingleExample',
+  'data.readIdxFile',
+  'data.readNpyFile',
+  'data.readNpzFile',
+  'data.readSafetensorsFile',
+  'data.writeNpyFile',
+  'data.writeNpzFile',
+  'data.writeSafetensorsFile',
+  'data.CsvDataset',
+  'data.FixedLengthRecordDataset',
+  'data.TextLineDataset',
+  'data.TFRecordDataset',
+  'data.JsonLinesDataset',
+  'data.makeCsvDataset',
+  'data.TFRecordWriter',
+  'data.validated',
+  'data.validatedAsync',
+  'data.FolderDataset',
+  'data.imageDatasetFromDirectory',
+  'data.textDatasetFromDirectory',
+  'data.timeseriesDatasetFromArray',
+  'data.mapOnWorkers',
+  'datasets.download',
+  'datasets.list',
+  'datasets.contactSheet',
+  'datasets.contactSheetText',
+  'datasets.DatasetError',
+  'datasets.getFile',
+  'datasets.defineIdxDataset',
+  'datasets.padSequences',
+  'datasets.split',
+  'ConcreteCall',
+  'ConcreteFunction',
+  'compat.v1.disableEagerExecution',
+  'compat.v1.enableEagerExecution',
+  'compat.v1.getDefaultGraph',
+  'compat.v1.placeholder',
+  'compat.v1.resetDefaultGraph',
+  'compat.v1.reportUninitializedVariables',
+  'compat.v1.UninitializedVariables',
+  'compat.v1.Graph',
+  'compat.v1.Operation',
+  'compat.v1.addToCollection',
+  'compat.v1.assign',
+  'compat.v1.assignAdd',
+  'compat.v1.assignSub',
+  'compat.v1.controlDependencies',
+  'compat.v1.effectsOf',
+  'compat.v1.getCollection',
+  'compat.v1.globalVariables',
+  'compat.v1.globalVariablesInitializer',
+  'compat.v1.gradients',
+  'compat.v1.group',
+  'compat.v1.noOp',
+  'compat.v1.trainableVariables',
+  'compat.v1.variablesInitializer',
+  'compat.v1.evaluate',
+  'compat.v1.getDefaultSession',
+  'compat.v1.InteractiveSession',
+  'compat.v1.Session',
+  'compat.v1.train.Saver',
+  'compat.v1.train.Optimizer',
+  'compat.v1.train.GradientDescentOptimizer',
+  'compat.v1.train.MomentumOptimizer',
+  'compat.v1.train.AdagradOptimizer',
+  'compat.v1.train.RMSPropOptimizer',
+  'compat.v1.train.AdamOptimizer',
+  'compat.v1.train.getOrCreateGlobalStep',
+  'compat.v1.getVariable',
+  'compat.v1.getVariableScope',
+  'compat.v1.VariableScope',
+  'compat.v1.variableScope',
+  'graphCallable',
+  'TensorArray',
+  'TensorSpec',
+  'activations.linear',
+  'activations.relu',
+  'activations.relu6',
+  'activations.leakyRelu',
+  'activations.elu',
+  'activations.celu',
+  'activations.selu',
+  'activations.gelu',
+  'activations.silu',
+  'activations.glu',
+  'activations.sigmoid',
+  'activations.hardSigmoid',
+  'activations.logSigmoid',
+  'activations.sparseSigmoid',
+  'activations.hardSilu',
+  'activations.tanh',
+  'activations.hardTanh',
+  'activations.tanhShrink',
+  'activations.hardShrink',
+  'activations.softShrink',
+  'activations.threshold',
+  'activations.softplus',
+  'activations.sparsePlus',
+  'activations.squareplus',
+  'activations.softsign',
+  'activations.mish',
+  'activations.exponential',
+  'activations.softmax',
+  'activations.logSoftmax',
+  'activations.sparsemax',
+  'activations.nameOf',
+  'activations.get',
+  'callbacks.Callback',
+  'callbacks.History',
+  'callbacks.LambdaCallback',
+  'callbacks.ProgressBar',
+  'constraints.maxNorm',
+  'constraints.minMaxNorm',
+  'constraints.nonNeg',
+  'constraints.unitNorm',
+  'constraints.get',
+  'initializers.withAxes',
+  'initializers.zeros',
+  'initializers.ones',
+  'initializers.constant',
+  'initializers.identity',
+  'initializers.randomNormal',
+  'initializers.truncatedNormal',
+  'initializers.randomUniform',
+  'initializers.varianceScaling',
+  'initializers.glorotUniform',
+  'initializers.glorotNormal',
+  'initializers.heNormal',
+  'initializers.heUniform',
+  'initializers.lecunNormal',
+  'initializers.lecunUniform',
+  'initializers.orthogonal',
+  'initializers.get',
+  'KerasTensor',
+  'layers.add',
+  'layers.subtract',
+  'layers.multiply',
+  'layers.average',
+  'layers.maximum',
+  'layers.minimum',
+  'layers.concatenate',
+  'regularizers.l1',
+  'regularizers.l2',
+  'regularizers.l1l2',
+  'regularizers.get',
+  'losses.binaryCrossentropy',
+  'losses.categoricalCrossentropy',
+  'losses.categoricalHinge',
+  'losses.cosineSimilarity',
+  'losses.hinge',
+  'losses.huber',
+  'losses.klDivergence',
+  'losses.logCosh',
+  'losses.meanAbsoluteError',
+  'losses.meanAbsolutePercentageError',
+  'losses.meanSquaredError',
+  'losses.meanSquaredLogarithmicError',
+  'losses.poisson',
+  'losses.sparseCategoricalCrossentropy',
+  'losses.squaredHinge',
+  'losses.deserialize',
+  'losses.get',
+  'losses.serialize',
+  'metrics.accuracy',
+  'metrics.binaryAccuracy',
+  'metrics.categoricalAccuracy',
+  'metrics.resolveAccuracy',
+  'metrics.sparseCategoricalAccuracy',
+  'metrics.sparseTopKCategoricalAccuracy',
+  'metrics.topKCategoricalAccuracy',
+  'metrics.deserialize',
+  'metrics.get',
+  'metrics.serialize',
+  'optimizers.deserialize',
+  'optimizers.get',
+  'optimizers.serialize',
+  'optimizers.schedules.serialize',
+  'optimizers.schedules.deserialize',
+  'summary.traceExport',
+  'summary.traceOff',
+  'summary.traceOn',
+  'summary.experimental.writeRawPb',
+  'summary.experimental.getStep',
+  'summary.experimental.setStep',
+  'summary.experimental.summaryScope',
+  'summary.graph',
+  'summary.Discrete',
+  'summary.HParam',
+  'summary.IntInterval',
+  'summary.Metric',
+  'summary.RealInterval',
+  'summary.hparams',
+  'summary.hparamsConfig',
+  'summary.hparamsEnd',
+  'summary.audio',
+  'summary.image',
+  'summary.readEvents',
+  'summary.summaryIterator',
+  'summary.recordIf',
+  'summary.shouldRecordSummaries',
+  'summary.histogram',
+  'summary.scalar',
+  'summary.text',
+  'summary.write',
+  'summary.createFileWriter',
+  'summary.createNoopWriter',
+  'summary.flush',
+  'summary.SummaryWriter',
+  'config.functionsRunEagerly',
+  'config.runFunctionsEagerly',
+  'config.threading.getIntraOpParallelismThreads',
+  'config.threading.setIntraOpParallelismThreads',
+  'errors.CancelledError',
+  'errors.DataLossError',
+  'errors.EagreError',
+  'errors.FailedPreconditionError',
+  'errors.InternalError',
+  'errors.InvalidArgumentError',
+  'errors.NotFoundError',
+  'errors.OutOfRangeError',
+  'errors.PermissionDeniedError',
+  'errors.ResourceExhaustedError',
+  'errors.UnavailableError',
+  'errors.UnimplementedError',
+  'io.decodeExample',
+  'io.encodeExample',
+  'keras.clearSession',
+  'keras.backend.epsilon',
+  'keras.backend.floatx',
+  'keras.backend.imageDataFormat',
+  'keras.utils.toCategorical',
+  'Module',
+  'random.Generator',
+  'Tensor',
+  'Variable',
+];
+
+test('every public function, class and method declares its arguments', () => {
+  const without = [...all, ...methods]
+    .filter(({ fn, takes }) => takes === undefined && parametersOf(fn) === undefined)
+    .map(({ name }) => name);
+  expect(without).toEqual(others);
+});
+
+/** What a call throws, at once or by its promise. */
+async function refusal(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+const declaredOnes = [...all, ...methods].flatMap(({ name, fn, takes }) =>
+  takes === undefined ? [] : [{ name, fn, takes }],
+);
+
+describe.each(declaredOnes)('$name', ({ fn, takes }) => {
+  const { positional, required, options, rest, objects } = takes;
+  const before = positional.map(() => 1);
+  const refused = async (message: string | RegExp, ...args: unknown[]): Promise<void> => {
+    const error = await refusal(() => fn.apply(undefined, args));
+    expect(error).toBeInstanceOf(tf.errors.InvalidArgumentError);
+    expect((error as Error).message).toMatch(message);
+  };
+
+  test('refuses unknown options, those given twice, and what is too much', async () => {
+    if (!objects.includes(rest ?? '')) await refused("'bogus' is no option", ...before, { bogus: 1 });
+    if (positional[0] !== undefined)
+      await refused('by position and by name', ...before, { [positional[0]]: 1 });
+    if (rest !== undefined) return;
+    const [option] = Object.keys(options);
+    await refused(option === undefined ? 'takes at most' : `write { ${option}: 17 }`, ...before, 17);
+  });
+
+  test('says what is missing', async () => {
+    if (required === 0) return;
+    await refused(`${positional.slice(0, required).join(' and ')} must be given: write`);
+    if (!objects.includes(positional[0] as string)) await refused('must be given: write', {});
+  });
+});
+
+test('methods and functions of functions take their arguments by name', () => {
+  const { Dataset } = tf.data;
+  const numbers = (d: tf.data.Dataset<tf.Tensor>): unknown[] => [...d].map((x) => x.array());
+  expect(numbers(Dataset.range({ start: 1, stop: 4 }).map({ mapFunc: (x) => x.mul(2) }))).toEqual([
+    2n,
+    4n,
+    6n,
+  ]);
+  expect(numbers(Dataset.range({ stop: 3 }).batch({ batchSize: 2, dropRemainder: true }))).toEqual([
+    [0n, 1n],
+  ]);
+  expect(numbers(Dataset.fromTensorSlices({ tensors: [1, 2] }).batch(2, null))).toEqual([[1, 2]]);
+  expect([...Dataset.zip({ datasets: [Dataset.range(1), Dataset.range(1)] } as never)]).toHaveLength(1);
+  const g = tf.random.Generator.fromSeed({ seed: 1 });
+  expect(g.uniform({ shape: [2], minval: 3, maxval: 4 }).shape).toEqual([2]);
+  expect(g.normal([2], null).shape).toEqual([2]);
+  expect(
+    tf
+      .grad({ fn: (x) => x.mul(x) })(3)
+      .item(),
+  ).toBe(6);
+  expect(() => (tf.grad((x) => x) as AnyFunction)(1, 2)).toThrow('write tf.gradientsFunction(fn)');
+  expect(tf.nameScope({ name: 'a', fn: () => 3 })).toBe(3);
+  expect(() => tf.device('/cpu:0', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
+  expect(tf.promote({ a: 'int32', b: 'int64' })).toBe('int64');
+  expect(() => tf.promote('int32', 'nonsense' as never)).toThrow('is no dtype');
+});
