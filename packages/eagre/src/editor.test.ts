@@ -1,5 +1,5 @@
 // What is written in place without types gets them from the library: this file has to compile as it stands.
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import * as tf from './index.ts';
 
 const { keras } = tf;
@@ -85,4 +85,27 @@ test('arguments of a traced function are tensors where they have no type', () =>
   expect(() => times(tf.constant(1), 'a')).toThrow();
   // @ts-expect-error
   expect(() => double('a')).toThrow();
+});
+
+test('arguments with a default value keep its type in a traced function', () => {
+  const scaled = tf.function((x: tf.Tensor, scale = 2, how = 'mul', options = { twice: false }) => {
+    const y = how === 'mul' ? x.mul(scale) : x.add(scale);
+    return options.twice ? y.mul(2) : y;
+  });
+  expectTypeOf(scaled).parameters.toEqualTypeOf<
+    [x: tf.Tensor, scale?: number, how?: string, options?: { twice: boolean }]
+  >();
+  expectTypeOf(scaled.hostFunction).parameters.toEqualTypeOf<Parameters<typeof scaled>>();
+  expect(scaled(tf.constant([1, 2])).array()).toEqual([2, 4]);
+  expect(scaled(tf.constant([1, 2]), 3, 'add', { twice: true }).array()).toEqual([8, 10]);
+  const first = tf.function({ autograph: false })((scale = 2, x: tf.Tensor) => x.mul(scale));
+  expectTypeOf(first).parameters.toEqualTypeOf<[scale: number | undefined, x: tf.Tensor]>();
+  expect(first(undefined, tf.constant([1, 2])).array()).toEqual([2, 4]);
+  const none = tf.function((x, y, z, w, ...more) => [x, y, z, w, ...more]);
+  expectTypeOf(none).parameters.toEqualTypeOf<
+    [x: tf.Tensor, y: tf.Tensor, z: tf.Tensor, w: tf.Tensor, ...more: tf.Tensor[]]
+  >();
+  const typed = tf.function((n: number, { more = 0 }: { more?: number }) => tf.constant(n + more));
+  expectTypeOf(typed).parameters.toEqualTypeOf<[n: number, { more?: number }]>();
+  expect(typed(1, { more: 2 }).item()).toBe(3);
 });

@@ -36,9 +36,28 @@ export type TracedFunction<F extends AnyFunction> = F & {
   readonly hostFunction: F;
 };
 
-/** What makes a function run as a graph, with options that are given already. Arguments that have no type are tensors. */
+/**
+ * What gives types to arguments that have none, from the types that the first four were given (unknown for none). Where none has a type all are
+ * tensors. Otherwise `never`: in its place TypeScript takes the type of the argument's default value, which a type such as `Tensor` would
+ * forbid.
+ */
+type Typing<A, B, C, D> = (
+  a: Untyped<A, A & B & C & D>,
+  b: Untyped<B, A & B & C & D>,
+  c: Untyped<C, A & B & C & D>,
+  d: Untyped<D, A & B & C & D>,
+  ...rest: Untyped<unknown, A & B & C & D>[]
+) => unknown;
+type Untyped<Given, All> = Given & (unknown extends All ? Tensor : never);
+
+/**
+ * What makes a function run as a graph, with options that are given already. Where no argument has a type all are tensors; where one has,
+ * the others need a type or a default value.
+ */
 export interface Tracing {
-  <F extends (...args: Tensor[]) => unknown>(fn: F): TracedFunction<F>;
+  <F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
+    fn: F & Typing<A, B, C, D>,
+  ): TracedFunction<F>;
   <F extends AnyFunction>(fn: F): TracedFunction<F>;
 }
 
@@ -51,11 +70,12 @@ export interface Tracing {
  *     const strict = tf.function({ inputSignature: [new tf.TensorSpec([3])] })((x: tf.Tensor) => x.sum());
  *     class Model { @tf.function call(x: tf.Tensor) { … } }     // traces of their own for each object; static methods too
  *
- * Arguments that have no type are tensors. Variables may be made in the first call only. A gradient tape outside sees a call as one op, with a graph for its gradient.
+ * Where no argument has a type all are tensors; where one has, the others need a type or a default value: `(x: tf.Tensor, scale = 2) => …`.
+ * Variables may be made in the first call only. A gradient tape outside sees a call as one op, with a graph for its gradient.
  * @throws InvalidArgumentError for arguments that do not fit the signature, and for variables made later.
  */
-export function tfFunction<F extends (...args: Tensor[]) => unknown>(
-  fn: F,
+export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
+  fn: F & Typing<A, B, C, D>,
   options?: FunctionOptions,
 ): TracedFunction<F>;
 /** Makes a function of tensors and other values run as a graph; numbers, strings and objects count by value or identity. */
