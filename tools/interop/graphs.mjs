@@ -148,6 +148,14 @@ console.log(
         ],
         [square, square.mul(2)],
       ),
+      decompositions: program(
+        (x) => {
+          const [s, u, v] = tf.linalg.svd(x);
+          const product = tf.matmul(u.mul(s.square()), v, { transposeB: true });
+          return [s, product, tf.linalg.svd(x, { computeUV: false }), tf.norm(x, { ord: 2, axis: [0, 1] })];
+        },
+        [square],
+      ),
       movement: program(
         (x) => [
           x.reshape([3, 2]).transpose(),

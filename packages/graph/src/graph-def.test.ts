@@ -3,6 +3,7 @@ import {
   cast,
   concat,
   constant,
+  linalg,
   nn,
   onesLike,
   pad,
@@ -149,6 +150,22 @@ describe('toGraphDef', () => {
     expect(attrs(node('Cast'))).toEqual({ SrcT: float, DstT: int, Truncate: { b: false } });
     expect(ints(node('ExpandDims/dim'))).toEqual([1]);
     expect(attrs(node('ArgMax'))['output_type']).toEqual({ type: DataType.DT_INT64 });
+  });
+
+  it('writes decompositions with the attributes and results of TensorFlow’s op', () => {
+    const f = tfFunction((x: Tensor) => [
+      ...linalg.svd(x, { fullMatrices: true }),
+      linalg.svd(x, { computeUV: false }),
+    ]);
+    const x = constant([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    const { def, node } = decoded(f.getConcreteFunction(x).graph);
+    expect(attrs(node('Svd'))).toEqual({ T: float, compute_uv: { b: true }, full_matrices: { b: true } });
+    expect(attrs(node('Svd_1'))).toEqual({ T: float, compute_uv: { b: false }, full_matrices: { b: false } });
+    expect(node('Svd_1').attr?.get('_output_shapes')?.list?.shape).toHaveLength(3);
+    expect(def.node?.slice(-4).map(({ input }) => input?.[0])).toEqual(['Svd', 'Svd:1', 'Svd:2', 'Svd_1']);
   });
 
   it('writes ones and zeros like a tensor without a dtype, which TensorFlow’s ops have not', () => {

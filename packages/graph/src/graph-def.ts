@@ -349,7 +349,7 @@ class Writer {
       const attrs = Object.entries(known.attrs).map(([key, value]) => [key, typedAttr(value)] as const);
       this.#add(name, op, [...inputs, ...control], {
         ...Object.fromEntries(attrs),
-        ...outputShapes(node.outputs),
+        ...outputShapes([...node.outputs, ...(known.moreOutputs ?? []).map((shape) => ({ shape }))]),
       });
       return;
     }

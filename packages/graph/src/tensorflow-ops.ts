@@ -28,6 +28,8 @@ export interface TensorFlowOp {
   /** The node's own inputs, by their place, and constants. */
   readonly inputs: readonly (number | ConstantInput)[];
   readonly attrs: Readonly<Record<string, TypedAttr>>;
+  /** Shapes of outputs that the op has in TensorFlow alone, behind the node's own. */
+  readonly moreOutputs?: readonly (readonly number[])[];
 }
 
 type Translate = (node: GraphNode) => TensorFlowOp | null;
@@ -444,6 +446,16 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0, indices('k', attr<number>(node, 'k'))],
     attrs: { T: type(input(node).dtype), Tk: int32, index_type: int32, sorted: bool(true) },
   }),
+  Svd: (node) => ({
+    op: 'Svd',
+    inputs: [0],
+    attrs: {
+      T: type(input(node).dtype),
+      compute_uv: bool(attr<boolean>(node, 'computeUV')),
+      full_matrices: bool(attr<boolean>(node, 'fullMatrices')),
+    },
+    moreOutputs: attr<boolean>(node, 'computeUV') ? [] : [[0], [0]],
+  }),
   UnsortedSegmentSum: (node) => ({
     op: 'UnsortedSegmentSum',
     inputs: [0, 1, indices('num_segments', attr<number>(node, 'count'))],
@@ -512,6 +524,7 @@ const z = new Set(ofXAndY.split(' '));
 const several: Readonly<Record<string, readonly string[]>> = {
   MaxPoolWithArgmax: ['output', 'argmax'],
   TopKV2: ['values', 'indices'],
+  Svd: ['s', 'u', 'v'],
   SparseSoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
   SoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
 };
