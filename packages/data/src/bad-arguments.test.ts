@@ -57,3 +57,11 @@ it('elements that hold themselves are refused', () => {
     ])
       expect(make).toThrow(EagreError);
 });
+
+it('a generator must not be an async function, whose failure does not end the process', async () => {
+  const later = async (): Promise<never> => {
+    throw new Error('later');
+  };
+  expect(() => [...Dataset.fromGenerator(later as never)]).toThrow('the function gave a promise');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+});

@@ -1,7 +1,7 @@
 // The steps of models: one batch of training, evaluation or prediction, as graphs unless they run eagerly.
 import { GradientTape } from '@eagre/autodiff';
 import { FailedPreconditionError, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
-import { isFloating, isPlain, shown, withoutTapes } from '@eagre/core/internal';
+import { checkNoPromise, isFloating, isPlain, shown, withoutTapes } from '@eagre/core/internal';
 import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from './callbacks/callback.ts';
@@ -150,6 +150,7 @@ function keepSeen(model: Model, step: Made, batch: Batch): void {
 /** What a step returned, as numbers; what is nested becomes flat, as in Keras. */
 function numbers(result: unknown, model: Model, method: string): Logs {
   const logs: Logs = {};
+  checkNoPromise(result, `${method}()`, model.name);
   const add = (values: unknown): void => {
     if (!isPlain(values)) {
       throw new InvalidArgumentError(
@@ -204,6 +205,7 @@ export function train(
   using tape = new GradientTape();
   const yPred: Tensors = model.invoke(x, { training: true });
   const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: true });
+  checkNoPromise(loss, 'computeLoss()', model.name);
   const variables = model.trainableVariables;
   if (variables.length > 0) training.optimizer.applyGradients(tape.gradient(loss, variables), variables);
   tape.dispose();
@@ -221,6 +223,7 @@ export function test(
   const training = trainingOf(model);
   const yPred: Tensors = model.invoke(x, { training: false });
   const loss = model.computeLoss({ x, y, yPred, sampleWeight, training: false });
+  checkNoPromise(loss, 'computeLoss()', model.name);
   training.mean.updateState(loss, { sampleWeight: examplesOf(x) });
   return yPred;
 }

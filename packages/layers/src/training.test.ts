@@ -716,3 +716,23 @@ test('no tensor by name is refused', async () => {
   await expect(model.predict({} as never)).rejects.toThrow(none);
   expect(() => model.trainOnBatch({} as never, y)).toThrow(none);
 });
+
+test.each(['trainStep', 'computeLoss', 'computeMetrics'] as const)(
+  'an asynchronous %s is refused',
+  async (name) => {
+    class Own extends Sequential {}
+    Object.defineProperty(Own.prototype, name, {
+      value: async () => {
+        throw new Error('later');
+      },
+    });
+    for (const runEagerly of [false, true]) {
+      const model = new Own([new Dense(1)]);
+      model.compile({ optimizer: 'sgd', loss: 'mse', runEagerly });
+      await expect(model.fit(ones([2, 2]), ones([2, 1]), { verbose: 0 })).rejects.toThrow(
+        'must not be async',
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  },
+);

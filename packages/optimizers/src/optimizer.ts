@@ -355,7 +355,10 @@ export abstract class Optimizer extends Module implements Trackable {
   }
   /** @internal Changes all variables of one step. */
   protected updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
-    for (const { gradient, variable } of updates) this.updateStep(gradient, variable, learningRate);
+    for (const { gradient, variable } of updates) {
+      const given: unknown = this.updateStep(gradient, variable, learningRate);
+      checkNoPromise(given, 'updateStep()', this.name);
+    }
   }
   /** @internal Shrinks variables by their weight decay; overridden where the kernel does it. */
   protected applyWeightDecay(variables: readonly Variable[], learningRate: number | Tensor): void {

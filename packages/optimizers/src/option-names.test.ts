@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { constant, InvalidArgumentError } from '@eagre/core';
+import { constant, InvalidArgumentError, Variable } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import * as optimizers from './index.ts';
 import { get, Optimizer } from './index.ts';
@@ -78,6 +78,9 @@ test('what a schedule gives is a finite number, or a scalar tensor', async () =>
   // A promise that was refused does not end the process when it fails.
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(() => new optimizers.Adam({ beta1: Infinity })).toThrow('beta1 must be a number, got Infinity');
+  expect(() => new optimizers.Adam(Infinity)).toThrow(
+    'the learning rate must be a finite number of at least 0',
+  );
   expect(() => new optimizers.Adam({ name: 5 as never })).toThrow('Adam: name must be a string');
 });
 
@@ -98,4 +101,20 @@ test('schedules as well', () => {
   expect(() => new schedules.ExponentialDecay(0.1, 10, 0.9, true as never)).toThrow(
     'ExponentialDecay: only initialLearningRate and decaySteps and decayRate can be given by position; write { staircase: true }',
   );
+});
+
+test('an asynchronous updateStep is refused, and its failure does not end the process', async () => {
+  class Own extends optimizers.Optimizer {
+    override async updateStep(): Promise<void> {
+      throw new Error('later');
+    }
+    override getConfig(): Record<string, unknown> {
+      return {};
+    }
+  }
+  const own = new Own({ learningRate: 0.1, name: 'own' } as never);
+  expect(() => own.applyGradients([constant(1)], [new Variable(1)])).toThrow(
+    'updateStep() gave a promise; it must not be async',
+  );
+  await new Promise((resolve) => setTimeout(resolve, 5));
 });

@@ -45,9 +45,9 @@ export class Rate {
       this.variable = null;
       return;
     }
-    if (typeof value !== 'number' || !(value >= 0)) {
+    if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY)) {
       throw new InvalidArgumentError(
-        `the learning rate must be a number of at least 0 or a schedule, got ${String(value)}`,
+        `the learning rate must be a finite number of at least 0 or a schedule, got ${String(value)}`,
         this.#optimizer,
       );
     }

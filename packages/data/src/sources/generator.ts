@@ -1,5 +1,6 @@
 // Elements that code of the user yields.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { checkNoPromise } from '@eagre/core/internal';
 import { conform, type ElementSpec } from '../elements/element-spec.ts';
 import { toElement } from '../elements/structure.ts';
 import {
@@ -110,6 +111,7 @@ class GeneratorIterator extends ElementIterator {
   #begin(): Iterator<unknown> | AsyncIterator<unknown> {
     const source = this.#source;
     const iterable = typeof source === 'function' ? source() : source;
+    checkNoPromise(iterable, 'the function', what);
     if (typeof iterable !== 'object' || iterable === null || !iterates(iterable))
       throw new InvalidArgumentError('the function returned nothing that can be iterated', what);
     return Symbol.asyncIterator in iterable ? iterable[Symbol.asyncIterator]() : iterable[Symbol.iterator]();
