@@ -172,7 +172,7 @@ export class Layer extends Module implements Trackable {
    * Makes the weights; `inputShape` has the batch dimension first, and `null` for what is not known when a model is described
    * before it is called. Runs once: before the first `call`, or when somebody calls it.
    */
-  build(_inputShape: PartialShape): void {}
+  build(_inputShape: PartialShape | readonly PartialShape[]): void {}
 
   /**
    * Computes the outputs. Override it; call the layer itself instead. A class of one's own may take several inputs,

@@ -113,3 +113,45 @@ test('masks of other layers', () => {
   near(y, [-1, 1, 6]);
   near(norm.movingMean.read(), [2]);
 });
+
+test('the mask of TimeDistributed goes to the layer step by step', () => {
+  const inner = new layers.LSTM(2, { kernelInitializer: 'ones', recurrentInitializer: 'ones' });
+  const layer = new layers.TimeDistributed(inner);
+  const steps = [
+    [true, true, false, false],
+    [true, true, true, true],
+    [true, false, false, false],
+  ];
+  const mask = constant([steps, steps], 'bool');
+  const y = layer(ones([2, 3, 4, 5]), { mask });
+  // Of Keras 3.15.
+  near(y.at(0, ':2', 0), [0.9619632, 0.9983909]);
+  near(y.at(1, 2), [...(inner(ones([1, 1, 5])).data() as Float32Array)]);
+  class Masked extends Layer {
+    override call(inputs: Tensor, { mask }: { mask?: Tensor }): Tensor {
+      return mask === undefined ? inputs : inputs.mul(mask.cast('float32').expandDims(-1));
+    }
+  }
+  near(new layers.TimeDistributed(new Masked())(ones([1, 2, 1]), { mask: [[1, 0]] }), [1, 0]);
+  expect(() => new layers.TimeDistributed(new layers.Dense(2))(ones([1, 2, 1]), { mask: [[1, 0]] })).toThrow(
+    'takes no mask',
+  );
+  expect(() => layer(ones([2, 3, 4, 5]), { mask: constant([[[true]]]) })).toThrow(
+    'the mask [1, 1, 1] does not begin as the input [2, 3, 4, 5] does',
+  );
+});
+
+test('functions of Lambda, and build, may take lists', () => {
+  const sum = new layers.Lambda(([a, b]: Tensor[]) => (a as Tensor).add(b as Tensor));
+  expect(sum([ones([2]), ones([2])]).array()).toEqual([2, 2]);
+  class Scaled extends Layer {
+    size = 0;
+    override build(shapes: readonly (readonly (number | null)[])[]): void {
+      this.size = shapes.length;
+    }
+    override call([a, b]: readonly [Tensor, Tensor]): Tensor {
+      return a.add(b).mul(this.size);
+    }
+  }
+  expect(new Scaled()([ones([1]), ones([1])]).array()).toEqual([4]);
+});

@@ -27,6 +27,11 @@ export function takesCall(
   for (const c of classes) calls.set(c.prototype.call, parameters);
 }
 
+/** Whether calls of one of the library's layers take an option. */
+export function takesOption(layer: Layer, name: string): boolean {
+  return Object.hasOwn((calls.get(layer.call) ?? plain).options, name);
+}
+
 /**
  * The inputs and the options of a call.
  * @throws InvalidArgumentError for unknown options, for more by position than the layer takes, and for what is given twice

@@ -121,7 +121,9 @@ takesArguments<RescalingArguments>(
 const copy = (value: number | readonly number[]): number | number[] =>
   typeof value === 'number' ? value : [...value];
 
-export type LambdaFunction = (inputs: Tensor, options: CallOptions) => Tensor;
+export type LambdaFunction = (inputs: Tensor, options: CallOptions) => LayerOutput;
+/** A function of several inputs. */
+export type LambdaListFunction = (inputs: Tensor[], options: CallOptions) => LayerOutput;
 
 export interface LambdaOptions extends LayerOptions {
   /** The shape of the result without the batch, or a function of the input's shape; found by a try unless said. */
@@ -133,12 +135,13 @@ export interface LambdaArguments extends LambdaOptions {
   readonly function: LambdaFunction;
 }
 
-/** A function of a tensor as a layer; it has no weights. `new Lambda((x) => x.square())` */
+/** A function of a tensor, or of a list of them, as a layer; it has no weights. `new Lambda((x) => x.square())` */
 export class Lambda extends Layer {
-  readonly function: LambdaFunction;
+  readonly function: LambdaFunction | LambdaListFunction;
   readonly #outputShape: LambdaOptions['outputShape'];
 
   constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);
+  constructor(fn: LambdaListFunction, options?: LambdaOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<LambdaArguments>(Lambda, new.target, args);
     super(options);
@@ -148,7 +151,7 @@ export class Lambda extends Layer {
     this.#outputShape = options.outputShape;
   }
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
-    return this.function(inputs as Tensor, options);
+    return (this.function as LambdaFunction)(inputs as Tensor, options);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const given = this.#outputShape;

@@ -46,7 +46,7 @@ export class Embedding extends Layer {
     this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
-  override build(_inputShape?: PartialShape): void {
+  override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
     this.embeddings = this.addWeight({
       name: 'embeddings',
       shape: [this.inputDim, this.outputDim],

@@ -1,6 +1,6 @@
 // Layers around a layer.
-import { concat, type PartialShape, type Shape, stack, type Tensor } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
+import { concat, type PartialShape, type Shape, stack, type Tensor, type TensorLike } from '@eagre/core';
+import { argumentsOf, showShape, takesArguments, toTensor } from '@eagre/core/internal';
 import { withInner } from '../inside.ts';
 import {
   builtin,
@@ -12,7 +12,7 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
-import { takesCall } from '../own-call.ts';
+import { takesCall, takesOption } from '../own-call.ts';
 import { copyLayer, deserializeLayer, type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
@@ -165,18 +165,38 @@ export class TimeDistributed extends Layer {
   override build(inputShape: PartialShape): void {
     this.layer.ensureBuilt(this.#step(inputShape));
   }
-  override call(inputs: Tensor, { training }: CallOptions): Tensor {
+  /** The mask, [batch, time, …], goes to the layer step by step. */
+  override call(
+    inputs: Tensor,
+    { training = false, mask }: CallOptions & { mask?: TensorLike } = {},
+  ): Tensor {
     this.#step(inputs.shape);
+    const masks = mask === undefined || mask === null ? undefined : toTensor(mask);
+    if (masks !== undefined) {
+      if (isBuiltin(this.layer) && !takesOption(this.layer, 'mask'))
+        fail(this, `${this.layer.name} takes no mask`);
+      const fits = masks.rank >= 2 && masks.shape.slice(0, 2).every((n, i) => n === inputs.shape[i]);
+      if (!fits)
+        fail(
+          this,
+          `the mask ${showShape(masks.shape)} does not begin as the input ${showShape(inputs.shape)} does`,
+        );
+    }
     const [batch, time, ...rest] = inputs.shape as [number, number, ...number[]];
     // What looks at a whole batch must see the examples of one step only.
     const apart = (layer: Layer): boolean =>
-      !isBuiltin(layer) || (training === true && layer instanceof BatchNormalization);
+      !isBuiltin(layer) || (training && layer instanceof BatchNormalization);
     if ([...withInner(this.layer)].some(apart)) {
-      const each = inputs.unstack(1).map((x) => this.layer.invoke(x, { training: training ?? false }));
+      const steps = masks?.unstack(1);
+      const each = inputs
+        .unstack(1)
+        .map((x, i) => this.layer.invoke(x, { training, ...(steps && { mask: steps[i] }) }));
       return stack(each, 1);
     }
+    const flat = masks?.reshape([batch * time, ...masks.shape.slice(2)]);
     const y: Tensor = this.layer.invoke(inputs.reshape([batch * time, ...rest]), {
-      training: training ?? false,
+      training,
+      ...(flat && { mask: flat }),
     });
     return y.reshape([batch, time, ...y.shape.slice(1)]);
   }
@@ -199,6 +219,7 @@ export class TimeDistributed extends Layer {
   }
 }
 builtin(Bidirectional, TimeDistributed);
+takesCall({ options: { training: true, mask: true } }, TimeDistributed);
 takesCall(
   { second: 'initialState', options: { initialState: true, mask: true, training: true } },
   Bidirectional,
