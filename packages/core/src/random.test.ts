@@ -91,6 +91,9 @@ describe('distributions', () => {
       for (const v of [-1, 0, 1]) expect(list.filter((x) => x === v).length / 3000).toBeCloseTo(1 / 3, 1);
       expect(random.uniform([2], { maxval: 10n, dtype: 'int64' }).dtype).toBe('int64');
     });
+    expect(() => random.uniform([2], { minval: 0, maxval: 2 ** 53, dtype: 'int64' })).toThrow(
+      'as bigints from 2^53 on',
+    );
     expect(() => random.uniform([2], { dtype: 'int32' })).toThrow('needs integers minval < maxval');
     expect(() => random.uniform([2], { maxval: 300, dtype: 'uint8' })).toThrow('outside of uint8');
     expect(() => random.uniform([2], { dtype: 'bool' })).toThrow('dtype is bool');

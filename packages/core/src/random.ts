@@ -362,8 +362,9 @@ function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor 
     if (dtype === 'int64' && (isLarge(minval) || isLarge(maxval))) return drawInt64(to, minval, maxval, from);
     const [low, high] = [minval, maxval].map((v) => (typeof v === 'bigint' ? Number(v) : v));
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (low as number) >= (high as number)) {
+      const large = dtype === 'int64' && [low, high].some((v) => Math.abs(v as number) >= 2 ** 53);
       throw new InvalidArgumentError(
-        `${dtype} needs integers minval < maxval, got ${shown(minval)} and ${shown(maxval)}`,
+        `${dtype} needs integers minval < maxval${large ? ', as bigints from 2^53 on' : ''}, got ${shown(minval)} and ${shown(maxval)}`,
         op,
       );
     }

@@ -278,6 +278,13 @@ describe('CSVLogger', () => {
     await run([{ val_loss: 2 }], twice);
     expect(read()).toEqual(['epoch,val_loss', '0,2']);
   });
+  test.skipIf(!existsSync('/dev/full'))('says what to do where there is no space', async () => {
+    const logger = new CSVLogger('/dev/full');
+    await logger.onTrainBegin();
+    await expect(logger.onEpochEnd(0, { loss: 1 })).rejects.toThrow(
+      'CSVLogger: /dev/full: no space is left on the device',
+    );
+  });
 });
 
 test('a callback may be asynchronous, add to the logs, and fail', async () => {

@@ -1,3 +1,4 @@
+import { fileError } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
 import { argumentsOf, checkFlag, checkPath, shown, takesArguments } from '@eagre/core/internal';
 import { makeFolders } from '@eagre/formats';
@@ -45,7 +46,7 @@ export class CSVLogger extends Callback {
     const { writeFile } = nodeBuiltin('node:fs').promises;
     makeFolders(nodeBuiltin('node:path').dirname(this.#path));
     this.#columns = this.#append ? await this.#header() : undefined;
-    if (this.#columns === undefined) await writeFile(this.#path, '');
+    if (this.#columns === undefined) await this.#named(writeFile(this.#path, ''));
   }
 
   override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
@@ -55,10 +56,15 @@ export class CSVLogger extends Callback {
       this.#columns = ['epoch', ...columnsOf(logs)];
       text = this.#row(this.#columns);
     }
-    await nodeBuiltin('node:fs').promises.appendFile(
-      this.#path,
-      text + this.#row(this.#columns.map((name) => shownNumber(values[name]))),
-    );
+    const row = this.#row(this.#columns.map((name) => shownNumber(values[name])));
+    await this.#named(nodeBuiltin('node:fs').promises.appendFile(this.#path, text + row));
+  }
+
+  /** What an operation on the file gives, with errors that say what to do. */
+  async #named<T>(operation: Promise<T>): Promise<T> {
+    return operation.catch((cause: unknown) => {
+      throw fileError(cause, this.#path, 'CSVLogger');
+    });
   }
 
   #row(cells: readonly (string | number)[]): string {
@@ -73,10 +79,12 @@ export class CSVLogger extends Callback {
   /** The columns of the file there is. */
   async #header(): Promise<string[] | undefined> {
     const { readFile } = nodeBuiltin('node:fs').promises;
-    const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '';
-      throw error;
-    });
+    const text = await this.#named(
+      readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return '';
+        throw error;
+      }),
+    );
     const first = (text.split('\n', 1)[0] as string).replace(/\r$/, '');
     return first === '' ? undefined : first.split(this.#separator);
   }
