@@ -264,19 +264,19 @@ describe('CSVLogger', () => {
       ],
       new CSVLogger(path),
     );
-    expect(read()).toEqual([golden.csv_header, '0,1,2,NA,NA', '1,0.5,1,3,NA']);
+    expect(read()).toEqual([golden.csv_header, '0,1.0,2.0,NA,NA', '1,0.5,1.0,3.0,NA']);
   });
   test('appends, or starts anew', async () => {
     await run([{ loss: 1, val_loss: 2 }], new CSVLogger(path));
     await run([{ val_loss: 4, loss: 3 }], new CSVLogger(path, { append: true }));
-    expect(read()).toEqual(['epoch,loss,val_loss', '0,1,2', '0,3,4']);
+    expect(read()).toEqual(['epoch,loss,val_loss', '0,1.0,2.0', '0,3.0,4.0']);
     rmSync(path);
     await run([{ loss: 1, val_loss: 2 }], new CSVLogger(path, { append: true, separator: ';' }));
-    expect(read()).toEqual(['epoch;loss;val_loss', '0;1;2']);
+    expect(read()).toEqual(['epoch;loss;val_loss', '0;1.0;2.0']);
     const twice = new CSVLogger(path);
     await run([{ val_loss: 1 }], twice);
     await run([{ val_loss: 2 }], twice);
-    expect(read()).toEqual(['epoch,val_loss', '0,2']);
+    expect(read()).toEqual(['epoch,val_loss', '0,2.0']);
   });
   test.skipIf(!existsSync('/dev/full'))('says what to do where there is no space', async () => {
     const logger = new CSVLogger('/dev/full');
@@ -285,6 +285,41 @@ describe('CSVLogger', () => {
       'CSVLogger: /dev/full: no space is left on the device',
     );
   });
+});
+
+describe('numbers as Keras writes them, by tools/golden/callback_files.py', () => {
+  const golden = JSON.parse(
+    readFileSync(new URL('../../golden/callback_files.json', import.meta.url), 'utf8'),
+  ) as { logs: Record<string, number | string>[]; names: string[]; rows: string[] };
+  const numbers: Record<string, number> = { nan: Number.NaN, inf: Number.POSITIVE_INFINITY };
+  const logs = golden.logs.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([k, v]) => [k, typeof v === 'string' ? (numbers[v] as number) : v]),
+    ),
+  );
+  test('ModelCheckpoint names a file by 1.0, where a metric is a whole number', async () => {
+    await run(logs, new ModelCheckpoint(join(folder, 'numbers/{epoch}-{loss}-{accuracy}.npz')));
+    const found = readdirSync(join(folder, 'numbers')).sort();
+    expect(found).toEqual(golden.names.map((name) => `${name}.npz`));
+    expect(found).toContain('1-1.0-0.25.npz');
+  });
+  test('CSVLogger writes nan', async () => {
+    await run(logs, new CSVLogger(join(folder, 'numbers.csv')));
+    const rows = readFileSync(join(folder, 'numbers.csv'), 'utf8').trimEnd().split('\n');
+    expect(rows).toEqual(golden.rows);
+    expect(rows).toContain('1,2.0,nan,NA,NA');
+  });
+});
+
+test('onTrainBegin gets empty logs', async () => {
+  const given: unknown[] = [];
+  class Notes extends Callback {
+    override onTrainBegin(logs: Logs): void {
+      given.push(logs);
+    }
+  }
+  await run([1, 2], new Notes());
+  expect(given).toEqual([{}]);
 });
 
 test('a callback may be asynchronous, add to the logs, and fail', async () => {

@@ -4,6 +4,7 @@ import { argumentsOf, checkFlag, checkPath, shown, takesArguments } from '@eagre
 import { makeFolders } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Callback, type Logs } from './callback.ts';
+import { pythonNumber } from './python-number.ts';
 
 export interface CSVLoggerOptions {
   readonly separator?: string;
@@ -56,7 +57,7 @@ export class CSVLogger extends Callback {
       this.#columns = ['epoch', ...columnsOf(logs)];
       text = this.#row(this.#columns);
     }
-    const row = this.#row(this.#columns.map((name) => shownNumber(values[name])));
+    const row = this.#row(this.#columns.map((name) => cellOf(name, values[name])));
     await this.#named(nodeBuiltin('node:fs').promises.appendFile(this.#path, text + row));
   }
 
@@ -100,9 +101,7 @@ takesArguments<CSVLoggerArguments>(
   CSVLogger,
 );
 
-/** As Python writes it. */
-function shownNumber(value: number | undefined): number | string {
+function cellOf(column: string, value: number | undefined): string {
   if (value === undefined) return 'NA';
-  if (Number.isNaN(value)) return 'nan';
-  return Number.isFinite(value) ? value : value > 0 ? 'inf' : '-inf';
+  return column === 'epoch' ? String(value) : pythonNumber(value);
 }

@@ -12,6 +12,7 @@ import {
 import { checkOptionsFor, formatOf } from '../saving.ts';
 import { Callback, type Logs, VERBOSITY } from './callback.ts';
 import { Monitor, type MonitorOptions } from './monitor.ts';
+import { pythonNumber } from './python-number.ts';
 import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
 
 export interface ModelCheckpointOptions extends MonitorOptions {
@@ -133,10 +134,9 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
         );
       }
       const fixed = decimals !== undefined || kind === 'f';
-      // As Python writes them: numbers of the logs are floats, 1.0.
       const counts = name === 'epoch' || name === 'batch';
-      const plain = !counts && Number.isInteger(value) ? value.toFixed(1) : String(value);
-      const text = fixed ? value.toFixed(Number(decimals ?? 6)) : plain;
+      const plain = counts ? String(value) : pythonNumber(value);
+      const text = fixed && Number.isFinite(value) ? value.toFixed(Number(decimals ?? 6)) : plain;
       return text.padStart(Number(width ?? 0), zero === '0' ? '0' : ' ');
     },
   );
