@@ -1,6 +1,7 @@
 // How arguments that are integers are read: sizes, shapes, axes. They may be tensors, as in TensorFlow.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Kind } from './arguments.ts';
+import { shown } from './checks.ts';
 import { showShape } from './shape.ts';
 import { hostIntegers } from './sizes.ts';
 import { Tensor } from './tensor.ts';
@@ -28,7 +29,16 @@ const numbersOf = (x: Tensor | Variable, what: string, op: string): number[] =>
 function integerOf(value: unknown, what: string, op: string): unknown {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
-  if (!isTensor(value)) return value;
+  if (!isTensor(value)) {
+    // Others, such as numbers in strings, are left to the function's own checks.
+    if (
+      typeof value === 'symbol' ||
+      typeof value === 'function' ||
+      (typeof value === 'object' && value !== null)
+    )
+      throw new InvalidArgumentError(`${what} must be an integer, got ${shown(value)}`, op);
+    return value;
+  }
   if (value.rank !== 0) {
     throw new InvalidArgumentError(
       `${what} is a tensor of shape ${showShape(value.shape)}, expected a scalar`,

@@ -12,15 +12,38 @@ const isClass = (fn: object): boolean =>
 
 /** A value in a message: short, whatever it is. */
 export function shown(value: unknown): string {
+  try {
+    return described(value);
+  } catch {
+    // Such as a proxy that was revoked, or fields that throw.
+    return `a value of type ${typeof value} that cannot be looked at`;
+  }
+}
+
+function described(value: unknown): string {
   if (value instanceof Tensor || value instanceof Variable)
     return `a tensor of ${value.dtype} ${showShape(value.shape)}`;
-  if (typeof value === 'function') return isClass(value) ? `the class ${value.name}` : 'a function';
+  if (typeof value === 'function') {
+    if (isClass(value)) return `the class ${value.name}`;
+    // Layers and others that can be called are objects of a class.
+    return isClass(value.constructor) ? `an object of class ${nameOfClass(value)}` : 'a function';
+  }
   if (Array.isArray(value))
     return value.length > 8 ? `an array of ${value.length}` : `[${value.map(shown).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
-    return isPlain(value) ? 'an object' : `an object of class ${value.constructor.name}`;
+    return isPlain(value) ? 'an object' : `an object of class ${nameOfClass(value)}`;
   }
   return show(value);
+}
+
+/** The name of an object's class; of a layer and others with a name of their own, that too. */
+function nameOfClass(value: object): string {
+  const { constructor, name } = value as {
+    readonly constructor?: { readonly name?: unknown };
+    readonly name?: unknown;
+  };
+  const cls = typeof constructor?.name === 'string' ? constructor.name : 'unknown';
+  return typeof name === 'string' && name !== '' ? `${cls} named '${name}'` : cls;
 }
 
 function fail(what: string, expected: string, value: unknown, op: string | undefined): never {

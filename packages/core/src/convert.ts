@@ -79,6 +79,7 @@ function describe(value: unknown): string {
 
 function sameDType(x: Tensor, dtype: DType): Tensor {
   if (x.dtype !== dtype) {
+    checkDTypeName(dtype);
     throw new InvalidArgumentError(
       `expected a ${dtype} tensor, got ${x.dtype}; convert it with x.cast('${dtype}')`,
     );

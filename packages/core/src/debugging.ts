@@ -5,6 +5,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from './argument-kinds.ts';
 import * as kind from './argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments.ts';
+import { shown } from './checks.ts';
 import { context, type TapeObserver } from './context.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './convert.ts';
 import { isFloating, isInteger } from './dtypes.ts';
@@ -33,9 +34,12 @@ function coordinates(place: number, shape: readonly number[]): string {
   return `[${out.join(', ')}]`;
 }
 
+/** A message as it is, and what is none as messages show it. */
+const textOf = (message: unknown): string => (typeof message === 'string' ? message : shown(message));
+
 function failure(name: string, text: string, message: string | undefined): InvalidArgumentError {
   return new InvalidArgumentError(
-    message === undefined || message === '' ? text : `${message}: ${text}`,
+    message === undefined || message === '' ? text : `${textOf(message)}: ${text}`,
     name,
   );
 }
@@ -330,7 +334,12 @@ export const assertType: NamedFunction<
   {},
   (x, dtype, message = undefined) => {
     const t = toTensor(x);
-    if (t.dtype !== dtype) throw failure('assertType', `x is ${t.dtype}, expected ${dtype}`, message);
+    if (t.dtype !== dtype)
+      throw failure(
+        'assertType',
+        `x is ${t.dtype}, expected ${typeof dtype === 'string' ? dtype : shown(dtype)}`,
+        message,
+      );
   },
 );
 /** Throws unless all have one dtype, and that one if it is given. */
@@ -349,7 +358,7 @@ export const assertSameFloatDtype: NamedFunction<
     if (expected !== undefined && (!isFloating(expected) || dtypes.some((d) => d !== expected))) {
       throw failure(
         'assertSameFloatDtype',
-        `dtypes ${dtypes.join(', ')}, expected ${expected} for all, a floating one`,
+        `dtypes ${dtypes.join(', ')}, expected ${typeof expected === 'string' ? expected : shown(expected)} for all, a floating one`,
         undefined,
       );
     }

@@ -24,11 +24,11 @@ export function common(a: DType, b: DType, op?: string): DType {
 }
 
 export function isFloating(dtype: DType): boolean {
-  return dtypeTraits[dtype]?.floating ?? false;
+  return typeof dtype === 'string' && (dtypeTraits[dtype]?.floating ?? false);
 }
 
 export function isInteger(dtype: DType): boolean {
-  return dtypeTraits[dtype]?.integer ?? false;
+  return typeof dtype === 'string' && (dtypeTraits[dtype]?.integer ?? false);
 }
 
 /** @throws InvalidArgumentError for what is no name of a dtype. */
@@ -57,6 +57,7 @@ export type DTypeGroup = 'floating' | 'integer' | 'numeric' | 'bool' | 'index' |
 export function checkDType(dtype: DType, group: DTypeGroup, argument: string, op: string): void {
   const accepted = dtypeGroups[group];
   if (!accepted.includes(dtype)) {
+    if (typeof dtype !== 'string') checkDTypeName(dtype, op);
     throw new InvalidArgumentError(
       `${argument} is ${dtype}, expected ${accepted.join(', ')}; convert it with ${argument}.cast('${accepted[0]}')`,
       op,

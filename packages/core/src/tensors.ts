@@ -4,6 +4,7 @@ import * as kind from './argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments.ts';
 import { constant } from './constant.ts';
 import { type TensorLike, toTensor } from './convert.ts';
+import { checkDTypeName } from './dtypes.ts';
 import { shapeOf } from './ops/array.ts';
 import { prod } from './ops/reduce.ts';
 import { Tensor } from './tensor.ts';
@@ -29,6 +30,7 @@ export const convertToTensor: NamedFunction<[value: TensorLike, dtype?: DType], 
     (value, dtype = undefined) => {
       if (!isTensor(value)) return constant(value, dtype);
       if (dtype !== undefined && dtype !== value.dtype) {
+        checkDTypeName(dtype, 'convertToTensor');
         throw new InvalidArgumentError(
           `the tensor is ${value.dtype}, not ${dtype}; convert it with x.cast('${dtype}')`,
           'convertToTensor',

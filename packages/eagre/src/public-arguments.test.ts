@@ -1,5 +1,5 @@
 // Every public function, class and method says what it takes, so that all refuse in one way what they do not take.
-import { type Declared, declared, parametersOf } from '@eagre/core/internal';
+import { type Declared, declared, parametersOf, shown } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
@@ -398,4 +398,39 @@ test('methods and functions of functions take their arguments by name', () => {
   expect(() => tf.device('/cpu:0', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
   expect(tf.promote({ a: 'int32', b: 'int64' })).toBe('int64');
   expect(() => tf.promote('int32', 'nonsense' as never)).toThrow('is no dtype');
+});
+
+describe('values that do not turn into text are refused by typed errors', () => {
+  const unprintable = {
+    toString(): string {
+      throw new RangeError('no text');
+    },
+  };
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const x = tf.ones([2, 2]);
+  const calls: Readonly<Record<string, (bad: never) => unknown>> = {
+    oneHot: (bad) => tf.oneHot([0, 1], 2, { onValue: bad }),
+    stridedSlice: (bad) => tf.stridedSlice(x, [0], [1], [1], { beginMask: bad }),
+    bandPart: (bad) => tf.linalg.bandPart(x, bad, 0),
+    topK: (bad) => tf.math.topK(x, bad),
+    clipByGlobalNorm: (bad) => tf.clipByGlobalNorm([x], bad),
+    zeros: (bad) => tf.zeros([2], bad),
+    einsum: (bad) => tf.einsum(bad, x),
+    seed: (bad) => tf.random.Generator.fromSeed(bad),
+    concatenate: (bad) => tf.data.Dataset.range(2).concatenate(bad),
+  };
+  test.each(Object.entries(calls))('%s', (_, call) => {
+    for (const bad of [Symbol('s'), [Symbol('s')], unprintable])
+      expect(() => call(bad as never)).toThrow(tf.errors.InvalidArgumentError);
+  });
+
+  test('messages show them', () => {
+    expect(() => tf.linalg.bandPart(x, Symbol('s') as never, 0)).toThrow('must be an integer, got Symbol(s)');
+    expect(shown(proxy)).toBe('a value of type object that cannot be looked at');
+    expect(shown(Object.create(null))).toBe('an object');
+    expect(() =>
+      tf.data.Dataset.range(1).concatenate(new tf.layers.Dense(2, { name: 'mine' }) as never),
+    ).toThrow("got an object of class Dense named 'mine'");
+  });
 });

@@ -157,8 +157,10 @@ const optionNames: readonly string[] = [
 /** Makes arguments out of random numbers in [0, 1). */
 export class Arguments {
   readonly #random: Random;
-  constructor(random: Random) {
+  readonly #textless: boolean;
+  constructor(random: Random, options: { readonly textless?: boolean } = {}) {
     this.#random = random;
+    this.#textless = options.textless ?? false;
   }
   chance(p: number): boolean {
     return this.#random() < p;
@@ -230,7 +232,32 @@ export class Arguments {
     }
     return made;
   }
+  /** What does not turn into text, where that is looked for. */
+  textless(): unknown {
+    return this.pick<() => unknown>([
+      () => Symbol('s'),
+      () => [Symbol('s')],
+      () => Object.create(null),
+      () => ({
+        toString() {
+          throw new RangeError('no text');
+        },
+      }),
+      () =>
+        new (class Unprintable {
+          toString(): string {
+            throw new RangeError('no text');
+          }
+          get [Symbol.toStringTag](): string {
+            throw new RangeError('no tag');
+          }
+        })(),
+      () => [constant(1), constant(2)],
+      () => zeros,
+    ])();
+  }
   garbage(): unknown {
+    if (this.#textless && this.chance(0.2)) return this.textless();
     return this.pick<() => unknown>([
       () => null,
       () => undefined,
@@ -254,8 +281,6 @@ export class Arguments {
       () => ({ data: new Float32Array(4), shape: [2, 2], dtype: 'nonsense' }),
       () => ({ data: new Float32Array(4), shape: 'abc' }),
       () => ({ length: 3 }),
-      () => [constant(1), constant(2)],
-      () => zeros,
     ])();
   }
   anything(): unknown {
@@ -374,6 +399,6 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'function';
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
-    return Object.prototype.toString.call(value);
+    return `an object of ${value.constructor?.name ?? 'no class'}`;
   return Object.is(value, -0) ? '-0' : ArrayBuffer.isView(value) ? value.constructor.name : String(value);
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { type Arguments, defineFunction, type NamedFunction } from '../arguments.ts';
+import { shown } from '../checks.ts';
 import { type TensorLike, toOwnTensor, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { checkList } from '../shape.ts';
@@ -56,9 +57,9 @@ export const clipByGlobalNorm: <T extends TensorLike | null>(
   { tensors: kind.asIs, clipNorm: kind.asIs },
   { useNorm: kind.asIs },
   (tensors, clipNorm, options) => {
-    if (!(clipNorm > 0))
+    if (typeof clipNorm !== 'number' || !(clipNorm > 0))
       throw new InvalidArgumentError(
-        `clipNorm is ${clipNorm}, expected a number above 0`,
+        `clipNorm is ${shown(clipNorm)}, expected a number above 0`,
         'clipByGlobalNorm',
       );
     const list = tensorsOf(tensors, 'clipByGlobalNorm');

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { defineVariadic } from '../arguments.ts';
+import { checkText } from '../checks.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, common } from '../dtypes.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
@@ -37,6 +38,7 @@ export const einsum: (
   'operands',
   {},
   (equation: string, operands: readonly TensorLike[]) => {
+    checkText(equation, 'equation', 'einsum');
     if (operands.length === 0)
       throw new InvalidArgumentError(`'${equation}': there are no operands`, 'Einsum');
     const tensors = operands.map((o) => toTensor(o));

@@ -2,6 +2,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
+import { shown } from '../checks.ts';
 import { context, lifted } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
@@ -349,12 +350,18 @@ export const oneHot: NamedFunction<
     return execute1(oneHotOp, [i], {
       axis,
       depth,
-      on: Number(options.onValue ?? 1),
-      off: Number(options.offValue ?? 0),
+      on: valueOf(options.onValue ?? 1, 'onValue'),
+      off: valueOf(options.offValue ?? 0, 'offValue'),
       dtype,
     });
   },
 );
+
+function valueOf(value: unknown, what: string): number {
+  if (typeof value === 'boolean' || typeof value === 'bigint') return Number(value);
+  if (typeof value === 'number') return value;
+  throw new InvalidArgumentError(`${what} must be a number, got ${shown(value)}`, 'OneHot');
+}
 
 const nonzeroOp: Op = defineOp({
   name: 'Where',

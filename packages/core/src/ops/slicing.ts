@@ -2,6 +2,7 @@ import { InvalidArgumentError, OutOfRangeError, ResourceExhaustedError } from '@
 import type { IntegerLike, IntegersLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../arguments.ts';
+import { checkNumber } from '../checks.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { MAX_PIECES } from '../list-size.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
@@ -327,6 +328,8 @@ export const stridedSlice: NamedFunction<
       strides === undefined || strides === null
         ? ones(count)
         : checkIntegers(strides, count, 'strides', 'StridedSlice');
+    for (const [name, mask] of Object.entries(masks))
+      if (mask !== undefined) checkNumber(mask, name, 'StridedSlice');
     const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
     const items = begin.map((b, i): Item => {
       if (has(masks.ellipsisMask, i)) return '...';
