@@ -1,7 +1,14 @@
 import '@eagre/backend-js';
 import { constant, EagreError, InvalidArgumentError, ResourceExhaustedError } from '@eagre/core';
 import { expect, it } from 'vitest';
-import { Dataset, FixedLenFeature, parseExample, TextLineDataset } from './index.ts';
+import {
+  Dataset,
+  FixedLenFeature,
+  FixedLengthRecordDataset,
+  parseExample,
+  TextLineDataset,
+  TFRecordDataset,
+} from './index.ts';
 
 it.each([
   () => Dataset.sampleFromDatasets({} as never),
@@ -64,4 +71,13 @@ it('a generator must not be an async function, whose failure does not end the pr
   };
   expect(() => [...Dataset.fromGenerator(later as never)]).toThrow('the function gave a promise');
   await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+it.each([TFRecordDataset, TextLineDataset])('%o refuses options that it does not know', (Class) => {
+  expect(() => new Class('none', { compression_type: 'GZIP' } as never)).toThrow(
+    "did you mean 'compressionType'?",
+  );
+  expect(() => new FixedLengthRecordDataset('none', 3, { header: 2 } as never)).toThrow(
+    "'header' is no option",
+  );
 });

@@ -344,7 +344,8 @@ export class Model extends Layer {
    * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their
    * values when they are made.
    * @returns for a checkpoint its status, which tells what did not match; null for a file, in which everything must match.
-   * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ; the model stays as it was.
+   * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ, FailedPreconditionError for a checkpoint in
+   * which a model that is built finds nothing; the model stays as it was.
    */
   async loadWeights(path: string): Promise<LoadStatus | null> {
     return loadWeights(this, path);

@@ -3,7 +3,7 @@ import '@eagre/backend-native';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { latestCheckpoint } from '@eagre/checkpoint';
+import { Checkpoint, latestCheckpoint } from '@eagre/checkpoint';
 import {
   DataLossError,
   FailedPreconditionError,
@@ -220,4 +220,16 @@ test.each(['arrays.npz', 'checkpoint/of', 'w.safetensors'])('weights in %s', asy
   deferred?.assertConsumed();
   await expect(make(4).loadWeights(file(name))).rejects.toThrow(InvalidArgumentError);
   await expect(make().loadWeights(file('nowhere'))).rejects.toThrow(NotFoundError);
+});
+
+test('a checkpoint in which a built model finds nothing is refused', async () => {
+  const [saved, other] = [new Sequential([new Dense(2)]), new Sequential([new Dense(2)])];
+  for (const model of [saved, other]) model(ones([1, 3]));
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-nothing-'));
+  try {
+    const path = await new Checkpoint({ other: saved }).save(join(folder, 'a'));
+    await expect(other.loadWeights(path)).rejects.toThrow('Nothing except the root object matched');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

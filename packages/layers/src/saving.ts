@@ -70,7 +70,12 @@ export async function saveWeights(model: Model, path: string, options?: Checkpoi
 /** Reads and checks everything before the first weight changes. @returns the status of a checkpoint, null for a file. */
 export async function loadWeights(model: Model, path: string): Promise<LoadStatus | null> {
   const format = formatOf(path);
-  if (format === 'checkpoint') return new Checkpoint(model).read(path);
+  if (format === 'checkpoint') {
+    const status = await new Checkpoint(model).read(path);
+    // What is built and finds nothing would go on with initial values.
+    if (model.weights.length > 0) status.assertNontrivialMatch();
+    return status;
+  }
   const weights = builtWeights(model, 'loadWeights');
   const file = await read(path, format);
   const missing = weights.filter((w) => !file.has(w.path)).map((w) => w.path);

@@ -1,4 +1,5 @@
 import type { Tensor } from '@eagre/core';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { defaultMaxRecordBytes } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
@@ -6,6 +7,12 @@ import { checkCount } from '../options.ts';
 import { checkFileOptions, FileBytes, type FileOptions, type TFRecordOptions } from './file-bytes.ts';
 import { type FileNames, FilesNode, namesNode } from './files-node.ts';
 import { FixedReader, LineReader, RecordReader } from './readers.ts';
+
+const fileOptions: OptionNames<FileOptions> = {
+  compressionType: true,
+  bufferSize: true,
+  numParallelReads: true,
+};
 
 /**
  * The records of TFRecord files, each as its bytes: uint8 [length]. What they hold is told by whoever wrote them, mostly
@@ -19,6 +26,7 @@ import { FixedReader, LineReader, RecordReader } from './readers.ts';
 export class TFRecordDataset extends Dataset<Tensor> {
   constructor(filenames: FileNames, options: TFRecordOptions = {}) {
     const what = 'TFRecordDataset';
+    checkOptionNames<TFRecordOptions>(options, { ...fileOptions, maxRecordBytes: true }, what);
     const checked = checkFileOptions(options, what);
     const { maxRecordBytes } = options;
     if (maxRecordBytes !== undefined) checkCount(maxRecordBytes, 'maxRecordBytes', what);
@@ -39,6 +47,7 @@ export class TFRecordDataset extends Dataset<Tensor> {
 export class TextLineDataset extends Dataset<Tensor> {
   constructor(filenames: FileNames, options: FileOptions = {}) {
     const what = 'TextLineDataset';
+    checkOptionNames(options, fileOptions, what);
     const checked = checkFileOptions(options, what);
     const open = (path: string, at: number): LineReader =>
       new LineReader(new FileBytes(path, checked, at, what), at);
@@ -63,6 +72,12 @@ export interface FixedLengthRecordOptions extends FileOptions {
 export class FixedLengthRecordDataset extends Dataset<Tensor> {
   constructor(filenames: FileNames, recordBytes: number, options: FixedLengthRecordOptions = {}) {
     const what = 'FixedLengthRecordDataset';
+    const known: OptionNames<FixedLengthRecordOptions> = {
+      ...fileOptions,
+      headerBytes: true,
+      footerBytes: true,
+    };
+    checkOptionNames(options, known, what);
     const checked = checkFileOptions(options, what);
     checkCount(recordBytes, 'recordBytes', what);
     const header = checkCount(options.headerBytes ?? 0, 'headerBytes', what, 0);
