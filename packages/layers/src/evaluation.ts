@@ -35,7 +35,7 @@ export async function test(
   const logs = await onePass(batches, steps, 'evaluate', async (batch, index) => {
     await callbacks.call((c) => c.onTestBatchBegin(index));
     accumulators.enter();
-    const result = runStep(model, 'test', batch, batch.sampleWeight);
+    const result = callbacks.step(() => runStep(model, 'test', batch, batch.sampleWeight));
     await callbacks.call((c) => c.onTestBatchEnd(index, result));
     bar?.onTrainBatchEnd(index, result);
     return result;

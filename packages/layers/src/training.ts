@@ -98,7 +98,7 @@ export async function fit(
           await callbacks.call((c) => c.onTrainBatchBegin(index));
           const weight = classWeights(batch, options.classWeight);
           accumulators.enter();
-          const result = runStep(model, 'train', batch, weight);
+          const result = callbacks.step(() => runStep(model, 'train', batch, weight));
           await callbacks.call((c) => c.onTrainBatchEnd(index, result));
           return result;
         },

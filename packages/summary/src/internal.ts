@@ -1,4 +1,4 @@
 /** What Eagre's other programs build on. No promise is made to anyone else: names here change without notice. */
 export { byName as hparamsByName } from './hparams.ts';
 export { decodeEvent, type KnownMetadata } from './read-events.ts';
-export { hasDefaultWriter } from './state.ts';
+export { enterWriter, hasDefaultWriter } from './state.ts';

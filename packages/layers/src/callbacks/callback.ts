@@ -27,6 +27,11 @@ export class Callback {
     this.params = params;
   }
 
+  /** @internal Runs a training step, or a method of a callback up to its first await, inside of what this callback holds around it. */
+  aroundStep(step: () => void): void {
+    step();
+  }
+
   /** @internal Ends what would go on when training is cut short by an error. */
   close(): void {}
 

@@ -259,6 +259,42 @@ it('evaluate by itself writes too, and an error leaves no writer behind', async 
   expect(summary.experimental.getStep()).toBe(null);
 });
 
+it('trainings beside each other write each into its own folder', async () => {
+  class Watched extends Dense {
+    override call(x: Tensor): Tensor {
+      summary.scalar('inside', 1);
+      return super.call(x) as Tensor;
+    }
+  }
+  const one = async (batches: number, updateFreq: number): Promise<unknown[]> => {
+    const folder = newFolder();
+    const model = new Sequential([new Watched(1, { inputShape: [3] })]);
+    model.compile({ loss: 'mse' });
+    class Waits extends Callback {
+      override async onTrainBatchBegin(): Promise<void> {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+    await model.fit(ones([2 * batches, 3]), ones([2 * batches, 1]), {
+      batchSize: 2,
+      epochs: 2,
+      verbose: 0,
+      callbacks: [new TensorBoard(folder, { updateFreq, writeGraph: false }), new Waits()],
+      validationData: [ones([2, 3]), ones([2, 1])],
+    });
+    return [...summary.readEvents(folder)].flatMap((e) =>
+      e.kind === 'scalar' && (e.tag === 'batch_loss' || e.tag.endsWith('inside'))
+        ? [`${e.run} ${e.tag.split('/').at(-1)} ${e.step}`]
+        : [],
+    );
+  };
+  const alone = [await one(3, 1), await one(5, 2)];
+  expect(alone[0]).toContain('train inside 6');
+  expect(alone[1]).toContain('train batch_loss 10');
+  expect(await Promise.all([one(3, 1), one(5, 2)])).toEqual(alone);
+  expect(summary.shouldRecordSummaries()).toBe(false);
+});
+
 it('says at once what cannot be', () => {
   expect(() => new TensorBoard('logs', { profileBatch: 2 as never })).toThrow(UnimplementedError);
   expect(() => new TensorBoard('logs', { updateFreq: 0 })).toThrow(

@@ -8,6 +8,7 @@ import {
   takesArguments,
 } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
+import { enterWriter } from '@eagre/summary/internal';
 import { trainingOf } from '../compile.ts';
 import type { Model } from '../model.ts';
 import { trainGraph } from '../steps.ts';
@@ -73,8 +74,8 @@ export class TensorBoard extends Callback {
   readonly #updateFreq: number;
   readonly #projector: Projector | null;
   #writers = new Map<'train' | 'validation', summary.SummaryWriter>();
-  /** What ends the scopes of batches, innermost last. */
-  #scopes: Disposable[] = [];
+  /** The runs that batches belong to, innermost last; none without `updateFreq`. */
+  #runs: ('train' | 'validation')[] = [];
   #training = false;
   #graphWritten = false;
   #trainBatch = 0;
@@ -122,7 +123,7 @@ export class TensorBoard extends Callback {
 
   /** @internal */
   override close(): void {
-    while (this.#scopes.length > 0) this.#leave();
+    this.#runs = [];
     for (const writer of this.#writers.values()) writer.close();
     this.#writers.clear();
     this.#training = false;
@@ -137,7 +138,7 @@ export class TensorBoard extends Callback {
       const metadata = { plugin_data: { plugin_name: 'graph_keras_model', content: Uint8Array.of(0x31) } };
       this.#always('train', () => summary.write('keras', JSON.stringify(outline), { step: 0, metadata }));
     }
-    this.#enter('train', () => this.#trainBatch);
+    this.#enter('train');
   }
   override onTrainEnd(): void {
     this.close();
@@ -149,7 +150,6 @@ export class TensorBoard extends Callback {
   }
   override onTrainBatchBegin(): void {
     this.#trainBatch++;
-    if (this.#updateFreq > 0) summary.experimental.setStep(this.#trainBatch);
     this.#batchStart = performance.now();
   }
   override onTrainBatchEnd(_batch: number, logs: Logs): void {
@@ -183,11 +183,10 @@ export class TensorBoard extends Callback {
   }
 
   override onTestBegin(): void {
-    this.#enter('validation', () => this.#testBatch);
+    this.#enter('validation');
   }
   override onTestBatchBegin(): void {
     this.#testBatch++;
-    if (this.#updateFreq > 0) summary.experimental.setStep(this.#testBatch);
   }
   override onTestEnd(logs: Logs): void {
     const step = this.#iterations;
@@ -195,7 +194,7 @@ export class TensorBoard extends Callback {
       for (const [name, value] of Object.entries(logs))
         summary.scalar(`evaluation_${name}_vs_iterations`, value, { step });
     });
-    this.#leave();
+    this.#runs.pop();
     // `evaluate` by itself: nothing follows that would close them.
     if (!this.#training) this.close();
   }
@@ -211,20 +210,24 @@ export class TensorBoard extends Callback {
     return writer;
   }
 
-  /** Makes the writer of a run the default one for what the model writes in batches that are recorded. */
-  #enter(run: 'train' | 'validation', batch: () => number): void {
-    if (this.#updateFreq === 0) return;
-    const writer = this.#writer(run).asDefault(batch());
-    const condition = summary.recordIf(() => batch() % this.#updateFreq === 0);
-    this.#scopes.push({
-      [Symbol.dispose]() {
-        condition[Symbol.dispose]();
-        writer[Symbol.dispose]();
-      },
-    });
+  #enter(run: 'train' | 'validation'): void {
+    if (this.#updateFreq > 0) this.#runs.push(run);
   }
-  #leave(): void {
-    this.#scopes.pop()?.[Symbol.dispose]();
+
+  /** @internal Makes the writer of the run the default one, for what the model and callbacks write in batches that are recorded. */
+  override aroundStep(step: () => void): void {
+    const run = this.#runs.at(-1);
+    if (run === undefined) {
+      step();
+      return;
+    }
+    const batch = run === 'train' ? this.#trainBatch : this.#testBatch;
+    const leave = enterWriter(this.#writer(run), batch);
+    try {
+      summary.recordIf(batch % this.#updateFreq === 0, step);
+    } finally {
+      leave();
+    }
   }
 
   /** Writes into a run whatever condition holds outside. */
