@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from '@eagre/core/internal';
 
 /** Number of elements of a dataset that never ends. */
 export const INFINITE_CARDINALITY = -1;
@@ -23,7 +24,7 @@ const known: Readonly<Record<keyof DatasetOptions, 'boolean'>> = {
 /** @throws InvalidArgumentError for names and values that are no options. */
 export function checkOptions(options: DatasetOptions): DatasetOptions {
   if (typeof options !== 'object' || options === null)
-    throw new InvalidArgumentError(`expected options, got ${String(options)}`, 'Dataset.withOptions');
+    throw new InvalidArgumentError(`expected options, got ${shown(options)}`, 'Dataset.withOptions');
   for (const [name, value] of Object.entries(options)) {
     const type = known[name as keyof DatasetOptions];
     if (type === undefined)
@@ -32,10 +33,7 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
         'Dataset.withOptions',
       );
     if (value !== undefined && typeof value !== type)
-      throw new InvalidArgumentError(
-        `${name} must be a ${type}, got ${String(value)}`,
-        'Dataset.withOptions',
-      );
+      throw new InvalidArgumentError(`${name} must be a ${type}, got ${shown(value)}`, 'Dataset.withOptions');
   }
   return options;
 }
@@ -44,7 +42,7 @@ export function checkOptions(options: DatasetOptions): DatasetOptions {
 export function checkCount(value: number, name: string, what: string, least = 1): number {
   if (!Number.isSafeInteger(value) || value < least)
     throw new InvalidArgumentError(
-      `${name} must be an integer of at least ${least}, got ${String(value)}`,
+      `${name} must be an integer of at least ${least}, got ${shown(value)}`,
       what,
     );
   return value;

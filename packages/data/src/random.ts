@@ -1,7 +1,7 @@
 // Random numbers of pipelines: scalar, with a state that can be saved. xoshiro128** by Blackman and Vigna (2018).
 import { InvalidArgumentError } from '@eagre/backend';
 import { random } from '@eagre/core';
-import { seeds } from '@eagre/core/internal';
+import { seeds, shown } from '@eagre/core/internal';
 import type { State } from './iterator.ts';
 import { list } from './node.ts';
 
@@ -23,7 +23,7 @@ export function seedWords(seed: number | undefined, what: string): SeedWords {
     return values;
   }
   if (!Number.isSafeInteger(seed))
-    throw new InvalidArgumentError(`the seed ${String(seed)} is no integer`, what);
+    throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, what);
   return [seeds.global ?? UNSET, seed];
 }
 

@@ -123,10 +123,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => graphCallable([])(bad(3)),
     'what writes the graph must be a function, got 3',
   ],
-  'grad: no function': [
-    () => grad(bad(undefined))(x),
-    'what is differentiated must be a function, got undefined',
-  ],
+  'grad: no function': [() => grad(bad(undefined))(x), 'grad: fn must be given: write grad(fn)'],
   'tape: an unknown option': [() => new GradientTape(bad({ persist: true })), "'persist' is no option"],
   'tape: unconnected gradients as Python has them': [
     taped((tape, y) => tape.gradient(y, x, { unconnectedGradients: bad('ZERO') })),

@@ -1,7 +1,7 @@
 // Numbers: ranges, counters, random ones.
 import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { emptyTensor, viewOf } from '@eagre/core/internal';
+import { emptyTensor, shown, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import {
   type DatasetNode,
@@ -22,7 +22,7 @@ export interface RangeOptions {
 }
 function checkNumeric(dtype: DType, what: string): DType {
   if (!Object.hasOwn(dtypeTraits, dtype) || dtype === 'string' || dtype === 'bool')
-    throw new InvalidArgumentError(`outputType must be a dtype of numbers, got ${String(dtype)}`, what);
+    throw new InvalidArgumentError(`outputType must be a dtype of numbers, got ${shown(dtype)}`, what);
   return dtype;
 }
 
@@ -52,7 +52,7 @@ export class RangeNode extends RowsNode {
     for (const [name, v] of Object.entries({ start, stop, step })) {
       if (!Number.isFinite(v) || (whole && !Number.isSafeInteger(v)))
         throw new InvalidArgumentError(
-          `${name} must be ${whole ? 'an integer' : 'finite'}, got ${String(v)}`,
+          `${name} must be ${whole ? 'an integer' : 'finite'}, got ${shown(v)}`,
           what,
         );
     }
@@ -87,7 +87,7 @@ export class CounterNode implements DatasetNode {
         (!dtypeTraits[checkNumeric(dtype, 'Dataset.counter')].floating && !Number.isInteger(v))
       )
         throw new InvalidArgumentError(
-          `${name} must be a number of ${dtype}, got ${String(v)}`,
+          `${name} must be a number of ${dtype}, got ${shown(v)}`,
           'Dataset.counter',
         );
     }

@@ -1,6 +1,8 @@
 // What goes wrong: `ignoreErrors`, `assertCardinality`.
+
 import { InvalidArgumentError } from '@eagre/backend';
 import { FailedPreconditionError } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import {
   AGAIN,
   type Awaitable,
@@ -73,7 +75,7 @@ export class AssertCardinalityNode extends UnaryNode {
     super(input);
     if (!Number.isSafeInteger(expected) || expected < UNKNOWN_CARDINALITY)
       throw new InvalidArgumentError(
-        `expected a number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, got ${String(expected)}`,
+        `expected a number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, got ${shown(expected)}`,
         'Dataset.assertCardinality',
       );
     this.#expected = expected;

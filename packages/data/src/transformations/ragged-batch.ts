@@ -1,7 +1,7 @@
 // `raggedBatch`: elements whose first sizes differ, one behind the other.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, type Tensor } from '@eagre/core';
-import { emptyTensor, sameShape, showShape, viewOf } from '@eagre/core/internal';
+import { emptyTensor, sameShape, shown, showShape, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
@@ -37,7 +37,7 @@ export class RaggedBatchNode extends UnaryNode {
     checkCount(size, 'batchSize', name);
     if (rowSplitsDtype !== 'int64' && rowSplitsDtype !== 'int32')
       throw new InvalidArgumentError(
-        `rowSplitsDtype must be int64 or int32, got ${String(rowSplitsDtype)}`,
+        `rowSplitsDtype must be int64 or int32, got ${shown(rowSplitsDtype)}`,
         name,
       );
     const { spec } = input;

@@ -1,6 +1,8 @@
 // `rejectionResample`: elements are left out by chance.
+
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
 import type { Element } from '../elements/structure.ts';
@@ -45,11 +47,11 @@ export class ResampleNode extends UnaryNode {
       if (
         !Array.isArray(dist) ||
         dist.length !== targetDist.length ||
-        dist.some((p) => !(p >= 0)) ||
+        dist.some((p) => typeof p !== 'number' || !(p >= 0)) ||
         Math.abs(sum(dist) - 1) > 1e-3
       )
         throw new InvalidArgumentError(
-          `a distribution is a probability for each class, and they sum to 1, got ${String(dist)}`,
+          `a distribution is a probability for each class, and they sum to 1, got ${shown(dist)}`,
           what,
         );
     }

@@ -1,6 +1,6 @@
 // `zip`, `concatenate`, `enumerate`: several datasets as one.
 import { InvalidArgumentError } from '@eagre/backend';
-import { isPlain } from '@eagre/core/internal';
+import { isPlain, shown } from '@eagre/core/internal';
 import { commonSpec, type ElementSpec, sameKind, showSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
@@ -29,10 +29,7 @@ export function nodesOf(value: unknown, what: string): Nodes {
   if (isDataset(value)) return value.node;
   if (Array.isArray(value)) return value.map((v) => nodesOf(v, what));
   if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, nodesOf(v, what)]));
-  throw new InvalidArgumentError(
-    `expected datasets, in arrays and plain objects, got ${String(value)}`,
-    what,
-  );
+  throw new InvalidArgumentError(`expected datasets, in arrays and plain objects, got ${shown(value)}`, what);
 }
 
 const isNode = (nodes: Nodes): nodes is DatasetNode => typeof (nodes as DatasetNode).iterate === 'function';
