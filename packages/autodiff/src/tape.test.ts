@@ -257,3 +257,22 @@ it('what is no source is refused, by types too', () => {
   expect(() => tape.gradient(y, 3)).toThrow(InvalidArgumentError);
   tape.dispose();
 });
+
+it('tells a tape that was asked from one that has ended', () => {
+  const x = new Variable(2);
+  const asked = new GradientTape();
+  const y = x.square();
+  asked.gradient(y, x);
+  expect(() => asked.gradient(y, x)).toThrow('can be asked for one gradient only');
+  const left = (): GradientTape => {
+    using tape = new GradientTape();
+    return tape;
+  };
+  const disposed = new GradientTape({ persistent: true });
+  disposed.dispose();
+  for (const tape of [left(), disposed]) {
+    const ask = (): unknown => tape.gradient(y, x);
+    expect(ask).toThrow(FailedPreconditionError);
+    expect(ask).toThrow('this tape has ended, by dispose or at the end of its `using` block: ask it before');
+  }
+});

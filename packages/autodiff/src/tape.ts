@@ -85,6 +85,8 @@ export class GradientTape {
   readonly #persistent: boolean;
   readonly #unwatch: () => void;
   #state: 'recording' | 'stopped' | 'used' = 'recording';
+  /** Whether it ended by being asked. */
+  #asked = false;
 
   constructor(options?: GradientTapeOptions | null);
   constructor(...args: readonly unknown[]) {
@@ -247,8 +249,8 @@ export class GradientTape {
   #open(): void {
     if (this.#state === 'used') {
       throw new FailedPreconditionError(
-        this.#persistent
-          ? 'this tape was disposed'
+        !this.#asked
+          ? 'this tape has ended, by dispose or at the end of its `using` block: ask it before'
           : 'a tape that is not persistent can be asked for one gradient only; make it with new GradientTape({ persistent: true })',
         'GradientTape',
       );
@@ -258,6 +260,7 @@ export class GradientTape {
   #ask<T>(compute: () => T): T {
     if (this.#persistent) return this.#state === 'recording' ? this.stopRecording(compute) : compute();
     this.#stop();
+    this.#asked = true;
     try {
       return compute();
     } finally {
