@@ -70,4 +70,14 @@ describe('Variable', () => {
   it('takes a function for its first value', () => {
     expect(new Variable(() => [1, 2]).shape).toEqual([2]);
   });
+
+  it('refuses options that it does not know', () => {
+    const make = (options: unknown) => () => new Variable(1, options as never);
+    expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
+    expect(make({ Trainable: false })).toThrow(
+      "Variable: 'Trainable' is no option; known are trainable, name, dtype; did you mean 'trainable'?",
+    );
+    expect(make('w')).toThrow("expected options, such as { trainable, name }, got 'w'");
+    expect(make(null)).toThrow(InvalidArgumentError);
+  });
 });

@@ -4,6 +4,7 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
+import { checkOptionNames, type OptionNames } from './option-names.ts';
 import { type Shape, sameShape, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import {
@@ -25,6 +26,9 @@ export interface VariableOptions {
   readonly dtype?: DType;
 }
 
+const optionNames: OptionNames<VariableOptions> = { trainable: true, name: true, dtype: true };
+const noOptions: VariableOptions = {};
+
 let nextVariable = 1;
 
 /**
@@ -45,7 +49,8 @@ export class Variable {
   #initial: Tensor | null = null;
 
   /** @param initial the first value, or a function that gives it; the variable owns a copy. */
-  constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = {}) {
+  constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = noOptions) {
+    if (options !== noOptions) checkOptionNames(options, optionNames, 'Variable');
     (context.tracer ?? context.lifting)?.created(this);
     const source = lifted(() => {
       const value =

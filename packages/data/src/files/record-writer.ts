@@ -1,5 +1,12 @@
 import { FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
+import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { FormatError, RecordFileWriter, type RecordFileWriterOptions } from '@eagre/formats';
+
+const optionNames: OptionNames<RecordFileWriterOptions> = {
+  compression: true,
+  bufferSize: true,
+  append: true,
+};
 
 /**
  * Writes a TFRecord file: `write(bytes)`, `flush()`, `close()`; `using` closes it too.
@@ -8,8 +15,10 @@ import { FormatError, RecordFileWriter, type RecordFileWriterOptions } from '@ea
  * records only, whatever happens.
  */
 export class TFRecordWriter extends RecordFileWriter {
-  /** @throws InvalidArgumentError for options that make no sense; NotFoundError, PermissionDeniedError when there can be no such file. */
+  /** @throws InvalidArgumentError for options that it does not know, or that make no sense; NotFoundError, PermissionDeniedError when there can be no such file. */
   constructor(path: string, options: RecordFileWriterOptions = {}) {
+    // First of all: the constructor empties the file.
+    checkOptionNames(options, optionNames, 'TFRecordWriter');
     try {
       super(path, options);
     } catch (cause) {

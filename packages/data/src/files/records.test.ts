@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
-import { EagreError } from '@eagre/backend';
+import { EagreError, InvalidArgumentError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import fc from 'fast-check';
@@ -11,6 +11,7 @@ import type { Dataset } from '../dataset.ts';
 import { type CsvColumn, CsvDataset } from './csv-dataset.ts';
 import { golden, goldenPath } from './golden.ts';
 import { JsonLinesDataset } from './json-lines.ts';
+import { TFRecordWriter } from './record-writer.ts';
 import { type StandardSchema, validated, validatedAsync } from './schema.ts';
 
 let root: string;
@@ -293,4 +294,13 @@ describe('validated', () => {
     expect(found).toEqual([{ text: 'a', label: 1 }]);
     await expect(validatedAsync(slow, [{}]).next()).rejects.toThrow(/records, record 1/);
   });
+});
+
+it('a writer of records refuses options that it does not know, before it touches the file', () => {
+  const path = put('kept');
+  const make = (options: unknown) => () => new TFRecordWriter(path, options as never);
+  expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
+  expect(make({ compresion: 'GZIP' })).toThrow("TFRecordWriter: 'compresion' is no option");
+  expect(make(null)).toThrow(InvalidArgumentError);
+  expect(readFileSync(path, 'utf8')).toBe('kept');
 });
