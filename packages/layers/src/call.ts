@@ -30,6 +30,16 @@ export function keepAll<T>(value: T): T {
 
 const isTensor = (x: unknown): boolean => x instanceof Tensor || x instanceof Variable;
 
+/** @throws InvalidArgumentError that names the layer, for what is no tensor */
+function tensorFor(layer: Layer, value: TensorLike): Tensor {
+  try {
+    return toTensor(value, layer.dtype);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(cause.message, layer.name, { cause });
+  }
+}
+
 /** Arguments as tensors. A user's layer gets floats in its own precision, as in Keras; layers of ours see to it themselves. */
 export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInput {
   if (inputs === undefined || inputs === null)
@@ -37,7 +47,7 @@ export function prepare(layer: Layer, inputs: unknown, ours: boolean): LayerInpu
   const { dtype } = layer;
   const convert = (value: TensorLike): Tensor => {
     // Not the variable's own memory, which later updates write into.
-    const x = value instanceof Variable ? value.read() : toTensor(value, dtype);
+    const x = value instanceof Variable ? value.read() : tensorFor(layer, value);
     return ours || layer.passesOn || x.dtype === dtype || !isFloating(x.dtype) ? x : x.cast(dtype);
   };
   if (isByNames(inputs)) {

@@ -98,6 +98,14 @@ const mistakes: Readonly<
       () => dense(1, { name: 'd' })(bad(undefined)),
       'd: was called without an input (undefined)',
     ],
+    'with a map': [
+      () => dense(1, { name: 'd' })(bad(new Map())),
+      'd: expected a tensor, a number, nested arrays, a typed array or { data, shape }, got an object of class Map',
+    ],
+    'with a bare text': [
+      () => dense(1, { name: 'd' })(bad('x')),
+      'd: string values do not make a float32 tensor',
+    ],
     'with a hole in the list': [
       () => new layers.Add({ name: 'sum' })([x, bad(undefined)]),
       'sum: takes a list of tensors, but number 1 of 2 is undefined',
