@@ -105,6 +105,38 @@ history = model.fit(x, y, validation_data=(x[:5], y[:5]), **fit)
 record("by_hand", history, evaluated=model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True))
 
 
+class OverMetrics(keras.Model):
+    """The loop over `metrics` of Keras's guide."""
+
+    def account(self, x, y, y_pred):
+        loss = self.compute_loss(x=x, y=y, y_pred=y_pred)
+        for metric in self.metrics:
+            if metric.name == "loss":
+                metric.update_state(loss)
+            else:
+                metric.update_state(y, y_pred)
+        return loss
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = self.account(x, y, self(x, training=True))
+        self.optimizer.apply(tape.gradient(loss, self.trainable_weights), self.trainable_weights)
+        return {m.name: m.result() for m in self.metrics}
+
+    def test_step(self, data):
+        x, y = data
+        self.account(x, y, self(x, training=False))
+        return {m.name: m.result() for m in self.metrics}
+
+
+signs = (y > 0).astype("float32")
+model = functional(OverMetrics)
+model.compile(optimizer=keras.optimizers.SGD(0.1), loss="mse", metrics=["mae", "accuracy"])
+history = model.fit(x, signs, validation_data=(x[:5], signs[:5]), **fit)
+record("over_metrics", history, evaluated=model.evaluate(x, signs, batch_size=4, verbose=0, return_dict=True))
+
+
 class OwnLoss(keras.Model):
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         return tf.reduce_mean(tf.math.squared_difference(y_pred, y)) + 0.1 * tf.reduce_mean(tf.abs(y_pred))

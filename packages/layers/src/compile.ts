@@ -105,6 +105,7 @@ function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T>
   const training = compiled.get(model);
   const found: Record<string, T> = {};
   for (const metric of model.metrics) {
+    if (training?.metrics.isUnused(metric) === true) continue;
     const base = training?.metrics.nameOf(metric, (name) => name in found) ?? metric.name;
     let name = base;
     for (let n = 1; name in found; n++) name = `${base}_${n}`;

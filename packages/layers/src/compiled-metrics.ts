@@ -1,6 +1,15 @@
 // The metrics of a model, for each output its own.
-import { InvalidArgumentError, scope, type Tensor, UnimplementedError } from '@eagre/core';
-import { outsideScopes, showShape } from '@eagre/core/internal';
+import {
+  InvalidArgumentError,
+  type Shape,
+  scope,
+  type Tensor,
+  type TensorLike,
+  UnimplementedError,
+  Variable,
+  zeros,
+} from '@eagre/core';
+import { outsideScopes, showShape, toTensor } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import type { Comparison } from './compiled-loss.ts';
 import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
@@ -11,11 +20,36 @@ type OfOutput = MetricLike | readonly MetricLike[] | null;
 /** For one output a list; for several a list of one item or list for each, or by the outputs' names. */
 export type MetricsOption = readonly OfOutput[] | Readonly<Record<string, OfOutput>>;
 
-/** A metric that was asked for. What `'accuracy'` means depends on the targets, so a name waits for the first batch. */
+/** What `'accuracy'` and `'crossentropy'` mean depends on the targets: this becomes one of its kinds with the first batch. */
+class MetricOfTargets extends metricsModule.Metric {
+  readonly #like: string;
+  metric: Metric | undefined;
+
+  constructor(like: string, name: string) {
+    super(name);
+    this.#like = like;
+  }
+  override updateState(y: TensorLike, p: TensorLike, ...options: unknown[]): void {
+    this.metric ??= metricsModule.get(this.#like, { yTrueShape: shapeOf(y), yPredShape: shapeOf(p) });
+    this.metric.updateState(y, p, ...options);
+  }
+  /** Each of its kinds is a mean, and that of nothing is 0. */
+  override result(): Tensor {
+    return this.metric?.result() ?? zeros([], this.dtype);
+  }
+  override resetState(): void {
+    this.metric?.resetState();
+  }
+}
+const shapeOf = (x: TensorLike): Shape => (x instanceof Variable ? x.shape : toTensor(x).shape);
+
+/** A metric that was asked for. */
 interface Requested {
   readonly like: MetricLike;
   readonly weighted: boolean;
-  metric: Metric | undefined;
+  readonly metric: Metric;
+  /** Whether a batch was taken into account by `update`. */
+  updated: boolean;
   /** The place of its output. */
   output: number;
   /** The name of its output, where there are several. */
@@ -39,16 +73,19 @@ export class CompiledMetrics {
     this.#requests = this.#given.flatMap(([, given]) => Object.values(given).flat());
   }
 
-  /** Those that exist: names become metrics with the first batch. */
   get metrics(): Metric[] {
-    return this.#requests.flatMap(({ metric }) => (metric === undefined ? [] : [metric]));
+    return this.#requests.map(metricNow);
+  }
+
+  /** Whether a metric was asked for by name and saw no batch yet: logs leave it out, as in Keras. */
+  isUnused(metric: Metric): boolean {
+    const request = this.#requests.find((r) => metricNow(r) === metric);
+    return request !== undefined && typeof request.like === 'string' && !request.updated;
   }
 
   /** Whether code of the user gets to see targets and predictions, and may keep them. */
   get observed(): boolean {
-    return this.#requests.some(({ like, metric }) =>
-      metric === undefined ? typeof like !== 'string' : !isOurMetric(metric),
-    );
+    return this.#requests.some(({ metric }) => !isOurMetric(metric));
   }
 
   /** Gives the requests to the outputs. @throws InvalidArgumentError when they do not fit these */
@@ -74,15 +111,14 @@ export class CompiledMetrics {
   update(outputs: Outputs, { targets, predictions, weights }: Comparison): void {
     this.resolve(outputs);
     for (const request of this.#requests) {
-      const { output, weighted, like } = request;
+      const { output, weighted, metric } = request;
       const [y, p, sampleWeight] = [targets[output], predictions[output] as Tensor, weights[output]];
       if (y === undefined) {
         throw new InvalidArgumentError(
           `there are no targets for the metrics of output ${request.prefix ?? output}`,
         );
       }
-      request.metric ??= metricsModule.get(like, { yTrueShape: y.shape, yPredShape: p.shape });
-      const { metric } = request;
+      request.updated = true;
       const options = weighted && sampleWeight !== undefined ? { sampleWeight } : {};
       if (isOurMetric(metric)) metric.updateState(y, p, options);
       else outsideScopes(() => metric.updateState(y, p, options));
@@ -91,11 +127,24 @@ export class CompiledMetrics {
 
   /** The name of a metric in the logs, unless another one has it. */
   nameOf(metric: Metric, taken: (name: string) => boolean): string {
-    const request = this.#requests.find((r) => r.metric === metric);
+    const request = this.#requests.find((r) => metricNow(r) === metric);
     const start = request?.prefix === undefined ? '' : `${request.prefix}_`;
     const name = `${start}${metric.name}`;
     return request?.weighted === true && taken(name) ? `${start}weighted_${metric.name}` : name;
   }
+}
+
+/** The metric itself, once the targets have told which one it is. */
+function metricNow({ metric }: Requested): Metric {
+  return metric instanceof MetricOfTargets ? (metric.metric ?? metric) : metric;
+}
+
+/** @throws InvalidArgumentError for what is no metric */
+function metricOf(like: MetricLike): Metric {
+  const metric = metricsModule.get(like, { yTrueShape: [1, 1], yPredShape: [1, 1] });
+  if (typeof like !== 'string') return metric;
+  const other = metricsModule.get(like, { yTrueShape: [1], yPredShape: [1, 2] });
+  return other.constructor === metric.constructor ? metric : new MetricOfTargets(like, metric.name);
 }
 
 function requests(what: string, given: MetricsOption | undefined, weighted: boolean): Given {
@@ -103,15 +152,7 @@ function requests(what: string, given: MetricsOption | undefined, weighted: bool
   const ofOutput = (some: OfOutput): Requested[] => {
     if (some === null || some === undefined) return [];
     return (Array.isArray(some) ? (some as readonly MetricLike[]) : [some as MetricLike]).map((like) => {
-      // Only to find out now whether there is such a metric.
-      const known = metricsModule.get(like, { yTrueShape: [1, 1], yPredShape: [1, 1] });
-      return {
-        like,
-        weighted,
-        metric: typeof like === 'string' ? undefined : known,
-        output: 0,
-        prefix: undefined,
-      };
+      return { like, weighted, metric: metricOf(like), updated: false, output: 0, prefix: undefined };
     });
   };
   if (Array.isArray(given)) return (given as readonly OfOutput[]).map(ofOutput);
@@ -150,6 +191,7 @@ export function numberOf(value: Tensor, name: string): number {
 // What keeps no tensor: classes of ours that call no function of the user's.
 const ourMetrics = new Set<unknown>(Object.values(metricsModule));
 ourMetrics.delete(metricsModule.MeanMetricWrapper);
+ourMetrics.add(MetricOfTargets);
 function isOurMetric(metric: Metric): boolean {
   return ourMetrics.has(metric.constructor);
 }

@@ -99,6 +99,27 @@ class ByHand extends Model {
   }
 }
 
+class OverMetrics extends Model {
+  account(b: Tensor, yPred: Tensor): Tensor {
+    const loss = this.computeLoss({ y: b, yPred });
+    for (const metric of this.metrics) {
+      if (metric.name === 'loss') metric.updateState(loss);
+      else metric.updateState(b, yPred);
+    }
+    return loss;
+  }
+  override trainStep(a: Tensor, b: Tensor): StepLogs {
+    const tape = new GradientTape();
+    const loss = this.account(b, this(a, { training: true }));
+    this.optimizer.applyGradients(tape.gradient(loss, this.trainableVariables), this.trainableVariables);
+    return Object.fromEntries(this.metrics.map((m) => [m.name, m.result()]));
+  }
+  override testStep(a: Tensor, b: Tensor): StepLogs {
+    this.account(b, this(a, { training: false }));
+    return Object.fromEntries(this.metrics.map((m) => [m.name, m.result()]));
+  }
+}
+
 class OwnLoss extends Model {
   override computeLoss({ y: b, yPred }: LossArguments): Tensor {
     const [target, prediction] = [b as Tensor, yPred as Tensor];
@@ -204,6 +225,21 @@ describe.each([false, true])('runEagerly: %s', (runEagerly) => {
     const validationData = [x.at(':5'), y.at(':5')] as const;
     const { history } = await model.fit(x, y, { ...options, validationData });
     check('by_hand', history, await model.evaluate(x, y, { batchSize: 4, verbose: 0 }));
+  });
+  test('a loop over the metrics, which were given by name', async () => {
+    const model = functional(OverMetrics);
+    model.compile({ optimizer: new SGD(0.1), loss: 'mse', metrics: ['mae', 'accuracy'], runEagerly });
+    const signs = y.greater(0).cast('float32');
+    const validationData = [x.at(':5'), signs.at(':5')] as const;
+    const { history } = await model.fit(x, signs, { ...options, validationData });
+    const { loss, mae, accuracy } = await model.evaluate(x, signs, { batchSize: 4, verbose: 0 });
+    // Keras's list has the metrics of compile as one object, so its order is another.
+    check('over_metrics', history, { accuracy, mae, loss });
+    expect(model.metrics.map((m) => m.constructor.name)).toEqual([
+      'Mean',
+      'MeanAbsoluteError',
+      'BinaryAccuracy',
+    ]);
   });
   test('a loss of its own', async () => {
     const model = functional(OwnLoss);

@@ -243,8 +243,8 @@ export class Model extends Layer {
   }
 
   /**
-   * The mean loss and the metrics of `compile` (those whose kind depends on the targets from the first batch on), then metrics
-   * among the attributes. All start anew with each epoch.
+   * The mean loss and the metrics of `compile`, also those that were given by name, then metrics among the attributes. All start
+   * anew with each epoch.
    */
   get metrics(): Metric[] {
     return metricsOf(this);
