@@ -264,15 +264,14 @@ function register<F extends object>(fn: F, declaration: Declaration): F {
   return fn;
 }
 
-/** Whether a value is such that options have to be looked for: no tensor, no list, no plain value. */
+/** Whether a value is such that options have to be looked for: a plain object. */
 export function mayBeNamed(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !(value instanceof Tensor) && !Array.isArray(value);
+  return typeof value === 'object' && !(value instanceof Tensor) && !Array.isArray(value) && isPlain(value);
 }
 
-/** Whether a value stands for itself: no plain object, which may be the options. */
+/** Whether a value stands for itself. */
 function isValue(value: unknown): boolean {
-  if (typeof value !== 'object') return value !== undefined;
-  return value instanceof Tensor || Array.isArray(value) || value === null || !isPlain(value);
+  return value !== undefined && !mayBeNamed(value);
 }
 
 /** Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is. */

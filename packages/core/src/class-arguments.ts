@@ -55,6 +55,7 @@ export function argumentsOf<O extends object>(
 ): O {
   const own = parametersOf(cls) as Parameters<O>;
   const { positional = [], required = positional.length, objects = [] } = own;
+  if (args.length === 0 && required === 0) return {} as O;
   const { isFunction = false } = own;
   const { names, anyName = false } = (parametersOf(made) ?? own) as Parameters<O>;
   const fail = (message: string): never => {
