@@ -41,6 +41,7 @@ export type NameOf<N extends string> = N | SnakeCase<N>;
 export type ClassNameOf<N extends string> = NameOf<N> | Capitalize<N>;
 
 const registered = new Map<string, object>();
+const namesInFiles = new WeakMap<object, string>();
 
 export interface RegisterOptions {
   /** What the names of a package's objects begin with in files: `Custom` unless given. */
@@ -68,7 +69,9 @@ export function registerKerasSerializable<T extends object>(object: T, options?:
   if (typeof name !== 'string' || name === '')
     throw new InvalidArgumentError('a function without a name needs { name }', 'registerKerasSerializable');
   registered.set(name, object);
-  registered.set(`${given.package ?? 'Custom'}>${name}`, object);
+  const inFiles = `${given.package ?? 'Custom'}>${name}`;
+  registered.set(inFiles, object);
+  namesInFiles.set(object, inFiles);
   return object;
 }
 takesArguments<RegisterOptions & { readonly object: object }>(
@@ -89,4 +92,9 @@ export function customClass<C>(name: string, Base: abstract new (...args: never)
 /** What was registered under a name. */
 export function customObject(name: string): object | undefined {
   return registered.get(name);
+}
+
+/** What a registered class or function is called in files, `Custom>squash`; undefined for others. */
+export function registeredName(object: object): string | undefined {
+  return namesInFiles.get(object);
 }

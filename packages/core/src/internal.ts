@@ -51,6 +51,7 @@ export {
   customClass,
   customObject,
   type RegisterOptions,
+  registeredName,
   registerKerasSerializable,
 } from './custom-names.ts';
 export { threads } from './device.ts';

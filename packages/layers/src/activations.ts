@@ -20,6 +20,7 @@ import {
   toTensor,
   unknownName,
 } from '@eagre/core/internal';
+import { functionOf } from './keras-object.ts';
 import { show } from './show.ts';
 
 /** A function of a tensor. */
@@ -341,6 +342,8 @@ export function nameOf(fn: unknown): string | undefined {
 export function get(activation: ActivationLike | (string & {}) | undefined): Activation {
   if (activation === null || activation === undefined) return linear;
   if (typeof activation === 'function') return activation;
+  const bare = functionOf(activation);
+  if (bare !== undefined) return bare as Activation;
   if (typeof activation !== 'string')
     throw new InvalidArgumentError(
       `expected the name of an activation, or a function, got ${show(activation)}`,

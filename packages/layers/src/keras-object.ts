@@ -6,6 +6,7 @@ import {
   camelCaseKeys,
   customObject,
   isPlain,
+  registeredName,
   snakeCase,
   takesArguments,
   unknownName,
@@ -18,6 +19,44 @@ export interface SerializedObject {
   readonly class_name: string;
   readonly config: Readonly<Record<string, unknown>>;
   readonly registered_name: string | null;
+}
+
+// Within a process a configuration finds its function, also one that has no name in files.
+const itself: unique symbol = Symbol('function');
+
+/** A function of the user's as Keras writes it in a file: by its name, and by that of its package where it is registered. */
+export interface SerializedFunction {
+  readonly module: 'builtins';
+  readonly class_name: 'function';
+  readonly config: string;
+  readonly registered_name: 'function';
+  readonly [itself]?: unknown;
+}
+
+/** What `getConfig` says of a regularizer and the like: a bare function, of which JSON would hold nothing, by its name. */
+export function functionConfig<T>(like: T): T | SerializedFunction {
+  if (typeof like !== 'function' || Object.getPrototypeOf(like) !== Function.prototype) return like;
+  return {
+    module: 'builtins',
+    class_name: 'function',
+    config: registeredName(like) ?? like.name,
+    registered_name: 'function',
+    [itself]: like,
+  };
+}
+
+/**
+ * The function of what `functionConfig` gave, also of one that was read from a file; undefined for anything else.
+ * @throws InvalidArgumentError for the name of one that is not registered
+ */
+export function functionOf(like: unknown): unknown {
+  if (!isPlain(like) || like['class_name'] !== 'function') return undefined;
+  const { config: name, [itself]: own } = like as unknown as SerializedFunction;
+  const found = own ?? (typeof name === 'string' ? customObject(name) : undefined);
+  if (typeof found === 'function') return found;
+  throw new InvalidArgumentError(
+    `the function ${show(name)} of the configuration is not known here: make it so by registerKerasSerializable(fn, { name }) first`,
+  );
 }
 
 /** A function with options, which `getConfig` gives by Keras's names. */
@@ -95,6 +134,8 @@ export class ClassNames<T extends object> {
       if (!(like.prototype instanceof Base)) return like as unknown as T | F;
       throw new InvalidArgumentError(`got the class ${like.name}: write new ${like.name}(…)`);
     }
+    const bare = functionOf(like);
+    if (bare !== undefined) return bare as F;
     if (isPlain(like) && typeof like['class_name'] === 'string') {
       const { class_name: name, config } = like as unknown as SerializedObject;
       return this.make(name, config);

@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import './index.ts';
-import { type DType, ones, random, type Tensor, Variable } from '@eagre/core';
+import { type DType, InvalidArgumentError, ones, random, type Tensor, Variable } from '@eagre/core';
 import { registerKerasSerializable } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import { Input } from './functional.ts';
@@ -151,4 +151,43 @@ describe('models', () => {
     expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow();
     expect(() => Sequential.fromConfig({ layers: [3] })).toThrow('expected a layer as getConfig gives it');
   });
+});
+
+test('functions of the user as regularizers, constraints, initializers and activations', () => {
+  const penalty = (w: Variable | Tensor): Tensor => w.square().sum();
+  const halved = (w: Tensor): Tensor => w.mul(0.5);
+  const twos = (shape: readonly number[]): Tensor => ones(shape).mul(2);
+  const squash = (x: Tensor): Tensor => x.tanh();
+  const options = {
+    kernelRegularizer: penalty,
+    activityRegularizer: penalty,
+    kernelConstraint: halved,
+    kernelInitializer: twos,
+    activation: squash,
+  };
+  const layer = new Dense(1, options);
+  const file = read(layer.getConfig());
+  const named = (config: string): object => ({
+    module: 'builtins',
+    class_name: 'function',
+    config,
+    registered_name: 'function',
+  });
+  for (const [option, fn] of Object.entries(options)) expect(file[option]).toEqual(named(fn.name));
+  // Within the process the functions themselves are there.
+  expect(Dense.fromConfig(layer.getConfig())(ones([1, 1])).item()).toBeCloseTo(Math.tanh(2));
+  for (const option of Object.keys(options)) {
+    const alone = { units: 1, [option]: file[option] };
+    expect(() => Dense.fromConfig(alone)).toThrow(InvalidArgumentError);
+    expect(() => Dense.fromConfig(alone)).toThrow('registerKerasSerializable');
+  }
+  for (const fn of [penalty, halved, twos, squash]) registerKerasSerializable(fn, { package: 'mine' });
+  for (const config of [file, read(layer.getConfig())]) {
+    const copy = Dense.fromConfig(config);
+    expect(copy(ones([1, 1])).item()).toBeCloseTo(Math.tanh(2));
+    // Of the kernel, and of the output.
+    const found = copy.losses.map((loss) => Number(loss.item())).sort();
+    expect(found).toEqual([expect.closeTo(Math.tanh(2) ** 2), 4]);
+  }
+  expect(read(layer.getConfig())['activation']).toEqual(named('mine>squash'));
 });

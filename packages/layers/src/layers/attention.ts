@@ -16,6 +16,7 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { get as getInitializer, withAxes } from '../initializers.ts';
+import { functionConfig } from '../keras-object.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
@@ -253,7 +254,7 @@ export class MultiHeadAttention extends Layer {
       useBias: this.useBias,
       outputShape: this.#outputShape,
       seed: this.#seed,
-      activityRegularizer: this.#activityRegularizer,
+      activityRegularizer: functionConfig(this.#activityRegularizer),
       ...recipeOptions(this.#recipes),
     };
   }

@@ -3,6 +3,7 @@ import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '
 import { checkNoPromise, isFloating, outsideScopes, showShape } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
+import { functionConfig, type SerializedFunction } from '../keras-object.ts';
 import type { Layer } from '../layer.ts';
 import { get as getRegularizer, type RegularizerFunction, type RegularizerLike } from '../regularizers.ts';
 import { show } from '../show.ts';
@@ -163,9 +164,9 @@ export function resolveActivation(activation: ActivationLike | undefined): Activ
   return ofNn.get(activation) ?? activations.get(activation);
 }
 
-/** What `getConfig` says of an activation: its name, or the function. */
-export function activationConfig(fn: Activation): ActivationLike {
-  return (activations.nameOf(fn) as ActivationLike | undefined) ?? fn;
+/** What `getConfig` says of an activation: its name, or what makes the function known in files. */
+export function activationConfig(fn: Activation): string | Activation | SerializedFunction {
+  return activations.nameOf(fn) ?? functionConfig(fn);
 }
 
 /** Whether an activation gives integers for integers, as in Keras: those that compute nothing else, and functions of the user's. */

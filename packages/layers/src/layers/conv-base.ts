@@ -2,6 +2,7 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { fusedConv2d } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
+import { functionConfig } from '../keras-object.ts';
 import { Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
@@ -149,7 +150,7 @@ export abstract class ConvBase extends Layer {
       dilationRate: this.dilationRate,
       activation: activationConfig(this.activation),
       useBias: this.useBias,
-      activityRegularizer: this.#activityRegularizer,
+      activityRegularizer: functionConfig(this.#activityRegularizer),
       ...recipeOptions(this.#recipes),
     };
   }

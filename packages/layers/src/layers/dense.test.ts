@@ -68,7 +68,9 @@ describe('Dense', () => {
       kernelInitializer: 'glorotUniform',
     });
     const own = (x: Tensor): Tensor => x.square();
-    expect(new Dense(1, { activation: own }).getConfig()['activation']).toBe(own);
+    const { activation } = new Dense(1, { activation: own }).getConfig();
+    expect(activation).toMatchObject({ class_name: 'function', config: 'own' });
+    expect(get(activation as never)).toBe(own);
     expect(new Dense(1, { activation: 'leaky_relu' }).getConfig()['activation']).toBe('leakyRelu');
   });
 

@@ -1,6 +1,7 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
+import { functionConfig } from '../keras-object.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
@@ -103,7 +104,7 @@ export class Dense extends Layer {
       units: this.units,
       activation: activationConfig(this.activation),
       useBias: this.useBias,
-      activityRegularizer: this.#activityRegularizer,
+      activityRegularizer: functionConfig(this.#activityRegularizer),
       ...recipeOptions(this.#recipes),
     };
   }

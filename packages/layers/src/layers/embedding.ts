@@ -2,6 +2,7 @@ import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } fr
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
+import { functionConfig } from '../keras-object.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
@@ -80,7 +81,7 @@ export class Embedding extends Layer {
       ...super.getConfig(),
       inputDim: this.inputDim,
       outputDim: this.outputDim,
-      activityRegularizer: this.#activityRegularizer,
+      activityRegularizer: functionConfig(this.#activityRegularizer),
       ...recipeOptions(this.#recipes),
     };
   }

@@ -20,6 +20,7 @@ import {
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
+import { functionConfig } from '../keras-object.ts';
 import {
   builtin,
   type CallOptions,
@@ -199,7 +200,7 @@ export class RNN extends Layer {
       goBackwards: this.goBackwards,
       stateful: this.stateful,
       zeroOutputForMask: this.zeroOutputForMask,
-      activityRegularizer: this.#activityRegularizer,
+      activityRegularizer: functionConfig(this.#activityRegularizer),
     };
   }
   override getConfig(): Record<string, unknown> {

@@ -2,6 +2,7 @@
 import type { OptionNames } from '@eagre/core/internal';
 import { type ConstraintLike, get as getConstraint } from '../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../initializers.ts';
+import { functionConfig } from '../keras-object.ts';
 import type { LayerOptions } from '../layer-types.ts';
 import { get as getRegularizer, type RegularizerLike } from '../regularizers.ts';
 
@@ -76,9 +77,9 @@ export function recipe<N extends string>(
 export function recipeOptions(recipes: Readonly<Record<string, Recipe>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(recipes).flatMap(([name, { initializer, regularizer, constraint }]) => [
-      [`${name}Initializer`, initializer],
-      [`${name}Regularizer`, regularizer],
-      [`${name}Constraint`, constraint],
+      [`${name}Initializer`, functionConfig(initializer)],
+      [`${name}Regularizer`, functionConfig(regularizer)],
+      [`${name}Constraint`, functionConfig(constraint)],
     ]),
   );
 }
