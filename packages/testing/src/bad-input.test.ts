@@ -5,7 +5,7 @@ import { EagreError, listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, Tensor, Variable, withBackend } from '@eagre/core';
 import { getRow, setRow, threads } from '@eagre/core/internal';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AnyFunction, Arguments, broken, bytesOf, LARGE, parameters, show } from './bad-arguments.ts';
 import { fuzz } from './fuzz.ts';
 
@@ -38,6 +38,15 @@ function callables(): [name: string, fn: AnyFunction][] {
   }
   return found;
 }
+
+// `print` is among the functions.
+beforeAll(() => {
+  for (const method of ['log', 'error'] as const)
+    vi.spyOn(console, method).mockImplementation(() => undefined);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
 
 describe.each(listBackends().map((b) => [b.name] as const))('bad input on %s', (backend) => {
   it('gives a value or one of our errors', () => {
