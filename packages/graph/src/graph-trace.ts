@@ -1,6 +1,8 @@
 // The graphs that run between traceOn and traceExport, for TensorBoard.
+
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { checkOptionNames, context } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import { checkFlag, context, defineFunction } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import type { Graph } from './graph.ts';
 import { graphDef } from './graph-def.ts';
@@ -55,23 +57,34 @@ export function graphRuns(graph: Graph): void {
  * Starts to collect the graphs of functions that run, for `tf.summary.traceExport`.
  * @throws UnimplementedError for `profiler`; FailedPreconditionError in a traced function.
  */
-export function traceOn(options: TraceOptions = {}): void {
-  const { graph = true, profiler = false } = options;
-  if (profiler) {
-    throw new UnimplementedError(
-      'profiles are not collected: f.getConcreteFunction(…).profile(…) measures the kernels of a function',
-      'tf.summary.traceOn',
-    );
-  }
-  outsideOfTraces('tf.summary.traceOn');
-  if (collected !== null) console.warn('tf.summary.traceOn: a trace is running already');
-  else if (graph) collected = new Set();
-}
+export const traceOn: NamedFunction<[], [], TraceOptions, void> = defineFunction(
+  'tf.summary.traceOn',
+  {},
+  { graph: true, profiler: true },
+  (options) => {
+    const { graph = true, profiler = false } = options;
+    checkFlag(graph, 'graph', 'tf.summary.traceOn');
+    if (profiler) {
+      throw new UnimplementedError(
+        'profiles are not collected: f.getConcreteFunction(…).profile(…) measures the kernels of a function',
+        'tf.summary.traceOn',
+      );
+    }
+    outsideOfTraces('tf.summary.traceOn');
+    if (collected !== null) console.warn('tf.summary.traceOn: a trace is running already');
+    else if (graph) collected = new Set();
+  },
+);
 
 /** Ends a trace, and forgets what it has collected. */
-export function traceOff(): void {
-  collected = null;
-}
+export const traceOff: NamedFunction<[], [], unknown, void> = defineFunction(
+  'tf.summary.traceOff',
+  {},
+  {},
+  () => {
+    collected = null;
+  },
+);
 
 /**
  * Ends a trace, and writes the graphs of all functions that ran in it to the default summary writer. Constants of more than 1 KB are
@@ -79,32 +92,36 @@ export function traceOff(): void {
  * @param name the tag in TensorBoard.
  * @throws FailedPreconditionError when no trace is running, or when there is no writer; the trace goes on then.
  */
-export function traceExport(name: string, options: TraceExportOptions = {}): void {
-  const what = 'tf.summary.traceExport';
-  outsideOfTraces(what);
-  checkOptionNames(options, { step: true }, what);
-  if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
-  if (collected === null)
-    throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() before', what);
-  if (sink === null) {
-    throw new FailedPreconditionError(
-      'there is no default summary writer to write to; concrete.graph.toGraphDef() gives the bytes of one graph',
-      what,
-    );
-  }
-  const step = options.step ?? sink.step;
-  if (!Number.isSafeInteger(step))
-    throw new InvalidArgumentError(`the step is ${step}, expected an integer: { step: 0 }`, what);
-  const function_graphs = [...collected].map((graph) => ({
-    pre_optimization_graph: graphDef(graph, { largestConstant: LARGEST_CONSTANT }),
-  }));
-  sink.writeGraphTrace({
-    name,
-    step: step as number,
-    runMetadata: tensorflow.RunMetadata.encode({ function_graphs }),
-  });
-  traceOff();
-}
+export const traceExport: NamedFunction<[name: string], ['name'], TraceExportOptions, void> = defineFunction(
+  'tf.summary.traceExport',
+  { name: true },
+  { step: true },
+  (name, options) => {
+    const what = 'tf.summary.traceExport';
+    outsideOfTraces(what);
+    if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
+    if (collected === null)
+      throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() before', what);
+    if (sink === null) {
+      throw new FailedPreconditionError(
+        'there is no default summary writer to write to; concrete.graph.toGraphDef() gives the bytes of one graph',
+        what,
+      );
+    }
+    const step = options.step ?? sink.step;
+    if (!Number.isSafeInteger(step))
+      throw new InvalidArgumentError(`the step is ${step}, expected an integer: { step: 0 }`, what);
+    const function_graphs = [...collected].map((graph) => ({
+      pre_optimization_graph: graphDef(graph, { largestConstant: LARGEST_CONSTANT }),
+    }));
+    sink.writeGraphTrace({
+      name,
+      step: step as number,
+      runMetadata: tensorflow.RunMetadata.encode({ function_graphs }),
+    });
+    traceOff();
+  },
+);
 
 function outsideOfTraces(what: string): void {
   if (context.tracer !== null)

@@ -1,5 +1,5 @@
 import { FailedPreconditionError, fileError, InvalidArgumentError, withFileErrors } from '@eagre/backend';
-import { checkCount, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
+import { checkCount, checkPath, shown } from '@eagre/core/internal';
 import { encodeRecord, makeFolders, tensorflow } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 
@@ -12,8 +12,6 @@ export interface EventFileOptions {
   /** The end of the file's name; `.v2` unless given. */
   readonly filenameSuffix?: string;
 }
-
-const names = { maxQueue: true, flushMillis: true, filenameSuffix: true, name: true } as const;
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 const FIRST_BUFFER = 1 << 14;
@@ -48,7 +46,6 @@ export class EventFile {
    */
   constructor(logdir: string, options: EventFileOptions, what: string) {
     checkPath(logdir, 'the folder', what);
-    checkOptionNames<EventFileOptions & { readonly name?: string }>(options, names, what);
     const { maxQueue = 10, flushMillis = 120_000, filenameSuffix = '.v2' } = options;
     checkCount(maxQueue, 'maxQueue', what);
     checkCount(flushMillis, 'flushMillis', what);

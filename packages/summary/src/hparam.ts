@@ -1,6 +1,13 @@
 // What an experiment's hyperparameters and metrics are, for `hparamsConfig`.
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkOneOf, checkOptionNames, checkText, type OptionNames, shown } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkOneOf,
+  checkText,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 
 export type HParamValue = number | boolean | string;
 
@@ -11,10 +18,13 @@ interface Texts {
   readonly description?: string;
 }
 
-const textNames: OptionNames<Texts> = { displayName: true, description: true };
-
 function checkTexts(texts: object, owner: string): void {
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) checkText(text, name, owner);
+}
+
+interface Interval {
+  readonly minValue: number;
+  readonly maxValue: number;
 }
 
 /** All numbers between two, with these. */
@@ -23,7 +33,8 @@ export class RealInterval {
   readonly maxValue: number;
 
   /** @throws InvalidArgumentError unless both are numbers, in order. */
-  constructor(minValue: number, maxValue: number) {
+  constructor(...args: Arguments<[minValue: number, maxValue: number], ['minValue', 'maxValue']>) {
+    const { minValue, maxValue } = argumentsOf<Interval>(RealInterval, new.target, args);
     if (typeof minValue !== 'number' || typeof maxValue !== 'number' || !(minValue <= maxValue))
       throw new InvalidArgumentError(
         `expected two numbers in order, got ${shown(minValue)} and ${shown(maxValue)}`,
@@ -37,12 +48,17 @@ export class RealInterval {
 /** All integers between two, with these. */
 export class IntInterval extends RealInterval {
   /** @throws InvalidArgumentError unless both are integers, in order. */
-  constructor(minValue: number, maxValue: number) {
-    super(minValue, maxValue);
-    for (const v of [minValue, maxValue])
+  constructor(...args: Arguments<[minValue: number, maxValue: number], ['minValue', 'maxValue']>) {
+    super(...args);
+    for (const v of [this.minValue, this.maxValue])
       if (!Number.isInteger(v)) throw new InvalidArgumentError(`${v} is no integer`, 'IntInterval');
   }
 }
+
+takesArguments<Interval>(
+  { positional: ['minValue', 'maxValue'], names: { minValue: true, maxValue: true } },
+  RealInterval,
+);
 
 /** Some values of one kind. */
 export class Discrete<V extends HParamValue = HParamValue> {
@@ -50,7 +66,8 @@ export class Discrete<V extends HParamValue = HParamValue> {
   readonly values: readonly V[];
 
   /** @throws InvalidArgumentError for no values, and for values of different kinds. */
-  constructor(values: Iterable<V>) {
+  constructor(...args: Arguments<[values: Iterable<V>], ['values']>) {
+    const { values } = argumentsOf<{ readonly values: Iterable<V> }>(Discrete, new.target, args);
     if (
       typeof values !== 'object' ||
       typeof (values as Partial<Iterable<V>> | null)?.[Symbol.iterator] !== 'function'
@@ -67,6 +84,13 @@ export class Discrete<V extends HParamValue = HParamValue> {
   }
 }
 
+takesArguments<{ readonly values: unknown }>({ positional: ['values'], names: { values: true } }, Discrete);
+
+interface HParamArguments<D> extends Texts {
+  readonly name: string;
+  readonly domain?: D;
+}
+
 /** A hyperparameter of an experiment. `units.domain.values` of a `Discrete` are what a search goes through. */
 export class HParam<D extends RealInterval | Discrete | undefined = RealInterval | Discrete | undefined> {
   readonly name: string;
@@ -78,10 +102,10 @@ export class HParam<D extends RealInterval | Discrete | undefined = RealInterval
    * @param name what it is called in `hparams`.
    * @param domain the values that it may have.
    */
-  constructor(name: string, domain?: D, options: Texts = {}) {
+  constructor(...args: Arguments<[name: string, domain?: D], ['name', 'domain'], Texts>) {
+    const { name, domain, ...options } = argumentsOf<HParamArguments<D>>(HParam, new.target, args);
     if (typeof name !== 'string' || name === '')
       throw new InvalidArgumentError(`expected a name, got ${shown(name)}`, 'HParam');
-    checkOptionNames(options, textNames, 'HParam');
     checkTexts(options, 'HParam');
     if (domain !== undefined && !(domain instanceof RealInterval || domain instanceof Discrete))
       throw new InvalidArgumentError('a domain is a RealInterval, an IntInterval or a Discrete', 'HParam');
@@ -92,6 +116,15 @@ export class HParam<D extends RealInterval | Discrete | undefined = RealInterval
   }
 }
 
+takesArguments<HParamArguments<unknown>>(
+  {
+    positional: ['name', 'domain'],
+    required: 1,
+    names: { name: true, domain: true, displayName: true, description: true },
+  },
+  HParam,
+);
+
 export interface MetricOptions extends Texts {
   /** The folder below that of the trial in which the summaries are: `validation`. */
   readonly group?: string;
@@ -99,7 +132,9 @@ export interface MetricOptions extends Texts {
   readonly datasetType?: 'training' | 'validation';
 }
 
-const metricNames: OptionNames<MetricOptions> = { ...textNames, group: true, datasetType: true };
+interface MetricArguments extends MetricOptions {
+  readonly tag: string;
+}
 
 /** A metric of an experiment: the tag of a scalar summary. */
 export class Metric {
@@ -109,10 +144,10 @@ export class Metric {
   readonly description: string | undefined;
   readonly datasetType: 'training' | 'validation' | undefined;
 
-  constructor(tag: string, options: MetricOptions = {}) {
+  constructor(...args: Arguments<[tag: string], ['tag'], MetricOptions>) {
+    const { tag, ...options } = argumentsOf<MetricArguments>(Metric, new.target, args);
     if (typeof tag !== 'string' || tag === '')
       throw new InvalidArgumentError(`expected a tag, got ${shown(tag)}`, 'Metric');
-    checkOptionNames(options, metricNames, 'Metric');
     const { datasetType, ...texts } = options;
     checkTexts(texts, 'Metric');
     if (datasetType !== undefined)
@@ -124,3 +159,10 @@ export class Metric {
     this.datasetType = datasetType;
   }
 }
+takesArguments<MetricArguments>(
+  {
+    positional: ['tag'],
+    names: { tag: true, group: true, displayName: true, description: true, datasetType: true },
+  },
+  Metric,
+);

@@ -1,6 +1,16 @@
 // Hyperparameters for TensorBoard's dashboard of the same name.
+
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkNumber, checkOneOf, checkOptionNames, checkText, isPlain, shown } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import {
+  checkNumber,
+  checkOneOf,
+  checkText,
+  defineFunction,
+  isPlain,
+  kind,
+  shown,
+} from '@eagre/core/internal';
 import { encodeTensorProto, tensorflow } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Discrete, HParam, type HParamValue, Metric } from './hparam.ts';
@@ -23,26 +33,29 @@ export type HParamValues = Readonly<Record<string, HParamValue>> | ReadonlyMap<s
  * @returns whether it was written: false without a default writer and where `recordIf` says no.
  * @throws InvalidArgumentError for other values than numbers, booleans and strings, and for a name that comes twice.
  */
-export function hparams(values: HParamValues, options: HParamsOptions = {}): boolean {
-  const what = 'tf.summary.hparams';
-  eagerOnly(what);
-  checkOptionNames(options, { trialId: true, startTimeSecs: true }, what);
-  const { trialId, startTimeSecs = Date.now() / 1000 } = options;
-  if (trialId !== undefined) checkText(trialId, 'trialId', what);
-  checkNumber(startTimeSecs, 'startTimeSecs', what);
-  const named = byName(values, what);
-  return write('_hparams_/session_start_info', {
-    session_start_info: {
-      hparams: new Map([...named].map(([name, value]) => [name, valueProto(value)])),
-      group_name: trialId ?? groupName(named),
-      start_time_secs: startTimeSecs,
+export const hparams: NamedFunction<[values: HParamValues], ['values'], HParamsOptions, boolean> =
+  defineFunction(
+    'tf.summary.hparams',
+    { values: kind.structure },
+    { trialId: true, startTimeSecs: true },
+    (values, options) => {
+      const what = 'tf.summary.hparams';
+      eagerOnly(what);
+      const { trialId, startTimeSecs = Date.now() / 1000 } = options;
+      if (trialId !== undefined) checkText(trialId, 'trialId', what);
+      checkNumber(startTimeSecs, 'startTimeSecs', what);
+      const named = byName(values, what);
+      return write('_hparams_/session_start_info', {
+        session_start_info: {
+          hparams: new Map([...named].map(([name, value]) => [name, valueProto(value)])),
+          group_name: trialId ?? groupName(named),
+          start_time_secs: startTimeSecs,
+        },
+      });
     },
-  });
-}
+  );
 
 export interface HParamsConfigOptions {
-  readonly hparams: readonly HParam[];
-  readonly metrics: readonly Metric[];
   /** Seconds since 1970; now unless given. */
   readonly timeCreatedSecs?: number;
 }
@@ -51,24 +64,33 @@ export interface HParamsConfigOptions {
  * Writes which hyperparameters and metrics an experiment is about, into the folder above those of its trials.
  * @returns as `hparams`.
  */
-export function hparamsConfig(options: HParamsConfigOptions): boolean {
-  const what = 'tf.summary.hparamsConfig';
-  eagerOnly(what);
-  checkOptionNames(options, { hparams: true, metrics: true, timeCreatedSecs: true }, what);
-  const { hparams: infos, metrics, timeCreatedSecs = Date.now() / 1000 } = options;
-  if (!Array.isArray(infos) || !Array.isArray(metrics))
-    throw new InvalidArgumentError('expected { hparams: […], metrics: […] }', what);
-  checkItems(infos, HParam, 'hparams', what);
-  checkItems(metrics, Metric, 'metrics', what);
-  checkNumber(timeCreatedSecs, 'timeCreatedSecs', what);
-  return write('_hparams_/experiment', {
-    experiment: {
-      time_created_secs: timeCreatedSecs,
-      hparam_infos: (infos as readonly HParam[]).map(infoProto),
-      metric_infos: (metrics as readonly Metric[]).map(metricProto),
-    },
-  });
-}
+export const hparamsConfig: NamedFunction<
+  [hparams: readonly HParam[], metrics: readonly Metric[]],
+  ['hparams', 'metrics'],
+  HParamsConfigOptions,
+  boolean
+> = defineFunction(
+  'tf.summary.hparamsConfig',
+  { hparams: true, metrics: true },
+  { timeCreatedSecs: true },
+  (infos, metrics, options) => {
+    const what = 'tf.summary.hparamsConfig';
+    eagerOnly(what);
+    const { timeCreatedSecs = Date.now() / 1000 } = options;
+    if (!Array.isArray(infos) || !Array.isArray(metrics))
+      throw new InvalidArgumentError('expected { hparams: […], metrics: […] }', what);
+    checkItems(infos, HParam, 'hparams', what);
+    checkItems(metrics, Metric, 'metrics', what);
+    checkNumber(timeCreatedSecs, 'timeCreatedSecs', what);
+    return write('_hparams_/experiment', {
+      experiment: {
+        time_created_secs: timeCreatedSecs,
+        hparam_infos: (infos as readonly HParam[]).map(infoProto),
+        metric_infos: (metrics as readonly Metric[]).map(metricProto),
+      },
+    });
+  },
+);
 
 export interface HParamsEndOptions {
   /** Seconds since 1970; now unless given. */
@@ -87,20 +109,26 @@ const statuses = {
  * @returns as `hparams`.
  * @throws InvalidArgumentError for another status.
  */
-export function hparamsEnd(
-  status: 'success' | 'failure' | 'running' = 'success',
-  options: HParamsEndOptions = {},
-): boolean {
-  const what = 'tf.summary.hparamsEnd';
-  eagerOnly(what);
-  checkOptionNames(options, { endTimeSecs: true }, what);
-  checkOneOf(status, Object.keys(statuses), 'the status', what);
-  const { endTimeSecs = Date.now() / 1000 } = options;
-  checkNumber(endTimeSecs, 'endTimeSecs', what);
-  return write('_hparams_/session_end_info', {
-    session_end_info: { status: statuses[status], end_time_secs: endTimeSecs },
-  });
-}
+export const hparamsEnd: NamedFunction<
+  [status?: 'success' | 'failure' | 'running'],
+  ['status'],
+  HParamsEndOptions,
+  boolean
+> = defineFunction(
+  'tf.summary.hparamsEnd',
+  { status: true },
+  { endTimeSecs: true },
+  (status = 'success', options) => {
+    const what = 'tf.summary.hparamsEnd';
+    eagerOnly(what);
+    checkOneOf(status, Object.keys(statuses), 'the status', what);
+    const { endTimeSecs = Date.now() / 1000 } = options;
+    checkNumber(endTimeSecs, 'endTimeSecs', what);
+    return write('_hparams_/session_end_info', {
+      session_end_info: { status: statuses[status], end_time_secs: endTimeSecs },
+    });
+  },
+);
 
 function checkItems(
   list: readonly unknown[],

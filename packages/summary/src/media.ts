@@ -1,9 +1,9 @@
 // Images and sound.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { Tensor, TensorLike } from '@eagre/core';
+import type { NamedFunction, Tensor, TensorLike } from '@eagre/core';
 import {
   checkCount,
-  checkOptionNames,
+  defineFunction,
   isFloating,
   type OptionNames,
   shown,
@@ -30,20 +30,20 @@ const IMAGES = metadataOf('images');
  * @returns as `scalar`.
  * @throws InvalidArgumentError for another shape, bools, strings, empty images, or a missing step.
  */
-export function image(name: string, data: TensorLike, options: ImageOptions = {}): boolean {
-  const what = 'tf.summary.image';
-  checkOptionNames(options, imageNames, what);
-  const { step, description, maxOutputs = 3 } = options;
-  checkMaxOutputs(maxOutputs, what);
-  return record({
-    what,
-    tag: tagOf(name, 'image_summary', what),
-    step,
-    metadata: description === undefined ? IMAGES : metadataOf('images', description),
-    data: () => checked(data, what, wrongImages),
-    encode: (x) => encodeImages(x, maxOutputs),
+export const image: NamedFunction<[name: string, data: TensorLike], ['name', 'data'], ImageOptions, boolean> =
+  defineFunction('tf.summary.image', { name: true, data: true }, imageNames, (name, data, options) => {
+    const what = 'tf.summary.image';
+    const { step, description, maxOutputs = 3 } = options;
+    checkMaxOutputs(maxOutputs, what);
+    return record({
+      what,
+      tag: tagOf(name, 'image_summary', what),
+      step,
+      metadata: description === undefined ? IMAGES : metadataOf('images', description),
+      data: () => checked(data, what, wrongImages),
+      encode: (x) => encodeImages(x, maxOutputs),
+    });
   });
-}
 
 function wrongImages(x: Tensor): string | null {
   if (x.dtype === 'bool' || x.dtype === 'string') return `expected numbers, got ${x.dtype}`;
@@ -86,32 +86,36 @@ const MOST_CHANNELS = 2 ** 16 - 1;
  * @returns as `scalar`.
  * @throws InvalidArgumentError for another shape, dtype, sample rate or encoding, or a missing step.
  */
-export function audio(
-  name: string,
-  data: TensorLike,
-  sampleRate: number,
-  options: AudioOptions = {},
-): boolean {
-  const what = 'tf.summary.audio';
-  checkOptionNames(options, audioNames, what);
-  const { step, description, maxOutputs = 3, encoding = 'wav' } = options;
-  checkMaxOutputs(maxOutputs, what);
-  if (encoding !== 'wav')
-    throw new InvalidArgumentError(`unknown encoding ${shown(encoding)}; there is 'wav'`, what);
-  if (!Number.isInteger(sampleRate) || sampleRate < 1 || sampleRate >= 2 ** 31)
-    throw new InvalidArgumentError(
-      `the sample rate is ${shown(sampleRate)}, expected a positive integer`,
+export const audio: NamedFunction<
+  [name: string, data: TensorLike, sampleRate: number],
+  ['name', 'data', 'sampleRate'],
+  AudioOptions,
+  boolean
+> = defineFunction(
+  'tf.summary.audio',
+  { name: true, data: true, sampleRate: true },
+  audioNames,
+  (name, data, sampleRate, options) => {
+    const what = 'tf.summary.audio';
+    const { step, description, maxOutputs = 3, encoding = 'wav' } = options;
+    checkMaxOutputs(maxOutputs, what);
+    if (encoding !== 'wav')
+      throw new InvalidArgumentError(`unknown encoding ${shown(encoding)}; there is 'wav'`, what);
+    if (!Number.isInteger(sampleRate) || sampleRate < 1 || sampleRate >= 2 ** 31)
+      throw new InvalidArgumentError(
+        `the sample rate is ${shown(sampleRate)}, expected a positive integer`,
+        what,
+      );
+    return record({
       what,
-    );
-  return record({
-    what,
-    tag: tagOf(name, 'audio_summary', what),
-    step,
-    metadata: metadataOf('audio', description, WAV),
-    data: () => checked(data, what, wrongClips),
-    encode: (x) => encodeClips(x, sampleRate, maxOutputs),
-  });
-}
+      tag: tagOf(name, 'audio_summary', what),
+      step,
+      metadata: metadataOf('audio', description, WAV),
+      data: () => checked(data, what, wrongClips),
+      encode: (x) => encodeClips(x, sampleRate, maxOutputs),
+    });
+  },
+);
 
 function wrongClips(x: Tensor): string | null {
   if (!isFloating(x.dtype)) return `expected floats from -1 to 1, got ${x.dtype}`;

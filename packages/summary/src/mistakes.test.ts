@@ -57,7 +57,10 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => hparamsConfig({ hparams: [], metrics: bad([undefined]) }),
     'metrics[0] is undefined, expected a tf.summary.Metric',
   ],
-  'values that are no list': [() => new Discrete(bad(undefined)), 'expected a list of values, got undefined'],
+  'values that are no list': [
+    () => new Discrete(bad(undefined)),
+    'values must be given: write new Discrete(values)',
+  ],
   'one value as a tensor': [
     () => new Discrete(bad(ones([]))),
     'expected a list of values, got a tensor of float32 []',

@@ -1,5 +1,6 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
-import { checkOptionNames } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import { defineFunction } from '@eagre/core/internal';
 import { FormatError, tensorflow } from '@eagre/formats';
 import { record } from './record.ts';
 import type { Step } from './state.ts';
@@ -17,14 +18,23 @@ export interface RawOptions {
  * @returns as `tf.summary.scalar`.
  * @throws DataLossError for bytes that are no summary; InvalidArgumentError for what is no bytes, or a missing step.
  */
-export function writeRawPb(data: Uint8Array | readonly Uint8Array[], options: RawOptions = {}): boolean {
-  const what = 'tf.summary.experimental.writeRawPb';
-  checkOptionNames(options, { step: true, name: true }, what);
-  const all = data instanceof Uint8Array ? [data] : data;
-  if (!Array.isArray(all) || !all.every((bytes) => bytes instanceof Uint8Array))
-    throw new InvalidArgumentError('expected the bytes of a Summary, or an array of such', what);
-  return record({ what, step: options.step, raw: () => ({ value: all.flatMap(valuesOf) }) });
-}
+export const writeRawPb: NamedFunction<
+  [data: Uint8Array | readonly Uint8Array[]],
+  ['data'],
+  RawOptions,
+  boolean
+> = defineFunction(
+  'tf.summary.experimental.writeRawPb',
+  { data: true },
+  { step: true, name: true },
+  (data, options) => {
+    const what = 'tf.summary.experimental.writeRawPb';
+    const all = data instanceof Uint8Array ? [data] : data;
+    if (!Array.isArray(all) || !all.every((bytes) => bytes instanceof Uint8Array))
+      throw new InvalidArgumentError('expected the bytes of a Summary, or an array of such', what);
+    return record({ what, step: options.step, raw: () => ({ value: all.flatMap(valuesOf) }) });
+  },
+);
 
 function valuesOf(bytes: Uint8Array, i: number): readonly tensorflow.SummaryValue[] {
   try {

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { checkFlag, checkOptionNames, checkPath, shown } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import { checkFlag, checkPath, defineFunction, shown } from '@eagre/core/internal';
 import { FormatError, RecordParser, tensorflow } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
@@ -28,44 +29,58 @@ const CHUNK_BYTES = 1 << 18;
  * Files that are removed on the way are left out. Iterating throws NotFoundError when there is no such path, DataLossError for what is no event file or was changed.
  * @throws InvalidArgumentError for options out of range.
  */
-export function readEvents(
-  path: string,
-  options: ReadEventsOptions = {},
-): Iterable<SummaryEvent> & AsyncIterable<SummaryEvent> {
-  checkOptionNames(options, { follow: true, pollMillis: true, signal: true }, 'readEvents');
-  const { follow = false, pollMillis = 1000, signal } = options;
-  checkPath(path, 'the path', 'readEvents');
-  checkFlag(follow, 'follow', 'readEvents');
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new InvalidArgumentError(`signal must be an AbortSignal, got ${shown(signal)}`, 'readEvents');
-  if (typeof pollMillis !== 'number' || !(pollMillis >= 0 && pollMillis < 2 ** 31))
-    throw new InvalidArgumentError(`pollMillis is ${shown(pollMillis)}, expected milliseconds`, 'readEvents');
-  return {
-    *[Symbol.iterator]() {
-      if (follow) throw new InvalidArgumentError('to follow takes `for await`', 'readEvents');
-      for (const file of new EventFolder(path).files()) yield* file.read();
-    },
-    async *[Symbol.asyncIterator]() {
-      const folder = new EventFolder(path);
-      for (;;) {
-        for (const file of folder.files()) yield* file.readAsync();
-        if (!follow || signal?.aborted === true) return;
-        await pause(pollMillis, signal);
-      }
-    },
-  };
-}
+export const readEvents: NamedFunction<
+  [path: string],
+  ['path'],
+  ReadEventsOptions,
+  Iterable<SummaryEvent> & AsyncIterable<SummaryEvent>
+> = defineFunction(
+  'tf.summary.readEvents',
+  { path: true },
+  { follow: true, pollMillis: true, signal: true },
+  (path, options) => {
+    const { follow = false, pollMillis = 1000, signal } = options;
+    checkPath(path, 'the path', 'readEvents');
+    checkFlag(follow, 'follow', 'readEvents');
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new InvalidArgumentError(`signal must be an AbortSignal, got ${shown(signal)}`, 'readEvents');
+    if (typeof pollMillis !== 'number' || !(pollMillis >= 0 && pollMillis < 2 ** 31))
+      throw new InvalidArgumentError(
+        `pollMillis is ${shown(pollMillis)}, expected milliseconds`,
+        'readEvents',
+      );
+    return {
+      *[Symbol.iterator]() {
+        if (follow) throw new InvalidArgumentError('to follow takes `for await`', 'readEvents');
+        for (const file of new EventFolder(path).files()) yield* file.read();
+      },
+      async *[Symbol.asyncIterator]() {
+        const folder = new EventFolder(path);
+        for (;;) {
+          for (const file of folder.files()) yield* file.readAsync();
+          if (!follow || signal?.aborted === true) return;
+          await pause(pollMillis, signal);
+        }
+      },
+    };
+  },
+);
 
 /**
  * The events of one file as TensorFlow's messages; TensorFlow 1's name. Iterating throws as `readEvents` does.
  */
-export function* summaryIterator(path: string): Generator<tensorflow.Event, void, undefined> {
+export const summaryIterator: NamedFunction<
+  [path: string],
+  ['path'],
+  unknown,
+  Generator<tensorflow.Event, void, undefined>
+> = defineFunction('tf.summary.summaryIterator', { path: true }, {}, function* (path) {
   checkPath(path, 'the path', 'summaryIterator');
   const tail = new EventTail(path, '.', new Map());
   for (const record of tail.records()) {
     yield inFile(path, () => tensorflow.Event.decode(record, { file: path }));
   }
-}
+});
 
 function pause(millis: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

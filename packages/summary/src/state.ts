@@ -1,7 +1,16 @@
 // What holds for all summaries: the default writer, the default step, and whether summaries are recorded.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { Tensor, Variable } from '@eagre/core';
-import { checkNoPromise, context, override, scoped, shown, showShape, symbolic } from '@eagre/core/internal';
+import { type NamedFunction, Tensor, Variable } from '@eagre/core';
+import {
+  checkNoPromise,
+  context,
+  defineFunction,
+  override,
+  scoped,
+  shown,
+  showShape,
+  symbolic,
+} from '@eagre/core/internal';
 import { type GraphSink, setGraphSink } from '@eagre/graph';
 import type { SummaryWriter } from './writer.ts';
 
@@ -67,20 +76,30 @@ export function hasDefaultWriter(): boolean {
 }
 
 /** The step of summaries that do not say theirs; null if none was set. */
-export function getStep(): Step | null {
-  return state.step;
-}
+export const getStep: NamedFunction<[], [], unknown, Step | null> = defineFunction(
+  'tf.summary.experimental.getStep',
+  {},
+  {},
+  () => {
+    return state.step;
+  },
+);
 
 /**
  * Sets the step of summaries that do not say theirs; null takes it back. A number counts as of each run of a traced function, like a
  * variable, unless the function itself has set it.
  * @throws InvalidArgumentError for what is no integer.
  */
-export function setStep(step: Step | null): void {
-  if (step !== null) checkStep(step, 'tf.summary.experimental.setStep');
-  state.step = step;
-  state.tracedStep = context.tracer !== null;
-}
+export const setStep: NamedFunction<[step: Step | null], ['step'], unknown, void> = defineFunction(
+  'tf.summary.experimental.setStep',
+  { step: true },
+  {},
+  (step) => {
+    if (step !== null) checkStep(step, 'tf.summary.experimental.setStep');
+    state.step = step;
+    state.tracedStep = context.tracer !== null;
+  },
+);
 
 /** @throws InvalidArgumentError for what is no step. */
 export function checkStep(step: Step, what: string): void {
@@ -122,16 +141,21 @@ export function noStep(what: string): InvalidArgumentError {
  * looked at each time. In a traced function, what a function computes there is part of the graph.
  * @throws InvalidArgumentError for anything else than a boolean, a bool tensor of one element, or a function.
  */
-export function recordIf<T>(condition: RecordCondition, fn: () => T): T;
-export function recordIf(condition: RecordCondition): Disposable;
-export function recordIf<T>(condition: RecordCondition, fn?: () => T): T | Disposable {
+export const recordIf: {
+  <T>(condition: RecordCondition, fn: () => T): T;
+  <T>(condition: RecordCondition, options: { readonly fn: () => T }): T;
+  <T>(options: { readonly condition: RecordCondition; readonly fn: () => T }): T;
+  (condition: RecordCondition | { readonly condition: RecordCondition }): Disposable;
+} = defineFunction<
+  NamedFunction<[condition: RecordCondition, fn?: () => unknown], ['condition', 'fn'], unknown, unknown>
+>('tf.summary.recordIf', { condition: true, fn: true }, {}, (condition, fn = undefined) => {
   if (typeof condition !== 'function') checkAnswer(condition);
   return scoped(
     () => override(state, { condition, tracedCondition: context.tracer !== null }),
     'tf.summary.recordIf',
     fn,
   );
-}
+}) as never;
 
 function checkAnswer(answer: Answer): Answer {
   const isBool =
@@ -166,9 +190,14 @@ export function truth(value: Tensor): boolean {
  * Whether summaries are recorded here: there is a default writer, and the condition of `recordIf` holds. A bool tensor where that is
  * only known when a traced function runs.
  */
-export function shouldRecordSummaries(): boolean | Tensor {
-  return state.writer !== null && answerNow();
-}
+export const shouldRecordSummaries: NamedFunction<[], [], unknown, boolean | Tensor> = defineFunction(
+  'tf.summary.shouldRecordSummaries',
+  {},
+  {},
+  () => {
+    return state.writer !== null && answerNow();
+  },
+);
 
 /** @throws FailedPreconditionError while a function is traced. */
 export function eagerOnly(what: string): void {

@@ -1,10 +1,10 @@
 // The kinds of summaries that are one tensor.
 import { InvalidArgumentError } from '@eagre/backend';
-import { Tensor, type TensorLike } from '@eagre/core';
+import { type NamedFunction, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkCount,
   checkListSize,
-  checkOptionNames,
+  defineFunction,
   type OptionNames,
   showShape,
   viewOf,
@@ -34,9 +34,13 @@ const SCALARS = metadataOf('scalars');
  * writes: whether there is a default writer.
  * @throws InvalidArgumentError for data with axes, strings, or a missing step.
  */
-export function scalar(name: string, data: TensorLike, options: SummaryOptions = {}): boolean {
+export const scalar: NamedFunction<
+  [name: string, data: TensorLike],
+  ['name', 'data'],
+  SummaryOptions,
+  boolean
+> = defineFunction('tf.summary.scalar', { name: true, data: true }, summaryNames, (name, data, options) => {
   const what = 'tf.summary.scalar';
-  checkOptionNames(options, summaryNames, what);
   const { step, description } = options;
   const tag = tagOf(name, 'scalar_summary', what);
   const metadata = description === undefined ? SCALARS : metadataOf('scalars', description);
@@ -55,7 +59,7 @@ export function scalar(name: string, data: TensorLike, options: SummaryOptions =
     encode: (x) => scalarProto(Number(viewOf(x)[0])),
     ...(typeof data === 'number' ? { direct: () => scalarProto(data) } : {}),
   });
-}
+});
 
 function scalarProto(value: number): tensorflow.TensorProto {
   return encodeTensorProto({ dtype: 'float32', shape: [], data: Float32Array.of(value) });
@@ -75,22 +79,31 @@ const HISTOGRAMS = metadataOf('histograms');
  * @returns as `scalar`.
  * @throws InvalidArgumentError for strings, a number of buckets that is no count, or a missing step.
  */
-export function histogram(name: string, data: TensorLike, options: HistogramOptions = {}): boolean {
-  const what = 'tf.summary.histogram';
-  checkOptionNames(options, histogramNames, what);
-  const { step, description, buckets = 30 } = options;
-  checkCount(buckets, 'buckets', what);
-  checkListSize(buckets, 'buckets', 'take fewer', what);
-  return record({
-    what,
-    tag: tagOf(name, 'histogram_summary', what),
-    step,
-    metadata: description === undefined ? HISTOGRAMS : metadataOf('histograms', description),
-    data: () => checked(data, what, noStrings),
-    encode: (x) =>
-      encodeTensorProto({ dtype: 'float64', shape: [buckets, 3], data: histogramRows(viewOf(x), buckets) }),
-  });
-}
+export const histogram: NamedFunction<
+  [name: string, data: TensorLike],
+  ['name', 'data'],
+  HistogramOptions,
+  boolean
+> = defineFunction(
+  'tf.summary.histogram',
+  { name: true, data: true },
+  histogramNames,
+  (name, data, options) => {
+    const what = 'tf.summary.histogram';
+    const { step, description, buckets = 30 } = options;
+    checkCount(buckets, 'buckets', what);
+    checkListSize(buckets, 'buckets', 'take fewer', what);
+    return record({
+      what,
+      tag: tagOf(name, 'histogram_summary', what),
+      step,
+      metadata: description === undefined ? HISTOGRAMS : metadataOf('histograms', description),
+      data: () => checked(data, what, noStrings),
+      encode: (x) =>
+        encodeTensorProto({ dtype: 'float64', shape: [buckets, 3], data: histogramRows(viewOf(x), buckets) }),
+    });
+  },
+);
 
 const TEXT = metadataOf('text');
 
@@ -100,9 +113,13 @@ const TEXT = metadataOf('text');
  * @returns as `scalar`.
  * @throws InvalidArgumentError for what is no string, or a missing step.
  */
-export function text(name: string, data: TensorLike, options: SummaryOptions = {}): boolean {
+export const text: NamedFunction<
+  [name: string, data: TensorLike],
+  ['name', 'data'],
+  SummaryOptions,
+  boolean
+> = defineFunction('tf.summary.text', { name: true, data: true }, summaryNames, (name, data, options) => {
   const what = 'tf.summary.text';
-  checkOptionNames(options, summaryNames, what);
   const { step, description } = options;
   return record({
     what,
@@ -113,7 +130,7 @@ export function text(name: string, data: TensorLike, options: SummaryOptions = {
       checked(data, what, (x) => (x.dtype === 'string' ? null : `expected strings, got ${x.dtype}`)),
     encode: tensorProto,
   });
-}
+});
 
 export interface WriteOptions {
   readonly step?: Step;
@@ -131,13 +148,13 @@ const writeNames: OptionNames<WriteOptions> = { step: true, metadata: true, name
  * @returns as `scalar`.
  * @throws InvalidArgumentError for a missing step; FormatError for bytes that are no metadata.
  */
-export function write(
-  tag: string,
-  tensor: TensorLike | (() => TensorLike),
-  options: WriteOptions = {},
-): boolean {
+export const write: NamedFunction<
+  [tag: string, tensor: TensorLike | (() => TensorLike)],
+  ['tag', 'tensor'],
+  WriteOptions,
+  boolean
+> = defineFunction('tf.summary.write', { tag: true, tensor: true }, writeNames, (tag, tensor, options) => {
   const what = 'tf.summary.write';
-  checkOptionNames(options, writeNames, what);
   if (typeof tag !== 'string') throw new InvalidArgumentError(`expected a tag, got ${typeof tag}`, what);
   const { step, metadata } = options;
   return record({
@@ -153,4 +170,4 @@ export function write(
       ),
     encode: tensorProto,
   });
-}
+});

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { nameScope } from '@eagre/core';
-import { checkOptionNames, context } from '@eagre/core/internal';
+import { type NamedFunction, nameScope } from '@eagre/core';
+import { type Arguments, context, defineFunction } from '@eagre/core/internal';
 import { tagOf } from './record.ts';
 
 export interface SummaryScopeOptions {
@@ -25,21 +25,30 @@ export interface ScopedTag {
  * Signs that no scope can have are left out of the scope, and kept in the tag.
  * @throws InvalidArgumentError for a name that is no text.
  */
-export function summaryScope<T>(
-  name: string | null,
-  fn: (place: ScopedTag) => T,
-  options: SummaryScopeOptions = {},
-): T {
-  const what = 'tf.summary.experimental.summaryScope';
-  checkOptionNames(options, { defaultName: true }, what);
-  const { defaultName = 'summary' } = options;
-  if (
-    (name !== null && typeof name !== 'string') ||
-    typeof fn !== 'function' ||
-    typeof defaultName !== 'string'
-  )
-    throw new InvalidArgumentError('expected a name and a function', what);
-  const tag = tagOf(name ?? '', defaultName, what);
-  const legal = (name || defaultName).replace(/[^-_/.A-Za-z0-9]/g, '') || defaultName;
-  return nameScope(legal, () => fn({ tag, scope: context.tracer?.nameScope ?? context.nameScope }));
-}
+export const summaryScope: <T>(
+  ...args: Arguments<[name: string | null, fn: (place: ScopedTag) => T], ['name', 'fn'], SummaryScopeOptions>
+) => T = defineFunction<
+  NamedFunction<
+    [name: string | null, fn: (place: ScopedTag) => unknown],
+    ['name', 'fn'],
+    SummaryScopeOptions,
+    unknown
+  >
+>(
+  'tf.summary.experimental.summaryScope',
+  { name: true, fn: true },
+  { defaultName: true },
+  (name, fn, options) => {
+    const what = 'tf.summary.experimental.summaryScope';
+    const { defaultName = 'summary' } = options;
+    if (
+      (name !== null && typeof name !== 'string') ||
+      typeof fn !== 'function' ||
+      typeof defaultName !== 'string'
+    )
+      throw new InvalidArgumentError('expected a name and a function', what);
+    const tag = tagOf(name ?? '', defaultName, what);
+    const legal = (name || defaultName).replace(/[^-_/.A-Za-z0-9]/g, '') || defaultName;
+    return nameScope(legal, () => fn({ tag, scope: context.tracer?.nameScope ?? context.nameScope }));
+  },
+) as never;

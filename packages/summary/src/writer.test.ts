@@ -232,10 +232,10 @@ describe('arguments', () => {
       for (const [call, message] of [
         [() => summary.scalar('a', [1, 2]), 'expected a scalar, got the shape [2]'],
         [() => summary.scalar('a', 'text'), 'got strings'],
-        [() => summary.scalar('a', 1, 5 as never), 'expected options, such as { step, description }, got 5'],
+        [() => summary.scalar('a', 1, 5 as never), 'write { step: 5 }'],
         [
           () => summary.scalar('a', 1, { stpe: 1 } as never),
-          "'stpe' is no option; known are step, description",
+          "'stpe' is no option; known are name, data, step, description",
         ],
         [() => summary.image('a', [[1]], { max_outputs: 1 } as never), "'max_outputs' is no option"],
         [() => summary.scalar(5 as never, 1), 'expected a name'],

@@ -1,5 +1,14 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
-import { atRunTime, context, scoped, shown } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import {
+  atRunTime,
+  context,
+  defineFunction,
+  defineMethods,
+  type OptionNames,
+  scoped,
+  shown,
+} from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { EventFile, type EventFileOptions } from './event-file.ts';
 import { becomeDefault, enterWriter, type Step, state } from './state.ts';
@@ -16,15 +25,20 @@ export abstract class SummaryWriter {
    */
   asDefault<T>(fn: () => T): T;
   asDefault<T>(step: Step, fn: () => T): T;
-  asDefault(step?: Step): Disposable;
-  asDefault<T>(first?: Step | (() => T), second?: () => T): T | Disposable {
-    const [step, fn] = typeof first === 'function' ? [undefined, first] : [first, second];
+  asDefault<T>(step: Step, options: { readonly fn: () => T }): T;
+  asDefault<T>(options: { readonly step?: Step | undefined; readonly fn: () => T }): T;
+  asDefault(step?: Step | { readonly step: Step }): Disposable;
+  asDefault<T>(first?: unknown, second?: unknown): T | Disposable {
+    const [step, fn] = (typeof first === 'function' ? [undefined, first] : [first, second]) as [
+      Step | undefined,
+      (() => T) | undefined,
+    ];
     return scoped(() => this.enter(step), 'SummaryWriter.asDefault', fn);
   }
 
   /** Makes this the default writer for good. @throws FailedPreconditionError when it is closed. */
-  setAsDefault(step?: Step): void {
-    this.become(step);
+  setAsDefault(step?: Step | { readonly step: Step }): void {
+    this.become(step as Step | undefined);
   }
 
   /** @internal Makes this the default writer. @returns what ends that, and tells of overlaps. */
@@ -92,10 +106,23 @@ class NoopWriter extends SummaryWriter {
   override add(): void {}
 }
 
+defineMethods(SummaryWriter.prototype, 'SummaryWriter', {
+  asDefault: { positional: ['step', 'fn'], required: 0 },
+  setAsDefault: { positional: ['step'], required: 0 },
+});
+for (const { prototype } of [FileWriter, NoopWriter])
+  defineMethods(prototype, 'SummaryWriter', { init: {}, flush: {}, close: {} });
+
 export interface FileWriterOptions extends EventFileOptions {
   /** The name of TensorFlow's op; nothing here has it. */
   readonly name?: string;
 }
+const fileNames: OptionNames<FileWriterOptions> = {
+  maxQueue: true,
+  flushMillis: true,
+  filenameSuffix: true,
+  name: true,
+};
 
 /**
  * A writer of an event file in a folder, which is made if it is not there: `events.out.tfevents.<seconds>.<host>.<pid>.<n>.v2`. Each
@@ -107,18 +134,25 @@ export interface FileWriterOptions extends EventFileOptions {
  * Events wait in memory until `maxQueue` or `flushMillis` is exceeded, the default scope or the process ends, or `flush` is called.
  * @throws InvalidArgumentError for options out of range; what the file system throws.
  */
-export function createFileWriter(logdir: string, options: FileWriterOptions = {}): SummaryWriter {
-  return new FileWriter(logdir, options);
-}
+export const createFileWriter: NamedFunction<[logdir: string], ['logdir'], FileWriterOptions, SummaryWriter> =
+  defineFunction('tf.summary.createFileWriter', { logdir: true }, fileNames, (logdir, options) => {
+    return new FileWriter(logdir, options);
+  });
 
 /** A writer that writes nothing, for code that expects one. As a default it leaves the one before in place, as in TensorFlow. */
-export function createNoopWriter(): SummaryWriter {
-  return new NoopWriter();
-}
+export const createNoopWriter: NamedFunction<[], [], unknown, SummaryWriter> = defineFunction(
+  'tf.summary.createNoopWriter',
+  {},
+  {},
+  () => {
+    return new NoopWriter();
+  },
+);
 
 /** Writes what waits in the memory of a writer: the default one unless given. */
-export function flush(writer: SummaryWriter | null = state.writer): void {
-  if (writer !== null && !(writer instanceof SummaryWriter))
-    throw new InvalidArgumentError(`expected a writer, got ${shown(writer)}`, 'tf.summary.flush');
-  writer?.flush();
-}
+export const flush: NamedFunction<[writer?: SummaryWriter | null], ['writer'], unknown, void> =
+  defineFunction('tf.summary.flush', { writer: true }, {}, (writer = state.writer) => {
+    if (writer !== null && !(writer instanceof SummaryWriter))
+      throw new InvalidArgumentError(`expected a writer, got ${shown(writer)}`, 'tf.summary.flush');
+    writer?.flush();
+  });
