@@ -69,9 +69,14 @@ test('what they take', () => {
   expect(() => activations.gelu([1], true as never)).toThrow(
     'gelu: only x can be given by position; write { approximate: true }',
   );
+  // @ts-expect-error
   expect(() => activations.threshold([1])).toThrow('threshold and defaultValue must be given');
   // @ts-expect-error
   expect(() => activations.relu()).toThrow(InvalidArgumentError);
+  expect(activations.threshold([1, 3], 2, { defaultValue: -1 }).array()).toEqual([-1, 3]);
+  expect(activations.relu({ x: [-1, 2], maxValue: 1 }).array()).toEqual([0, 1]);
+  expect(activations.relu([-1, 2], null).array()).toEqual([0, 2]);
+  expect(activations.get({ identifier: 'relu' })).toBe(activations.relu);
   expect(() => activations.glu([[1, 2, 3]])).toThrow('glu: needs an even size');
   expect(() => activations.get('rellu')).toThrow(
     /^unknown activation 'rellu'; known: .*did you mean 'relu'\?$/,

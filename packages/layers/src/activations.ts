@@ -10,13 +10,14 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import {
-  argumentsOf,
   checkNumber,
   customObject,
+  defineFunction,
+  kind,
+  type NamedFunction,
   normalizeAxis,
   type OptionNames,
   snakeCase,
-  takesArguments,
   toTensor,
   unknownName,
 } from '@eagre/core/internal';
@@ -27,9 +28,7 @@ import { show } from './show.ts';
 export type Activation = (x: Tensor) => Tensor;
 
 /** An activation of Keras's, which takes whatever a tensor is made of. */
-export interface ActivationFunction<O extends object = object> {
-  (x: TensorLike, options?: O): Tensor;
-}
+export type ActivationFunction<O = unknown> = NamedFunction<[x: TensorLike], ['x'], O>;
 
 /** Options of `relu`. */
 export interface ReluOptions {
@@ -41,38 +40,23 @@ export interface ReluOptions {
   readonly threshold?: number;
 }
 
-const none: Readonly<Record<string, never>> = {};
-
-/** An activation under its name, whose options are checked where there are any. */
-function define<O extends object = object>(
+/** An activation under its name, with its options where there are any. */
+function define<O extends object>(
   name: string,
-  names: OptionNames<O>,
+  options: OptionNames<O>,
   compute: (x: Tensor, options: O) => Tensor,
-  required: readonly (keyof O & string)[] = [],
 ): ActivationFunction<O> {
-  const call = { [name]: (): Tensor => fn(...([] as unknown as [Tensor])) }[name] as () => Tensor;
-  const fn = (...args: [TensorLike, O?]): Tensor => {
-    // Layers call it with a tensor alone.
-    const [only] = args;
-    if (args.length === 1 && only instanceof Tensor && required.length === 0)
-      return compute(only, none as unknown as O);
-    const { x, ...options } = argumentsOf<{ x: TensorLike }>(call, call, args);
-    return compute(toTensor(x), options as unknown as O);
-  };
-  takesArguments<{ x: TensorLike }>(
-    {
-      positional: ['x', ...(required as unknown as readonly 'x'[])],
-      names: { x: true, ...names },
-      isFunction: true,
-    },
-    call,
-  );
-  Object.defineProperty(fn, 'name', { value: name });
-  return fn as ActivationFunction<O>;
+  const run = (x: TensorLike, given: O): Tensor => compute(x instanceof Tensor ? x : toTensor(x), given);
+  return defineFunction<NamedFunction<[x: TensorLike], ['x'], object>>(
+    name,
+    { x: true },
+    options as object,
+    run as never,
+  ) as ActivationFunction<O>;
 }
 
 const simple = (name: string, compute: (x: Tensor) => Tensor): ActivationFunction =>
-  define(name, {}, compute);
+  define<object>(name, {}, compute) as ActivationFunction;
 
 /** x itself. */
 export const linear: ActivationFunction = simple('linear', (x) => x);
@@ -187,13 +171,18 @@ export const softShrink: ActivationFunction<{ readonly threshold?: number }> = d
   return x.greater(limit).where(x.sub(limit), x.less(-limit).where(x.add(limit), 0));
 });
 /** x where it is above a threshold, another value elsewhere: `threshold(x, { threshold: 1, defaultValue: 0 })`. */
-export const threshold: ActivationFunction<{ readonly threshold: number; readonly defaultValue: number }> =
-  define<{ readonly threshold: number; readonly defaultValue: number }>(
-    'threshold',
-    { threshold: true, defaultValue: true },
-    (x, { threshold: limit, defaultValue }) => x.greater(limit).where(x, defaultValue),
-    ['threshold', 'defaultValue'],
-  );
+export const threshold: NamedFunction<
+  [x: TensorLike, threshold: number, defaultValue: number],
+  ['x', 'threshold', 'defaultValue']
+> = defineFunction(
+  'threshold',
+  { x: true, threshold: true, defaultValue: true },
+  {},
+  (x: TensorLike, limit: number, defaultValue: number) => {
+    const values = toTensor(x);
+    return values.greater(limit).where(values, defaultValue);
+  },
+);
 
 /** log(1 + exp(x)). */
 export const softplus: ActivationFunction = simple('softplus', (x) => nn.softplus(x));
@@ -339,20 +328,25 @@ export function nameOf(fn: unknown): string | undefined {
 }
 
 /** The activation of a name, or the function itself; `linear` for null. @throws InvalidArgumentError for an unknown name. */
-export function get(activation: ActivationLike | (string & {}) | undefined): Activation {
-  if (activation === null || activation === undefined) return linear;
-  if (typeof activation === 'function') return activation;
-  const bare = functionOf(activation);
+export const get: NamedFunction<
+  [identifier?: ActivationLike | (string & {}) | null | undefined],
+  ['identifier'],
+  unknown,
+  Activation
+> = defineFunction('activations.get', { identifier: kind.structure }, {}, (identifier = null) => {
+  if (identifier === null) return linear;
+  if (typeof identifier === 'function') return identifier;
+  const bare = functionOf(identifier);
   if (bare !== undefined) return bare as Activation;
-  if (typeof activation !== 'string')
+  if (typeof identifier !== 'string')
     throw new InvalidArgumentError(
-      `expected the name of an activation, or a function, got ${show(activation)}`,
+      `expected the name of an activation, or a function, got ${show(identifier)}`,
     );
-  const own = customObject(activation);
+  const own = customObject(identifier);
   if (typeof own === 'function') return own as Activation;
-  const found = Object.entries(named).find(([name]) => name === activation || snakeCase(name) === activation);
+  const found = Object.entries(named).find(([name]) => name === identifier || snakeCase(name) === identifier);
   if (found === undefined) {
-    throw new InvalidArgumentError(unknownName(activation, Object.keys(named), 'activation'));
+    throw new InvalidArgumentError(unknownName(identifier, Object.keys(named), 'activation'));
   }
   return found[1] as Activation;
-}
+});

@@ -1,5 +1,13 @@
 import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
-import { argumentsOf, checkNumber, takesArguments, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkNumber,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
 
@@ -166,12 +174,24 @@ export type ConstraintName =
 /** A name, a function of a weight, such as a constraint, or what a file holds. */
 export type ConstraintLike = ConstraintName | ConstraintFunction | SerializedObject;
 
+type MaybeConstraint = NamedFunction<
+  [identifier?: ConstraintLike | (string & {}) | null | undefined],
+  ['identifier'],
+  unknown,
+  ConstraintFunction | null
+>;
+type GetConstraint = NamedFunction<
+  [identifier: ConstraintLike | (string & {})],
+  ['identifier'],
+  unknown,
+  ConstraintFunction
+> &
+  MaybeConstraint;
+
 /** The constraint of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export function get(constraint: ConstraintLike | (string & {})): ConstraintFunction;
-export function get(constraint: ConstraintLike | (string & {}) | null | undefined): ConstraintFunction | null;
-export function get(
-  constraint: ConstraintLike | (string & {}) | null | undefined,
-): ConstraintFunction | null {
-  if (constraint === null || constraint === undefined) return null;
-  return known.get<ConstraintFunction>(constraint, Constraint);
-}
+export const get: GetConstraint = defineFunction<MaybeConstraint>(
+  'constraints.get',
+  { identifier: kind.structure },
+  {},
+  (identifier = null) => (identifier === null ? null : known.get<ConstraintFunction>(identifier, Constraint)),
+) as GetConstraint;

@@ -18,6 +18,9 @@ import {
   checkNumber,
   checkOneOf,
   checkShape,
+  defineFunction,
+  kind,
+  type NamedFunction,
   normalizeAxis,
   sizeOf,
   snakeCase,
@@ -542,6 +545,11 @@ export type InitializerName =
 export type InitializerLike = InitializerName | InitializerFunction | SerializedObject;
 
 /** The initializer of a name, or the function itself. @throws InvalidArgumentError for an unknown name. */
-export function get(initializer: InitializerLike | (string & {})): InitializerFunction {
-  return known.get<InitializerFunction>(initializer, Initializer);
-}
+export const get: NamedFunction<
+  [identifier: InitializerLike | (string & {})],
+  ['identifier'],
+  unknown,
+  InitializerFunction
+> = defineFunction('initializers.get', { identifier: kind.structure }, {}, (identifier) =>
+  known.get<InitializerFunction>(identifier, Initializer),
+);

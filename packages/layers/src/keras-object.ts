@@ -6,6 +6,7 @@ import {
   camelCaseKeys,
   customObject,
   isPlain,
+  parametersOf,
   registeredName,
   snakeCase,
   takesArguments,
@@ -150,5 +151,8 @@ const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` 
 
 /** A function that makes objects of a class: Keras's other name for it, `heNormal()` beside `new HeNormal()`. */
 export function maker<A extends readonly unknown[], T>(Class: new (...args: A) => T): (...args: A) => T {
-  return (...args) => new Class(...args);
+  const make = (...args: A): T => new Class(...args);
+  const parameters = parametersOf(Class);
+  if (parameters !== undefined) takesArguments(parameters, make as (...args: never) => object);
+  return make;
 }

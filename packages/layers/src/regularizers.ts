@@ -1,5 +1,13 @@
 import { type ClassNameOf, type CustomName, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, checkNumber, takesArguments, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkNumber,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { markOurs } from './ours.ts';
 
@@ -116,14 +124,25 @@ export type RegularizerName = ClassNameOf<'l1' | 'l2' | 'l1L2'> | 'l1l2' | Custo
 /** A name, a function of a weight, such as a regularizer, or what a file holds. */
 export type RegularizerLike = RegularizerName | RegularizerFunction | SerializedObject;
 
+type MaybeRegularizer = NamedFunction<
+  [identifier?: RegularizerLike | (string & {}) | null | undefined],
+  ['identifier'],
+  unknown,
+  RegularizerFunction | null
+>;
+type GetRegularizer = NamedFunction<
+  [identifier: RegularizerLike | (string & {})],
+  ['identifier'],
+  unknown,
+  RegularizerFunction
+> &
+  MaybeRegularizer;
+
 /** The regularizer of a name, or the function itself; null of null. @throws InvalidArgumentError for an unknown name. */
-export function get(regularizer: RegularizerLike | (string & {})): RegularizerFunction;
-export function get(
-  regularizer: RegularizerLike | (string & {}) | null | undefined,
-): RegularizerFunction | null;
-export function get(
-  regularizer: RegularizerLike | (string & {}) | null | undefined,
-): RegularizerFunction | null {
-  if (regularizer === null || regularizer === undefined) return null;
-  return known.get<RegularizerFunction>(regularizer, Regularizer);
-}
+export const get: GetRegularizer = defineFunction<MaybeRegularizer>(
+  'regularizers.get',
+  { identifier: kind.structure },
+  {},
+  (identifier = null) =>
+    identifier === null ? null : known.get<RegularizerFunction>(identifier, Regularizer),
+) as GetRegularizer;
