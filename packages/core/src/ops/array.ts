@@ -518,14 +518,16 @@ export const pad: NamedFunction<
     }
     const before = paddings.map((p) => p[0]);
     const after = paddings.map((p) => p[1]);
-    const mode = String(options.mode ?? 'CONSTANT').toUpperCase();
-    if (mode === 'CONSTANT')
-      return execute1(padOp, [t], { before, after, value: Number(options.constantValues ?? 0) });
+    const given: unknown = options.mode ?? 'CONSTANT';
+    const mode = typeof given === 'string' ? given.toUpperCase() : given;
+    if (mode === 'CONSTANT') {
+      const value: unknown = options.constantValues ?? 0;
+      if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean')
+        throw new InvalidArgumentError(`constantValues is ${show(value)}, expected a number`, 'Pad');
+      return execute1(padOp, [t], { before, after, value: Number(value) });
+    }
     if (mode !== 'REFLECT' && mode !== 'SYMMETRIC') {
-      throw new InvalidArgumentError(
-        `mode '${String(options.mode)}' is none of CONSTANT, REFLECT, SYMMETRIC`,
-        'Pad',
-      );
+      throw new InvalidArgumentError(`mode ${show(given)} is none of CONSTANT, REFLECT, SYMMETRIC`, 'Pad');
     }
     const edge = mode === 'REFLECT' ? 1 : 0;
     for (let i = 0; i < t.rank; i++) {

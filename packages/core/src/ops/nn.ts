@@ -8,7 +8,7 @@ import { checkDType } from '../dtypes.ts';
 import { defineElementwise, execute1, type Op, pair } from '../op.ts';
 import * as random from '../random.ts';
 import { uniform } from '../samples.ts';
-import { checkList, type PartialShape, type Shape, showShape } from '../shape.ts';
+import { checkList, type PartialShape, type Shape, show, showShape } from '../shape.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity } from './array.ts';
 import { gather } from './gather.ts';
@@ -97,7 +97,7 @@ export const dropout: NamedFunction<
     const t = toTensor(x);
     checkDType(t.dtype, 'floating', 'x', 'dropout');
     if (typeof rate !== 'number' || !(rate >= 0 && rate < 1))
-      throw new InvalidArgumentError(`rate is ${rate}, expected 0 ≤ rate < 1`, 'dropout');
+      throw new InvalidArgumentError(`rate is ${show(rate)}, expected 0 ≤ rate < 1`, 'dropout');
     if (rate === 0) return identity(t);
     const shape = noiseShapeOf(options.noiseShape ?? t.shape, t);
     const noise = random.uniform(shape, {
