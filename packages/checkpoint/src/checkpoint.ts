@@ -9,7 +9,17 @@ import {
   UnimplementedError,
   Variable,
 } from '@eagre/core';
-import { checkPath, context, inContext, isPlain, lifted, shown, withoutTapes } from '@eagre/core/internal';
+import {
+  type Arguments,
+  checkPath,
+  context,
+  defineMethods,
+  inContext,
+  isPlain,
+  lifted,
+  shown,
+  withoutTapes,
+} from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { arrayFormatOf } from './array-file.ts';
 import { openBundle, type Values } from './bundle.ts';
@@ -45,7 +55,12 @@ class CheckpointObject implements Trackable {
   /** @internal */
   declare readonly _state: State;
 
-  constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}) {
+  constructor(first: object = {}, more: Readonly<Record<string, unknown>> = {}, ...surplus: unknown[]) {
+    if (surplus.some((value) => value !== undefined))
+      throw new InvalidArgumentError(
+        `takes an object and others by name; write new Checkpoint(root, { name: ${shown(surplus[0])} })`,
+        'Checkpoint',
+      );
     if (typeof more !== 'object' || more === null)
       throw new InvalidArgumentError(`expected objects by name, got ${shown(more)}`, 'Checkpoint');
     const plain = isPlain(first);
@@ -93,14 +108,24 @@ class CheckpointObject implements Trackable {
    * checkpoint is there as a whole or not at all.
    * @returns the path to restore from
    */
-  save(prefix: string, options: CheckpointOptions = new CheckpointOptions()): string {
+  save(
+    ...args: Arguments<[prefix: string, options?: CheckpointOptions | null], ['prefix', 'options']>
+  ): string;
+  save(first: unknown, given?: unknown): string {
+    const prefix = first as string;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     checkOptions(options, 'Checkpoint.save');
     const path = this.#next(prefix);
     this._write(path, options, [updateLatest]);
     return path;
   }
   /** The same with the values of now, written while the program goes on. */
-  async saveAsync(prefix: string, options: CheckpointOptions = new CheckpointOptions()): Promise<string> {
+  saveAsync(
+    ...args: Arguments<[prefix: string, options?: CheckpointOptions | null], ['prefix', 'options']>
+  ): Promise<string>;
+  async saveAsync(first: unknown, given?: unknown): Promise<string> {
+    const prefix = first as string;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     checkOptions(options, 'Checkpoint.save');
     const path = this.#next(prefix);
     await this.#later(path, options, [updateLatest]);
@@ -113,12 +138,20 @@ class CheckpointObject implements Trackable {
    * @returns the path.
    * @throws InvalidArgumentError for strings, where the ending is one of these.
    */
-  write(path: string, options: CheckpointOptions = new CheckpointOptions()): string {
+  write(...args: Arguments<[path: string, options?: CheckpointOptions | null], ['path', 'options']>): string;
+  write(first: unknown, given?: unknown): string {
+    const path = first as string;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     this._write(path, options, []);
     return path;
   }
   /** The same with the values of now, written while the program goes on. */
-  async writeAsync(path: string, options: CheckpointOptions = new CheckpointOptions()): Promise<string> {
+  writeAsync(
+    ...args: Arguments<[path: string, options?: CheckpointOptions | null], ['path', 'options']>
+  ): Promise<string>;
+  async writeAsync(first: unknown, given?: unknown): Promise<string> {
+    const path = first as string;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     await this.#later(path, options, []);
     return path;
   }
@@ -129,7 +162,12 @@ class CheckpointObject implements Trackable {
    * @param path what `save` returned, or `latestCheckpoint` found; also the folder of a SavedModel. null restores nothing.
    * @throws NotFoundError without such files, DataLossError for damaged ones, InvalidArgumentError for shapes and dtypes that differ.
    */
-  restore(path: string | null, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+  restore(
+    ...args: Arguments<[path: string | null, options?: CheckpointOptions | null], ['path', 'options']>
+  ): LoadStatus;
+  restore(first: unknown, given?: unknown): LoadStatus {
+    const path = first as string | null;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     notInGraphs('restore');
     if (path === null) {
       void this.saveCounter;
@@ -152,7 +190,12 @@ class CheckpointObject implements Trackable {
     return status;
   }
   /** Reads what `write` wrote: like `restore`, but without the counter of saves. */
-  read(path: string, options: CheckpointOptions = new CheckpointOptions()): LoadStatus {
+  read(
+    ...args: Arguments<[path: string, options?: CheckpointOptions | null], ['path', 'options']>
+  ): LoadStatus;
+  read(first: unknown, given?: unknown): LoadStatus {
+    const path = first as string;
+    const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     notInGraphs('read');
     check(path, options, 'read');
     const { root, writes } = this._state;
@@ -259,6 +302,16 @@ class CheckpointObject implements Trackable {
     return { ...view, children: [...view.children, ...attached] } satisfies View;
   };
 }
+
+defineMethods(CheckpointObject.prototype, 'Checkpoint', {
+  save: { positional: ['prefix', 'options'], required: 1, objects: ['options'] },
+  saveAsync: { positional: ['prefix', 'options'], required: 1, objects: ['options'] },
+  write: { positional: ['path', 'options'], required: 1, objects: ['options'] },
+  writeAsync: { positional: ['path', 'options'], required: 1, objects: ['options'] },
+  restore: { positional: ['path', 'options'], required: 1, objects: ['options'] },
+  read: { positional: ['path', 'options'], required: 1, objects: ['options'] },
+  sync: {},
+});
 
 /** What a checkpoint keeps beside its attributes. */
 interface State {

@@ -1,12 +1,15 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import {
+  type Arguments,
+  argumentsOf,
   checkFlag,
   checkFunction,
   checkNumber,
-  checkOptionNames,
   checkPath,
+  defineMethods,
   type OptionNames,
   shown,
+  takesArguments,
 } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Checkpoint } from './checkpoint.ts';
@@ -40,15 +43,10 @@ export interface ManagerSaveOptions {
   readonly options?: CheckpointOptions;
 }
 
-const optionNames: OptionNames<CheckpointManagerOptions> = {
-  maxToKeep: true,
-  keepCheckpointEveryNHours: true,
-  checkpointName: true,
-  stepCounter: true,
-  checkpointInterval: true,
-  initFn: true,
-  clock: true,
-};
+interface ManagerArguments extends CheckpointManagerOptions {
+  readonly checkpoint: Checkpoint;
+  readonly directory: string;
+}
 const saveNames: OptionNames<ManagerSaveOptions> = {
   checkpointNumber: true,
   checkInterval: true,
@@ -86,12 +84,21 @@ export class CheckpointManager {
   #lastStep: number | null = null;
 
   /** @throws InvalidArgumentError for a `maxToKeep` that is no positive integer, and an interval without a counter. */
-  constructor(checkpoint: Checkpoint, directory: string, options: CheckpointManagerOptions) {
+  constructor(
+    ...args: Arguments<
+      [checkpoint: Checkpoint, directory: string, maxToKeep?: number | null],
+      ['checkpoint', 'directory', 'maxToKeep'],
+      Omit<CheckpointManagerOptions, 'maxToKeep'>
+    >
+  );
+  constructor(checkpoint: Checkpoint, directory: string, options: CheckpointManagerOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ManagerArguments>(CheckpointManager, new.target, args);
+    const { checkpoint, directory } = options;
     const op = 'CheckpointManager';
     if (!(checkpoint instanceof Checkpoint))
       throw new InvalidArgumentError(`expected a tf.train.Checkpoint, got ${shown(checkpoint)}`, op);
     checkPath(directory, 'the folder', op);
-    checkOptionNames(options, optionNames, op);
     const { maxToKeep, checkpointInterval = null, stepCounter = null, clock, initFn = null } = options;
     const { checkpointName = 'ckpt', keepCheckpointEveryNHours = null } = options;
     checkPath(checkpointName, 'checkpointName', op);
@@ -162,6 +169,7 @@ export class CheckpointManager {
   }
 
   /** Saves, and deletes what is too old. @returns the path; null when the interval has not passed. */
+  save(options?: ManagerSaveOptions | null): string | null;
   save(how: ManagerSaveOptions = {}): string | null {
     const started = this.#begin(how);
     if (started === null) return null;
@@ -169,6 +177,7 @@ export class CheckpointManager {
     return started;
   }
   /** The same with the values of now, written while the program goes on. */
+  saveAsync(options?: ManagerSaveOptions | null): Promise<string | null>;
   async saveAsync(how: ManagerSaveOptions = {}): Promise<string | null> {
     const started = this.#begin(how);
     if (started === null) return null;
@@ -205,7 +214,6 @@ export class CheckpointManager {
   /** The path to write, unless it is too early. */
   #begin(how: ManagerSaveOptions): string | null {
     const op = 'CheckpointManager.save';
-    checkOptionNames(how, saveNames, op);
     const { checkpointNumber } = how;
     const checkInterval = checkFlag(how.checkInterval ?? true, 'checkInterval', op);
     if (how.options !== undefined) checkOptions(how.options, op);
@@ -255,3 +263,27 @@ export class CheckpointManager {
     }
   }
 }
+
+takesArguments<ManagerArguments>(
+  {
+    positional: ['checkpoint', 'directory', 'maxToKeep'],
+    names: {
+      checkpoint: true,
+      directory: true,
+      maxToKeep: true,
+      keepCheckpointEveryNHours: true,
+      checkpointName: true,
+      stepCounter: true,
+      checkpointInterval: true,
+      initFn: true,
+      clock: true,
+    },
+  },
+  CheckpointManager,
+);
+defineMethods(CheckpointManager.prototype, 'CheckpointManager', {
+  save: { options: saveNames },
+  saveAsync: { options: saveNames },
+  restoreOrInitialize: {},
+  sync: {},
+});

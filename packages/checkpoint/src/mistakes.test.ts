@@ -59,7 +59,10 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'an empty prefix': [() => checkpoint.save(''), "Checkpoint.save: the path must be a path, got ''"],
   'a path with a zero byte': [() => checkpoint.write('a\0b'), 'Checkpoint.write: the path must be a path'],
-  'listing no path': [() => listVariables(bad(undefined)), 'the path must be a path, got undefined'],
+  'listing no path': [
+    () => listVariables(bad(undefined)),
+    'path must be given: write tf.train.listVariables(path)',
+  ],
   'a name that is none': [() => loadCheckpoint(path).getTensor(bad(3)), 'the name must be a string, got 3'],
   'the latest of no folder': [() => latestCheckpoint(bad(null)), 'the folder must be a path, got null'],
   'a state file without a name': [
@@ -67,12 +70,12 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'the name of the state file must be a path',
   ],
   'managing what is no checkpoint': [
-    () => new CheckpointManager(bad(undefined), folder, { maxToKeep: 1 }),
-    'expected a tf.train.Checkpoint, got undefined',
+    () => new CheckpointManager(bad(3), folder, { maxToKeep: 1 }),
+    'expected a tf.train.Checkpoint, got 3',
   ],
   'managing without options': [
     () => new CheckpointManager(checkpoint, folder, bad(undefined)),
-    'expected options, such as { maxToKeep',
+    'maxToKeep must be given: write new CheckpointManager(',
   ],
   'an interval that is no number': [
     () => manager({ checkpointInterval: Number.NaN, stepCounter: new Variable(1) }),

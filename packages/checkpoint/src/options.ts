@@ -1,13 +1,14 @@
 import { InvalidArgumentError } from '@eagre/core';
 import {
+  type Arguments,
+  argumentsOf,
   checkCount,
   checkFlag,
   checkFunction,
   checkList,
   checkOneOf,
-  checkOptionNames,
-  type OptionNames,
   shown,
+  takesArguments,
 } from '@eagre/core/internal';
 
 const OP = 'CheckpointOptions';
@@ -33,8 +34,8 @@ export class CheckpointOptions {
   readonly shards: number;
 
   /** @throws InvalidArgumentError for what is no option, or a wrong value of one. */
-  constructor(options: Partial<CheckpointOptions> = {}) {
-    checkOptionNames(options, names, OP);
+  constructor(...args: Arguments<[], [], Partial<CheckpointOptions>>) {
+    const options = argumentsOf<Partial<CheckpointOptions>>(CheckpointOptions, new.target, args);
     const {
       enableAsync,
       experimentalSkipSlotVariables,
@@ -60,13 +61,18 @@ export class CheckpointOptions {
   }
 }
 
-const names: OptionNames<CheckpointOptions> = {
-  enableAsync: true,
-  experimentalSkipSlotVariables: true,
-  experimentalWriteCallbacks: true,
-  optimizerState: true,
-  shards: true,
-};
+takesArguments<Partial<CheckpointOptions>>(
+  {
+    names: {
+      enableAsync: true,
+      experimentalSkipSlotVariables: true,
+      experimentalWriteCallbacks: true,
+      optimizerState: true,
+      shards: true,
+    },
+  },
+  CheckpointOptions,
+);
 
 /** Options as they were given. @throws InvalidArgumentError for what was not made by the class. */
 export function checkOptions(options: CheckpointOptions, op: string): void {

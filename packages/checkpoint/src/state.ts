@@ -1,6 +1,6 @@
 // The file `checkpoint` of a folder, which names its checkpoints.
-import { DataLossError } from '@eagre/core';
-import { checkFlag, checkFunction, checkNumber, checkOptionNames, checkPath } from '@eagre/core/internal';
+import { DataLossError, type NamedFunction } from '@eagre/core';
+import { checkFlag, checkFunction, checkNumber, checkPath, defineFunction } from '@eagre/core/internal';
 import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 
@@ -29,39 +29,60 @@ export interface NewState {
  * @param latestFilename the file's name, `checkpoint` unless given.
  * @throws DataLossError when the file is something else.
  */
-export function getCheckpointState(directory: string, latestFilename = 'checkpoint'): CheckpointState | null {
-  checkPath(directory, 'the folder', 'getCheckpointState');
-  checkPath(latestFilename, 'the name of the state file', 'getCheckpointState');
-  const { isAbsolute, join } = nodeBuiltin('node:path');
-  const file = join(directory, latestFilename);
-  try {
-    const state = readCheckpointState(file);
-    if (state === undefined) return null;
-    const absolute = (path: string): string =>
-      path === '' || isAbsolute(path) ? path : join(directory, path);
-    const preserved = state.last_preserved_timestamp;
-    return {
-      modelCheckpointPath: absolute(state.model_checkpoint_path ?? ''),
-      allModelCheckpointPaths: (state.all_model_checkpoint_paths ?? []).map(absolute),
-      allModelCheckpointTimestamps: state.all_model_checkpoint_timestamps ?? [],
-      ...(preserved !== undefined && { lastPreservedTimestamp: preserved }),
-    };
-  } catch (cause) {
-    if (cause instanceof FormatError) throw new DataLossError(cause.message, 'getCheckpointState', { cause });
-    // Below a file there is none.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return null;
-    throw cause;
-  }
-}
+export const getCheckpointState: NamedFunction<
+  [directory: string, latestFilename?: string],
+  ['directory', 'latestFilename'],
+  unknown,
+  CheckpointState | null
+> = defineFunction(
+  'tf.train.getCheckpointState',
+  { directory: true, latestFilename: true },
+  {},
+  (directory, latestFilename = 'checkpoint') => {
+    checkPath(directory, 'the folder', 'getCheckpointState');
+    checkPath(latestFilename, 'the name of the state file', 'getCheckpointState');
+    const { isAbsolute, join } = nodeBuiltin('node:path');
+    const file = join(directory, latestFilename);
+    try {
+      const state = readCheckpointState(file);
+      if (state === undefined) return null;
+      const absolute = (path: string): string =>
+        path === '' || isAbsolute(path) ? path : join(directory, path);
+      const preserved = state.last_preserved_timestamp;
+      return {
+        modelCheckpointPath: absolute(state.model_checkpoint_path ?? ''),
+        allModelCheckpointPaths: (state.all_model_checkpoint_paths ?? []).map(absolute),
+        allModelCheckpointTimestamps: state.all_model_checkpoint_timestamps ?? [],
+        ...(preserved !== undefined && { lastPreservedTimestamp: preserved }),
+      };
+    } catch (cause) {
+      if (cause instanceof FormatError)
+        throw new DataLossError(cause.message, 'getCheckpointState', { cause });
+      // Below a file there is none.
+      if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return null;
+      throw cause;
+    }
+  },
+);
 
 /**
  * The path of the folder's latest checkpoint; null when there is none, or its files are gone.
  * @param latestFilename the name of the state file, `checkpoint` unless given.
  */
-export function latestCheckpoint(directory: string, latestFilename = 'checkpoint'): string | null {
-  const path = getCheckpointState(directory, latestFilename)?.modelCheckpointPath;
-  return path && nodeBuiltin('node:fs').existsSync(`${path}.index`) ? path : null;
-}
+export const latestCheckpoint: NamedFunction<
+  [directory: string, latestFilename?: string],
+  ['directory', 'latestFilename'],
+  unknown,
+  string | null
+> = defineFunction(
+  'tf.train.latestCheckpoint',
+  { directory: true, latestFilename: true },
+  {},
+  (directory, latestFilename = 'checkpoint') => {
+    const path = getCheckpointState(directory, latestFilename)?.modelCheckpointPath;
+    return path && nodeBuiltin('node:fs').existsSync(`${path}.index`) ? path : null;
+  },
+);
 
 /** @internal Writes the state file of a folder, with paths relative to it. */
 export function updateCheckpointState(
@@ -127,37 +148,43 @@ export interface CheckpointsIteratorOptions {
  *
  *     for await (const path of tf.train.checkpointsIterator('runs')) { … }
  */
-export async function* checkpointsIterator(
-  directory: string,
-  options: CheckpointsIteratorOptions = {},
-): AsyncGenerator<string, void, undefined> {
-  const op = 'checkpointsIterator';
-  checkOptionNames(options, { minIntervalSecs: true, timeout: true, timeoutFn: true }, op);
-  const { minIntervalSecs = 0, timeout = null, timeoutFn } = options;
-  checkNumber(minIntervalSecs, 'minIntervalSecs', op, 0);
-  if (timeout !== null) checkNumber(timeout, 'timeout', op, 0);
-  if (timeoutFn !== undefined) checkFunction(timeoutFn, 'timeoutFn', op);
-  const sleep = (seconds: number): Promise<void> =>
-    new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  const pause = Math.min(1, (timeout ?? 10) / 10);
-  let last: string | null = null;
-  for (;;) {
-    const started = Date.now();
-    let found = latestCheckpoint(directory);
-    while (found === null || found === last) {
-      if (timeout !== null && Date.now() - started >= timeout * 1000) break;
-      await sleep(pause);
-      found = latestCheckpoint(directory);
+export const checkpointsIterator: NamedFunction<
+  [directory: string],
+  ['directory'],
+  CheckpointsIteratorOptions,
+  AsyncGenerator<string, void, undefined>
+> = defineFunction(
+  'tf.train.checkpointsIterator',
+  { directory: true },
+  { minIntervalSecs: true, timeout: true, timeoutFn: true },
+  async function* (directory, options) {
+    const op = 'checkpointsIterator';
+    const { minIntervalSecs = 0, timeout = null, timeoutFn } = options;
+    checkNumber(minIntervalSecs, 'minIntervalSecs', op, 0);
+    if (timeout !== null) checkNumber(timeout, 'timeout', op, 0);
+    if (timeoutFn !== undefined) checkFunction(timeoutFn, 'timeoutFn', op);
+    const sleep = (seconds: number): Promise<void> =>
+      new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const pause = Math.min(1, (timeout ?? 10) / 10);
+    let last: string | null = null;
+    for (;;) {
+      const started = Date.now();
+      let found = latestCheckpoint(directory);
+      while (found === null || found === last) {
+        if (timeout !== null && Date.now() - started >= timeout * 1000) break;
+        await sleep(pause);
+        found = latestCheckpoint(directory);
+      }
+      if (found !== null && found !== last) {
+        const given = Date.now();
+        last = found;
+        yield found;
+        const rest = minIntervalSecs - (Date.now() - given) / 1000;
+        if (rest > 0) await sleep(rest);
+      } else if (timeoutFn === undefined) {
+        return;
+      }
+      if (checkFlag(timeoutFn?.(), 'what timeoutFn returns', op)) return;
     }
-    if (found !== null && found !== last) {
-      const given = Date.now();
-      last = found;
-      yield found;
-      const rest = minIntervalSecs - (Date.now() - given) / 1000;
-      if (rest > 0) await sleep(rest);
-    } else if (timeoutFn === undefined) {
-      return;
-    }
-    if (checkFlag(timeoutFn?.(), 'what timeoutFn returns', op)) return;
-  }
-}
+  },
+);

@@ -266,7 +266,13 @@ const checkpoints: readonly Subject[] = [
       args: () => ['c', options()],
       call: async (path: string, given: object) => {
         const checkpoint = new train.Checkpoint(objects());
-        const result = checkpoint[method](
+        const act = checkpoint[method] as (
+          this: typeof checkpoint,
+          path: string,
+          options: unknown,
+        ) => unknown;
+        const result = act.call(
+          checkpoint,
           inside(path),
           typeof given === 'object' && given !== null ? new train.CheckpointOptions(given) : given,
         );

@@ -51,6 +51,8 @@ const all = walk(tf).filter(({ name }) => !exceptions.has(name));
 /** Whose methods hold the rule as well. */
 const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   Dataset: tf.data.Dataset,
+  CheckpointManager: tf.train.CheckpointManager,
+  CheckpointReader: tf.train.CheckpointReader,
   Generator: tf.random.Generator,
   GradientTape: tf.GradientTape,
 };
@@ -70,16 +72,10 @@ const others: readonly string[] = [
   'autograph.AutographError',
   'autograph.toCode',
   'autograph.toGraph',
+  // The names that it takes are those of what is saved.
   'train.Checkpoint',
+  // Made by loadCheckpoint.
   'train.CheckpointReader',
-  'train.listVariables',
-  'train.loadCheckpoint',
-  'train.loadVariable',
-  'train.CheckpointManager',
-  'train.CheckpointOptions',
-  'train.checkpointsIterator',
-  'train.getCheckpointState',
-  'train.latestCheckpoint',
   'data.at',
   'data.Dataset',
   'data.DatasetIterator',

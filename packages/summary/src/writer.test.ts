@@ -260,7 +260,7 @@ describe('arguments', () => {
         [() => summary.audio('a', [[0]], 8000), 'got the shape [1, 1]'],
         [() => summary.audio('a', constant([[[0]]], 'int32'), 8000), 'got int32'],
         [() => summary.audio('a', [[[0]]], 8000, { encoding: 'mp3' as never }), "unknown encoding 'mp3'"],
-        [() => summary.graph({} as never), 'expected a graph'],
+        [() => summary.graph({} as never), 'data must be given'],
         [() => summary.hparams({ a: [1] as never }), "hparams['a'] is a object"],
         [() => summary.hparams({}, { trialId: 5 as never }), 'trialId must be a string, got 5'],
       ] as const) {
