@@ -431,7 +431,10 @@ function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number):
       name,
     );
   }
-  const by = `only ${positional.join(' and ')} can be given by position`;
+  const by =
+    taken === 0
+      ? 'nothing is given by position'
+      : `only ${positional.join(' and ')} can be given by position`;
   const free = Object.keys(options);
   const extra = Array.prototype.slice.call(args, taken, n);
   if (free.length < extra.length)

@@ -124,8 +124,11 @@ const training: readonly Subject[] = [
     (method): Subject => ({
       name: `${method} on a data set`,
       args: () => [method === 'predict' ? x() : [x(), labels(), tf.ones([6])], 2, { verbose: 0 }],
-      call: (slices: never, size: number, options: never) =>
-        one({ runEagerly: true })[method](tf.data.Dataset.fromTensorSlices(slices).batch(size), options),
+      call: (slices: never, size: number, options: never) => {
+        const model = one({ runEagerly: true });
+        const run = model[method] as (...args: unknown[]) => unknown;
+        return run.call(model, tf.data.Dataset.fromTensorSlices(slices).batch(size), options);
+      },
     }),
   ),
   {

@@ -21,7 +21,28 @@ const exceptions: ReadonlySet<string> = new Set([
 ]);
 
 /** Methods that the library calls and classes of users define, and those of the language. */
-const hooks: ReadonlySet<string> = new Set(['toString', 'toJSON', 'trackableView']);
+const hooks: ReadonlySet<string> = new Set([
+  'toString',
+  'toJSON',
+  'trackableView',
+  'build',
+  'buildFrom',
+  'buildFor',
+  'buildInside',
+  'call',
+  'computeLoss',
+  'computeMetrics',
+  'computeOutputShape',
+  'computeOutputSpec',
+  'directLayers',
+  'fromConfig',
+  'getConfig',
+  'predictStep',
+  // Its options are an object of a class.
+  'saveWeights',
+  'testStep',
+  'trainStep',
+]);
 
 interface Found {
   readonly name: string;
@@ -55,6 +76,8 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   CheckpointReader: tf.train.CheckpointReader,
   Generator: tf.random.Generator,
   GradientTape: tf.GradientTape,
+  Model: tf.Model,
+  Sequential: tf.Sequential,
 };
 const methods = Object.entries(classes).flatMap(([name, c]) =>
   [c, c.prototype].flatMap((of) =>

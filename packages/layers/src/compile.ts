@@ -1,5 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { checkFlag, checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { checkFlag, type OptionNames } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
@@ -44,7 +44,7 @@ export interface Training {
 export type StepLogs = { readonly [name: string]: Tensor | number | StepLogs };
 
 const compiled = new WeakMap<Model, Training>();
-const optionNames: OptionNames<CompileOptions> = {
+export const compileOptionNames: OptionNames<CompileOptions> = {
   optimizer: true,
   loss: true,
   lossWeights: true,
@@ -54,7 +54,6 @@ const optionNames: OptionNames<CompileOptions> = {
 };
 
 export function compile(model: Model, options: CompileOptions): void {
-  checkOptionNames(options, optionNames, 'compile');
   const { optimizer = 'rmsprop', loss, lossWeights, metrics, weightedMetrics } = options;
   const runEagerly = checkFlag(options.runEagerly, 'runEagerly', 'compile');
   const noLoss = loss === undefined || loss === null;

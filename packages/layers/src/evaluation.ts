@@ -1,6 +1,6 @@
 // evaluate and predict: passes outside of training.
 import { concat, type Tensor } from '@eagre/core';
-import { aliasTensor, checkOptionNames, isKept } from '@eagre/core/internal';
+import { aliasTensor, isKept } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
@@ -11,7 +11,6 @@ import type { Model } from './model.ts';
 import { alone, onePass } from './passes.ts';
 import { mapTensors, runPredictStep, runStep, type Tensors } from './steps.ts';
 import {
-  batchOptionNames,
   checkCounts,
   type EvaluateOptions,
   evaluateOptionNames,
@@ -47,12 +46,11 @@ export async function test(
 export async function evaluate(
   model: Model,
   x: FitData,
-  second?: Targets | EvaluateOptions,
-  third?: EvaluateOptions,
+  second?: Targets | EvaluateOptions | null,
+  third?: EvaluateOptions | null,
 ): Promise<Logs> {
   const names = namesOf(model);
-  const [y, options] = splitArguments(second, third, names.outputs);
-  checkOptionNames(options, evaluateOptionNames, 'evaluate');
+  const [y, options] = splitArguments(second, third, names.outputs, evaluateOptionNames, 'evaluate');
   trainingOf(model);
   const { batchSize, steps } = options;
   checkCounts({ batchSize, steps }, 'evaluate');
@@ -63,7 +61,6 @@ export async function evaluate(
 }
 
 export async function predict(model: Model, x: FitData, options: PredictOptions = {}): Promise<Tensors> {
-  checkOptionNames(options, batchOptionNames, 'predict');
   const { batchSize, steps } = options;
   checkCounts({ batchSize, steps }, 'predict');
   const batches = adapt(

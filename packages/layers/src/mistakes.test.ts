@@ -202,7 +202,7 @@ const mistakes: Readonly<
     ],
     'no such layer': [
       () => model(dense(1, { name: 'd' })).getLayer('hidden'),
-      `no layer "hidden"; there are 'd'`,
+      "no layer 'hidden'; there are 'd'",
     ],
     'a shape that is a number': [
       () => new Sequential([new Dense(3)]).buildFor(bad(3)),
@@ -267,7 +267,7 @@ const mistakes: Readonly<
     'without targets': [() => compiled().fit(x, quiet), 'the loss needs targets: pass y'],
     'without x': [
       () => compiled().fit(bad(undefined), y, quiet),
-      'x is undefined; expected a tensor, or what makes one',
+      'Model.fit: x must be given: write Model.fit(x, { y }) or Model.fit({ x, y })',
     ],
     'with fewer targets': [
       () => compiled().fit(x, ones([3, 1]), quiet),
@@ -359,7 +359,7 @@ const mistakes: Readonly<
     ],
     'predicting with targets': [
       () => compiled().predict(x, bad(y)),
-      'predict: expected options, such as { batchSize, verbose }, got a tensor',
+      'predict: only x can be given by position; write { batchSize: … }',
     ],
     'predicting other features': [
       () => compiled().predict(ones([4, 3])),

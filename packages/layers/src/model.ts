@@ -6,13 +6,14 @@ import {
   type Tensor,
   type TrackableView,
 } from '@eagre/core';
-import { argumentsOf, isPlain, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, isPlain, shown, takesArguments } from '@eagre/core/internal';
 import { isSymbolic } from './call.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
 import {
   type CompileOptions,
   compile,
+  compileOptionNames,
   isCompiled,
   type Metric,
   metricResults,
@@ -45,7 +46,9 @@ import {
   type TestOnBatchOptions,
   type TrainOnBatchOptions,
   testOnBatch,
+  testOptionNames,
   trainOnBatch,
+  trainOptionNames,
 } from './on-batch.ts';
 import { resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
@@ -58,15 +61,33 @@ import {
   test,
   train,
 } from './steps.ts';
-import { type SummaryOptions, summary } from './summary.ts';
+import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
 import { fit } from './training.ts';
-import type { EvaluateOptions, FitOptions, PredictOptions, Targets } from './training-options.ts';
+import {
+  batchOptionNames,
+  type EvaluateOptions,
+  evaluateOptionNames,
+  type FitOptions,
+  fitOptionNames,
+  type PredictOptions,
+  type Targets,
+} from './training-options.ts';
 
 export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
   readonly inputs?: Symbolic;
   readonly outputs?: Symbolic;
+}
+
+/** Examples by name, among the options. */
+interface ByName {
+  readonly x: FitData;
+  readonly y?: Targets | null;
+}
+interface BatchByName {
+  readonly x: Inputs;
+  readonly y?: Targets | null;
 }
 
 type ModelArguments =
@@ -108,12 +129,17 @@ export class Model extends Layer {
     return this._graph === undefined ? inside : [...this._graph.inputLayers, ...inside];
   }
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
-  getLayer(which: string | number): Layer {
+  getLayer(name: string | number): Layer;
+  getLayer(options: { readonly name: string } | { readonly index: number }): Layer;
+  getLayer(name?: string | number | object, { index }: { readonly index?: number } = {}): Layer {
     const { layers } = this;
+    if ((name === undefined) === (index === undefined))
+      throw new InvalidArgumentError('give a name or an index, one of both', 'getLayer');
+    const which = name ?? index;
     const found = typeof which === 'number' ? layers.at(which) : layers.find((l) => l.name === which);
     if (found === undefined) {
       throw new FailedPreconditionError(
-        `no layer ${JSON.stringify(which)}; there are ${layers.map((l) => `'${l.name}'`).join(', ')}`,
+        `no layer ${shown(which)}; there are ${layers.map((l) => `'${l.name}'`).join(', ')}`,
         this.name,
       );
     }
@@ -195,8 +221,8 @@ export class Model extends Layer {
   }
 
   /** Sets what training needs: optimizer, loss, metrics; names (`'adam'`, `'mse'`, `'accuracy'`) or objects. */
-  compile(options: CompileOptions = {}): void {
-    compile(this, options);
+  compile(options?: CompileOptions | null): void {
+    compile(this, options ?? {});
   }
   /** @internal What `compile` made. @throws FailedPreconditionError before it. */
   get training(): Training {
@@ -259,29 +285,48 @@ export class Model extends Layer {
    * and of the layers that the outputs come from. Shows a progress bar on a terminal, lines elsewhere.
    * @returns the losses and metrics of each epoch.
    */
-  async fit(x: FitData, y?: Targets | FitOptions, options?: FitOptions): Promise<History> {
-    return fit(this, x, y, options);
+  fit(options: FitOptions & ByName): Promise<History>;
+  fit(x: FitData, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History>;
+  async fit(x: unknown, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History> {
+    return fit(this, x as FitData, y, options);
   }
   /** The loss and the metrics on examples. */
-  async evaluate(x: FitData, y?: Targets | EvaluateOptions, options?: EvaluateOptions): Promise<Logs> {
-    return evaluate(this, x, y, options);
+  evaluate(options: EvaluateOptions & ByName): Promise<Logs>;
+  evaluate(x: FitData, y?: Targets | EvaluateOptions | null, options?: EvaluateOptions | null): Promise<Logs>;
+  async evaluate(
+    x: unknown,
+    y?: Targets | EvaluateOptions | null,
+    options?: EvaluateOptions | null,
+  ): Promise<Logs> {
+    return evaluate(this, x as FitData, y, options);
   }
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
-  async predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions): Promise<NoInfer<T>> {
-    return (await predict(this, x, options)) as T;
+  predict<T extends Tensors = Tensor>(options: PredictOptions & { readonly x: FitData }): Promise<NoInfer<T>>;
+  predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions | null): Promise<NoInfer<T>>;
+  async predict<T extends Tensors = Tensor>(
+    x: unknown,
+    options?: PredictOptions | null,
+  ): Promise<NoInfer<T>> {
+    return (await predict(this, x as FitData, options ?? {})) as T;
   }
 
   /** One step on one batch, at once. @returns its loss and metrics */
-  trainOnBatch(x: Inputs, y?: Targets, options: TrainOnBatchOptions = {}): Logs {
-    return trainOnBatch(this, x, y, options);
+  trainOnBatch(options: TrainOnBatchOptions & BatchByName): Logs;
+  trainOnBatch(x: Inputs, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs;
+  trainOnBatch(x: unknown, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs {
+    return trainOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
   }
   /** The loss and the metrics of one batch, at once. */
-  testOnBatch(x: Inputs, y?: Targets, options: TestOnBatchOptions = {}): Logs {
-    return testOnBatch(this, x, y, options);
+  testOnBatch(options: TestOnBatchOptions & BatchByName): Logs;
+  testOnBatch(x: Inputs, y?: Targets | null, options?: TestOnBatchOptions | null): Logs;
+  testOnBatch(x: unknown, y?: Targets | null, options?: TestOnBatchOptions | null): Logs {
+    return testOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
   }
   /** The outputs for one batch, at once. */
-  predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T> {
-    return predictOnBatch(this, x) as T;
+  predictOnBatch<T extends Tensors = Tensor>(options: { readonly x: Inputs }): NoInfer<T>;
+  predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T>;
+  predictOnBatch<T extends Tensors = Tensor>(x: unknown): NoInfer<T> {
+    return predictOnBatch(this, x as Inputs) as T;
   }
   /** Starts the loss and the metrics anew. */
   resetMetrics(): void {
@@ -327,8 +372,8 @@ export class Model extends Layer {
   }
 
   /** Prints the layers, their output shapes and numbers of weights; `?` and `0 (unbuilt)` where they are not known yet. */
-  summary(options: SummaryOptions = {}): void {
-    summary(this, options);
+  summary(options?: SummaryOptions | null): void {
+    summary(this, options ?? {});
   }
 
   /**
@@ -347,10 +392,25 @@ export class Model extends Layer {
    * @throws DataLossError for a damaged file, InvalidArgumentError where names or shapes differ, FailedPreconditionError for a checkpoint in
    * which a model that is built finds nothing; the model stays as it was.
    */
-  async loadWeights(path: string): Promise<LoadStatus | null> {
-    return loadWeights(this, path);
+  async loadWeights(path: string | { readonly path: string }): Promise<LoadStatus | null> {
+    return loadWeights(this, path as string);
   }
 }
+const examples = { positional: ['x', 'y'], required: 1, objects: ['x', 'y'] };
+defineMethods(Model.prototype, 'Model', {
+  getLayer: { positional: ['name'], required: 0, options: { index: true } },
+  compile: { options: compileOptionNames },
+  fit: { ...examples, options: fitOptionNames },
+  evaluate: { ...examples, options: evaluateOptionNames },
+  predict: { positional: ['x'], objects: ['x'], options: batchOptionNames },
+  trainOnBatch: { ...examples, options: trainOptionNames },
+  testOnBatch: { ...examples, options: testOptionNames },
+  predictOnBatch: { positional: ['x'], objects: ['x'] },
+  resetMetrics: {},
+  summary: { options: summaryOptionNames },
+  loadWeights: { positional: ['path'] },
+  getMetricsResult: {},
+});
 readable(Model.prototype, 'loss', (model) => (isCompiled(model) ? model.training.givenLoss : null));
 readable(Model.prototype, 'input', (model) =>
   model._graph === undefined ? only(model.inputs) : model._graph.given.inputs,

@@ -1,5 +1,5 @@
 // Single batches, for loops of one's own.
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import type { OptionNames } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
@@ -18,8 +18,8 @@ export interface TrainOnBatchOptions extends TestOnBatchOptions {
   readonly classWeight?: Readonly<Record<number, number>>;
 }
 
-const testOptionNames: OptionNames<TestOnBatchOptions> = { sampleWeight: true };
-const trainOptionNames: OptionNames<TrainOnBatchOptions> = { ...testOptionNames, classWeight: true };
+export const testOptionNames: OptionNames<TestOnBatchOptions> = { sampleWeight: true };
+export const trainOptionNames: OptionNames<TrainOnBatchOptions> = { ...testOptionNames, classWeight: true };
 
 /** Runs a step on all examples as one batch; metrics are those of the batch. */
 function onBatch(
@@ -51,7 +51,6 @@ export function trainOnBatch(
   y: Targets | undefined,
   options: TrainOnBatchOptions,
 ): Logs {
-  checkOptionNames(options, trainOptionNames, 'trainOnBatch');
   checkClassWeight(options.classWeight, 'trainOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
     runStep(model, 'train', batch, classWeights(batch, options.classWeight)),
@@ -64,7 +63,6 @@ export function testOnBatch(
   y: Targets | undefined,
   options: TestOnBatchOptions,
 ): Logs {
-  checkOptionNames(options, testOptionNames, 'testOnBatch');
   return onBatch(model, x, y, options.sampleWeight, (batch) =>
     runStep(model, 'test', batch, batch.sampleWeight),
   );

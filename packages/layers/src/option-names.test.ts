@@ -24,7 +24,7 @@ const [x, y] = [ones([4, 2]), ones([4, 1])];
 test('compile takes options by the names that it knows', () => {
   // @ts-expect-error
   expect(() => make().compile('adam', 'mse')).toThrow(
-    "compile: expected options, such as { optimizer, loss }, got 'adam'",
+    "compile: nothing is given by position; write { optimizer: 'adam', loss: 'mse' }",
   );
   // @ts-expect-error
   expect(() => make().compile({ loss: 'mse', metric: ['mae'] })).toThrow(
@@ -254,4 +254,33 @@ describe('names in compile are checked by the types', () => {
     const copy = getOptimizer({ class_name: 'Custom>Halved', config: { learning_rate: 0.5 } });
     expect([copy.constructor, copy.learningRate]).toEqual([Halved, 0.5]);
   });
+});
+
+test('methods of models take every argument by name', async () => {
+  const model = new Sequential([new Dense(1, { inputShape: [2] })]);
+  model.compile({ loss: 'mse' });
+  const x = [
+    [1, 2],
+    [3, 4],
+  ];
+  const y = [[1], [2]];
+  const { epoch } = await model.fit({ x, y, epochs: 2, verbose: 0 });
+  expect(epoch).toEqual([0, 1]);
+  expect(await model.evaluate({ x, y, verbose: 0 })).toEqual(await model.evaluate(x, y, { verbose: 0 }));
+  expect((await model.predict({ x, verbose: 0 })).shape).toEqual([2, 1]);
+  expect((await model.fit(x, { y, verbose: 0 })).epoch).toEqual([0]);
+  expect(Object.keys(model.trainOnBatch({ x, y }))).toEqual(['loss']);
+  expect(Object.keys(model.testOnBatch(x, y, null))).toEqual(['loss']);
+  expect(model.predictOnBatch({ x }).shape).toEqual([2, 1]);
+  expect(model.getLayer({ index: 0 })).toBe(model.getLayer(0));
+  expect(model.getLayer({ name: model.layers[0]?.name as string })).toBe(model.layers[0]);
+  await expect(model.fit(x, y, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is no option");
+  await expect(model.fit(x, { epoks: 1 } as never)).rejects.toThrow("fit: 'epoks' is no option");
+  await expect(model.evaluate(x, y, 3 as never)).rejects.toThrow('write { batchSize: 3 }');
+  await expect(model.predict(x, 3 as never)).rejects.toThrow('write { batchSize: 3 }');
+  expect(() => model.compile('adam' as never)).toThrow(
+    "nothing is given by position; write { optimizer: 'adam' }",
+  );
+  expect(() => model.summary(3 as never)).toThrow('Model.summary');
+  expect(() => (model.pop as (x: number) => void)(3)).toThrow('takes at most 0 arguments');
 });

@@ -5,7 +5,7 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { argumentsOf, isKept, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, isKept, takesArguments } from '@eagre/core/internal';
 import { FunctionalGraph, Input } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
@@ -67,6 +67,7 @@ export class Sequential extends Model {
   }
 
   /** Appends a layer. @throws InvalidArgumentError for something else, FailedPreconditionError for the same layer again. */
+  add(layer: Layer | KerasTensor | { readonly layer: Layer | KerasTensor }): void;
   add(layer: Layer | KerasTensor): void {
     const { layers } = this._sequence;
     if (layer instanceof KerasTensor) {
@@ -232,6 +233,7 @@ export class Sequential extends Model {
   }
 }
 builtin(Sequential);
+defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer'] }, pop: {} });
 
 function whatIs(value: unknown): string {
   if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type PartialShape } from '@eagre/core';
-import { checkCount, checkFunction, checkOptionNames, showShape } from '@eagre/core/internal';
+import { checkCount, checkFunction, type OptionNames, showShape } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import type { Model } from './model.ts';
 
@@ -10,11 +10,12 @@ export interface SummaryOptions {
   readonly lineLength?: number;
 }
 
+export const summaryOptionNames: OptionNames<SummaryOptions> = { print: true, lineLength: true };
+
 const LONGEST_LINE = 10_000;
 
 /** Prints a table of the layers: name and class, output shape, parameters; then the totals. */
 export function summary(model: Model, options: SummaryOptions = {}): void {
-  checkOptionNames(options, { print: true, lineLength: true }, 'summary');
   const { print = (line: string) => console.log(line), lineLength = 72 } = options;
   checkFunction(print, 'print', 'summary');
   checkCount(lineLength, 'lineLength', 'summary', 1);

@@ -1,6 +1,6 @@
 // What fit, evaluate and predict take.
 import { InvalidArgumentError } from '@eagre/core';
-import { checkCount, type OptionNames } from '@eagre/core/internal';
+import { checkCount, checkOptionNames, type OptionNames } from '@eagre/core/internal';
 import { Callback } from './callbacks/callback.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
 import type { Model } from './model.ts';
@@ -74,15 +74,22 @@ export const fitOptionNames: OptionNames<FitOptions> = {
   validationFreq: true,
 };
 
-/** `(x, y, options)`, or `(x, options)` where there are no targets: with an iterable of batches, say. */
+/**
+ * `(x, y, options)`, or `(x, options)` where there are no targets: with an iterable of batches, say.
+ * @throws InvalidArgumentError for options that are not known
+ */
 export function splitArguments<O extends object>(
-  second: Targets | O | undefined,
-  options: O | undefined,
+  second: Targets | O | null | undefined,
+  options: O | null | undefined,
   names: readonly string[] | null,
+  known: OptionNames<O>,
+  op: string,
 ): [Targets | undefined, O] {
-  if (options === undefined && isByName(second) && !areTargets(second, names))
+  if (Object.keys(options ?? {}).length === 0 && isByName(second) && !areTargets(second, names)) {
+    checkOptionNames(second as unknown as O, known, op);
     return [undefined, second as unknown as O];
-  return [second as Targets | undefined, options ?? ({} as O)];
+  }
+  return [(second ?? undefined) as Targets | undefined, options ?? ({} as O)];
 }
 
 /** Whether an object holds targets by the names of outputs. */

@@ -1,6 +1,6 @@
 // fit: passes that train, and validation between them.
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
-import { checkFlag, checkOptionNames } from '@eagre/core/internal';
+import { checkFlag } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
 import type { FitParams, Logs } from './callbacks/callback.ts';
 import { History } from './callbacks/history.ts';
@@ -31,12 +31,11 @@ const training = new WeakSet<Model>();
 export async function fit(
   model: Model,
   x: FitData,
-  second?: Targets | FitOptions,
-  third?: FitOptions,
+  second?: Targets | FitOptions | null,
+  third?: FitOptions | null,
 ): Promise<History> {
   const names = namesOf(model);
-  const [y, options] = splitArguments(second, third, names.outputs);
-  checkOptionNames(options, fitOptionNames, 'fit');
+  const [y, options] = splitArguments(second, third, names.outputs, fitOptionNames, 'fit');
   const { optimizer } = trainingOf(model);
   const { epochs = 1, initialEpoch = 0, batchSize, shuffle = true, stepsPerEpoch } = options;
   const { validationFreq = 1, validationSplit = 0 } = options;
