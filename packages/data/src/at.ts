@@ -1,5 +1,6 @@
 import { OutOfRangeError, UnimplementedError } from '@eagre/backend';
-import { context, outsideScopes, withoutTapes } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import { type Arguments, context, defineFunction, outsideScopes, withoutTapes } from '@eagre/core/internal';
 import type { Dataset } from './dataset.ts';
 import { checkCount } from './options.ts';
 
@@ -9,15 +10,18 @@ import { checkCount } from './options.ts';
  *
  * @throws OutOfRangeError when there are not so many. @throws UnimplementedError for elements that come in order only.
  */
-export function at<T>(dataset: Dataset<T>, index: number): T {
-  checkCount(index, 'index', 'at', 0);
-  const rows = context.tracer === null ? (dataset.node.rows?.() ?? null) : null;
-  if (rows === null)
-    throw new UnimplementedError(
-      `the elements of this dataset (${dataset.node.kind}) come in order only: use skip(index).take(1).getSingleElement()`,
-      'at',
-    );
-  if (index >= rows.count)
-    throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
-  return outsideScopes(() => withoutTapes(() => rows.at(index))) as T;
-}
+export const at: <T>(...args: Arguments<[dataset: Dataset<T>, index: number], ['dataset', 'index']>) => T =
+  defineFunction<
+    NamedFunction<[dataset: Dataset<unknown>, index: number], ['dataset', 'index'], unknown, unknown>
+  >('tf.data.at', { dataset: true, index: true }, {}, (dataset, index) => {
+    checkCount(index, 'index', 'at', 0);
+    const rows = context.tracer === null ? (dataset.node.rows?.() ?? null) : null;
+    if (rows === null)
+      throw new UnimplementedError(
+        `the elements of this dataset (${dataset.node.kind}) come in order only: use skip(index).take(1).getSingleElement()`,
+        'at',
+      );
+    if (index >= rows.count)
+      throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
+    return outsideScopes(() => withoutTapes(() => rows.at(index)));
+  }) as never;

@@ -1,6 +1,13 @@
 import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
-import { context, isRefusedPromise, outsideScopes, withoutTapes } from '@eagre/core/internal';
+import {
+  type Arguments,
+  context,
+  defineMethods,
+  isRefusedPromise,
+  outsideScopes,
+  withoutTapes,
+} from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';
 import {
@@ -196,6 +203,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
    * Goes on where another iterator of an equal pipeline, perhaps in another process, was when it was saved.
    * @throws InvalidArgumentError for a state of another pipeline.
    */
+  restoreState(...args: Arguments<[state: State], ['state']>): void;
   restoreState(state: State): void {
     const { kinds: saved, iterator } = (state ?? {}) as { kinds?: State; iterator?: State };
     const own = kinds(this.#node);
@@ -226,6 +234,14 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
     return { children: [], attributes: [['state', attribute]] };
   }
 }
+
+defineMethods(DatasetIterator.prototype, 'DatasetIterator', {
+  getNext: {},
+  nextAsync: {},
+  close: {},
+  saveState: {},
+  restoreState: { positional: ['state'], objects: ['state'] },
+});
 
 /** What `save` gives now, or its error, for later. */
 function kept(save: () => State): () => State {

@@ -1,7 +1,15 @@
 // Dtypes and shapes of elements, in their structure.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, isPlain, showShape, toOwnTensor } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  isCompatible,
+  isPlain,
+  showShape,
+  takesArguments,
+  toOwnTensor,
+} from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import type { Dataset } from '../dataset.ts';
 import { type Element, isDataset, type Leaf } from './structure.ts';
@@ -11,7 +19,12 @@ export class DatasetSpec {
   /** Of its elements; null where that is not known. */
   readonly elementSpec: ElementSpec | null;
 
-  constructor(elementSpec: ElementSpec | null) {
+  constructor(...args: Arguments<[elementSpec: ElementSpec | null], ['elementSpec']>) {
+    const { elementSpec } = argumentsOf<{ readonly elementSpec: ElementSpec | null }>(
+      DatasetSpec,
+      new.target,
+      args,
+    );
     this.elementSpec = elementSpec;
   }
 
@@ -19,6 +32,11 @@ export class DatasetSpec {
     return `DatasetSpec(${showSpec(this.elementSpec)})`;
   }
 }
+
+takesArguments<{ readonly elementSpec: ElementSpec | null }>(
+  { positional: ['elementSpec'], objects: ['elementSpec'], names: { elementSpec: true } },
+  DatasetSpec,
+);
 
 export type LeafSpec = TensorSpec | DatasetSpec;
 /** Specs in the structure of elements. A dimension that differs between elements is null. */

@@ -1,6 +1,6 @@
 // What the features of `tf.train.Example` are to become.
 import { InvalidArgumentError } from '@eagre/backend';
-import { checkShape } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, checkFlag, checkShape, takesArguments } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 
 /** Dtypes of features: the three that an Example stores, and `uint8` for the bytes of one byte string. */
@@ -17,21 +17,37 @@ function checkDType(dtype: FeatureDType, what: string): FeatureDType {
   );
 }
 
+interface VarLen {
+  readonly dtype: FeatureDType;
+  readonly defaultValue?: number | bigint | string | undefined;
+}
+interface FixedLenSequence extends VarLen {
+  readonly shape: readonly number[];
+  readonly allowMissing?: boolean | undefined;
+}
+interface FixedLen {
+  readonly shape: readonly number[];
+  readonly dtype: FeatureDType;
+  readonly defaultValue?: FeatureDefault | undefined;
+}
+
 /** A feature with as many values in every example: a tensor of `shape`. With uint8, one byte string of so many bytes. */
 export class FixedLenFeature {
   readonly shape: readonly number[];
   readonly dtype: FeatureDType;
   readonly defaultValue: FeatureDefault | undefined;
 
-  /** @param options.defaultValue one value, or as many as the shape has; without one, the feature is required. */
+  /** @param defaultValue one value, or as many as the shape has; without one, the feature is required. */
   constructor(
-    shape: readonly number[],
-    dtype: FeatureDType,
-    options: { readonly defaultValue?: FeatureDefault | undefined } = {},
+    ...args: Arguments<
+      [shape: readonly number[], dtype: FeatureDType, defaultValue?: FeatureDefault],
+      ['shape', 'dtype', 'defaultValue']
+    >
   ) {
+    const { shape, dtype, defaultValue } = argumentsOf<FixedLen>(FixedLenFeature, new.target, args);
     this.shape = checkShape(shape, 'FixedLenFeature');
     this.dtype = checkDType(dtype, 'FixedLenFeature');
-    this.defaultValue = options.defaultValue;
+    this.defaultValue = defaultValue;
   }
 }
 
@@ -43,12 +59,10 @@ export class VarLenFeature {
   readonly dtype: FeatureDType;
   readonly defaultValue: number | bigint | string | undefined;
 
-  constructor(
-    dtype: FeatureDType,
-    options: { readonly defaultValue?: number | bigint | string | undefined } = {},
-  ) {
+  constructor(...args: Arguments<[dtype: FeatureDType], ['dtype'], Pick<VarLen, 'defaultValue'>>) {
+    const { dtype, defaultValue } = argumentsOf<VarLen>(VarLenFeature, new.target, args);
     this.dtype = checkDType(dtype, 'VarLenFeature');
-    this.defaultValue = options.defaultValue;
+    this.defaultValue = defaultValue;
   }
 }
 
@@ -59,21 +73,48 @@ export class FixedLenSequenceFeature {
   readonly allowMissing: boolean;
   readonly defaultValue: number | bigint | string | undefined;
 
-  /** @param options.allowMissing whether the feature may be missing, which makes n 0. Default: false. */
+  /** @param allowMissing whether the feature may be missing, which makes n 0. Default: false. */
   constructor(
-    shape: readonly number[],
-    dtype: FeatureDType,
-    options: {
-      readonly allowMissing?: boolean | undefined;
-      readonly defaultValue?: number | bigint | string | undefined;
-    } = {},
+    ...args: Arguments<
+      [
+        shape: readonly number[],
+        dtype: FeatureDType,
+        allowMissing?: boolean,
+        defaultValue?: number | bigint | string,
+      ],
+      ['shape', 'dtype', 'allowMissing', 'defaultValue']
+    >
   ) {
+    const {
+      shape,
+      dtype,
+      allowMissing = false,
+      defaultValue,
+    } = argumentsOf<FixedLenSequence>(FixedLenSequenceFeature, new.target, args);
     this.shape = checkShape(shape, 'FixedLenSequenceFeature');
     this.dtype = checkDType(dtype, 'FixedLenSequenceFeature');
-    this.allowMissing = options.allowMissing ?? false;
-    this.defaultValue = options.defaultValue;
+    this.allowMissing = checkFlag(allowMissing, 'allowMissing', 'FixedLenSequenceFeature');
+    this.defaultValue = defaultValue;
   }
 }
+
+takesArguments<FixedLen>(
+  {
+    positional: ['shape', 'dtype', 'defaultValue'],
+    required: 2,
+    names: { shape: true, dtype: true, defaultValue: true },
+  },
+  FixedLenFeature,
+);
+takesArguments<VarLen>({ positional: ['dtype'], names: { dtype: true, defaultValue: true } }, VarLenFeature);
+takesArguments<FixedLenSequence>(
+  {
+    positional: ['shape', 'dtype', 'allowMissing', 'defaultValue'],
+    required: 2,
+    names: { shape: true, dtype: true, allowMissing: true, defaultValue: true },
+  },
+  FixedLenSequenceFeature,
+);
 
 /** Features by name. */
 export type FeatureSpecs = Readonly<

@@ -1,6 +1,6 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { isPlain } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, isPlain, takesArguments } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import type { ElementSpec } from '../elements/element-spec.ts';
@@ -77,11 +77,48 @@ export type CsvValue = number | bigint | string;
  * default, what is no number of the column's dtype, and what the schema refuses; NotFoundError for a file that is not there.
  */
 export class CsvDataset<Output = Tensor[]> extends Dataset<CheckedElement<Output>> {
-  constructor(filenames: FileNames, columns: readonly CsvColumn[], options: CsvOptions<Output> = {}) {
+  constructor(
+    ...args: Arguments<
+      [filenames: FileNames, recordDefaults: readonly CsvColumn[]],
+      ['filenames', 'recordDefaults'],
+      CsvOptions<Output>
+    >
+  ) {
+    const {
+      filenames,
+      recordDefaults: columns,
+      ...options
+    } = argumentsOf<CsvArguments<Output>>(CsvDataset, new.target, args);
     const what = 'CsvDataset';
     super(csvNode(filenames, checkColumns(columns, what), options, what));
   }
 }
+
+interface CsvArguments<Output> extends CsvOptions<Output> {
+  readonly filenames: FileNames;
+  readonly recordDefaults: readonly CsvColumn[];
+}
+takesArguments<CsvArguments<unknown>>(
+  {
+    positional: ['filenames', 'recordDefaults'],
+    names: {
+      filenames: true,
+      recordDefaults: true,
+      compressionType: true,
+      bufferSize: true,
+      numParallelReads: true,
+      fieldDelim: true,
+      useQuoteDelim: true,
+      schema: true,
+      elementSpec: true,
+      header: true,
+      naValue: true,
+      selectCols: true,
+      excludeCols: true,
+    },
+  },
+  CsvDataset,
+);
 
 /** Names of columns where rows are objects, and of the one that stands apart. */
 export interface CsvNames {

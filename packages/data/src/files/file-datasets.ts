@@ -1,5 +1,5 @@
 import type { Tensor } from '@eagre/core';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, type OptionNames, takesArguments } from '@eagre/core/internal';
 import { defaultMaxRecordBytes } from '@eagre/formats';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
@@ -8,7 +8,10 @@ import { checkFileOptions, FileBytes, type FileOptions, type TFRecordOptions } f
 import { type FileNames, FilesNode, namesNode } from './files-node.ts';
 import { FixedReader, LineReader, RecordReader } from './readers.ts';
 
-const fileOptions: OptionNames<FileOptions> = {
+type Named<O> = O & { readonly filenames: FileNames };
+
+const fileOptions: OptionNames<Named<FileOptions>> = {
+  filenames: true,
   compressionType: true,
   bufferSize: true,
   numParallelReads: true,
@@ -24,9 +27,9 @@ const fileOptions: OptionNames<FileOptions> = {
  * `ignoreErrors` the next file follows.
  */
 export class TFRecordDataset extends Dataset<Tensor> {
-  constructor(filenames: FileNames, options: TFRecordOptions = {}) {
+  constructor(...args: Arguments<[filenames: FileNames], ['filenames'], TFRecordOptions>) {
+    const { filenames, ...options } = argumentsOf<Named<TFRecordOptions>>(TFRecordDataset, new.target, args);
     const what = 'TFRecordDataset';
-    checkOptionNames<TFRecordOptions>(options, { ...fileOptions, maxRecordBytes: true }, what);
     const checked = checkFileOptions(options, what);
     const { maxRecordBytes } = options;
     if (maxRecordBytes !== undefined) checkCount(maxRecordBytes, 'maxRecordBytes', what);
@@ -45,9 +48,9 @@ export class TFRecordDataset extends Dataset<Tensor> {
  * Iterating throws NotFoundError for a file that is not there, and DataLossError for one that is damaged or no text.
  */
 export class TextLineDataset extends Dataset<Tensor> {
-  constructor(filenames: FileNames, options: FileOptions = {}) {
+  constructor(...args: Arguments<[filenames: FileNames], ['filenames'], FileOptions>) {
+    const { filenames, ...options } = argumentsOf<Named<FileOptions>>(TextLineDataset, new.target, args);
     const what = 'TextLineDataset';
-    checkOptionNames(options, fileOptions, what);
     const checked = checkFileOptions(options, what);
     const open = (path: string, at: number): LineReader =>
       new LineReader(new FileBytes(path, checked, at, what), at);
@@ -70,14 +73,19 @@ export interface FixedLengthRecordOptions extends FileOptions {
  * Iterating throws NotFoundError for a file that is not there, and DataLossError for one whose size does not fit.
  */
 export class FixedLengthRecordDataset extends Dataset<Tensor> {
-  constructor(filenames: FileNames, recordBytes: number, options: FixedLengthRecordOptions = {}) {
+  constructor(
+    ...args: Arguments<
+      [filenames: FileNames, recordBytes: number],
+      ['filenames', 'recordBytes'],
+      FixedLengthRecordOptions
+    >
+  ) {
+    const { filenames, recordBytes, ...options } = argumentsOf<RecordArguments>(
+      FixedLengthRecordDataset,
+      new.target,
+      args,
+    );
     const what = 'FixedLengthRecordDataset';
-    const known: OptionNames<FixedLengthRecordOptions> = {
-      ...fileOptions,
-      headerBytes: true,
-      footerBytes: true,
-    };
-    checkOptionNames(options, known, what);
     const checked = checkFileOptions(options, what);
     checkCount(recordBytes, 'recordBytes', what);
     const header = checkCount(options.headerBytes ?? 0, 'headerBytes', what, 0);
@@ -92,3 +100,20 @@ export class FixedLengthRecordDataset extends Dataset<Tensor> {
     );
   }
 }
+
+interface RecordArguments extends FixedLengthRecordOptions {
+  readonly filenames: FileNames;
+  readonly recordBytes: number;
+}
+takesArguments<Named<TFRecordOptions>>(
+  { positional: ['filenames'], names: { ...fileOptions, maxRecordBytes: true } },
+  TFRecordDataset,
+);
+takesArguments<Named<FileOptions>>({ positional: ['filenames'], names: fileOptions }, TextLineDataset);
+takesArguments<RecordArguments>(
+  {
+    positional: ['filenames', 'recordBytes'],
+    names: { ...fileOptions, recordBytes: true, headerBytes: true, footerBytes: true },
+  },
+  FixedLengthRecordDataset,
+);

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { type Arguments, argumentsOf, takesArguments } from '@eagre/core/internal';
 import { Dataset } from '../dataset.ts';
 import type { Element } from '../elements/structure.ts';
 import { type Awaitable, after } from '../iterator.ts';
@@ -18,7 +19,8 @@ export interface JsonLinesOptions<Output> extends FileOptions, RecordOptions<Out
  * no element (null); NotFoundError for a file that is not there. With an asynchronous schema, `for await` is needed.
  */
 export class JsonLinesDataset<Output = Element> extends Dataset<CheckedElement<Output>> {
-  constructor(filenames: FileNames, options: JsonLinesOptions<Output> = {}) {
+  constructor(...args: Arguments<[filenames: FileNames], ['filenames'], JsonLinesOptions<Output>>) {
+    const { filenames, ...options } = argumentsOf<JsonArguments<Output>>(JsonLinesDataset, new.target, args);
     const what = 'JsonLinesDataset';
     const files = checkFileOptions(options, what);
     const make = recordElement(options, what);
@@ -31,6 +33,24 @@ export class JsonLinesDataset<Output = Element> extends Dataset<CheckedElement<O
     super(new FilesNode('JsonLines', names, spec, open, files.numParallelReads, undefined, isFresh));
   }
 }
+
+interface JsonArguments<Output> extends JsonLinesOptions<Output> {
+  readonly filenames: FileNames;
+}
+takesArguments<JsonArguments<unknown>>(
+  {
+    positional: ['filenames'],
+    names: {
+      filenames: true,
+      compressionType: true,
+      bufferSize: true,
+      numParallelReads: true,
+      schema: true,
+      elementSpec: true,
+    },
+  },
+  JsonLinesDataset,
+);
 
 class JsonReader implements ElementReader {
   readonly #lines: LineSplitter;

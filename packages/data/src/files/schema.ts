@@ -1,6 +1,8 @@
 // Records that are checked by a schema of Zod, Valibot, ArkType and the like (standardschema.dev).
+
 import { InvalidArgumentError } from '@eagre/backend';
-import { isRefusedPromise } from '@eagre/core/internal';
+import type { NamedFunction } from '@eagre/core';
+import { type Arguments, defineFunction, isRefusedPromise, kind } from '@eagre/core/internal';
 import { conform, type ElementSpec } from '../elements/element-spec.ts';
 import { type Element, type ElementOf, toElement } from '../elements/structure.ts';
 import { type Awaitable, after } from '../iterator.ts';
@@ -92,33 +94,59 @@ export function recordElement<Output>(
  * @param source names the records in errors: `source, record 3`.
  * @throws InvalidArgumentError while it is iterated, for a record that the schema refuses, and for an asynchronous schema.
  */
-export function* validated<Output>(
-  schema: StandardSchema<Output>,
-  records: Iterable<unknown>,
-  source: string = 'records',
-): Generator<Output, void, undefined> {
-  checkSchema(schema, 'validated');
-  let number = 0;
-  for (const record of records) {
-    const at = ++number;
-    const value = validate(schema, record, () => `${source}, record ${at}`, 'validated');
-    if (isRefusedPromise(value)) {
-      throw new InvalidArgumentError('the schema is asynchronous: use validatedAsync', 'validated');
+export const validated: <Output>(
+  ...args: Arguments<
+    [schema: StandardSchema<Output>, records: Iterable<unknown>, source?: string],
+    ['schema', 'records', 'source']
+  >
+) => Generator<Output, void, undefined> = defineFunction<
+  NamedFunction<
+    [schema: StandardSchema, records: Iterable<unknown>, source?: string],
+    ['schema', 'records', 'source'],
+    unknown,
+    Generator<unknown, void, undefined>
+  >
+>(
+  'tf.data.validated',
+  { schema: kind.structure, records: true, source: true },
+  {},
+  function* (schema, records, source = 'records') {
+    checkSchema(schema, 'validated');
+    let number = 0;
+    for (const record of records) {
+      const at = ++number;
+      const value = validate(schema, record, () => `${source}, record ${at}`, 'validated');
+      if (isRefusedPromise(value)) {
+        throw new InvalidArgumentError('the schema is asynchronous: use validatedAsync', 'validated');
+      }
+      yield value;
     }
-    yield value;
-  }
-}
+  },
+) as never;
 
 /** {@link validated} for asynchronous records or schemas. */
-export async function* validatedAsync<Output>(
-  schema: StandardSchema<Output>,
-  records: Iterable<unknown> | AsyncIterable<unknown>,
-  source: string = 'records',
-): AsyncGenerator<Output, void, undefined> {
-  checkSchema(schema, 'validatedAsync');
-  let number = 0;
-  for await (const record of records) {
-    const at = ++number;
-    yield await validate(schema, record, () => `${source}, record ${at}`, 'validatedAsync');
-  }
-}
+export const validatedAsync: <Output>(
+  ...args: Arguments<
+    [schema: StandardSchema<Output>, records: Iterable<unknown> | AsyncIterable<unknown>, source?: string],
+    ['schema', 'records', 'source']
+  >
+) => AsyncGenerator<Output, void, undefined> = defineFunction<
+  NamedFunction<
+    [schema: StandardSchema, records: Iterable<unknown> | AsyncIterable<unknown>, source?: string],
+    ['schema', 'records', 'source'],
+    unknown,
+    AsyncGenerator<unknown, void, undefined>
+  >
+>(
+  'tf.data.validatedAsync',
+  { schema: kind.structure, records: true, source: true },
+  {},
+  async function* (schema, records, source = 'records') {
+    checkSchema(schema, 'validatedAsync');
+    let number = 0;
+    for await (const record of records) {
+      const at = ++number;
+      yield await validate(schema, record, () => `${source}, record ${at}`, 'validatedAsync');
+    }
+  },
+) as never;

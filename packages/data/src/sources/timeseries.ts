@@ -1,6 +1,16 @@
 // Windows of series, with a target for each.
+
 import { InvalidArgumentError } from '@eagre/backend';
-import { convertToTensor, expandDims, gather, range, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  convertToTensor,
+  expandDims,
+  gather,
+  type NamedFunction,
+  range,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
+import { type Arguments, defineFunction, type OptionNames } from '@eagre/core/internal';
 import { Dataset } from '../dataset.ts';
 import { checkCount } from '../options.ts';
 
@@ -20,6 +30,15 @@ export interface TimeseriesOptions {
   readonly endIndex?: number;
 }
 
+const timeseriesNames: OptionNames<TimeseriesOptions> = {
+  sequenceStride: true,
+  samplingRate: true,
+  batchSize: true,
+  shuffle: true,
+  seed: true,
+  startIndex: true,
+  endIndex: true,
+};
 const WHAT = 'timeseriesDatasetFromArray';
 
 /**
@@ -30,48 +49,58 @@ const WHAT = 'timeseriesDatasetFromArray';
  * @param targets [n, …], or null for sequences alone.
  * @throws InvalidArgumentError for counts that are no positive integers, and for an end before the start.
  */
-export function timeseriesDatasetFromArray(
-  data: TensorLike,
-  targets: null,
-  sequenceLength: number,
-  options?: TimeseriesOptions,
-): Dataset<Tensor>;
-export function timeseriesDatasetFromArray(
-  data: TensorLike,
-  targets: TensorLike,
-  sequenceLength: number,
-  options?: TimeseriesOptions,
-): Dataset<[sequences: Tensor, targets: Tensor]>;
-export function timeseriesDatasetFromArray(
-  data: TensorLike,
-  targets: TensorLike | null,
-  sequenceLength: number,
-  options: TimeseriesOptions = {},
-): Dataset<Tensor> | Dataset<[sequences: Tensor, targets: Tensor]> {
-  const { sequenceStride: stride = 1, samplingRate: rate = 1, batchSize = 128, shuffle = false } = options;
-  checkCount(sequenceLength, 'sequenceLength', WHAT);
-  checkCount(stride, 'sequenceStride', WHAT);
-  checkCount(rate, 'samplingRate', WHAT);
-  const series = rows(data, 'data', options);
-  const goals = targets === null ? null : rows(targets, 'targets', options);
-  const possible = (series.shape[0] as number) - (sequenceLength - 1) * rate;
-  const count = Math.max(0, Math.min(possible, goals?.shape[0] ?? possible));
-  if (batchSize !== null) checkCount(batchSize, 'batchSize', WHAT);
+export const timeseriesDatasetFromArray: {
+  (
+    ...args: Arguments<
+      [data: TensorLike, targets: null, sequenceLength: number],
+      ['data', 'targets', 'sequenceLength'],
+      TimeseriesOptions
+    >
+  ): Dataset<Tensor>;
+  (
+    ...args: Arguments<
+      [data: TensorLike, targets: TensorLike, sequenceLength: number],
+      ['data', 'targets', 'sequenceLength'],
+      TimeseriesOptions
+    >
+  ): Dataset<[sequences: Tensor, targets: Tensor]>;
+} = defineFunction<
+  NamedFunction<
+    [data: TensorLike, targets: TensorLike | null, sequenceLength: number],
+    ['data', 'targets', 'sequenceLength'],
+    TimeseriesOptions,
+    Dataset<unknown>
+  >
+>(
+  'tf.data.timeseriesDatasetFromArray',
+  { data: true, targets: true, sequenceLength: true },
+  timeseriesNames,
+  (data, targets, sequenceLength, options) => {
+    const { sequenceStride: stride = 1, samplingRate: rate = 1, batchSize = 128, shuffle = false } = options;
+    checkCount(sequenceLength, 'sequenceLength', WHAT);
+    checkCount(stride, 'sequenceStride', WHAT);
+    checkCount(rate, 'samplingRate', WHAT);
+    const series = rows(data, 'data', options);
+    const goals = targets === null ? null : rows(targets, 'targets', options);
+    const possible = (series.shape[0] as number) - (sequenceLength - 1) * rate;
+    const count = Math.max(0, Math.min(possible, goals?.shape[0] ?? possible));
+    if (batchSize !== null) checkCount(batchSize, 'batchSize', WHAT);
 
-  let starts = Dataset.range(0, count, stride);
-  if (shuffle && count > 0) {
-    // Only numbers are moved about, so all of them are.
-    starts = starts.shuffle(
-      Math.ceil(count / stride),
-      options.seed === undefined ? {} : { seed: options.seed },
-    );
-  }
-  // Beginnings are batched, so that one operation makes a whole batch of sequences.
-  if (batchSize !== null) starts = starts.batch(batchSize);
-  const steps = range(sequenceLength).mul(rate).cast('int64');
-  const sequences = (at: Tensor): Tensor => gather(series, expandDims(at, -1).add(steps));
-  return goals === null ? starts.map(sequences) : starts.map((at) => [sequences(at), gather(goals, at)]);
-}
+    let starts = Dataset.range(0, count, stride);
+    if (shuffle && count > 0) {
+      // Only numbers are moved about, so all of them are.
+      starts = starts.shuffle(
+        Math.ceil(count / stride),
+        options.seed === undefined ? {} : { seed: options.seed },
+      );
+    }
+    // Beginnings are batched, so that one operation makes a whole batch of sequences.
+    if (batchSize !== null) starts = starts.batch(batchSize);
+    const steps = range(sequenceLength).mul(rate).cast('int64');
+    const sequences = (at: Tensor): Tensor => gather(series, expandDims(at, -1).add(steps));
+    return goals === null ? starts.map(sequences) : starts.map((at) => [sequences(at), gather(goals, at)]);
+  },
+) as never;
 
 /** The part that is used, [steps, …]. */
 function rows(values: TensorLike, name: string, { startIndex = 0, endIndex }: TimeseriesOptions): Tensor {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
+import type { NamedFunction, Tensor } from '@eagre/core';
+import { type Arguments, defineFunction, kind } from '@eagre/core/internal';
 import { Dataset } from '../dataset.ts';
 import { conform, type ElementSpec } from '../elements/element-spec.ts';
 import { type Element, type ElementOf, mapLeaves, tensorsOf, toElement } from '../elements/structure.ts';
@@ -54,19 +55,29 @@ export type WorkerArray =
  * The threads start with a pass and end with it, and need `for await`. An error of the function is the error of its element,
  * with its message and stack as `cause`.
  */
-export function mapOnWorkers<R = Element>(
-  dataset: Dataset<unknown>,
-  work: WorkerFunction,
-  options: WorkerMapOptions = {},
-): Dataset<ElementOf<R>> {
-  const what = 'mapOnWorkers';
-  if (!(work?.worker instanceof URL) || typeof work.export !== 'string')
-    throw new InvalidArgumentError(
-      "give { worker: new URL('./work.js', import.meta.url), export: 'name' }",
-      what,
-    );
-  return new Dataset<ElementOf<R>>(new WorkerMapNode(dataset.node, work, options, what));
-}
+export const mapOnWorkers: <R = Element>(
+  ...args: Arguments<[dataset: Dataset<unknown>, work: WorkerFunction], ['dataset', 'work'], WorkerMapOptions>
+) => Dataset<ElementOf<R>> = defineFunction<
+  NamedFunction<
+    [dataset: Dataset<unknown>, work: WorkerFunction],
+    ['dataset', 'work'],
+    WorkerMapOptions,
+    Dataset<unknown>
+  >
+>(
+  'tf.data.mapOnWorkers',
+  { dataset: true, work: kind.structure },
+  { numParallelCalls: true, deterministic: true, outputSignature: true },
+  (dataset, work, options) => {
+    const what = 'mapOnWorkers';
+    if (!(work?.worker instanceof URL) || typeof work.export !== 'string')
+      throw new InvalidArgumentError(
+        "give { worker: new URL('./work.js', import.meta.url), export: 'name' }",
+        what,
+      );
+    return new Dataset<unknown>(new WorkerMapNode(dataset.node, work, options, what));
+  },
+) as never;
 
 class WorkerMapNode extends UnaryNode {
   readonly kind = 'WorkerMap';
