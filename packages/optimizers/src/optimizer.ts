@@ -20,6 +20,7 @@ import {
   checkNoPromise,
   checkText,
   context,
+  defineMethods,
   inGraphScope,
   isFloating,
   lateScalar,
@@ -319,8 +320,12 @@ export abstract class Optimizer extends Module implements Trackable {
    */
   applyGradients(gradients: Iterable<TensorLike | null | undefined>, variables: Iterable<Variable>): Variable;
   applyGradients(pairs: Iterable<GradientAndVariable>): Variable;
-  applyGradients(first: Iterable<unknown>, second?: Iterable<Variable>): Variable {
-    const pairs = pairsOf(first, second, this.name);
+  applyGradients(options: {
+    readonly gradients: Iterable<TensorLike | null | undefined> | Iterable<GradientAndVariable>;
+    readonly variables?: Iterable<Variable>;
+  }): Variable;
+  applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
+    const pairs = pairsOf(first as Iterable<unknown>, second, this.name);
     inGraphScope(this.name, () => withoutTapes(() => scope(() => this.#apply(pairs))));
     return this.iterations;
   }
@@ -533,4 +538,9 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 }
 takesArguments<OptimizerOptions>(optimizerParameters({}), Optimizer);
+defineMethods(Optimizer.prototype, 'Optimizer', {
+  applyGradients: { positional: ['gradients', 'variables'], required: 1 },
+  excludeFromWeightDecay: { options: { varList: true, varNames: true } },
+  finalizeVariableValues: { positional: ['variables'] },
+});
 showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.learningRate }));

@@ -118,3 +118,13 @@ test('an asynchronous updateStep is refused, and its failure does not end the pr
   );
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
+
+test('gradients and variables may be given by name', () => {
+  const v = new Variable(1);
+  const optimizer = new optimizers.SGD(1);
+  optimizer.applyGradients({ gradients: [0.5], variables: [v] });
+  expect(v.read().item()).toBe(0.5);
+  // @ts-expect-error
+  expect(() => optimizer.applyGradients([0.5], [v], { name: 'a' })).toThrow("'name' is no option");
+  expect(() => optimizer.applyGradients(...([] as unknown as [[]]))).toThrow('gradients must be given');
+});
