@@ -52,7 +52,7 @@ export interface NamedFunction<P extends readonly unknown[], N extends Names, O 
 export interface Kind {
   /** Whether the value may be a plain object, which is taken for options elsewhere. */
   readonly plain?: boolean;
-  /** Not called for numbers, which stay as they are. */
+  /** It leaves numbers as they are, and may not be called for them. */
   readonly read?: (value: unknown, what: string, op: string) => unknown;
 }
 
