@@ -40,8 +40,8 @@ class Contention {
   bool wary() const { return until_ != 0; }
 
  private:
-  static constexpr int64_t kFirst = 16, kMost = 1 << 10, kLongest = 1'000'000'000;
-  static constexpr int kForgiven = 64;
+  static constexpr int64_t kFirst = 8, kMost = 1 << 10, kLongest = 1'000'000'000;
+  static constexpr int kForgiven = 16;
   int64_t until_ = 0, factor_ = kFirst;
   int good_ = 0;
 };

@@ -128,22 +128,22 @@ void works_alone() {
   CHECK(!c.wary() && !c.tense() && !c.alone(0));
   c.stalled(100 * ms, 3 * ms);
   CHECK(c.wary() && c.tense());
-  CHECK(c.alone(100 * ms) && c.alone(147 * ms) && !c.alone(148 * ms));
+  CHECK(c.alone(100 * ms) && c.alone(123 * ms) && !c.alone(124 * ms));
   // The next try ends in one too: twice as long, and so on, but never for more than a second.
   c.stalled(200 * ms, 3 * ms);
-  CHECK(c.alone(295 * ms) && !c.alone(296 * ms));
+  CHECK(c.alone(247 * ms) && !c.alone(248 * ms));
   for (int i = 0; i < 20; i++) c.stalled(300 * ms, 3 * ms);
   CHECK(c.alone(1299 * ms) && !c.alone(1300 * ms));
   c.stalled(300 * ms, INT64_MAX / 2);
   CHECK(!c.alone(1300 * ms));
   // Forgotten once many jobs have gone well.
-  for (int i = 0; i < 63; i++) c.went_well();
+  for (int i = 0; i < 15; i++) c.went_well();
   c.stalled(2000 * ms, ms / 2);
   CHECK(c.alone(2500 * ms));
-  for (int i = 0; i < 64; i++) c.went_well();
+  for (int i = 0; i < 16; i++) c.went_well();
   CHECK(!c.tense());
   c.stalled(4000 * ms, ms);
-  CHECK(c.alone(4015 * ms) && !c.alone(4016 * ms));
+  CHECK(c.alone(4007 * ms) && !c.alone(4008 * ms));
 }
 
 }  // namespace
