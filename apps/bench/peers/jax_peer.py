@@ -2,7 +2,7 @@
 
 import os
 
-from serve import Case, serve, values
+from serve import Case, serve, shaped_kernels, values
 
 
 def load(threads, compiled):
@@ -91,17 +91,9 @@ def load(threads, compiled):
         "sum10m": lambda: timed(jnp.sum, tensor([10_000_000]) + 0.5),
         "add10m": lambda: timed(jnp.add, tensor([10_000_000]), tensor([10_000_000], 1)),
         "bias_add": lambda: timed(jnp.add, tensor([2000, 1000]), tensor([1000], 1)),
-        "concat_rows": concat([500, 1000], 0),
-        "concat_columns": concat([1000, 500], 1),
-        "concat_narrow": concat([25_000, 20], 1),
-        "moments_batch": moments([8000, 250], 0),
-        "moments_rows": moments([2000, 1000], 1),
+        **shaped_kernels(concat, moments, cumsum, transposed),
         "exp2m": lambda: timed(jnp.exp, tensor([2_000_000])),
-        "cumsum_rows": cumsum([1000, 1000], 1),
-        "cumsum_columns": cumsum([1000, 1000], 0),
         "matmul_batched": lambda: timed(jnp.matmul, tensor([64, 128, 64]), tensor([64, 64, 128], 1)),
-        "transpose_heads": transposed([32, 128, 8, 64], [0, 2, 1, 3]),
-        "transpose_channels": transposed([16, 56, 56, 64], [0, 3, 1, 2]),
         "conv2d": conv2d,
         "adam10m": adam10m,
     }

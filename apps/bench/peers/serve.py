@@ -91,6 +91,21 @@ def whole_numbers(n):
     return (np.arange(n) * 7 % 1001).astype(np.int32)
 
 
+def shaped_kernels(concat, moments, cumsum, transposed):
+    """The workloads that are one kernel with several shapes, by functions of a shape and an axis (or axes) that make them."""
+    return {
+        "concat_rows": concat([500, 1000], 0),
+        "concat_columns": concat([1000, 500], 1),
+        "concat_narrow": concat([25_000, 20], 1),
+        "moments_batch": moments([8000, 250], 0),
+        "moments_rows": moments([2000, 1000], 1),
+        "cumsum_rows": cumsum([1000, 1000], 1),
+        "cumsum_columns": cumsum([1000, 1000], 0),
+        "transpose_heads": transposed([32, 128, 8, 64], [0, 2, 1, 3]),
+        "transpose_channels": transposed([16, 56, 56, 64], [0, 3, 1, 2]),
+    }
+
+
 def serve(load):
     """`load(threads, compiled)` imports the library and returns its version and {workload: () -> Case or [Case…]}."""
     parser = argparse.ArgumentParser()

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-from serve import Case, class_labels, serve, values, whole_numbers
+from serve import Case, class_labels, serve, shaped_kernels, values, whole_numbers
 
 
 def load(threads, compiled):
@@ -420,17 +420,9 @@ def load(threads, compiled):
         "sum10m": sum10m,
         "add10m": add10m,
         "bias_add": bias_add,
-        "concat_rows": concat([500, 1000], 0),
-        "concat_columns": concat([1000, 500], 1),
-        "concat_narrow": concat([25_000, 20], 1),
-        "moments_batch": moments([8000, 250], 0),
-        "moments_rows": moments([2000, 1000], 1),
+        **shaped_kernels(concat, moments, cumsum, transposed),
         "exp2m": exp2m,
-        "cumsum_rows": cumsum([1000, 1000], 1),
-        "cumsum_columns": cumsum([1000, 1000], 0),
         "matmul_batched": matmul_batched,
-        "transpose_heads": transposed([32, 128, 8, 64], [0, 2, 1, 3]),
-        "transpose_channels": transposed([16, 56, 56, 64], [0, 3, 1, 2]),
         "conv2d": conv2d,
         "adam10m": adam10m,
         "gemm256": gemm(256, 256, 256),
