@@ -1,5 +1,6 @@
 #include "cores.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -97,10 +98,19 @@ int usable_cores() {
 }
 
 void Contention::stalled(int64_t now, int64_t waited) {
-  const int64_t pause = waited > kLongest / factor_ ? kLongest : waited * factor_;
-  until_ = now + pause;
+  const bool rare = now - waited - since_ >= kRare * std::min(waited, kLongest);
+  since_ = now;
+  waited_ = std::min(waited, kLongest);
+  if (rare) {
+    factor_ = kFirst;
+    return;
+  }
+  until_ = since_ = now + std::min(waited_ * factor_, kLongest);
   if (factor_ < kMost) factor_ *= 2;
-  good_ = 0;
+}
+
+void Contention::went_well(int64_t now) {
+  if (now - since_ >= kRare * waited_) factor_ = kFirst;
 }
 
 }  // namespace eagre

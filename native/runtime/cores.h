@@ -19,31 +19,31 @@ double cores_of_cgroups(const char* membership, const char* mount);
 int usable_cores();
 
 // Where more programs run than there are processors, a worker loses its processor in the middle of a chunk, and the caller waits for a
-// time slice of the system's, which is longer than most jobs. This remembers such waits: then the caller works alone for so long that
-// they cost little, and each time that the next try ends in one, for twice as long. Times are nanoseconds of one clock.
+// time slice of the system's, which is longer than most jobs. This remembers such waits. Rare ones cost less than working alone would,
+// and every program has them: the collector's threads want a processor too. After frequent ones the caller works alone for so long that
+// the waits cost little, and each time that the next try ends in one soon, for twice as long. Times are nanoseconds of one clock.
 class Contention {
  public:
   // Whether a job at that time should be done without workers.
   bool alone(int64_t now) const { return now < until_; }
   // The end of a job was waited for, since a worker had lost its processor.
   void stalled(int64_t now, int64_t waited);
-  // A job ended as it should.
-  void went_well() {
-    if (tense() && ++good_ >= kForgiven) {
-      factor_ = kFirst;
-      good_ = 0;
-    }
-  }
-  // Whether tries have ended so of late.
+  // A job ended as it should. Only told while tense.
+  void went_well(int64_t now);
+  // Whether waits have been frequent of late.
   bool tense() const { return factor_ > kFirst; }
-  // Whether times matter at all: most processes never see a stall.
+  // Whether times matter at all: most processes see no frequent waits.
   bool wary() const { return until_ != 0; }
 
  private:
+  // A wait is rare if this many times its length went by before it.
+  static constexpr int64_t kRare = 8;
   static constexpr int64_t kFirst = 8, kMost = 1 << 10, kLongest = 1'000'000'000;
-  static constexpr int kForgiven = 16;
+  // When the last try with workers began, and the last wait was over.
+  int64_t since_ = 0;
   int64_t until_ = 0, factor_ = kFirst;
-  int good_ = 0;
+  // How long the last wait was.
+  int64_t waited_ = 0;
 };
 
 }  // namespace eagre

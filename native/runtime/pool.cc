@@ -152,7 +152,8 @@ class Pool {
   void finish(int64_t chunks) {
     for (int spins = 0; spins < kSpinsAtEnd; spins++) {
       if (done_.load(std::memory_order_acquire) == chunks) {
-        contention_.went_well();
+        if (!contention_.tense()) return;
+        contention_.went_well(nanoseconds());
         if (!contention_.tense()) spins_.store(kSpins, std::memory_order_relaxed);
         return;
       }
@@ -169,7 +170,7 @@ class Pool {
     if (!interrupted_.load(std::memory_order_relaxed)) return;
     const int64_t end = nanoseconds();
     contention_.stalled(end, end - begin);
-    spins_.store(kSpinsAtEnd, std::memory_order_relaxed);
+    spins_.store(contention_.tense() ? kSpinsAtEnd : kSpins, std::memory_order_relaxed);
   }
 
   // A worker that is waited for tells whether it had lost its processor since it was last asked.

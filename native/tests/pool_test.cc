@@ -126,24 +126,31 @@ void works_alone() {
   constexpr int64_t ms = 1'000'000;
   Contention c;
   CHECK(!c.wary() && !c.tense() && !c.alone(0));
+  // Rare waits change nothing.
   c.stalled(100 * ms, 3 * ms);
+  c.stalled(127 * ms, 3 * ms);
+  CHECK(!c.wary() && !c.tense() && !c.alone(127 * ms));
+  c.stalled(153 * ms, 3 * ms);
   CHECK(c.wary() && c.tense());
-  CHECK(c.alone(100 * ms) && c.alone(123 * ms) && !c.alone(124 * ms));
+  CHECK(c.alone(153 * ms) && c.alone(176 * ms) && !c.alone(177 * ms));
   // The next try ends in one too: twice as long, and so on, but never for more than a second.
   c.stalled(200 * ms, 3 * ms);
   CHECK(c.alone(247 * ms) && !c.alone(248 * ms));
-  for (int i = 0; i < 20; i++) c.stalled(300 * ms, 3 * ms);
+  for (int64_t i = 0; i < 20; i++) c.stalled(300 * ms, 3 * ms);
   CHECK(c.alone(1299 * ms) && !c.alone(1300 * ms));
   c.stalled(300 * ms, INT64_MAX / 2);
-  CHECK(!c.alone(1300 * ms));
-  // Forgotten once many jobs have gone well.
-  for (int i = 0; i < 15; i++) c.went_well();
-  c.stalled(2000 * ms, ms / 2);
-  CHECK(c.alone(2500 * ms));
-  for (int i = 0; i < 16; i++) c.went_well();
+  CHECK(c.alone(1299 * ms) && !c.alone(1300 * ms));
+  // Forgotten once a try has gone well for long enough.
+  c.stalled(1301 * ms, ms / 2);
+  CHECK(c.alone(1812 * ms) && !c.alone(1813 * ms));
+  c.went_well(1816 * ms);
+  CHECK(c.tense());
+  c.went_well(1817 * ms);
   CHECK(!c.tense());
-  c.stalled(4000 * ms, ms);
-  CHECK(c.alone(4007 * ms) && !c.alone(4008 * ms));
+  // As is a rare wait.
+  c.stalled(1818 * ms, ms);
+  c.stalled(1900 * ms, ms);
+  CHECK(!c.tense() && !c.alone(1900 * ms));
 }
 
 }  // namespace
