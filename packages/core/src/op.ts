@@ -470,7 +470,10 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
       function (a, b?: unknown) {
         // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
         if (arguments.length !== 2) return otherwise(arguments) as Tensor;
-        if (a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
+        if (a instanceof Tensor) {
+          if (b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
+          if (typeof b === 'number') return execute1(op, pair(a, b, spec.name));
+        }
         // biome-ignore lint/complexity/noArguments: as above.
         if (b === undefined || mayBeNamed(a) || mayBeNamed(b)) return otherwise(arguments) as Tensor;
         return execute1(op, pair(a as TensorLike, b as TensorLike, spec.name));
@@ -480,8 +483,8 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
 
 /** @internal Two arguments as tensors of one dtype: bare numbers follow the tensor beside them, tensors are widened. */
 export function pair(a: TensorLike, b: TensorLike, op: string): [Tensor, Tensor] {
-  const hintA = dtypeOf(a);
-  const hintB = dtypeOf(b);
+  const hintA = a instanceof Tensor ? a.dtype : dtypeOf(a);
+  const hintB = b instanceof Tensor ? b.dtype : dtypeOf(b);
   let x = toTensor(a, hintA === undefined ? hintB : undefined);
   let y = toTensor(b, hintB === undefined ? (hintA ?? x.dtype) : undefined);
   if (x.dtype !== y.dtype) {
