@@ -37,7 +37,7 @@ const permitted = {
     'checkpoint',
     'backend',
   ],
-  datasets: ['formats'],
+  datasets: ['core', 'formats', 'backend'],
   cli: ['formats', 'datasets', 'summary', 'board'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [

@@ -274,7 +274,7 @@ describe('the command', () => {
     await expect(run('board', '.')).rejects.toThrow();
     await expect(run('board', '--logdir', '.', '--port', 'x')).rejects.toThrow(/0 to 65535/);
     await expect(run('board', '--logdir', join(folder, 'none'))).rejects.toThrow(/no folder/);
-    await expect(run('datasets', 'download', 'none')).rejects.toThrow(/there is no data set "none"/);
+    await expect(run('datasets', 'download', 'none')).rejects.toThrow(/there is no data set 'none'/);
     await expect(run('nonsense')).rejects.toThrow();
   });
 });

@@ -8,6 +8,7 @@ export {
   defineFunction,
   defineMethods,
   defineVariadic,
+  type Kind,
   type MethodArguments,
   type NamedFunction,
   nameFunctions,

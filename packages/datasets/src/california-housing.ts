@@ -1,8 +1,9 @@
 import { decodeNpz, type NDArray, type NDArrayOf } from '@eagre/formats';
 import { corrupt, decoding } from './corrupt.ts';
+import * as kind from './kinds.ts';
 import { loadFile, type RemoteFiles } from './load-file.ts';
 import { numpyShuffler } from './numpy-random.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 import { testBegin } from './test-split.ts';
 
 export const californiaHousingFiles: RemoteFiles = {
@@ -40,11 +41,18 @@ export interface CaliforniaHousing {
   /**
    * Loads both splits in Keras's order: `const [[xTrain, yTrain], [xTest, yTest]] = await californiaHousing.loadData()`.
    *
-   * @throws RangeError for a wrong option.
+   * @throws InvalidArgumentError for a wrong option.
    * @throws DatasetError that names the file when it is missing, corrupt, or not to be had.
    */
-  loadData(options?: HousingOptions): Promise<readonly [train: HousingSplit, test: HousingSplit]>;
+  loadData(options?: HousingOptions | null): Promise<readonly [train: HousingSplit, test: HousingSplit]>;
 }
+
+const housingOptions = {
+  ...loadOptions,
+  version: kind.oneOf('large', 'small'),
+  testSplit: kind.part,
+  seed: kind.seed,
+};
 
 /** Defines a data set in the layout of California Housing. */
 export function defineHousing(files: RemoteFiles): CaliforniaHousing {
@@ -61,10 +69,8 @@ export function defineHousing(files: RemoteFiles): CaliforniaHousing {
   return {
     name: files.name,
     featureNames,
-    async loadData(options = {}) {
+    loadData: defineLoader(`${files.name}.loadData`, housingOptions, async (options: HousingOptions) => {
       const { version = 'large', testSplit, seed = 113 } = options;
-      if (version !== 'large' && version !== 'small')
-        throw new RangeError(`version: expected 'large' or 'small', got ${String(version)}`);
       const { x, y } = await loadArrays(files, featureNames.length, options);
       const count = version === 'small' ? Math.min(SMALL, y.length) : y.length;
       const order = numpyShuffler(seed)(count);
@@ -73,8 +79,8 @@ export function defineHousing(files: RemoteFiles): CaliforniaHousing {
         rows(x, featureNames.length, indices),
         { dtype: 'float32', shape: [indices.length], data: Float32Array.from(indices, (i) => y[i]!) },
       ];
-      return [pick(order.subarray(0, at)), pick(order.subarray(at))];
-    },
+      return [pick(order.subarray(0, at)), pick(order.subarray(at))] as const;
+    }),
   };
 }
 

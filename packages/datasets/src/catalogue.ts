@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import { californiaHousingFiles } from './california-housing.ts';
 import { cifar10Files } from './cifar10.ts';
 import { cifar100Files } from './cifar100.ts';
@@ -5,7 +7,7 @@ import { fashionMnistFiles } from './fashion-mnist.ts';
 import { imdbFiles } from './imdb.ts';
 import { loadFile, type RemoteFile, type RemoteFiles, urlsOf } from './load-file.ts';
 import { mnistFiles } from './mnist.ts';
-import type { LoadOptions } from './options.ts';
+import { type LoadOptions, loadOptions } from './options.ts';
 import { reutersFiles } from './reuters.ts';
 import { tinyShakespeareFiles } from './tiny-shakespeare.ts';
 
@@ -72,34 +74,41 @@ const ABOUT: readonly About[] = [
 ];
 
 /** Every data set that can be loaded, with its files, their sizes and checksums, and where they come from. */
-export function list(): DatasetInfo[] {
-  return ABOUT.map(([{ name, files, mirrors }, description, licence, homepage]) => ({
-    name,
-    description,
-    licence,
-    homepage,
-    bytes: files.reduce((total, file) => total + file.bytes, 0),
-    files: files.map((file) => ({
-      ...file,
-      urls: urlsOf(mirrors, file.name),
+export const list: NamedFunction<[], [], unknown, DatasetInfo[]> = defineFunction(
+  'tf.datasets.list',
+  {},
+  {},
+  () =>
+    ABOUT.map(([{ name, files, mirrors }, description, licence, homepage]) => ({
+      name,
+      description,
+      licence,
+      homepage,
+      bytes: files.reduce((total, file) => total + file.bytes, 0),
+      files: files.map((file) => ({ ...file, urls: urlsOf(mirrors, file.name) })),
     })),
-  }));
-}
+);
 
 /**
  * Downloads and verifies all files of a data set, and gives their paths. What is there already stays.
  *
- * @throws RangeError when there is no data set of that name.
+ * @throws InvalidArgumentError when there is no data set of that name.
  * @throws DatasetError that names the file when it is corrupt or not to be had.
  */
-export async function download(name: string, options: LoadOptions = {}): Promise<string[]> {
+export const download: NamedFunction<
+  [name: string],
+  ['name'],
+  LoadOptions,
+  Promise<string[]>
+> = defineFunction('tf.datasets.download', { name: true }, loadOptions, async (name, options) => {
   const about = ABOUT.find(([files]) => files.name === name);
-  if (!about) {
-    const names = ABOUT.map(([files]) => files.name).join(', ');
-    throw new RangeError(`download: there is no data set ${JSON.stringify(name)}; there are ${names}`);
-  }
-  return await downloadFiles(about[0], options);
-}
+  if (about !== undefined) return await downloadFiles(about[0], options);
+  const names = ABOUT.map(([files]) => files.name).join(', ');
+  throw new InvalidArgumentError(
+    `there is no data set ${shown(name)}; there are ${names}`,
+    'tf.datasets.download',
+  );
+});
 
 /** {@link download}, of any files. */
 export async function downloadFiles(dataset: RemoteFiles, options: LoadOptions): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { type CifarSpec, type CifarSplit, cifarFiles, loadCifar } from './cifar.ts';
 import type { RemoteFiles } from './load-file.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 
 const BATCHES = [
   'data_batch_1.bin',
@@ -30,11 +30,11 @@ export interface Cifar10 {
   readonly name: string;
   readonly classNames: readonly string[];
   /** Loads both splits: `const [[xTrain, yTrain], [xTest, yTest]] = await cifar10.loadData()`. */
-  loadData(options?: LoadOptions): Promise<readonly [train: CifarSplit, test: CifarSplit]>;
+  loadData(options?: LoadOptions | null): Promise<readonly [train: CifarSplit, test: CifarSplit]>;
   /** Loads the training split alone. */
-  loadTrain(options?: LoadOptions): Promise<CifarSplit>;
+  loadTrain(options?: LoadOptions | null): Promise<CifarSplit>;
   /** Loads the test split alone. */
-  loadTest(options?: LoadOptions): Promise<CifarSplit>;
+  loadTest(options?: LoadOptions | null): Promise<CifarSplit>;
 }
 
 /** Defines a data set of one label per image in the layout of CIFAR-10. */
@@ -42,12 +42,20 @@ export function defineCifar10(spec: CifarSpec, classNames: readonly string[]): C
   return {
     name: spec.name,
     classNames,
-    async loadData(options = {}) {
+    loadData: defineLoader(`${spec.name}.loadData`, loadOptions, async (options: LoadOptions) => {
       const [train, test] = await loadCifar(spec, 0, ['train', 'test'], options);
-      return [train!, test!];
-    },
-    loadTrain: async (options = {}) => (await loadCifar(spec, 0, ['train'], options))[0]!,
-    loadTest: async (options = {}) => (await loadCifar(spec, 0, ['test'], options))[0]!,
+      return [train!, test!] as const;
+    }),
+    loadTrain: defineLoader(
+      `${spec.name}.loadTrain`,
+      loadOptions,
+      async (options: LoadOptions) => (await loadCifar(spec, 0, ['train'], options))[0]!,
+    ),
+    loadTest: defineLoader(
+      `${spec.name}.loadTest`,
+      loadOptions,
+      async (options: LoadOptions) => (await loadCifar(spec, 0, ['test'], options))[0]!,
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type CifarSpec, type CifarSplit, cifarFiles, loadCifar } from './cifar.ts';
+import * as kind from './kinds.ts';
 import type { RemoteFiles } from './load-file.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 
 export const cifar100Spec: CifarSpec = {
   name: 'cifar100',
@@ -31,11 +32,11 @@ export interface Cifar100 {
   /** The 20 groups. */
   readonly coarseClassNames: readonly string[];
   /** Loads both splits: `const [[xTrain, yTrain], [xTest, yTest]] = await cifar100.loadData()`. */
-  loadData(options?: Cifar100Options): Promise<readonly [train: CifarSplit, test: CifarSplit]>;
+  loadData(options?: Cifar100Options | null): Promise<readonly [train: CifarSplit, test: CifarSplit]>;
   /** Loads the training split alone. */
-  loadTrain(options?: Cifar100Options): Promise<CifarSplit>;
+  loadTrain(options?: Cifar100Options | null): Promise<CifarSplit>;
   /** Loads the test split alone. */
-  loadTest(options?: Cifar100Options): Promise<CifarSplit>;
+  loadTest(options?: Cifar100Options | null): Promise<CifarSplit>;
 }
 
 /** Defines a data set of two labels per image in the layout of CIFAR-100. */
@@ -48,18 +49,26 @@ export function defineCifar100(
     name: spec.name,
     classNames,
     coarseClassNames,
-    async loadData(options = {}) {
+    loadData: defineLoader(`${spec.name}.loadData`, cifar100Options, async (options: Cifar100Options) => {
       const [train, test] = await loadCifar(spec, column(options), ['train', 'test'], options);
-      return [train!, test!];
-    },
-    loadTrain: async (options = {}) => (await loadCifar(spec, column(options), ['train'], options))[0]!,
-    loadTest: async (options = {}) => (await loadCifar(spec, column(options), ['test'], options))[0]!,
+      return [train!, test!] as const;
+    }),
+    loadTrain: defineLoader(
+      `${spec.name}.loadTrain`,
+      cifar100Options,
+      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['train'], options))[0]!,
+    ),
+    loadTest: defineLoader(
+      `${spec.name}.loadTest`,
+      cifar100Options,
+      async (options: Cifar100Options) => (await loadCifar(spec, column(options), ['test'], options))[0]!,
+    ),
   };
 }
 
+const cifar100Options = { ...loadOptions, labelMode: kind.oneOf('fine', 'coarse') };
+
 function column({ labelMode = 'fine' }: Cifar100Options): number {
-  if (labelMode !== 'fine' && labelMode !== 'coarse')
-    throw new RangeError(`labelMode: expected 'fine' or 'coarse', got ${String(labelMode)}`);
   return labelMode === 'coarse' ? 0 : 1;
 }
 

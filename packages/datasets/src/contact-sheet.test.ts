@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@eagre/backend';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { contactSheet, contactSheetText } from './contact-sheet.ts';
@@ -27,8 +28,8 @@ describe('contactSheet', () => {
   it('refuses what is no picture', async () => {
     await expect(contactSheet({ ...grey, shape: [6] })).rejects.toThrow(/expected images of shape/);
     await expect(contactSheet({ ...grey, shape: [1, 1, 3, 2] })).rejects.toThrow(/got \[1,1,3,2\]/);
-    await expect(contactSheet(grey, { count: 4 })).rejects.toThrow(/count: expected an integer from 1 to 3/);
-    await expect(contactSheet(grey, { gap: 0.5 })).rejects.toThrow(RangeError);
+    await expect(contactSheet(grey, { count: 4 })).rejects.toThrow(/count must be an integer from 1 to 3/);
+    await expect(contactSheet(grey, { gap: 0.5 })).rejects.toThrow(InvalidArgumentError);
     const words = { dtype: 'int64', shape: [1, 1, 1], data: BigInt64Array.of(1n) } as const;
     await expect(contactSheet(words)).rejects.toThrow(/got int64/);
   });

@@ -1,4 +1,7 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import type { NDArray } from '@eagre/formats';
+import * as kind from './kinds.ts';
 
 /** How pictures are laid out. */
 export interface ContactSheetOptions {
@@ -19,6 +22,8 @@ interface Sheet {
   data: Uint8Array;
 }
 
+const sheetOptions = { count: true, columns: true, scale: true, gap: true } as const;
+
 const BACKGROUND = 0x80;
 const MAX_PIXELS = 2 ** 26;
 
@@ -26,22 +31,35 @@ const MAX_PIXELS = 2 ** 26;
  * Pictures side by side as a PNG file. `images` is [count, height, width] or [count, height, width, 1 or 3]: uint8 from 0
  * to 255, or floats from 0 to 1 (what is beyond is cut).
  *
- * @throws RangeError for another shape or dtype, a wrong option, or a sheet of more than 2^26 pixels.
+ * @throws InvalidArgumentError for another shape or dtype, a wrong option, or a sheet of more than 2^26 pixels.
  */
-export async function contactSheet(images: NDArray, options: ContactSheetOptions = {}): Promise<Uint8Array> {
-  const sheet = layOut(images, options);
-  // Loaded here since few programs draw.
-  const { encode } = await import('fast-png');
-  return encode({ ...sheet, channels: 3, depth: 8 });
-}
+export const contactSheet: NamedFunction<
+  [images: NDArray],
+  ['images'],
+  ContactSheetOptions,
+  Promise<Uint8Array>
+> = defineFunction(
+  'tf.datasets.contactSheet',
+  { images: kind.array },
+  sheetOptions,
+  async (images, options) => {
+    const sheet = layOut(images, options, 'tf.datasets.contactSheet');
+    // Loaded here since few programs draw.
+    const { encode } = await import('fast-png');
+    return encode({ ...sheet, channels: 3, depth: 8 });
+  },
+);
 
 /**
  * Pictures side by side as text for a terminal with colours: two pixels per character, one above the other.
  *
  * @throws as {@link contactSheet}.
  */
-export function contactSheetText(images: NDArray, options: ContactSheetOptions = {}): string {
-  const { width, height, data } = layOut(images, options);
+export const contactSheetText: NamedFunction<[images: NDArray], ['images'], ContactSheetOptions, string> =
+  defineFunction('tf.datasets.contactSheetText', { images: kind.array }, sheetOptions, textOf);
+
+function textOf(images: NDArray, options: ContactSheetOptions): string {
+  const { width, height, data } = layOut(images, options, 'tf.datasets.contactSheetText');
   // Below the last row is the terminal's own background.
   const colour = (layer: 38 | 48, x: number, y: number): string =>
     y < height ? `${layer};2;${data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).join(';')}` : '49';
@@ -53,20 +71,21 @@ export function contactSheetText(images: NDArray, options: ContactSheetOptions =
   return text;
 }
 
-function layOut(images: NDArray, options: ContactSheetOptions): Sheet {
+function layOut(images: NDArray, options: ContactSheetOptions, op: string): Sheet {
   const [available = 0, height = 0, width = 0, channels = 1] = images.shape;
   const { count = Math.min(64, available), scale = 1, gap = 2 } = options;
   if (images.shape.length < 3 || images.shape.length > 4 || (channels !== 1 && channels !== 3))
-    throw new RangeError(
-      `contactSheet: expected images of shape [count, height, width] or [count, height, width, 1 or 3], got [${images.shape}]`,
+    throw new InvalidArgumentError(
+      `expected images of shape [count, height, width] or [count, height, width, 1 or 3], got [${images.shape}]`,
+      op,
     );
   if (!['uint8', 'float32', 'float64'].includes(images.dtype))
-    throw new RangeError(`contactSheet: expected uint8, float32 or float64, got ${images.dtype}`);
+    throw new InvalidArgumentError(`expected uint8, float32 or float64, got ${images.dtype}`, op);
   const columns = options.columns ?? Math.max(1, Math.ceil(Math.sqrt(count)));
-  within('count', count, 1, available);
-  within('columns', columns, 1, MAX_PIXELS);
-  within('scale', scale, 1, 64);
-  within('gap', gap, 0, 1024);
+  within('count', count, 1, available, op);
+  within('columns', columns, 1, MAX_PIXELS, op);
+  within('scale', scale, 1, 64, op);
+  within('gap', gap, 0, 1024, op);
 
   const used = Math.min(columns, count);
   const rows = Math.ceil(count / columns);
@@ -74,7 +93,7 @@ function layOut(images: NDArray, options: ContactSheetOptions): Sheet {
     width: used * width * scale + (used - 1) * gap,
     height: rows * height * scale + (rows - 1) * gap,
   };
-  within("the sheet's pixels", sheet.width * sheet.height, 1, MAX_PIXELS);
+  within("the sheet's pixels", sheet.width * sheet.height, 1, MAX_PIXELS, op);
   const data = new Uint8Array(sheet.width * sheet.height * 3).fill(BACKGROUND);
   const isBytes = images.dtype === 'uint8';
   for (let i = 0; i < count; i++) {
@@ -94,7 +113,10 @@ function layOut(images: NDArray, options: ContactSheetOptions): Sheet {
   return { ...sheet, data };
 }
 
-function within(name: string, value: number, least: number, most: number): void {
+function within(name: string, value: number, least: number, most: number, op: string): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(`contactSheet: ${name}: expected an integer from ${least} to ${most}, got ${value}`);
+  throw new InvalidArgumentError(
+    `${name} must be an integer from ${least} to ${most}, got ${shown(value)}`,
+    op,
+  );
 }

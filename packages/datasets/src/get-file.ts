@@ -1,12 +1,16 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { decoding } from './corrupt.ts';
 import { DatasetError } from './errors.ts';
+import * as kind from './kinds.ts';
 import { cacheRoot } from './locate.ts';
-import type { LoadOptions } from './options.ts';
+import { type LoadOptions, loadOptions } from './options.ts';
 import { readTar, type TarMember } from './tar.ts';
 
+const OP = 'tf.keras.utils.getFile';
 const DEFAULT_MAX_BYTES = 2 ** 31 - 1;
 
 /** Options of {@link getFile}; those of downloads are as everywhere. */
@@ -31,14 +35,39 @@ export interface GetFileOptions
  * path of the folder that it was unpacked into. Both appear whole or not at all. An interrupted download is resumed
  * where there is a checksum to tell whether the parts fit.
  *
- * @throws RangeError when there is no name for the file, or one that leads out of the cache.
+ * @throws InvalidArgumentError for what is no URL, and when there is no name for the file, or one that leads out of the cache.
  * @throws DatasetError that names the file: `download`, `cache`, `missing` (with `offline`), or `corrupt` (an archive
  * that is damaged, too large, or holds links or paths that lead out of its folder).
  */
-export async function getFile(origin: string, options: GetFileOptions = {}): Promise<string> {
+export const getFile: NamedFunction<
+  [origin: string],
+  ['origin'],
+  GetFileOptions,
+  Promise<string>
+> = defineFunction(
+  OP,
+  { origin: kind.text },
+  {
+    cacheDir: loadOptions.cacheDir,
+    offline: loadOptions.offline,
+    progress: loadOptions.progress,
+    signal: loadOptions.signal,
+    retries: loadOptions.retries,
+    timeoutMs: loadOptions.timeoutMs,
+    fname: kind.text,
+    fileHash: kind.checksum,
+    cacheSubdir: kind.text,
+    extract: kind.flag,
+    forceDownload: kind.flag,
+    maxBytes: kind.count(0),
+  },
+  async (origin, options) => await fetched(origin, options),
+);
+
+async function fetched(origin: string, options: GetFileOptions): Promise<string> {
   const { join } = nodeBuiltin('node:path');
   const { fileHash, cacheSubdir = 'datasets', maxBytes = DEFAULT_MAX_BYTES } = options;
-  const name = options.fname ?? decodeURIComponent(new URL(origin).pathname.split('/').at(-1) ?? '');
+  const name = options.fname ?? nameIn(origin);
   const folder = join(cacheRoot(options), checkedPath('cacheSubdir', cacheSubdir));
   const path = join(folder, checkedPath('fname', name));
 
@@ -64,6 +93,15 @@ export async function getFile(origin: string, options: GetFileOptions = {}): Pro
       options,
     ));
   return options.extract ? await extracted(name, path, bytes, maxBytes, here === undefined) : path;
+}
+
+/** The last part of a URL's path. */
+function nameIn(origin: string): string {
+  try {
+    return decodeURIComponent(new URL(origin).pathname.split('/').at(-1) ?? '');
+  } catch {
+    throw new InvalidArgumentError(`origin must be a URL, got ${shown(origin)}`, OP);
+  }
 }
 
 async function existing(path: string, checksum: Checksum | undefined): Promise<Uint8Array | undefined> {
@@ -136,7 +174,7 @@ async function readArchive(file: string, bytes: Uint8Array, maxBytes: number): P
 
 function checkedPath(what: string, path: string): string {
   if (path !== '' && isInside(path)) return path;
-  throw new RangeError(`${what}: expected a relative path inside the cache, got ${JSON.stringify(path)}`);
+  throw new InvalidArgumentError(`${what} must be a relative path inside the cache, got ${shown(path)}`, OP);
 }
 
 /** Whether a relative path with forward slashes stays in its folder, on every system. */

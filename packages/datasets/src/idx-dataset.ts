@@ -1,8 +1,10 @@
+import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import { decodeIdx, FormatError, gunzip, isGzip, type NDArrayOf } from '@eagre/formats';
 import type { Checksum } from './checksum.ts';
 import { DatasetError } from './errors.ts';
+import * as kind from './kinds.ts';
 import { loadFile, type RemoteFiles } from './load-file.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 
 /** Images, uint8 [count, height, width] with 0 for the background, and their labels, uint8 [count]. */
 export type Split = readonly [images: NDArrayOf<'uint8'>, labels: NDArrayOf<'uint8'>];
@@ -41,18 +43,47 @@ export interface IdxDataset {
   readonly name: string;
   readonly classNames: readonly string[];
   /** Loads both splits: `const [[xTrain, yTrain], [xTest, yTest]] = await mnist.loadData()`. */
-  loadData(options?: LoadOptions): Promise<readonly [train: Split, test: Split]>;
+  loadData(options?: LoadOptions | null): Promise<readonly [train: Split, test: Split]>;
   /** Loads the training split alone. */
-  loadTrain(options?: LoadOptions): Promise<Split>;
+  loadTrain(options?: LoadOptions | null): Promise<Split>;
   /** Loads the test split alone, which needs only its own, smaller files. */
-  loadTest(options?: LoadOptions): Promise<Split>;
+  loadTest(options?: LoadOptions | null): Promise<Split>;
 }
 
 /**
  * Defines a data set in the files and layout of MNIST. What it loads is verified: checksums, sizes, counts, labels.
  * Every loader throws a {@link DatasetError} that names the file when one is missing, corrupt or not to be had.
  */
-export function defineIdxDataset(spec: IdxDatasetSpec): IdxDataset {
+export const defineIdxDataset: (spec: IdxDatasetSpec) => IdxDataset = defineFunction<IdxDefinition>(
+  'tf.datasets.defineIdxDataset',
+  {
+    name: kind.text,
+    imageShape: kind.listOf(kind.count(1)),
+    classNames: kind.listOf(kind.text),
+    train: kind.splitFiles,
+    test: kind.splitFiles,
+    mirrors: kind.listOf(kind.text),
+  },
+  {},
+  (name, imageShape, classNames, train, test, mirrors) =>
+    idxDataset({ name, imageShape, classNames, train, test, mirrors }),
+);
+
+type IdxDefinition = NamedFunction<
+  [
+    name: string,
+    imageShape: readonly [number, number],
+    classNames: readonly string[],
+    train: IdxSplit,
+    test: IdxSplit,
+    mirrors: readonly string[],
+  ],
+  ['name', 'imageShape', 'classNames', 'train', 'test', 'mirrors'],
+  unknown,
+  IdxDataset
+>;
+
+function idxDataset(spec: IdxDatasetSpec): IdxDataset {
   const loadSplit = async ({ count, images, labels }: IdxSplit, options: LoadOptions): Promise<Split> => [
     (await loadArray(spec, images, [count, ...spec.imageShape], options)).array,
     await loadLabels(spec, labels, count, options),
@@ -60,12 +91,16 @@ export function defineIdxDataset(spec: IdxDatasetSpec): IdxDataset {
   return {
     name: spec.name,
     classNames: spec.classNames,
-    loadData: async (options = {}) => [
+    loadData: defineLoader(`${spec.name}.loadData`, loadOptions, async (options: LoadOptions) => [
       await loadSplit(spec.train, options),
       await loadSplit(spec.test, options),
-    ],
-    loadTrain: (options = {}) => loadSplit(spec.train, options),
-    loadTest: (options = {}) => loadSplit(spec.test, options),
+    ]),
+    loadTrain: defineLoader(`${spec.name}.loadTrain`, loadOptions, async (options: LoadOptions) =>
+      loadSplit(spec.train, options),
+    ),
+    loadTest: defineLoader(`${spec.name}.loadTest`, loadOptions, async (options: LoadOptions) =>
+      loadSplit(spec.test, options),
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
+import { InvalidArgumentError } from '@eagre/backend';
 import type { RemoteFiles } from './load-file.ts';
 import { numpyShuffler } from './numpy-random.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 import {
   arrange,
   limitWords,
@@ -9,6 +10,7 @@ import {
   type SequenceOptions,
   type SequenceSplit,
   seedOf,
+  sequenceOptions,
   sequenceSplit,
 } from './sequences.ts';
 
@@ -33,20 +35,21 @@ export interface Imdb {
    * Loads both splits in the order and with the numbers of Keras: `const [[xTrain, yTrain], [xTest, yTest]] = await
    * imdb.loadData({ numWords: 10_000 })`. Label 1 is praise.
    *
-   * @throws RangeError for a wrong option, and when `maxlen` leaves no text of a split.
+   * @throws InvalidArgumentError for a wrong option, and when `maxlen` leaves no text of a split.
    * @throws DatasetError that names the file when it is missing, corrupt, or not to be had.
    */
-  loadData(options?: SequenceOptions): Promise<readonly [train: SequenceSplit, test: SequenceSplit]>;
+  loadData(options?: SequenceOptions | null): Promise<readonly [train: SequenceSplit, test: SequenceSplit]>;
   /** The number of each word, from 1 by frequency; `loadData` adds `indexFrom` to it. */
-  getWordIndex(options?: LoadOptions): Promise<ReadonlyMap<string, number>>;
+  getWordIndex(options?: LoadOptions | null): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Defines a data set in the layout of IMDB's. */
 export function defineImdb(files: RemoteFiles): Imdb {
+  const loadData = `${files.name}.loadData`;
   return {
     name: files.name,
     classNames: ['negative', 'positive'],
-    async loadData(options = {}) {
+    loadData: defineLoader(loadData, sequenceOptions, async (options: SequenceOptions) => {
       const pairs = [
         ['x_train', 'y_train'],
         ['x_test', 'y_test'],
@@ -56,14 +59,19 @@ export function defineImdb(files: RemoteFiles): Imdb {
       const train = arrange(raw[0]!, shuffle, options);
       const test = arrange(raw[1]!, shuffle, options);
       if (train.sequences.length === 0 || test.sequences.length === 0)
-        throw new RangeError(`maxlen: ${options.maxlen} leaves no text of a split; give a larger one`);
+        throw new InvalidArgumentError(
+          `maxlen ${options.maxlen} leaves no text of a split; give a larger one`,
+          loadData,
+        );
       const all = [...train.sequences, ...test.sequences];
       return [
         sequenceSplit(limitWords(train.sequences, options, all), train.labels),
         sequenceSplit(limitWords(test.sequences, options, all), test.labels),
-      ];
-    },
-    getWordIndex: (options = {}) => loadWordIndex(files, files.files[1]!, options),
+      ] as const;
+    }),
+    getWordIndex: defineLoader(`${files.name}.getWordIndex`, loadOptions, async (options: LoadOptions) =>
+      loadWordIndex(files, files.files[1]!, options),
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { InvalidArgumentError } from '@eagre/backend';
 import { encodeNpz } from '@eagre/formats';
 import { describe, expect, it } from 'vitest';
 import { defineHousing } from './california-housing.ts';
@@ -76,14 +77,14 @@ describe('wrong options', () => {
     const imdb = imdbFrom('imdb-3.npz');
     await expect(imdb.loadData({ folder, maxlen: 1 })).rejects.toThrow(/leaves no text/);
     await expect(imdb.loadData({ folder, numWords: 0 })).rejects.toThrow(
-      /numWords: expected an integer from 1/,
+      /numWords must be an integer of at least 1/,
     );
-    await expect(imdb.loadData({ folder, indexFrom: -1 })).rejects.toThrow(RangeError);
+    await expect(imdb.loadData({ folder, indexFrom: -1 })).rejects.toThrow(InvalidArgumentError);
     await expect(imdb.loadData({ folder, seed: -1 })).rejects.toThrow(/seed/);
     await expect(reutersSmall.loadData({ folder, testSplit: 1 })).rejects.toThrow(/testSplit/);
     await expect(housingSmall.loadData({ folder, version: 'medium' as 'small' })).rejects.toThrow(/version/);
     expect(() => padSequences([])).toThrow(/give maxlen/);
-    expect(() => padSequences([[1]], { maxlen: 0 })).toThrow(RangeError);
+    expect(() => padSequences([[1]], { maxlen: 0 })).toThrow(InvalidArgumentError);
     expect(() => padSequences([[1]], { padding: 'middle' as 'pre' })).toThrow(/padding/);
   });
 });

@@ -1,3 +1,6 @@
+import { defineFunction, type Kind, type NamedFunction } from '@eagre/core/internal';
+import * as kind from './kinds.ts';
+
 /** How far a download is. */
 export interface DownloadProgress {
   dataset: string;
@@ -34,4 +37,27 @@ export interface LoadOptions {
   retries?: number | undefined;
   /** A connection that gives nothing for this long is given up. Default: 30,000. */
   timeoutMs?: number | undefined;
+}
+
+/** How these are read. */
+export const loadOptions: Readonly<Record<keyof LoadOptions, Kind>> = {
+  folder: kind.path,
+  cacheDir: kind.path,
+  mirrors: kind.listOf(kind.text),
+  offline: kind.flag,
+  verify: kind.flag,
+  progress: kind.progress,
+  signal: kind.signal,
+  retries: kind.count(0),
+  timeoutMs: kind.milliseconds,
+};
+
+/** Declares a function that loads, which takes options alone. @param run an async function */
+export function defineLoader<O extends LoadOptions, R>(
+  name: string,
+  options: Readonly<Record<keyof O, Kind>>,
+  run: (options: O) => Promise<R>,
+): (options?: O | null) => Promise<R> {
+  type Loader = NamedFunction<[], [], LoadOptions, Promise<R>>;
+  return defineFunction<Loader>(name, {}, options, run as (options: LoadOptions) => Promise<R>);
 }

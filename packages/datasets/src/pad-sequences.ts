@@ -1,4 +1,9 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import type { NDArrayOf } from '@eagre/formats';
+import * as kind from './kinds.ts';
+
+const OP = 'tf.keras.utils.padSequences';
 
 /** Options of {@link padSequences}. */
 export interface PadSequencesOptions {
@@ -16,30 +21,46 @@ export interface PadSequencesOptions {
  * Sequences of integers as one array, int32 [count, maxlen], as Keras's `pad_sequences`: short ones are padded, long
  * ones are cut.
  *
- * @throws RangeError for a wrong option, or when there is no sequence to take the length from.
+ * @throws InvalidArgumentError for a wrong option, or when there is no sequence to take the length from.
  */
-export function padSequences(
-  sequences: readonly ArrayLike<number>[],
-  options: PadSequencesOptions = {},
-): NDArrayOf<'int32'> {
-  const { padding = 'pre', truncating = 'pre', value = 0 } = options;
-  for (const [name, side] of Object.entries({ padding, truncating })) {
-    if (side !== 'pre' && side !== 'post')
-      throw new RangeError(`${name}: expected 'pre' or 'post', got ${side}`);
-  }
-  if (options.maxlen === undefined && sequences.length === 0)
-    throw new RangeError('padSequences: there is no sequence; give maxlen');
-  const length = options.maxlen ?? sequences.reduce((most, sequence) => Math.max(most, sequence.length), 0);
-  if (!Number.isInteger(length) || length < 0 || (options.maxlen !== undefined && length < 1))
-    throw new RangeError(`maxlen: expected an integer from 1, got ${options.maxlen}`);
-  if (value !== (value | 0)) throw new RangeError(`value: expected an integer of 32 bits, got ${value}`);
+export const padSequences: NamedFunction<
+  [sequences: readonly ArrayLike<number>[]],
+  ['sequences'],
+  PadSequencesOptions,
+  NDArrayOf<'int32'>
+> = defineFunction(
+  OP,
+  { sequences: kind.listOf(kind.sequence) },
+  {
+    maxlen: kind.count(1),
+    padding: kind.oneOf('pre', 'post'),
+    truncating: kind.oneOf('pre', 'post'),
+    value: kind.int32,
+  },
+  pad,
+);
 
+function pad(
+  sequences: readonly ArrayLike<number>[],
+  { maxlen, padding = 'pre', truncating = 'pre', value = 0 }: PadSequencesOptions,
+): NDArrayOf<'int32'> {
+  if (maxlen === undefined && sequences.length === 0)
+    throw new InvalidArgumentError('there is no sequence; give maxlen', OP);
+  const length = maxlen ?? sequences.reduce((most, sequence) => Math.max(most, sequence.length), 0);
   const data = new Int32Array(sequences.length * length).fill(value);
   sequences.forEach((sequence, row) => {
     const kept = Math.min(sequence.length, length);
     const from = truncating === 'pre' ? sequence.length - kept : 0;
     const to = row * length + (padding === 'pre' ? length - kept : 0);
-    for (let i = 0; i < kept; i++) data[to + i] = sequence[from + i]!;
+    for (let i = 0; i < kept; i++) {
+      const item = sequence[from + i];
+      if (typeof item !== 'number')
+        throw new InvalidArgumentError(
+          `sequences[${row}][${from + i}] must be a number, got ${shown(item)}`,
+          OP,
+        );
+      data[to + i] = item;
+    }
   });
   return { dtype: 'int32', shape: [sequences.length, length], data };
 }

@@ -1,6 +1,7 @@
+import * as kind from './kinds.ts';
 import type { RemoteFiles } from './load-file.ts';
 import { numpyShuffler } from './numpy-random.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 import {
   arrange,
   limitWords,
@@ -9,6 +10,7 @@ import {
   type SequenceOptions,
   type SequenceSplit,
   seedOf,
+  sequenceOptions,
   sequenceSplit,
 } from './sequences.ts';
 import { testBegin } from './test-split.ts';
@@ -46,13 +48,15 @@ export interface Reuters {
    * Loads both splits in the order and with the numbers of Keras: `const [[xTrain, yTrain], [xTest, yTest]] = await
    * reuters.loadData({ numWords: 10_000 })`.
    *
-   * @throws RangeError for a wrong option.
+   * @throws InvalidArgumentError for a wrong option.
    * @throws DatasetError that names the file when it is missing, corrupt, or not to be had.
    */
-  loadData(options?: ReutersOptions): Promise<readonly [train: SequenceSplit, test: SequenceSplit]>;
+  loadData(options?: ReutersOptions | null): Promise<readonly [train: SequenceSplit, test: SequenceSplit]>;
   /** The number of each word, from 1 by frequency; `loadData` adds `indexFrom` to it. */
-  getWordIndex(options?: LoadOptions): Promise<ReadonlyMap<string, number>>;
+  getWordIndex(options?: LoadOptions | null): Promise<ReadonlyMap<string, number>>;
 }
+
+const reutersOptions = { ...sequenceOptions, testSplit: kind.part };
 
 /** Defines a data set in the layout of Reuters's. */
 export function defineReuters(files: RemoteFiles): Reuters {
@@ -60,7 +64,7 @@ export function defineReuters(files: RemoteFiles): Reuters {
   return {
     name: files.name,
     classNames,
-    async loadData(options = {}) {
+    loadData: defineLoader(`${files.name}.loadData`, reutersOptions, async (options: ReutersOptions) => {
       const [raw] = await loadSequences(files, [['x', 'y']], classNames.length, options);
       const { sequences, labels } = arrange(raw!, numpyShuffler(seedOf(options)), options);
       const at = testBegin(sequences.length, options.testSplit);
@@ -68,9 +72,11 @@ export function defineReuters(files: RemoteFiles): Reuters {
       return [
         sequenceSplit(words.slice(0, at), labels.slice(0, at)),
         sequenceSplit(words.slice(at), labels.slice(at)),
-      ];
-    },
-    getWordIndex: (options = {}) => loadWordIndex(files, files.files[1]!, options),
+      ] as const;
+    }),
+    getWordIndex: defineLoader(`${files.name}.getWordIndex`, loadOptions, async (options: LoadOptions) =>
+      loadWordIndex(files, files.files[1]!, options),
+    ),
   };
 }
 

@@ -1,8 +1,10 @@
+import type { Kind } from '@eagre/core/internal';
 import type { NDArray, NDArrayOf } from '@eagre/formats';
 import { decodeNpzRagged } from '@eagre/formats';
 import { corrupt, decoding } from './corrupt.ts';
+import * as kind from './kinds.ts';
 import { loadFile, type RemoteFile, type RemoteFiles } from './load-file.ts';
-import type { LoadOptions } from './options.ts';
+import { type LoadOptions, loadOptions } from './options.ts';
 
 /** Texts as numbers of words, one array per text, and their labels, int64 [count]. */
 export type SequenceSplit = readonly [sequences: readonly Int32Array[], labels: NDArrayOf<'int64'>];
@@ -24,6 +26,18 @@ export interface SequenceOptions extends LoadOptions {
   /** What is added to the numbers of words, which begin at 1. Default: 3. */
   indexFrom?: number | undefined;
 }
+
+/** How these are read. */
+export const sequenceOptions: Readonly<Record<keyof SequenceOptions, Kind>> = {
+  ...loadOptions,
+  numWords: kind.count(1),
+  skipTop: kind.count(0),
+  maxlen: kind.count(1),
+  seed: kind.seed,
+  startChar: kind.countOrNull,
+  oovChar: kind.countOrNull,
+  indexFrom: kind.count(0),
+};
 
 /** Texts and labels in the order of a file. */
 export interface RawSequences {
@@ -83,9 +97,6 @@ export function arrange(
   options: SequenceOptions,
 ): RawSequences {
   const { startChar = 1, indexFrom = 3, maxlen } = options;
-  whole('indexFrom', indexFrom, 0);
-  if (maxlen !== undefined) whole('maxlen', maxlen, 1);
-  if (startChar !== null) whole('startChar', startChar, 0);
   const start = startChar === null ? [] : [startChar];
   const sequences: Int32Array[] = [];
   const labels: bigint[] = [];
@@ -108,9 +119,6 @@ export function limitWords(
   all: readonly Int32Array[] = sequences,
 ): Int32Array[] {
   const { skipTop = 0, oovChar = 2 } = options;
-  whole('skipTop', skipTop, 0);
-  if (oovChar !== null) whole('oovChar', oovChar, 0);
-  if (options.numWords !== undefined) whole('numWords', options.numWords, 1);
   const numWords = options.numWords ?? largest(all);
   const known = (word: number): boolean => word >= skipTop && word < numWords;
   return sequences.map((sequence) =>
@@ -151,9 +159,4 @@ function largest(sequences: readonly Int32Array[]): number {
   let most = 0;
   for (const sequence of sequences) for (const word of sequence) if (word > most) most = word;
   return most;
-}
-
-function whole(name: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least) return;
-  throw new RangeError(`${name}: expected an integer from ${least}, got ${value}`);
 }

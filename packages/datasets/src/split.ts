@@ -1,35 +1,65 @@
-import type { DataOf, DTypeName, NDArrayOf } from '@eagre/formats';
+import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction } from '@eagre/core/internal';
+import type { DataOf, DTypeName, NDArray, NDArrayOf } from '@eagre/formats';
+import * as kind from './kinds.ts';
 
 /** One part of what {@link split} returns. */
 export type Part<X extends DTypeName, Y extends DTypeName> = readonly [x: NDArrayOf<X>, y: NDArrayOf<Y>];
+
+interface SplitFunction {
+  <X extends DTypeName, Y extends DTypeName, const C extends readonly number[]>(
+    x: NDArrayOf<X>,
+    y: NDArrayOf<Y>,
+    counts: C,
+  ): { [I in keyof C]: Part<X, Y> };
+  <X extends DTypeName, Y extends DTypeName, const C extends readonly number[]>(options: {
+    readonly x: NDArrayOf<X>;
+    readonly y: NDArrayOf<Y>;
+    readonly counts: C;
+  }): { [I in keyof C]: Part<X, Y> };
+}
 
 /**
  * Cuts examples and their labels along the first dimension into consecutive parts of the given sizes, in order and
  * without copying: `const [[x, y], [xHeld, yHeld]] = split(images, labels, [8000, 2000])`. What is left over is left out.
  *
- * @throws RangeError when there are not as many labels as examples, or fewer than asked for.
+ * @throws InvalidArgumentError when there are not as many labels as examples, or fewer than asked for.
  */
-export function split<X extends DTypeName, Y extends DTypeName, const C extends readonly number[]>(
-  x: NDArrayOf<X>,
-  y: NDArrayOf<Y>,
-  counts: C,
-): { [I in keyof C]: Part<X, Y> } {
+export const split: SplitFunction = defineFunction<
+  NamedFunction<
+    [x: NDArray, y: NDArray, counts: readonly number[]],
+    ['x', 'y', 'counts'],
+    unknown,
+    readonly Part<DTypeName, DTypeName>[]
+  >
+>(
+  'tf.datasets.split',
+  { x: kind.array, y: kind.array, counts: kind.listOf(kind.count(0)) },
+  {},
+  cut,
+) as never;
+
+function cut(x: NDArray, y: NDArray, counts: readonly number[]): readonly Part<DTypeName, DTypeName>[] {
   const length = x.shape[0];
   if (length === undefined || length !== y.shape[0]) {
-    throw new RangeError(`split: x is [${x.shape}] and y is [${y.shape}]; their first sizes must be equal`);
+    throw new InvalidArgumentError(
+      `x is [${x.shape}] and y is [${y.shape}]; their first sizes must be equal`,
+      'tf.datasets.split',
+    );
   }
   const wanted = counts.reduce((total, count) => total + count, 0);
-  if (!counts.every((count) => Number.isInteger(count) && count >= 0) || wanted > length) {
-    throw new RangeError(`split: cannot take parts of [${counts}] from ${length} examples`);
-  }
+  if (wanted > length)
+    throw new InvalidArgumentError(
+      `cannot take parts of [${counts}] from ${length} examples`,
+      'tf.datasets.split',
+    );
   let begin = 0;
-  const parts = counts.map((count): Part<X, Y> => {
+  return counts.map((count) => {
     const end = begin + count;
     const part = [rows(x, begin, end), rows(y, begin, end)] as const;
     begin = end;
     return part;
   });
-  return parts as { [I in keyof C]: Part<X, Y> };
 }
 
 function rows<D extends DTypeName>(array: NDArrayOf<D>, begin: number, end: number): NDArrayOf<D> {

@@ -1,6 +1,6 @@
 import { corrupt } from './corrupt.ts';
 import { loadFile, type RemoteFiles } from './load-file.ts';
-import type { LoadOptions } from './options.ts';
+import { defineLoader, type LoadOptions, loadOptions } from './options.ts';
 
 export const tinyShakespeareFiles: RemoteFiles = {
   name: 'tinyshakespeare',
@@ -25,21 +25,21 @@ export interface TextDataset {
    *
    * @throws DatasetError that names the file when it is missing, corrupt, or not to be had.
    */
-  loadText(options?: LoadOptions): Promise<string>;
+  loadText(options?: LoadOptions | null): Promise<string>;
 }
 
 /** Defines a data set that is one text file in UTF-8. */
 export function defineText(files: RemoteFiles): TextDataset {
   return {
     name: files.name,
-    async loadText(options = {}) {
+    loadText: defineLoader(`${files.name}.loadText`, loadOptions, async (options: LoadOptions) => {
       const { path, bytes } = await loadFile(files, files.files[0]!, options);
       try {
         return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       } catch {
         throw corrupt(files.name, path, 'text', 'UTF-8', 'other bytes');
       }
-    },
+    }),
   };
 }
 

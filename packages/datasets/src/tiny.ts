@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { InvalidArgumentError } from '@eagre/backend';
 import { encodeIdx } from '@eagre/formats';
 import { checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
@@ -93,7 +94,7 @@ export async function mutateFile(
       await load(root).then(
         () => results.loaded++,
         (error: unknown) => {
-          if (!(error instanceof DatasetError) && !(error instanceof RangeError)) throw error;
+          if (!(error instanceof DatasetError) && !(error instanceof InvalidArgumentError)) throw error;
           results.refused++;
         },
       );

@@ -1,0 +1,61 @@
+import { InvalidArgumentError } from '@eagre/backend';
+import { declared } from '@eagre/core/internal';
+import { describe, expect, test } from 'vitest';
+import * as datasets from './index.ts';
+import { defineIdxDataset, getFile, mnist, padSequences, split } from './index.ts';
+import { tinySpec } from './tiny.ts';
+
+const array = { dtype: 'uint8', shape: [4], data: new Uint8Array([1, 2, 3, 4]) } as const;
+
+describe('the functions of a data set', () => {
+  const sets = Object.entries(datasets).filter(([, value]) => typeof value === 'object');
+  const functions = sets.flatMap(([name, set]) =>
+    Object.entries(set)
+      .filter(([, value]) => typeof value === 'function')
+      .map(([key, fn]) => [`${name}.${key}`, fn as (...args: unknown[]) => Promise<unknown>] as const),
+  );
+
+  test('are all declared', () => {
+    expect(sets).toHaveLength(8);
+    expect(functions.length).toBeGreaterThan(15);
+  });
+
+  test.each(functions)('%s refuses what it does not take', async (_, fn) => {
+    expect(declared(fn)?.positional).toEqual([]);
+    const refused = async (message: string, ...args: unknown[]): Promise<void> => {
+      const error = await fn(...args).catch((e: unknown) => e);
+      expect(error).toBeInstanceOf(InvalidArgumentError);
+      expect((error as Error).message).toMatch(message);
+    };
+    await refused("'fodler' is no option", { fodler: '/none' });
+    await refused("write { folder: '/none' }", '/none');
+    await refused('folder must be a path, got 3', { folder: 3 });
+    await refused('retries must be an integer of at least 0', { retries: -1 });
+    await refused('mirrors[0] must be a string', { mirrors: [1] });
+    await refused('signal must be', { signal: {} });
+    await refused('progress must be a function', { progress: 'yes' });
+  });
+});
+
+test('arguments by name', () => {
+  expect(padSequences({ sequences: [[1]], maxlen: 2 }).data).toEqual(new Int32Array([0, 1]));
+  expect(padSequences([[1]], null).data).toEqual(new Int32Array([1]));
+  const [[x]] = split({ x: array, y: array, counts: [2] });
+  expect(x.data).toEqual(new Uint8Array([1, 2]));
+  expect(defineIdxDataset(tinySpec).name).toBe('tiny');
+});
+
+test('wrong arguments are refused before anything is looked for', async () => {
+  await expect(mnist.loadData({ offline: 'no' as never })).rejects.toThrow('offline is');
+  await expect(getFile('not a URL')).rejects.toThrow("origin must be a URL, got 'not a URL'");
+  await expect(getFile('http://localhost/a', { fileHash: 'abc' as never })).rejects.toThrow(
+    "fileHash must be a checksum, 'sha256:…' or 'md5:…', got 'abc'",
+  );
+  expect(() => padSequences([['a']] as never)).toThrow("sequences[0][0] must be a number, got 'a'");
+  expect(() => padSequences([3] as never)).toThrow('sequences[0] must be a list of integers, got 3');
+  expect(() => split([1] as never, array, [1])).toThrow('x must be an array { dtype, shape, data }');
+  expect(() => defineIdxDataset({ ...tinySpec, train: undefined as never })).toThrow('train must be given');
+  expect(() => defineIdxDataset({ ...tinySpec, train: { ...tinySpec.train, images: 'a' as never } })).toThrow(
+    "train.images must be an object { name, checksum }, got 'a'",
+  );
+});
