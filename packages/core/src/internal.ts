@@ -98,7 +98,14 @@ export { RecentMap } from './recent-map.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';
-export { checkInstance, classOf, optionsFrom, type Serialized } from './serialized.ts';
+export {
+  checkInstance,
+  classOf,
+  type Deserialize,
+  defineDeserialize,
+  optionsFrom,
+  type Serialized,
+} from './serialized.ts';
 export {
   broadcastShapes,
   checkFlag,

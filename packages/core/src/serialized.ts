@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { defineFunction, type NamedFunction, structure } from './arguments.ts';
+import { shown } from './checks.ts';
 import { withoutUnused } from './class-arguments.ts';
 import { camelCaseKeys } from './module.ts';
 
@@ -8,18 +10,46 @@ export interface Serialized {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** Classes of the user's by their names in files. */
+export type CustomObjects = Readonly<Record<string, unknown>>;
+
+/** Makes objects of what Keras, or `serialize`, wrote. */
+export type Deserialize<S, T> = NamedFunction<
+  [config: S, customObjects?: CustomObjects | null],
+  ['config', 'customObjects'],
+  unknown,
+  T
+>;
+
+/** Declares the `deserialize` of a kind of objects. */
+export function defineDeserialize<S, T>(
+  name: string,
+  make: (config: S, customObjects: CustomObjects) => T,
+): Deserialize<S, T> {
+  return defineFunction<Deserialize<unknown, unknown>>(
+    name,
+    { config: structure, customObjects: structure },
+    {},
+    (config, customObjects = {}) => make(config as S, customObjects ?? {}),
+  ) as Deserialize<S, T>;
+}
+
 /** The class that a file names: the user's, or what `find` knows. @throws InvalidArgumentError for what no file has. */
 export function classOf<C>(
   serialized: Serialized,
-  customObjects: Readonly<Record<string, unknown>> | null | undefined,
+  customObjects: CustomObjects,
   find: (name: string) => C | undefined,
   what: string,
 ): C | undefined {
   const { class_name: name, config } = serialized ?? {};
   if (typeof name !== 'string' || typeof config !== 'object' || config === null)
     throw new InvalidArgumentError('expected { class_name, config }, as serialize gives it', what);
-  const own = customObjects ?? {};
-  return Object.hasOwn(own, name) ? (own[name] as C) : find(name);
+  if (typeof customObjects !== 'object')
+    throw new InvalidArgumentError(
+      `customObjects must be classes by name, got ${shown(customObjects)}`,
+      what,
+    );
+  return Object.hasOwn(customObjects, name) ? (customObjects[name] as C) : find(name);
 }
 
 /** The options in a config of Keras for a class: by our names, without those that are off and unknown to it. */
@@ -34,8 +64,5 @@ export function checkInstance(
   what: string,
 ): void {
   if (object instanceof cls) return;
-  throw new InvalidArgumentError(
-    `expected an object of class ${cls.name}, got ${object === null ? 'null' : typeof object}`,
-    what,
-  );
+  throw new InvalidArgumentError(`expected an object of class ${cls.name}, got ${shown(object)}`, what);
 }

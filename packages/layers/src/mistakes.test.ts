@@ -429,7 +429,7 @@ const mistakes: Readonly<
     ],
     'a metric of one argument': [
       () => new metrics.Accuracy().updateState(y, bad(undefined)),
-      'losses and metrics take (yTrue, yPred)',
+      'yPred must be given: write',
     ],
     'shapes that do not fit': [
       () => new losses.MeanSquaredError()(ones([4, 2]), ones([3, 2])),

@@ -1,5 +1,13 @@
 import { InvalidArgumentError, type Shape, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { differs, isFloating, showShape, toTensor } from '@eagre/core/internal';
+import {
+  defineFunction,
+  differs,
+  isFloating,
+  type NamedFunction,
+  type OptionNames,
+  showShape,
+  toTensor,
+} from '@eagre/core/internal';
 
 /** Keras's fuzz factor, which keeps logarithms and quotients finite. */
 export const EPSILON = 1e-7;
@@ -64,7 +72,26 @@ export function axes(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }
 
-/** `fn` in a memory scope, as the functions here are: only what they return stays. */
-export function tidy<A extends readonly unknown[]>(fn: (...args: A) => Tensor): (...args: A) => Tensor {
-  return (...args) => scope(() => fn(...args));
+/** A function of targets and predictions that gives a number for each example. */
+export type ExampleFunction<O = object> = NamedFunction<
+  [yTrue: TensorLike, yPred: TensorLike],
+  ['yTrue', 'yPred'],
+  O
+>;
+
+/**
+ * Declares a function of targets and predictions. It runs in a memory scope: only what it returns stays.
+ * @param name as messages call it
+ */
+export function defineExampleFunction<O extends object>(
+  name: string,
+  options: NoInfer<OptionNames<O>>,
+  compute: (yTrue: TensorLike, yPred: TensorLike, options: O) => Tensor,
+): ExampleFunction<O> {
+  return defineFunction<ExampleFunction<object>>(
+    name,
+    { yTrue: true, yPred: true },
+    options as object,
+    (yTrue, yPred, given) => scope(() => compute(yTrue, yPred, given as O)),
+  ) as ExampleFunction<O>;
 }

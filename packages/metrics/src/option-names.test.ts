@@ -49,6 +49,63 @@ describe('losses take options by the names that they know', () => {
   });
 });
 
+describe('functions take every argument by name, and refuse what they do not take', () => {
+  const [y, p] = [
+    [0, 1],
+    [0.3, 0.8],
+  ];
+
+  test('losses', () => {
+    const smooth = losses.binaryCrossentropy(y, p, { labelSmoothing: 0.1 }).item();
+    expect(losses.binaryCrossentropy({ yTrue: y, yPred: p, labelSmoothing: 0.1 }).item()).toBe(smooth);
+    expect(losses.binaryCrossentropy(y, { yPred: p, labelSmoothing: 0.1 }).item()).toBe(smooth);
+    expect(losses.mse(y, p, null).item()).toBeCloseTo(0.065);
+    expect(() => losses.huber(y, p, 2 as never)).toThrow('only yTrue and yPred can be given by position');
+    expect(() => losses.huber(y, p, 2 as never)).toThrow('write { delta: 2 }');
+    expect(() => losses.mse(y, p, { reduction: 'sum' } as never)).toThrow("'reduction' is no option");
+    expect(() => losses.mae(y as never)).toThrow('yPred must be given: write losses.meanAbsoluteError(');
+    expect(() => losses.binaryCrossentropy(y, p, { fromLogits: 'no' as never })).toThrow(
+      "fromLogits is 'no', expected true or false",
+    );
+  });
+
+  test('metrics', () => {
+    expect(metrics.binaryAccuracy({ yTrue: y, yPred: p, threshold: 0.9 }).array()).toEqual([1, 0]);
+    expect(() => metrics.topKCategoricalAccuracy([[1, 0]], [[1, 0]], 3 as never)).toThrow('write { k: 3 }');
+    expect(metrics.resolveAccuracy({ yTrueShape: [2, 1], yPredShape: [2, 1] })).toBe(metrics.BinaryAccuracy);
+    expect(() => metrics.resolveAccuracy([2], 'ab' as never)).toThrow('yPredShape must be an array');
+  });
+
+  test('get, serialize and deserialize', () => {
+    class Mine extends losses.Huber {}
+    const written = losses.serialize({ loss: new Mine({ delta: 2 }) });
+    for (const made of [
+      losses.deserialize(written, { Mine }),
+      losses.deserialize(written, { customObjects: { Mine } }),
+      losses.deserialize({ config: written, customObjects: { Mine } }),
+    ]) {
+      expect(made).toBeInstanceOf(Mine);
+      expect((made as Mine).delta).toBe(2);
+    }
+    expect(losses.get({ identifier: 'mse' })).toBeInstanceOf(losses.MeanSquaredError);
+    expect(losses.get(losses.serialize(new losses.Huber()))).toBeInstanceOf(losses.Huber);
+    const get = losses.get as (...args: unknown[]) => unknown;
+    expect(() => get('mse', { reduction: 'sum' })).toThrow("'reduction' is no option");
+    expect(() => losses.deserialize(written, 3 as never)).toThrow('customObjects must be classes by name');
+    const shapes = { yTrueShape: [4, 1], yPredShape: [4, 1] };
+    expect(metrics.get({ identifier: 'accuracy', ...shapes })).toBeInstanceOf(metrics.BinaryAccuracy);
+    expect(() => metrics.get('accuracy', { yTrueShape: [4] } as never)).toThrow('give both');
+    expect(metrics.deserialize({ config: metrics.serialize({ metric: new metrics.AUC() }) }).name).toBe(
+      'auc',
+    );
+  });
+
+  test('a function of Keras as a metric has its name there', () => {
+    expect(metrics.get(losses.meanSquaredError).name).toBe('mean_squared_error');
+    expect(losses.get(losses.meanSquaredError).name).toBe('mean_squared_error');
+  });
+});
+
 describe('metrics take options by the names that they know', () => {
   test.each(made(metrics, metrics.Metric))('%s', (name, Class) => {
     expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is no option; known are`);

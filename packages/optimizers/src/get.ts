@@ -1,5 +1,15 @@
 import { type CustomName, InvalidArgumentError } from '@eagre/core';
-import { checkInstance, classOf, customClass } from '@eagre/core/internal';
+import {
+  checkInstance,
+  classOf,
+  customClass,
+  type Deserialize,
+  defineDeserialize,
+  defineFunction,
+  kind,
+  type NamedFunction,
+  shown,
+} from '@eagre/core/internal';
 import { Adadelta } from './adadelta.ts';
 import { Adafactor } from './adafactor.ts';
 import { Adagrad } from './adagrad.ts';
@@ -51,9 +61,12 @@ const classes: Readonly<Record<ClassName, FromConfig>> = {
 };
 
 /** An optimizer as plain JSON, in Keras's form; without its state. */
-export function serialize(
-  optimizer: Optimizer,
-): SerializedOptimizer & { module: string; registered_name: null } {
+export const serialize: NamedFunction<
+  [optimizer: Optimizer],
+  ['optimizer'],
+  unknown,
+  SerializedOptimizer & { module: string; registered_name: null }
+> = defineFunction('optimizers.serialize', { optimizer: true }, {}, (optimizer: Optimizer) => {
   checkInstance(optimizer, Optimizer, 'optimizers.serialize');
   return {
     module: 'keras.optimizers',
@@ -61,45 +74,49 @@ export function serialize(
     config: optimizer.getConfig(),
     registered_name: null,
   };
-}
+});
 
-/** The optimizer that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
-export function deserialize(
-  serialized: SerializedOptimizer,
-  customObjects: Readonly<Record<string, unknown>> = {},
-): Optimizer {
-  const known = classOf<FromConfig>(
-    serialized,
-    customObjects,
-    (name) =>
-      customClass<FromConfig>(name, Optimizer) ??
-      Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1],
-    'optimizers.deserialize',
-  );
-  const { class_name: name, config } = serialized;
-  if (known === undefined) {
-    throw new InvalidArgumentError(
-      `no optimizer '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
-      'optimizers.get',
+/** The optimizer that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
+export const deserialize: Deserialize<SerializedOptimizer, Optimizer> = defineDeserialize(
+  'optimizers.deserialize',
+  (serialized, customObjects) => {
+    const known = classOf<FromConfig>(
+      serialized,
+      customObjects,
+      (name) =>
+        customClass<FromConfig>(name, Optimizer) ??
+        Object.entries(classes).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1],
+      'optimizers.deserialize',
     );
-  }
-  return known.fromConfig(config, customObjects);
-}
+    const { class_name: name, config } = serialized;
+    if (known === undefined) {
+      throw new InvalidArgumentError(
+        `no optimizer '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+        'optimizers.get',
+      );
+    }
+    return known.fromConfig(config, customObjects);
+  },
+);
 
 /** What stands for an optimizer: a name such as `'adam'`, a serialised one, or an optimizer itself. */
 export type OptimizerLike = OptimizerName | SerializedOptimizer | Optimizer;
 
 /** The optimizer for a name (`'adam'`, in any case), a serialised one, or an optimizer itself. */
-export function get(identifier: OptimizerLike | (string & {})): Optimizer {
+export const get: NamedFunction<
+  [identifier: OptimizerLike | (string & {})],
+  ['identifier'],
+  unknown,
+  Optimizer
+> = defineFunction('optimizers.get', { identifier: kind.structure }, {}, (identifier: unknown) => {
   if (identifier instanceof Optimizer) return identifier;
   if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
-    return deserialize(identifier);
-  const given: unknown = identifier;
+    return deserialize(identifier as SerializedOptimizer);
   throw new InvalidArgumentError(
-    typeof given === 'function'
-      ? `got the class ${given.name}: write new ${given.name}(…)`
-      : `expected an optimizer or its name, got ${String(given)}`,
+    typeof identifier === 'function'
+      ? `got the class ${identifier.name}: write new ${identifier.name}(…)`
+      : `expected an optimizer or its name, got ${shown(identifier)}`,
     'optimizers.get',
   );
-}
+});

@@ -1,6 +1,14 @@
 /** Learning rate schedules. */
 import { InvalidArgumentError } from '@eagre/core';
-import { camelCaseKeys, checkInstance, classOf } from '@eagre/core/internal';
+import {
+  camelCaseKeys,
+  checkInstance,
+  classOf,
+  type Deserialize,
+  defineDeserialize,
+  defineFunction,
+  type NamedFunction,
+} from '@eagre/core/internal';
 import { CosineDecay, CosineDecayRestarts } from './cosine-decays.ts';
 import { ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay } from './decays.ts';
 import { LearningRateSchedule } from './schedule.ts';
@@ -28,24 +36,34 @@ export interface SerializedSchedule {
 }
 
 /** A schedule as plain JSON, in Keras's form. */
-export function serialize(schedule: LearningRateSchedule): SerializedSchedule {
-  checkInstance(schedule, LearningRateSchedule, 'schedules.serialize');
-  return {
-    module: 'keras.optimizers.schedules',
-    class_name: schedule.constructor.name,
-    config: schedule.getConfig(),
-    registered_name: null,
-  };
-}
+export const serialize: NamedFunction<
+  [learningRateSchedule: LearningRateSchedule],
+  ['learningRateSchedule'],
+  unknown,
+  SerializedSchedule
+> = defineFunction(
+  'schedules.serialize',
+  { learningRateSchedule: true },
+  {},
+  (schedule: LearningRateSchedule) => {
+    checkInstance(schedule, LearningRateSchedule, 'schedules.serialize');
+    return {
+      module: 'keras.optimizers.schedules',
+      class_name: schedule.constructor.name,
+      config: schedule.getConfig(),
+      registered_name: null,
+    };
+  },
+);
 
 /**
- * The schedule that `serialize`, or Keras, wrote.
- * @param customObjects classes of your own by name; they get the config with camelCase names.
+ * The schedule that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name; they get the config with camelCase
+ * names.
  */
-export function deserialize(
-  serialized: Pick<SerializedSchedule, 'class_name' | 'config'>,
-  customObjects: Readonly<Record<string, unknown>> = {},
-): LearningRateSchedule {
+export const deserialize: Deserialize<
+  Pick<SerializedSchedule, 'class_name' | 'config'>,
+  LearningRateSchedule
+> = defineDeserialize('schedules.deserialize', (serialized, customObjects) => {
   const find = (key: string): Loose | undefined => (Object.hasOwn(classes, key) ? classes[key] : undefined);
   const known = classOf<Loose>(serialized, customObjects, find, 'schedules.deserialize');
   const { class_name: name, config } = serialized;
@@ -55,4 +73,4 @@ export function deserialize(
     );
   }
   return new known(camelCaseKeys(config) as never);
-}
+});

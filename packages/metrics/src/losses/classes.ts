@@ -183,17 +183,23 @@ abstract class Crossentropy extends BuiltInLoss {
   }
 }
 
+const optionsOf = ({ fromLogits, labelSmoothing, axis }: Crossentropy): CrossentropyOptions => ({
+  fromLogits,
+  labelSmoothing,
+  axis,
+});
+
 /** Cross-entropy of yes-or-no targets; TensorFlow 2.0's rule for probabilities of 0 and 1: see `losses.binaryCrossentropy`. */
 export class BinaryCrossentropy extends Crossentropy {
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
-    return functions.binaryCrossentropy(yTrue, yPred, this);
+    return functions.binaryCrossentropy(yTrue, yPred, optionsOf(this));
   }
 }
 
 /** Cross-entropy of one-hot targets: see `losses.categoricalCrossentropy`. */
 export class CategoricalCrossentropy extends Crossentropy {
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
-    return functions.categoricalCrossentropy(yTrue, yPred, this);
+    return functions.categoricalCrossentropy(yTrue, yPred, optionsOf(this));
   }
 }
 
@@ -221,7 +227,8 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
     this.axis = options.axis ?? -1;
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
-    return functions.sparseCategoricalCrossentropy(yTrue, yPred, this);
+    const { fromLogits, ignoreClass, axis } = this;
+    return functions.sparseCategoricalCrossentropy(yTrue, yPred, { fromLogits, ignoreClass, axis });
   }
   protected override targets(yTrue: TensorLike, _dtype: DType): Tensor {
     return toTensor(yTrue, 'int32');

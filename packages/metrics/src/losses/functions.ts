@@ -1,6 +1,25 @@
 import { InvalidArgumentError, maximum, nn, sub, type Tensor, type TensorLike, where } from '@eagre/core';
-import { differs, isInteger, normalizeAxis, sameShape, showShape, toTensor } from '@eagre/core/internal';
-import { alike, as, checkFit, EPSILON, predictions, sameRank, tidy } from '../arrange.ts';
+import {
+  checkFlag,
+  differs,
+  isInteger,
+  normalizeAxis,
+  type OptionNames,
+  sameShape,
+  shown,
+  showShape,
+  toTensor,
+} from '@eagre/core/internal';
+import {
+  alike,
+  as,
+  checkFit,
+  defineExampleFunction,
+  EPSILON,
+  type ExampleFunction,
+  predictions,
+  sameRank,
+} from '../arrange.ts';
 
 export interface CrossentropyOptions {
   /** `yPred` holds logits instead of probabilities. */
@@ -20,24 +39,29 @@ export interface SparseCrossentropyOptions {
 /** A number. @throws InvalidArgumentError */
 function numeric(value: number, what: string): number {
   if (typeof value !== 'number' || Number.isNaN(value))
-    throw new InvalidArgumentError(`${what} must be a number, got ${String(value)}`);
+    throw new InvalidArgumentError(`${what} must be a number, got ${shown(value)}`);
   return value;
 }
 
 /** A loss of each example. Targets take the dtype of the predictions. */
-export type LossFunction<O = object> = (yTrue: TensorLike, yPred: TensorLike, options?: O) => Tensor;
+export type LossFunction<O = object> = ExampleFunction<O>;
 
 function define<O extends object>(
+  name: string,
+  options: NoInfer<OptionNames<O>>,
   body: (yTrue: Tensor, yPred: Tensor, options: O) => Tensor,
   check: (yTrue: Tensor, yPred: Tensor) => void = checkFit,
 ): LossFunction<O> {
-  return tidy((yTrue: TensorLike, yPred: TensorLike, options: O = {} as O) => {
+  return defineExampleFunction(`losses.${name}`, options, (yTrue, yPred, given) => {
     const p = predictions(yPred);
     const [t, q] = sameRank(alike(yTrue, p.dtype), p);
     check(t, q);
-    return body(t, q, options);
+    return body(t, q, given);
   });
 }
+
+const simple = (name: string, body: (yTrue: Tensor, yPred: Tensor) => Tensor): LossFunction =>
+  define(name, {}, body);
 
 /** @param hint what might have been meant */
 function sameShapes(name: string, hint = ''): (yTrue: Tensor, yPred: Tensor) => void {
@@ -51,46 +75,54 @@ function sameShapes(name: string, hint = ''): (yTrue: Tensor, yPred: Tensor) => 
 }
 
 /** mean((yTrue − yPred)²) over the last axis. */
-export const meanSquaredError: LossFunction = define((t, p) => t.sub(p).square().mean(-1));
+export const meanSquaredError: LossFunction = simple('meanSquaredError', (t, p) =>
+  t.sub(p).square().mean(-1),
+);
 
 /** mean(|yTrue − yPred|) over the last axis. */
-export const meanAbsoluteError: LossFunction = define((t, p) => t.sub(p).abs().mean(-1));
+export const meanAbsoluteError: LossFunction = simple('meanAbsoluteError', (t, p) => t.sub(p).abs().mean(-1));
 
 /** 100 · mean(|(yTrue − yPred) / yTrue|) over the last axis; |yTrue| counts as 1e-7 at least. */
-export const meanAbsolutePercentageError: LossFunction = define((t, p) =>
+export const meanAbsolutePercentageError: LossFunction = simple('meanAbsolutePercentageError', (t, p) =>
   t.sub(p).div(maximum(t.abs(), EPSILON)).abs().mean(-1).mul(100),
 );
 
 /** mean((log(yTrue + 1) − log(yPred + 1))²) over the last axis; values below 1e-7 count as that. */
-export const meanSquaredLogarithmicError: LossFunction = define((t, p) => {
+export const meanSquaredLogarithmicError: LossFunction = simple('meanSquaredLogarithmicError', (t, p) => {
   const log = (x: Tensor): Tensor => maximum(x, EPSILON).add(1).log();
   return log(p).sub(log(t)).square().mean(-1);
 });
 
 /** Mean over the last axis of e²/2 where |e| ≤ delta and delta · |e| − delta²/2 elsewhere, e = yPred − yTrue. Huber, 1964. */
-export const huber: LossFunction<{ readonly delta?: number }> = define((t, p, { delta = 1 }) => {
-  numeric(delta, 'delta');
-  const error = p.sub(t);
-  const size = error.abs();
-  return where(size.lessEqual(delta), error.square().mul(0.5), size.mul(delta).sub(0.5 * delta * delta)).mean(
-    -1,
-  );
-});
+export const huber: LossFunction<{ readonly delta?: number }> = define(
+  'huber',
+  { delta: true },
+  (t, p, { delta = 1 }) => {
+    numeric(delta, 'delta');
+    const error = p.sub(t);
+    const size = error.abs();
+    return where(
+      size.lessEqual(delta),
+      error.square().mul(0.5),
+      size.mul(delta).sub(0.5 * delta * delta),
+    ).mean(-1);
+  },
+);
 
 /** mean(log(cosh(yPred − yTrue))) over the last axis. */
-export const logCosh: LossFunction = define((t, p) => {
+export const logCosh: LossFunction = simple('logCosh', (t, p) => {
   const error = p.sub(t);
   return error.add(error.mul(-2).softplus()).sub(Math.LN2).mean(-1);
 });
 
 /** Σ yTrue · log(yTrue / yPred) over the last axis, both clipped to [1e-7, 1]. */
-export const klDivergence: LossFunction = define((t, p) => {
+export const klDivergence: LossFunction = simple('klDivergence', (t, p) => {
   const target = t.clipByValue(EPSILON, 1);
   return target.mul(target.div(p.clipByValue(EPSILON, 1)).log()).sum(-1);
 });
 
 /** mean(yPred − yTrue · log(yPred + 1e-7)) over the last axis. */
-export const poisson: LossFunction = define((t, p) => p.sub(t.mul(p.add(EPSILON).log())).mean(-1));
+export const poisson: LossFunction = simple('poisson', (t, p) => p.sub(t.mul(p.add(EPSILON).log())).mean(-1));
 
 /** Targets of 0 and 1, if that is all there is, as −1 and 1. */
 function signs(t: Tensor): Tensor {
@@ -99,28 +131,38 @@ function signs(t: Tensor): Tensor {
 }
 
 /** mean(max(1 − yTrue · yPred, 0)) over the last axis; targets are −1 and 1 (0 and 1 are converted). */
-export const hinge: LossFunction = define((t, p) => maximum(sub(1, signs(t).mul(p)), 0).mean(-1));
+export const hinge: LossFunction = simple('hinge', (t, p) => maximum(sub(1, signs(t).mul(p)), 0).mean(-1));
 
 /** mean(max(1 − yTrue · yPred, 0)²) over the last axis; targets are −1 and 1 (0 and 1 are converted). */
-export const squaredHinge: LossFunction = define((t, p) =>
+export const squaredHinge: LossFunction = simple('squaredHinge', (t, p) =>
   maximum(sub(1, signs(t).mul(p)), 0)
     .square()
     .mean(-1),
 );
 
 /** max(neg − pos + 1, 0), pos = Σ yTrue · yPred, neg = max((1 − yTrue) · yPred) over the last axis. */
-export const categoricalHinge: LossFunction = define((t, p) => {
+export const categoricalHinge: LossFunction = simple('categoricalHinge', (t, p) => {
   const pos = t.mul(p).sum(-1);
   const neg = sub(1, t).mul(p).max(-1);
   return maximum(neg.sub(pos).add(1), 0);
 });
 
 /** −Σ l2norm(yTrue) · l2norm(yPred): −1 for the same direction, 0 for orthogonal ones, 1 for opposite ones. */
-export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define((t, p, { axis = -1 }) => {
-  const unit = (x: Tensor): Tensor =>
-    x.mul(maximum(x.square().sum(axis, { keepdims: true }), EPSILON * EPSILON).rsqrt());
-  return unit(t).mul(unit(p)).sum(axis).neg();
-});
+export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define(
+  'cosineSimilarity',
+  { axis: true },
+  (t, p, { axis = -1 }) => {
+    const unit = (x: Tensor): Tensor =>
+      x.mul(maximum(x.square().sum(axis, { keepdims: true }), EPSILON * EPSILON).rsqrt());
+    return unit(t).mul(unit(p)).sum(axis).neg();
+  },
+);
+
+const crossentropyOptions: OptionNames<CrossentropyOptions> = {
+  fromLogits: true,
+  labelSmoothing: true,
+  axis: true,
+};
 
 /**
  * Cross-entropy of independent yes-or-no targets, the mean over the last axis. From probabilities p clipped to
@@ -128,24 +170,33 @@ export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define
  * of the logarithms. The two differ where a probability is 0 or 1: [0, 0, 1, 1] against [1, 1, 1, 0] gives 11.522857 here and
  * 12.000716 in Keras 3. From logits, which is more accurate, there is no difference.
  */
-export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define((t, p, options) => {
-  const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
-  const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-  const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
-  if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
-  const q = p.clipByValue(EPSILON, 1 - EPSILON);
-  const yes = labels.mul(q.add(EPSILON).log());
-  const no = sub(1, labels).mul(sub(1, q).add(EPSILON).log());
-  return yes.add(no).neg().mean(axis);
-}, sameShapes('binaryCrossentropy'));
+export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define(
+  'binaryCrossentropy',
+  crossentropyOptions,
+  (t, p, options) => {
+    const { labelSmoothing = 0, axis = -1 } = options;
+    const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.binaryCrossentropy');
+    const smoothing = numeric(labelSmoothing, 'labelSmoothing');
+    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
+    if (fromLogits) return nn.sigmoidCrossEntropyWithLogits({ labels, logits: p }).mean(axis);
+    const q = p.clipByValue(EPSILON, 1 - EPSILON);
+    const yes = labels.mul(q.add(EPSILON).log());
+    const no = sub(1, labels).mul(sub(1, q).add(EPSILON).log());
+    return yes.add(no).neg().mean(axis);
+  },
+  sameShapes('binaryCrossentropy'),
+);
 
 /**
  * Cross-entropy of distributions (one-hot targets, say): −Σ y · log(p) over the classes. Probabilities are scaled to a sum of
  * 1 and clipped to [1e-7, 1 − 1e-7].
  */
 export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define(
+  'categoricalCrossentropy',
+  crossentropyOptions,
   (t, p, options) => {
-    const { fromLogits = false, labelSmoothing = 0, axis = -1 } = options;
+    const { labelSmoothing = 0, axis = -1 } = options;
+    const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.categoricalCrossentropy');
     const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
     const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(smoothing / (t.shape.at(-1) as number));
@@ -178,9 +229,12 @@ export function sparseLabels(
  * scaled to a sum of 1. Labels may be of any integer dtype; `[n]` and `[n, 1]` both fit predictions of `[n, classes]`.
  * @throws OutOfRangeError for a label outside of the classes
  */
-export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptions> = tidy(
-  (yTrue: TensorLike, yPred: TensorLike, options: SparseCrossentropyOptions = {}) => {
-    const { fromLogits = false, ignoreClass = null, axis = -1 } = options;
+export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptions> = defineExampleFunction(
+  'losses.sparseCategoricalCrossentropy',
+  { fromLogits: true, ignoreClass: true, axis: true },
+  (yTrue, yPred, options) => {
+    const { ignoreClass = null, axis = -1 } = options;
+    const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.sparseCategoricalCrossentropy');
     let p = predictions(yPred);
     const at = normalizeAxis(axis, p.rank, 'sparseCategoricalCrossentropy');
     if (at !== p.rank - 1) p = p.moveAxis(at, -1);

@@ -4,7 +4,13 @@ import {
   classOf,
   customClass,
   customObject,
+  type Deserialize,
+  defineDeserialize,
+  defineFunction,
+  kind,
+  type NamedFunction,
   optionsFrom,
+  shown,
   snakeCase,
 } from '@eagre/core/internal';
 import * as classes from './classes.ts';
@@ -61,14 +67,9 @@ function lowerFirst(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
-/**
- * The loss for a name (as in Keras `'mse'`, `'mean_squared_error'`, `'MeanSquaredError'`; also `'meanSquaredError'`), for a
- * function, or of a config.
- * @throws InvalidArgumentError for an unknown name
- */
-export function get(identifier: LossLike | (string & {})): Loss {
+function lossOf(identifier: unknown): Loss {
   const own = typeof identifier === 'string' ? customObject(identifier) : undefined;
-  if (typeof own === 'function' && !(own.prototype instanceof Loss)) return get(own as classes.UserLoss);
+  if (typeof own === 'function' && !(own.prototype instanceof Loss)) return lossOf(own);
   if (identifier instanceof Loss) return identifier;
   if (typeof identifier === 'function') {
     if (identifier.prototype instanceof Loss) {
@@ -77,19 +78,32 @@ export function get(identifier: LossLike | (string & {})): Loss {
         'losses.get',
       );
     }
-    return new LossFunctionWrapper(identifier);
+    return new LossFunctionWrapper(identifier as classes.UserLoss);
   }
   if (typeof identifier === 'string') return deserialize({ class_name: identifier, config: {} });
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
-    return deserialize(identifier);
+    return deserialize(identifier as SerializedLoss);
   throw new InvalidArgumentError(
-    `expected a loss, its name or a function, got ${String(identifier)}`,
+    `expected a loss, its name or a function, got ${shown(identifier)}`,
     'losses.get',
   );
 }
 
+/**
+ * The loss for a name (as in Keras `'mse'`, `'mean_squared_error'`, `'MeanSquaredError'`; also `'meanSquaredError'`), for a
+ * function, or of a config.
+ * @throws InvalidArgumentError for an unknown name
+ */
+export const get: NamedFunction<[identifier: LossLike | (string & {})], ['identifier'], unknown, Loss> =
+  defineFunction('losses.get', { identifier: kind.structure }, {}, lossOf);
+
 /** A loss as plain JSON, in Keras's form. */
-export function serialize(loss: Loss): SerializedLoss & { module: string; registered_name: null } {
+export const serialize: NamedFunction<
+  [loss: Loss],
+  ['loss'],
+  unknown,
+  SerializedLoss & { module: string; registered_name: null }
+> = defineFunction('losses.serialize', { loss: true }, {}, (loss: Loss) => {
   checkInstance(loss, Loss, 'losses.serialize');
   return {
     module: 'keras.losses',
@@ -97,20 +111,20 @@ export function serialize(loss: Loss): SerializedLoss & { module: string; regist
     config: loss.getConfig(),
     registered_name: null,
   };
-}
+});
 
-/** The loss that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
-export function deserialize(
-  serialized: SerializedLoss,
-  customObjects: Readonly<Record<string, unknown>> = {},
-): Loss {
-  const known = classOf<LossClass>(serialized, customObjects, find, 'losses.deserialize');
-  const { class_name: name, config } = serialized;
-  if (known === undefined) {
-    throw new InvalidArgumentError(
-      `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,
-      'losses.get',
-    );
-  }
-  return new known(optionsFrom(config, known) as never);
-}
+/** The loss that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
+export const deserialize: Deserialize<SerializedLoss, Loss> = defineDeserialize(
+  'losses.deserialize',
+  (serialized, customObjects) => {
+    const known = classOf<LossClass>(serialized, customObjects, find, 'losses.deserialize');
+    const { class_name: name, config } = serialized;
+    if (known === undefined) {
+      throw new InvalidArgumentError(
+        `no loss '${name}' is known; known: ${Object.keys(builtIn).join(', ')}`,
+        'losses.get',
+      );
+    }
+    return new known(optionsFrom(config, known) as never);
+  },
+);

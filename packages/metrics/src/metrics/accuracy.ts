@@ -1,14 +1,26 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
+  checkList,
+  defineFunction,
   differs,
   isInteger,
+  kind,
+  type NamedFunction,
   sameShape,
   showShape,
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
-import { alike, as, given, predictions, sameRank, tidy } from '../arrange.ts';
+import {
+  alike,
+  as,
+  defineExampleFunction,
+  type ExampleFunction,
+  given,
+  predictions,
+  sameRank,
+} from '../arrange.ts';
 import { type MetricOptions, metricNames } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
 
@@ -22,21 +34,20 @@ function matches(a: Tensor, b: Tensor, name: string): Tensor {
   return a.equal(b).cast('float32');
 }
 
+const simple = (name: string, compute: (yTrue: TensorLike, yPred: TensorLike) => Tensor): ExampleFunction =>
+  defineExampleFunction(`metrics.${name}`, {}, compute);
+
 /** 1 where targets and predictions are equal, else 0. */
-export const accuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
-  (yTrue: TensorLike, yPred: TensorLike) => {
-    const p = given(yPred);
-    return matches(...sameRank(alike(yTrue, p.dtype), p), 'accuracy');
-  },
-);
+export const accuracy: ExampleFunction = simple('accuracy', (yTrue, yPred) => {
+  const p = given(yPred);
+  return matches(...sameRank(alike(yTrue, p.dtype), p), 'accuracy');
+});
 
 /** 1 where `yPred > threshold` is what `yTrue` says, else 0. */
-export const binaryAccuracy: (
-  yTrue: TensorLike,
-  yPred: TensorLike,
-  options?: { readonly threshold?: number },
-) => Tensor = tidy(
-  (yTrue: TensorLike, yPred: TensorLike, { threshold = 0.5 }: { readonly threshold?: number } = {}) => {
+export const binaryAccuracy: ExampleFunction<{ readonly threshold?: number }> = defineExampleFunction(
+  'metrics.binaryAccuracy',
+  { threshold: true },
+  (yTrue, yPred, { threshold = 0.5 }) => {
     const p = predictions(yPred);
     const [t, q] = sameRank(alike(yTrue, p.dtype), p);
     return matches(t, q.greater(threshold).cast(t.dtype), 'binaryAccuracy');
@@ -44,9 +55,8 @@ export const binaryAccuracy: (
 );
 
 /** 1 where target and prediction are largest at the same place of the last axis, else 0. */
-export const categoricalAccuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
-  (yTrue: TensorLike, yPred: TensorLike) =>
-    matches(predictions(yTrue).argMax(-1), predictions(yPred).argMax(-1), 'categoricalAccuracy'),
+export const categoricalAccuracy: ExampleFunction = simple('categoricalAccuracy', (yTrue, yPred) =>
+  matches(predictions(yTrue).argMax(-1), predictions(yPred).argMax(-1), 'categoricalAccuracy'),
 );
 
 /** Labels as int64, without a last axis of 1 that the predictions do not have. */
@@ -57,8 +67,9 @@ function labels(yTrue: TensorLike, yPred: Tensor): Tensor {
 }
 
 /** 1 where the prediction is largest at the label, else 0. */
-export const sparseCategoricalAccuracy: (yTrue: TensorLike, yPred: TensorLike) => Tensor = tidy(
-  (yTrue: TensorLike, yPred: TensorLike) => {
+export const sparseCategoricalAccuracy: ExampleFunction = simple(
+  'sparseCategoricalAccuracy',
+  (yTrue, yPred) => {
     const p = predictions(yPred);
     return matches(labels(yTrue, p), as(p.argMax(-1), 'int64'), 'sparseCategoricalAccuracy');
   },
@@ -79,23 +90,22 @@ function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
 }
 
 /** 1 where the class of a one-hot target is among the k largest predictions, else 0. Ties count as hits. */
-export const topKCategoricalAccuracy: (
-  yTrue: TensorLike,
-  yPred: TensorLike,
-  options?: { readonly k?: number },
-) => Tensor = tidy((yTrue: TensorLike, yPred: TensorLike, { k = 5 }: { readonly k?: number } = {}) =>
-  inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
+export const topKCategoricalAccuracy: ExampleFunction<{ readonly k?: number }> = defineExampleFunction(
+  'metrics.topKCategoricalAccuracy',
+  { k: true },
+  (yTrue, yPred, { k = 5 }) =>
+    inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
 );
 
 /** 1 where the label is among the k largest predictions, else 0. Ties count as hits. */
-export const sparseTopKCategoricalAccuracy: (
-  yTrue: TensorLike,
-  yPred: TensorLike,
-  options?: { readonly k?: number },
-) => Tensor = tidy((yTrue: TensorLike, yPred: TensorLike, { k = 5 }: { readonly k?: number } = {}) => {
-  const p = predictions(yPred);
-  return inTopK(labels(yTrue, p), p, k, 'sparseTopKCategoricalAccuracy');
-});
+export const sparseTopKCategoricalAccuracy: ExampleFunction<{ readonly k?: number }> = defineExampleFunction(
+  'metrics.sparseTopKCategoricalAccuracy',
+  { k: true },
+  (yTrue, yPred, { k = 5 }) => {
+    const p = predictions(yPred);
+    return inTopK(labels(yTrue, p), p, k, 'sparseTopKCategoricalAccuracy');
+  },
+);
 
 export interface BinaryAccuracyOptions extends MetricOptions {
   /** Predictions above it are positive; 0.5 unless given. */
@@ -174,20 +184,28 @@ export function targetKind(yTrueShape: Shape, yPredShape: Shape): 'binary' | 'sp
     : 'categorical';
 }
 
+const kinds = {
+  binary: BinaryAccuracy,
+  sparse: SparseCategoricalAccuracy,
+  categorical: CategoricalAccuracy,
+};
+
 /** The accuracy that `'accuracy'` means for targets and predictions of these shapes. */
-export function resolveAccuracy(
-  yTrueShape: Shape,
-  yPredShape: Shape,
-): typeof BinaryAccuracy | typeof SparseCategoricalAccuracy | typeof CategoricalAccuracy {
-  switch (targetKind(yTrueShape, yPredShape)) {
-    case 'binary':
-      return BinaryAccuracy;
-    case 'sparse':
-      return SparseCategoricalAccuracy;
-    case 'categorical':
-      return CategoricalAccuracy;
-  }
-}
+export const resolveAccuracy: NamedFunction<
+  [yTrueShape: Shape, yPredShape: Shape],
+  ['yTrueShape', 'yPredShape'],
+  unknown,
+  typeof BinaryAccuracy | typeof SparseCategoricalAccuracy | typeof CategoricalAccuracy
+> = defineFunction(
+  'metrics.resolveAccuracy',
+  { yTrueShape: kind.shape, yPredShape: kind.shape },
+  {},
+  (yTrueShape: Shape, yPredShape: Shape) => {
+    checkList(yTrueShape, 'yTrueShape', 'metrics.resolveAccuracy');
+    checkList(yPredShape, 'yPredShape', 'metrics.resolveAccuracy');
+    return kinds[targetKind(yTrueShape, yPredShape)];
+  },
+);
 
 takesArguments<MetricOptions>(
   { positional: ['name'], required: 0, names: metricNames },

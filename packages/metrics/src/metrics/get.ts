@@ -4,7 +4,13 @@ import {
   classOf,
   customClass,
   customObject,
+  type Deserialize,
+  defineDeserialize,
+  defineFunction,
+  kind,
+  type NamedFunction,
   optionsFrom,
+  shown,
   snakeCase,
 } from '@eagre/core/internal';
 import * as accuracy from './accuracy.ts';
@@ -104,13 +110,7 @@ function find(name: string): MetricClass | undefined {
   return known?.[1] ?? (Object.hasOwn(short, lower) ? short[lower] : undefined);
 }
 
-/**
- * The metric for a name (as in Keras `'mse'`, `'binary_accuracy'`, `'BinaryAccuracy'`), for a function, or of a config.
- * `'accuracy'` and `'acc'`, `'crossentropy'` and `'ce'` mean the one that goes with the shapes, if these are given. A name
- * other than that of the class becomes the metric's name.
- * @throws InvalidArgumentError for an unknown name
- */
-export function get(identifier: MetricLike | (string & {}), context?: MetricContext): Metric {
+function metricOf(identifier: unknown, context?: MetricContext): Metric {
   const own = typeof identifier === 'string' ? customObject(identifier) : undefined;
   if (typeof own === 'function') {
     if (own.prototype instanceof Metric) return new (own as MetricClass)();
@@ -124,13 +124,13 @@ export function get(identifier: MetricLike | (string & {}), context?: MetricCont
         'metrics.get',
       );
     }
-    return new MeanMetricWrapper(identifier);
+    return new MeanMetricWrapper(identifier as MetricFunction);
   }
   if (typeof identifier === 'object' && identifier !== null && 'class_name' in identifier)
-    return deserialize(identifier);
+    return deserialize(identifier as SerializedMetric);
   if (typeof identifier !== 'string') {
     throw new InvalidArgumentError(
-      `expected a metric, its name or a function, got ${String(identifier)}`,
+      `expected a metric, its name or a function, got ${shown(identifier)}`,
       'metrics.get',
     );
   }
@@ -153,8 +153,36 @@ function byShape(name: string, context: MetricContext | undefined): MetricClass 
   return undefined;
 }
 
+/**
+ * The metric for a name (as in Keras `'mse'`, `'binary_accuracy'`, `'BinaryAccuracy'`), for a function, or of a config.
+ * `'accuracy'` and `'acc'`, `'crossentropy'` and `'ce'` mean the one that goes with the shapes, if these are given. A name
+ * other than that of the class becomes the metric's name.
+ * @throws InvalidArgumentError for an unknown name
+ */
+export const get: NamedFunction<
+  [identifier: MetricLike | (string & {})],
+  ['identifier'],
+  MetricContext,
+  Metric
+> = defineFunction(
+  'metrics.get',
+  { identifier: kind.structure },
+  { yTrueShape: kind.shape, yPredShape: kind.shape },
+  (identifier, { yTrueShape, yPredShape }) => {
+    if (yTrueShape !== undefined && yPredShape !== undefined)
+      return metricOf(identifier, { yTrueShape, yPredShape });
+    if (yTrueShape === yPredShape) return metricOf(identifier);
+    throw new InvalidArgumentError('give both yTrueShape and yPredShape, or neither', 'metrics.get');
+  },
+);
+
 /** A metric as plain JSON, in Keras's form. */
-export function serialize(metric: Metric): SerializedMetric & { module: string; registered_name: null } {
+export const serialize: NamedFunction<
+  [metric: Metric],
+  ['metric'],
+  unknown,
+  SerializedMetric & { module: string; registered_name: null }
+> = defineFunction('metrics.serialize', { metric: true }, {}, (metric: Metric) => {
   checkInstance(metric, Metric, 'metrics.serialize');
   return {
     module: 'keras.metrics',
@@ -162,25 +190,25 @@ export function serialize(metric: Metric): SerializedMetric & { module: string; 
     config: metric.getConfig(),
     registered_name: null,
   };
-}
+});
 
-/** The metric that `serialize`, or Keras, wrote. @param customObjects classes of your own by name. */
-export function deserialize(
-  serialized: SerializedMetric,
-  customObjects: Readonly<Record<string, unknown>> = {},
-): Metric {
-  const known = classOf<MetricClass>(
-    serialized,
-    customObjects,
-    (name) => customClass<MetricClass>(name, Metric) ?? find(name),
-    'metrics.deserialize',
-  );
-  const { class_name: name, config } = serialized;
-  if (known === undefined) {
-    throw new InvalidArgumentError(
-      `no metric '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
-      'metrics.get',
+/** The metric that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
+export const deserialize: Deserialize<SerializedMetric, Metric> = defineDeserialize(
+  'metrics.deserialize',
+  (serialized, customObjects) => {
+    const known = classOf<MetricClass>(
+      serialized,
+      customObjects,
+      (name) => customClass<MetricClass>(name, Metric) ?? find(name),
+      'metrics.deserialize',
     );
-  }
-  return new known(optionsFrom(config, known) as never);
-}
+    const { class_name: name, config } = serialized;
+    if (known === undefined) {
+      throw new InvalidArgumentError(
+        `no metric '${name}' is known; known: ${Object.keys(classes).join(', ')}`,
+        'metrics.get',
+      );
+    }
+    return new known(optionsFrom(config, known) as never);
+  },
+);

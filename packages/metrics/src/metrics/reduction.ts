@@ -2,7 +2,9 @@ import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variabl
 import {
   argumentsOf,
   checkNoPromise,
+  declared,
   outsideScopes,
+  shown,
   snakeCase,
   takesArguments,
   toTensor,
@@ -114,11 +116,11 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
     );
     if (typeof fn !== 'function')
       throw new InvalidArgumentError(
-        `expected a function of (yTrue, yPred), got ${String(fn)}`,
+        `expected a function of (yTrue, yPred), got ${shown(fn)}`,
         'MeanMetricWrapper',
       );
     const { name, dtype: _, ...rest } = options;
-    super({ ...options, name: name ?? (fn.name === '' ? 'mean_metric_wrapper' : fn.name) });
+    super({ ...options, name: name ?? nameOf(fn) });
     this.fn = fn;
     this.fnOptions = rest as unknown as O;
   }
@@ -139,6 +141,12 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
     const own = Object.entries(this.fnOptions).map(([key, value]) => [snakeCase(key), value]);
     return { ...super.getConfig(), ...(Object.fromEntries(own) as Record<string, unknown>) };
   }
+}
+
+/** The name of a metric that is the mean of a function: Keras's for a function of its own. */
+function nameOf(fn: { readonly name: string }): string {
+  if (fn.name === '') return 'mean_metric_wrapper';
+  return declared(fn) === undefined ? fn.name : snakeCase(fn.name);
 }
 
 /** @internal A wrapper of a function of ours, which takes whatever a tensor is made of. */
