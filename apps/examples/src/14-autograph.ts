@@ -23,7 +23,7 @@ console.log('eager:', eager);
 export const inSession: number[] = new v1.Graph().asDefault(() => {
   const x = v1.placeholder('float32', []);
   const results = [tfSquareIfPositive(x), tfSquareIfPositive(tf.constant(-9))];
-  return new v1.Session().run(results, { feed: new Map([[x, 9]]) }).map((t) => t.item());
+  return new v1.Session().run(results, { feedDict: new Map([[x, 9]]) }).map((t) => t.item());
 });
 console.log('session:', inSession);
 

@@ -26,7 +26,7 @@ const { x, y } = graph.asDefault(() => {
 using session = new v1.Session({ graph });
 export const unfed = refusal(() => session.run(y));
 const random = Float64Array.from({ length: 1024 * 1024 }, () => Math.random());
-export const product = session.run(y, { feed: new Map([[x, { data: random, shape: [1024, 1024] }]]) });
+export const product = session.run(y, { feedDict: new Map([[x, { data: random, shape: [1024, 1024] }]]) });
 console.log('without a value:', unfed);
 console.log(product);
 
@@ -42,7 +42,7 @@ export const [z0, z1] = new v1.Graph().asDefault(() => {
   const y = tf.square(x);
   const z = tf.add(x, y);
   const session = new v1.Session();
-  const feed = (...pairs: [tf.Tensor, number][]) => ({ feed: new Map(pairs) });
+  const feed = (...pairs: [tf.Tensor, number][]) => ({ feedDict: new Map(pairs) });
   return [session.run(z, feed([x, 2])), session.run(z, feed([x, 2], [y, 2]))] as const;
 });
 console.log('x + x² at 2:', z0, 'with 2 in the place of x²:', z1);
@@ -76,7 +76,7 @@ const trainingSession = new v1.Session({ graph: training });
 export const uninitialized = refusal(() => trainingSession.run(model.w));
 trainingSession.run(model.init);
 const points = tf.random.normal([1000]);
-const feed = new Map([
+const feedDict = new Map([
   [model.inputs, points],
   [
     model.outputs,
@@ -86,10 +86,10 @@ const feed = new Map([
       .add(tf.random.normal([1000])),
   ],
 ]);
-export const lossBefore = trainingSession.run(model.loss, { feed }).item();
-for (let i = 0; i < 300; i++) trainingSession.run(model.train, { feed });
+export const lossBefore = trainingSession.run(model.loss, { feedDict }).item();
+for (let i = 0; i < 300; i++) trainingSession.run(model.train, { feedDict });
 export const [lossAfter, w, b] = trainingSession
-  .run([model.loss, model.w, model.b], { feed })
+  .run([model.loss, model.w, model.b], { feedDict })
   .map((t) => t.item());
 console.log('before:', uninitialized);
 console.log(`loss ${lossBefore} → ${lossAfter}, w ${w}, b ${b}`);

@@ -158,9 +158,9 @@ function ranInSession(f: Plain, args: readonly Call['args'][number][], dtypes: r
   return (_, given) => {
     log.mockClear();
     using session = new v1.Session({ graph });
-    const feed = new Map(inputs.map((x, i) => [x, given[i] as Tensor]));
+    const feedDict = new Map(inputs.map((x, i) => [x, given[i] as Tensor]));
     const tensors = tensorsIn(out);
-    const [results, gradients] = session.run([tensors, found, effects], { feed });
+    const [results, gradients] = session.run([tensors, found, effects], { feedDict });
     const value = Array.isArray(out) ? results : results[0];
     return {
       value: values(value) as Nested,
@@ -245,7 +245,7 @@ describe.each(listBackends().map((b) => b.name))('%s', (backend) => {
       const sums = [[3, 4], [5]].flatMap((amounts) => {
         using session = new v1.Session({ graph });
         session.run(init);
-        return amounts.map((n) => session.run(sum, { feed: new Map([[amount, n]]) }).item());
+        return amounts.map((n) => session.run(sum, { feedDict: new Map([[amount, n]]) }).item());
       });
       expect(sums).toEqual(golden.scalarModel);
     });

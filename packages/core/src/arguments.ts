@@ -164,6 +164,11 @@ export function defineHot<F extends (...args: never) => unknown>(
   );
 }
 
+/** Says of a function, which hands its arguments on, that it takes what another one was declared to take. */
+export function declareAs<F extends object>(fn: F, like: object): F {
+  return register(fn, declarations.get(like) as Declaration);
+}
+
 /** What a method takes. */
 export interface MethodArguments {
   /** Those that may also be given by position, in order. */

@@ -4,6 +4,7 @@ export * as kind from './argument-kinds.ts';
 export {
   type Arguments,
   type Declared,
+  declareAs,
   declared,
   defineFunction,
   defineMethods,

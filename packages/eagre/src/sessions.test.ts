@@ -12,12 +12,12 @@ describe('Session.run', () => {
       return { x, y, z: tf.add(x, y) };
     });
     using session = new v1.Session({ graph });
-    expect(session.run([z], { feed: new Map([[x, 2]]) })[0].item()).toBe(6);
-    const feed = new Map([
+    expect(session.run([z], { feedDict: new Map([[x, 2]]) })[0].item()).toBe(6);
+    const feedDict = new Map([
       [x, 2],
       [y, 2],
     ]);
-    expect(session.run([z], { feed })[0].item()).toBe(4);
+    expect(session.run([z], { feedDict })[0].item()).toBe(4);
   });
 
   it('takes any rank where ops are element-wise', () => {
@@ -29,7 +29,7 @@ describe('Session.run', () => {
     const run = (a: tf.TensorLike, b: tf.TensorLike): unknown =>
       session
         .run(y, {
-          feed: new Map([
+          feedDict: new Map([
             [x, a],
             [rows, b],
           ]),
@@ -74,10 +74,10 @@ describe('Session.run', () => {
     expect(() => session.run(y)).toThrow(
       "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]",
     );
-    expect(session.run(y, { feed: new Map([[x, [[1, 1, 1]]]]) }).item()).toBe(6);
+    expect(session.run(y, { feedDict: new Map([[x, [[1, 1, 1]]]]) }).item()).toBe(6);
     const two = Float64Array.of(1, 1, 1, 2, 2, 2);
-    expect(session.run(y, { feed: new Map([[x, { data: two, shape: [2, 3] }]]) }).item()).toBe(9);
-    expect(() => session.run(y, { feed: new Map([[x, [1, 2]]]) })).toThrow(
+    expect(session.run(y, { feedDict: new Map([[x, { data: two, shape: [2, 3] }]]) }).item()).toBe(9);
+    expect(() => session.run(y, { feedDict: new Map([[x, [1, 2]]]) })).toThrow(
       "Cannot feed value of shape [2] for Tensor 'x:0', which has shape [null, 3]",
     );
   });
@@ -115,16 +115,16 @@ describe('Session.run', () => {
     const adam = new v1.train.AdamOptimizer(0.1).minimize(loss);
     using session = new v1.Session();
     session.run(v1.globalVariablesInitializer());
-    const feed = new Map([
+    const feedDict = new Map([
       [x, [[0], [1], [2]]],
       [y, [[1], [3], [5]]],
     ]);
-    const first = session.run([step, loss], { feed });
+    const first = session.run([step, loss], { feedDict });
     expect(first[0]).toBeNull();
     expect(first[1].item()).toBeCloseTo(35 / 3, 5);
-    for (let i = 0; i < 200; i++) session.run(step, { feed });
+    for (let i = 0; i < 200; i++) session.run(step, { feedDict });
     expect(session.run(w).item()).toBeCloseTo(2, 3);
-    session.run(adam, { feed });
+    session.run(adam, { feedDict });
     expect(graph.asGraphDef().length).toBeGreaterThan(100);
   });
 });
@@ -146,12 +146,12 @@ it('layers are trained in sessions', () => {
     [1, 0],
     [1, 1],
   ];
-  const feed = new Map([
+  const feedDict = new Map([
     [x, xor],
     [y, [[0], [1], [1], [0]]],
   ]);
-  for (let i = 0; i < 300; i++) session.run(train, { feed });
-  expect(session.run(loss, { feed }).item()).toBeLessThan(0.01);
+  for (let i = 0; i < 300; i++) session.run(train, { feedDict });
+  expect(session.run(loss, { feedDict }).item()).toBeLessThan(0.01);
 });
 
 describe('effectsOf', () => {
@@ -186,7 +186,7 @@ describe('effectsOf', () => {
       using session = new v1.Session();
       const results = [0, 1].map(() => {
         session.run(v1.globalVariablesInitializer());
-        for (const batch of batches) session.run(train, { feed: new Map([[x, batch]]) });
+        for (const batch of batches) session.run(train, { feedDict: new Map([[x, batch]]) });
         return session.run(w).array() as unknown as number[];
       });
       return results;
@@ -203,10 +203,10 @@ describe('effectsOf', () => {
     const y = v1.controlDependencies([shown], () => x.mul(2));
     const z = x.mul(3);
     using session = new v1.Session();
-    const feed = new Map([[x, 2]]);
-    expect(session.run(z, { feed }).item()).toBe(6);
+    const feedDict = new Map([[x, 2]]);
+    expect(session.run(z, { feedDict }).item()).toBe(6);
     expect(log).not.toHaveBeenCalled();
-    expect(session.run(y, { feed }).item()).toBe(4);
+    expect(session.run(y, { feedDict }).item()).toBe(4);
     expect(log.mock.calls.map((c) => c.join(' '))).toEqual(['x is 2']);
     log.mockRestore();
   });
@@ -242,8 +242,8 @@ describe('in a graph', () => {
     const dropped = new tf.layers.Dropout(0.5)(x, { training: true }) as tf.Tensor;
     const mask = v1.gradients(dropped, x)[0] as tf.Tensor;
     using session = new v1.Session();
-    const feed = new Map([[x, [[1, 1, 1, 1, 1, 1, 1, 1]]]]);
-    const results = session.run({ dx, dropped, mask }, { feed });
+    const feedDict = new Map([[x, [[1, 1, 1, 1, 1, 1, 1, 1]]]]);
+    const results = session.run({ dx, dropped, mask }, { feedDict });
     expect(results.dx.array()).toEqual([[2, 2, 2, 2, 2, 2, 2, 2]]);
     expect(results.mask.array()).toEqual(results.dropped.array());
   });
@@ -260,8 +260,8 @@ it('batches may be empty', () => {
   const x = v1.placeholder('float32', [null, 2]);
   const y = x.matmul([[1], [2]]);
   using session = new v1.Session();
-  const feed = new Map([[x, { data: new Float32Array(0), shape: [0, 2] }]]);
-  const [rows, sum, mean] = session.run([y, y.sum(), y.mean()], { feed });
+  const feedDict = new Map([[x, { data: new Float32Array(0), shape: [0, 2] }]]);
+  const [rows, sum, mean] = session.run([y, y.sum(), y.mean()], { feedDict });
   expect([rows.shape, sum.item(), mean.item()]).toEqual([[0, 1], 0, Number.NaN]);
 });
 

@@ -1,6 +1,7 @@
 // What a session is asked for, and how the results find their places.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, Variable } from '@eagre/core';
+import { checkList, defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import { currentGraph } from './entering.ts';
 import { type Graph, Operation } from './graph.ts';
@@ -17,7 +18,8 @@ export type Fetches =
   | { readonly [key: string]: Fetches };
 
 /** What comes back: a tensor for each tensor, variable and report, null for an operation. */
-export type Fetched<F> = F extends Tensor | Variable | UninitializedVariables
+export type Fetched<F> = [Fetches] extends [F] ? unknown : FetchedOne<F>;
+type FetchedOne<F> = F extends Tensor | Variable | UninitializedVariables
   ? Tensor
   : F extends Operation
     ? null
@@ -59,14 +61,21 @@ export class UninitializedVariables {
  *
  *     session.run(v1.reportUninitializedVariables()).strings();
  *
- * @param variables all of the graph that there are now, unless given.
+ * @param varList all of the graph that there are now, unless given.
  * @throws FailedPreconditionError in eager mode; InvalidArgumentError for variables of another graph.
  */
-export function reportUninitializedVariables(variables?: readonly Variable[]): UninitializedVariables {
+export const reportUninitializedVariables: NamedFunction<
+  [varList?: readonly Variable[] | null],
+  ['varList'],
+  unknown,
+  UninitializedVariables
+> = defineFunction('compat.v1.reportUninitializedVariables', { varList: kind.asIs }, {}, (varList = null) => {
   const graph = currentGraph('tf.reportUninitializedVariables()');
-  for (const variable of variables ?? []) graph.initializerOf(variable);
-  return new UninitializedVariables(graph, variables ?? graph.globalVariables());
-}
+  if (varList === null) return new UninitializedVariables(graph, graph.globalVariables());
+  for (const variable of checkList(varList, 'varList', 'reportUninitializedVariables'))
+    graph.initializerOf(variable);
+  return new UninitializedVariables(graph, varList);
+});
 
 /** Adds fetches to what is wanted. @returns what puts the results in their places. */
 export function collectFetches(
@@ -110,7 +119,7 @@ export function collectFetches(
     typeof fetches === 'object' && fetches !== null ? Object.getPrototypeOf(fetches) : undefined;
   if (prototype !== Object.prototype && prototype !== null)
     throw new InvalidArgumentError(
-      `a session fetches tensors, variables, operations and their names, not ${String(fetches)}`,
+      `a session fetches tensors, variables, operations and their names, not ${shown(fetches)}`,
       'Session.run',
     );
   const items = Object.entries(fetches as { readonly [key: string]: Fetches }).map(

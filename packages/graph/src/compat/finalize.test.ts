@@ -28,9 +28,9 @@ test('a finalized graph runs, but nothing is added to it', () => {
   expect(graph.globalVariables()).toEqual([v]);
   using session = new v1.Session({ graph });
   session.load(new Map([[v, 2]]));
-  const feed = new Map([[x, 3]]);
-  expect(session.run(y, { feed }).item()).toBe(6);
-  expect(session.run(add, { feed }).item()).toBe(5);
+  const feedDict = new Map([[x, 3]]);
+  expect(session.run(y, { feedDict }).item()).toBe(6);
+  expect(session.run(add, { feedDict }).item()).toBe(5);
   expect(session.run('v/Assign')).toBeNull();
   expect(session.run(v).item()).toBe(1);
 });

@@ -22,8 +22,8 @@ const XS = [
 ];
 const YS = [[1], [4], [0.5], [2.5]];
 
-function feed(...pairs: (readonly [Tensor, TensorLike])[]): { feed: v1.Feed } {
-  return { feed: new Map(pairs) };
+function feed(...pairs: (readonly [Tensor, TensorLike])[]): { feedDict: v1.Feed } {
+  return { feedDict: new Map(pairs) };
 }
 
 function linearModel(): Record<'x' | 'y' | 'loss', Tensor> & Record<'w' | 'b', Variable> {

@@ -1,6 +1,16 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { scoped, showInConsole, symbolic } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkText,
+  defineMethods,
+  scoped,
+  showInConsole,
+  shown,
+  symbolic,
+  takesArguments,
+} from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import type { GraphDefOptions } from '../graph-def.ts';
 import { enterGraph } from './entering.ts';
@@ -59,6 +69,14 @@ export const GraphKeys = {
 /** Placeholders, what a graph computes, or the variables and nodes that are in it. */
 export type GraphElement = Tensor | Variable | Operation;
 
+/** @throws InvalidArgumentError for what is never in a graph. */
+function checkElement(element: GraphElement): void {
+  if (element instanceof Tensor || element instanceof Variable || element instanceof Operation) return;
+  throw new InvalidArgumentError(
+    `expected a tensor, a variable or an operation of the graph, got ${shown(element)}`,
+  );
+}
+
 /**
  * A graph for sessions: what ops do while it is the default graph is written down and computed by `Session.run` later.
  *
@@ -67,7 +85,7 @@ export type GraphElement = Tensor | Variable | Operation;
  *       const x = tf.compat.v1.placeholder('float32', [null, 3]);
  *       return { x, y: x.mul(2) };
  *     });
- *     new tf.compat.v1.Session({ graph }).run(y, { feed: new Map([[x, [[1, 2, 3]]]]) });
+ *     new tf.compat.v1.Session({ graph }).run(y, { feedDict: new Map([[x, [[1, 2, 3]]]]) });
  */
 export class Graph {
   /** @internal */
@@ -79,18 +97,27 @@ export class Graph {
   readonly #names = new Map<Variable, string>();
   readonly #collections = new Map<string, GraphElement[]>();
 
-  /** Makes this the default graph for `fn`, or with `using _ = graph.asDefault()` until the block ends. */
-  asDefault<T>(fn: () => T): T;
-  asDefault(): Disposable;
-  asDefault<T>(fn?: () => T): T | Disposable {
-    return scoped(() => enterGraph(this), 'Graph.asDefault', fn);
+  constructor();
+  constructor(...args: readonly unknown[]) {
+    argumentsOf<object>(Graph, new.target, args);
   }
 
-  /** The variables that were made in the graph, in their order. @param scope what their names begin with; all unless given. */
+  /** Makes this the default graph for `fn`, or with `using _ = graph.asDefault()` until the block ends. */
+  asDefault<T>(fn: () => T): T;
+  asDefault<T>(options: { readonly fn: () => T }): T;
+  asDefault(): Disposable;
+  asDefault(fn?: unknown): unknown {
+    return scoped(() => enterGraph(this), 'Graph.asDefault', fn as (() => unknown) | undefined);
+  }
+
+  /** The variables that were made in the graph, in their order. `scope`: what their names begin with; all unless given. */
+  globalVariables(...args: Arguments<[scope?: string], ['scope']>): Variable[];
   globalVariables(scope = ''): Variable[] {
+    checkText(scope, 'scope', 'Graph.globalVariables');
     return [...this.tracer.owned].filter((v) => v.name.startsWith(scope));
   }
   /** Those of them that are trained. */
+  trainableVariables(...args: Arguments<[scope?: string], ['scope']>): Variable[];
   trainableVariables(scope = ''): Variable[] {
     return this.globalVariables(scope).filter((v) => v.trainable);
   }
@@ -108,21 +135,28 @@ export class Graph {
   }
 
   /** What was put into a collection, such as `GraphKeys.REGULARIZATION_LOSSES`, in its order; the graph's variables are two of them. `scope`: what names begin with. */
+  getCollection(
+    ...args: Arguments<[name: string, scope?: string], ['name', 'scope']>
+  ): readonly GraphElement[];
   getCollection(name: string, scope = ''): readonly GraphElement[] {
     if (name === GraphKeys.GLOBAL_VARIABLES) return this.globalVariables(scope);
     if (name === GraphKeys.TRAINABLE_VARIABLES) return this.trainableVariables(scope);
     const elements = this.#collections.get(name) ?? [];
+    checkText(scope, 'scope', 'Graph.getCollection');
     if (scope === '') return [...elements];
     const nameOf = (e: GraphElement): string => (e instanceof Tensor ? this.nodeOf(e).name : e.name);
     return elements.filter((e) => nameOf(e).startsWith(scope));
   }
   /** Puts something into a collection. @throws InvalidArgumentError for those that the graph fills itself. */
-  addToCollection(name: string, element: GraphElement): void {
+  addToCollection(...args: Arguments<[name: string, value: GraphElement], ['name', 'value']>): void;
+  addToCollection(name: string, value: GraphElement): void {
+    checkText(name, 'name', 'Graph.addToCollection');
+    checkElement(value);
     if (name === GraphKeys.GLOBAL_VARIABLES || name === GraphKeys.TRAINABLE_VARIABLES)
       throw new InvalidArgumentError(`the graph itself knows what is in '${name}'`, 'Graph.addToCollection');
     const elements = this.#collections.get(name);
-    if (elements === undefined) this.#collections.set(name, [element]);
-    else elements.push(element);
+    if (elements === undefined) this.#collections.set(name, [value]);
+    else elements.push(value);
   }
 
   /** Lets nothing be added any more, as a guard against graphs that grow with each step; running them goes on. */
@@ -140,12 +174,14 @@ export class Graph {
     return this.body.nodes.map((node) => new Operation(this, node));
   }
   /** @throws NotFoundError for a name that is none. */
+  getOperationByName(...args: Arguments<[name: string], ['name']>): Operation;
   getOperationByName(name: string): Operation {
     const node = this.body.nodes.find((n) => n.name === name);
     if (node === undefined) throw new NotFoundError(`the graph has no operation '${name}'`);
     return new Operation(this, node);
   }
   /** The output of an operation: `add:0`. @throws NotFoundError for a name that is none. */
+  getTensorByName(...args: Arguments<[name: string], ['name']>): Tensor;
   getTensorByName(name: string): Tensor {
     const [, operation, index] = /^(.+):(\d+)$/.exec(name) ?? [];
     if (operation === undefined)
@@ -180,6 +216,7 @@ export class Graph {
     if (element instanceof Tensor) return this.valueOf(element).node;
     if (element instanceof AssignedVariable) return this.assignmentOf(element);
     if (element instanceof Variable) return this.initializerOf(element);
+    checkElement(element);
     if (element.graph !== this)
       throw new InvalidArgumentError(`${String(element)} is not an element of this graph`);
     return element.node;
@@ -194,6 +231,8 @@ export class Graph {
 
   /** @internal The node that gives a variable its first value. @throws InvalidArgumentError for a variable of another graph. */
   initializerOf(variable: Variable): GraphNode {
+    if (!(variable instanceof Variable))
+      throw new InvalidArgumentError(`expected a variable, got ${shown(variable)}`);
     if (!this.tracer.owned.has(variable))
       throw new InvalidArgumentError(`the variable '${variable.name}' was not made in this graph`);
     let node = this.#initializers.get(variable);
@@ -243,4 +282,18 @@ export class Graph {
   }
 }
 
+takesArguments<object>({ names: {} }, Graph);
+defineMethods(Graph.prototype, 'Graph', {
+  asDefault: { positional: ['fn'], required: 0 },
+  globalVariables: { positional: ['scope'], required: 0 },
+  trainableVariables: { positional: ['scope'], required: 0 },
+  variablesByName: {},
+  getCollection: { positional: ['name', 'scope'], required: 1 },
+  addToCollection: { positional: ['name', 'value'] },
+  finalize: {},
+  getOperations: {},
+  getOperationByName: { positional: ['name'] },
+  getTensorByName: { positional: ['name'] },
+  asGraphDef: { options: { largestConstant: true } },
+});
 showInConsole(Graph.prototype, ({ body }) => `<tf.Graph with ${body.nodes.length} operations>`);

@@ -1,46 +1,100 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InvalidArgumentError } from '@eagre/backend';
-import { type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { context, inContext, inGraphScope, override, scoped, tell } from '@eagre/core/internal';
+import { Tensor, type TensorLike, Variable } from '@eagre/core';
+import {
+  checkFunction,
+  checkList,
+  checkText,
+  context,
+  defineFunction,
+  inContext,
+  inGraphScope,
+  kind,
+  type NamedFunction,
+  override,
+  scoped,
+  shown,
+  tell,
+} from '@eagre/core/internal';
+import type { GraphNode } from '../graph.ts';
 import { currentGraph } from './entering.ts';
 import type { Graph, GraphElement, Operation } from './graph.ts';
 import { neededNodes } from './part.ts';
 import { hasEffect } from './session-tracer.ts';
 
+/** `controlDependencies` around a function, or until the end of a block. */
+export interface ControlDependencies {
+  <T>(controlInputs: readonly GraphElement[], fn: () => T): T;
+  <T>(controlInputs: readonly GraphElement[], options: { readonly fn: () => T }): T;
+  <T>(options: { readonly controlInputs: readonly GraphElement[]; readonly fn: () => T }): T;
+  (controlInputs: readonly GraphElement[] | { readonly controlInputs: readonly GraphElement[] }): Disposable;
+}
+
 /** Lets ops run after others, and those with them: for `fn`, or with `using` until the block ends. */
-export function controlDependencies<T>(inputs: readonly GraphElement[], fn: () => T): T;
-export function controlDependencies(inputs: readonly GraphElement[]): Disposable;
-export function controlDependencies<T>(inputs: readonly GraphElement[], fn?: () => T): T | Disposable {
-  const graph = currentGraph('tf.controlDependencies()');
-  const nodes = inputs.map((element) => graph.nodeOf(element));
-  return scoped(
-    () => {
-      const leave = override(graph.body, { control: [...new Set([...graph.body.control, ...nodes])] });
-      graph.tracer.forgetReads();
-      return () => {
-        const overlaps = leave();
+export const controlDependencies: ControlDependencies = defineFunction<
+  NamedFunction<
+    [controlInputs: readonly GraphElement[], fn?: () => unknown],
+    ['controlInputs', 'fn'],
+    unknown,
+    unknown
+  >
+>(
+  'compat.v1.controlDependencies',
+  { controlInputs: kind.asIs, fn: kind.asIs },
+  {},
+  (controlInputs, fn = undefined) => {
+    const graph = currentGraph('tf.controlDependencies()');
+    const nodes = nodesOf(graph, controlInputs, 'controlInputs', 'controlDependencies');
+    return scoped(
+      () => {
+        const leave = override(graph.body, { control: [...new Set([...graph.body.control, ...nodes])] });
         graph.tracer.forgetReads();
-        return overlaps;
-      };
-    },
-    'controlDependencies',
-    fn,
-  );
+        return () => {
+          const overlaps = leave();
+          graph.tracer.forgetReads();
+          return overlaps;
+        };
+      },
+      'controlDependencies',
+      fn,
+    );
+  },
+) as never;
+
+function nodesOf(graph: Graph, elements: readonly GraphElement[], what: string, op: string): GraphNode[] {
+  return checkList(elements, what, op).map((element) => graph.nodeOf(element));
+}
+
+/** What an operation is given beside what it does. */
+export interface OperationOptions {
+  /** In the graph; made unique where it is taken. */
+  readonly name?: string;
 }
 
 /** One operation that runs all of these. */
-export function group(inputs: readonly GraphElement[], options: { readonly name?: string } = {}): Operation {
+export const group: NamedFunction<
+  [inputs: readonly GraphElement[]],
+  ['inputs'],
+  OperationOptions,
+  Operation
+> = defineFunction('compat.v1.group', { inputs: kind.asIs }, { name: kind.asIs }, (inputs, { name }) => {
   const graph = currentGraph('tf.group()');
-  return graph.group(
-    inputs.map((element) => graph.nodeOf(element)),
-    options.name,
-  );
+  return graph.group(nodesOf(graph, inputs, 'inputs', 'group'), nameOr(name, 'group_deps'));
+});
+
+/** The name given, or another one. */
+function nameOr(name: string | null | undefined, otherwise: string): string {
+  if (name !== undefined && name !== null) checkText(name, 'name');
+  return name ?? otherwise;
 }
 
 /** An operation that does nothing, after what `controlDependencies` says. */
-export function noOp(options: { readonly name?: string } = {}): Operation {
-  return currentGraph('tf.noOp()').group([], options.name ?? 'NoOp');
-}
+export const noOp: NamedFunction<[], [], OperationOptions, Operation> = defineFunction(
+  'compat.v1.noOp',
+  {},
+  { name: kind.asIs },
+  ({ name }) => currentGraph('tf.noOp()').group([], nameOr(name, 'NoOp')),
+);
 
 /**
  * Runs `fn` once, for what it adds to the graph. @returns the operation that does all that it does: assignments, updates by optimizers of
@@ -48,58 +102,97 @@ export function noOp(options: { readonly name?: string } = {}): Operation {
  *
  *     const train = tf.compat.v1.effectsOf(() => optimizer.applyGradients(gradients, variables));
  */
-export function effectsOf(fn: () => unknown, options: { readonly name?: string } = {}): Operation {
-  const graph = currentGraph('tf.effectsOf()');
-  const before = graph.body.nodes.length;
-  fn();
-  return graph.group(graph.body.nodes.slice(before).filter(hasEffect), options.name ?? 'effects');
-}
+export const effectsOf: NamedFunction<[fn: () => unknown], ['fn'], OperationOptions, Operation> =
+  defineFunction('compat.v1.effectsOf', { fn: kind.asIs }, { name: kind.asIs }, (fn, { name }) => {
+    checkFunction(fn, 'what has the effects', 'effectsOf');
+    const graph = currentGraph('tf.effectsOf()');
+    const before = graph.body.nodes.length;
+    fn();
+    return graph.group(graph.body.nodes.slice(before).filter(hasEffect), nameOr(name, 'effects'));
+  });
 
 /** The operation that gives these variables their first values. */
-export function variablesInitializer(
-  variables: readonly Variable[],
-  options: { readonly name?: string } = {},
-): Operation {
-  const graph = currentGraph('tf.variablesInitializer()');
-  return graph.group(
-    variables.map((v) => graph.initializerOf(v)),
-    options.name ?? 'init',
-  );
-}
+export const variablesInitializer: NamedFunction<
+  [varList: readonly Variable[]],
+  ['varList'],
+  OperationOptions,
+  Operation
+> = defineFunction(
+  'compat.v1.variablesInitializer',
+  { varList: kind.asIs },
+  { name: kind.asIs },
+  (varList, { name }) => {
+    const graph = currentGraph('tf.variablesInitializer()');
+    return graph.group(
+      checkList(varList, 'varList', 'variablesInitializer').map((v) => graph.initializerOf(v)),
+      nameOr(name, 'init'),
+    );
+  },
+);
 /** The operation that gives all variables of the graph so far their first values. */
-export function globalVariablesInitializer(): Operation {
-  return variablesInitializer(globalVariables());
-}
-/** The variables of the default graph. @param scope what their names begin with, such as `generator/`; all unless given. */
-export function globalVariables(scope?: string): Variable[] {
-  return currentGraph('tf.globalVariables()').globalVariables(scope);
-}
-/** The trainable variables of the default graph. */
-export function trainableVariables(scope?: string): Variable[] {
-  return currentGraph('tf.trainableVariables()').trainableVariables(scope);
-}
+export const globalVariablesInitializer: NamedFunction<[], [], unknown, Operation> = defineFunction(
+  'compat.v1.globalVariablesInitializer',
+  {},
+  {},
+  () => variablesInitializer(globalVariables()),
+);
 
-/** What is in a collection of the default graph. @param scope what its names begin with; all unless given. */
-export function getCollection(name: string, scope?: string): readonly GraphElement[] {
-  return currentGraph('tf.getCollection()').getCollection(name, scope);
-}
+/** Finds variables of the default graph. */
+type VariablesOf = NamedFunction<[scope?: string], ['scope'], unknown, Variable[]>;
+
+/** The variables of the default graph. `scope`: what their names begin with, such as `generator/`; all unless given. */
+export const globalVariables: VariablesOf = defineFunction(
+  'compat.v1.globalVariables',
+  { scope: kind.asIs },
+  {},
+  (scope = '') => currentGraph('tf.globalVariables()').globalVariables(scope),
+);
+/** The trainable variables of the default graph. */
+export const trainableVariables: VariablesOf = defineFunction(
+  'compat.v1.trainableVariables',
+  { scope: kind.asIs },
+  {},
+  (scope = '') => currentGraph('tf.trainableVariables()').trainableVariables(scope),
+);
+
+/** What is in a collection of the default graph. `scope`: what its names begin with; all unless given. */
+export const getCollection: NamedFunction<
+  [key: string, scope?: string],
+  ['key', 'scope'],
+  unknown,
+  readonly GraphElement[]
+> = defineFunction(
+  'compat.v1.getCollection',
+  { key: kind.asIs, scope: kind.asIs },
+  {},
+  (key, scope: string = '') => currentGraph('tf.getCollection()').getCollection(key, scope),
+);
 /** Puts something into a collection of the default graph. */
-export function addToCollection(name: string, element: GraphElement): void {
-  currentGraph('tf.addToCollection()').addToCollection(name, element);
-}
+export const addToCollection: NamedFunction<
+  [name: string, value: GraphElement],
+  ['name', 'value'],
+  unknown,
+  void
+> = defineFunction('compat.v1.addToCollection', { name: kind.asIs, value: kind.asIs }, {}, (name, value) =>
+  currentGraph('tf.addToCollection()').addToCollection(name, value),
+);
+
+/** Changes a variable whenever what it returns runs, which is the variable as it is then. */
+type Assign = NamedFunction<[ref: Variable, value: TensorLike], ['ref', 'value'], unknown, Variable>;
+
+const defineAssign = (name: 'assign' | 'assignAdd' | 'assignSub'): Assign =>
+  defineFunction<Assign>(`compat.v1.${name}`, { ref: kind.asIs, value: kind.tensor }, {}, (ref, value) => {
+    if (!(ref instanceof Variable))
+      throw new InvalidArgumentError(`ref must be a tf.Variable, got ${shown(ref)}`, name);
+    return ref[name](value);
+  });
 
 /** Gives a variable a value whenever what comes back runs, which is the variable as it is then. */
-export function assign(variable: Variable, value: TensorLike): Variable {
-  return variable.assign(value);
-}
+export const assign: Assign = defineAssign('assign');
 /** Adds to a variable. */
-export function assignAdd(variable: Variable, value: TensorLike): Variable {
-  return variable.assignAdd(value);
-}
+export const assignAdd: Assign = defineAssign('assignAdd');
 /** Subtracts from a variable. */
-export function assignSub(variable: Variable, value: TensorLike): Variable {
-  return variable.assignSub(value);
-}
+export const assignSub: Assign = defineAssign('assignSub');
 
 type Source = Tensor | Variable;
 
@@ -107,27 +200,35 @@ type Source = Tensor | Variable;
  * Adds the derivatives of the sum of `ys` by each of `xs` to the default graph; null where `ys` do not depend on it.
  * @throws InvalidArgumentError for tensors of another graph.
  */
-export function gradients(
-  ys: Source | readonly Source[],
-  xs: Source | readonly Source[],
-  options: { readonly name?: string } = {},
-): (Tensor | null)[] {
-  const graph = currentGraph('tf.gradients()');
-  const list = <T>(of: T | readonly T[]): readonly T[] => (Array.isArray(of) ? of : [of]) as readonly T[];
-  const targets = list<Source>(ys).map((y) => known(graph, y instanceof Variable ? y.taken() : y));
-  const sources = list<Source>(xs).map((x) => (x instanceof Variable ? x : known(graph, x)));
-  if (targets.length === 0) throw new InvalidArgumentError('there is nothing to derive', 'gradients');
-  return inGraphScope(options.name ?? 'gradients', () =>
-    inContext({ tapes: [] }, () => {
-      using tape = new GradientTape({ watchAccessedVariables: false });
-      tape.watch(sources);
-      replay(graph, targets);
-      return tape.gradient(targets, sources) as (Tensor | null)[];
-    }),
-  );
-}
+export const gradients: NamedFunction<
+  [ys: Source | readonly Source[], xs: Source | readonly Source[]],
+  ['ys', 'xs'],
+  { readonly name?: string },
+  (Tensor | null)[]
+> = defineFunction(
+  'compat.v1.gradients',
+  { ys: kind.asIs, xs: kind.asIs },
+  { name: kind.asIs },
+  (ys, xs, { name }) => {
+    const graph = currentGraph('tf.gradients()');
+    const list = <T>(of: T | readonly T[]): readonly T[] => (Array.isArray(of) ? of : [of]) as readonly T[];
+    const targets = list<Source>(ys).map((y) => known(graph, y instanceof Variable ? y.taken() : y));
+    const sources = list<Source>(xs).map((x) => (x instanceof Variable ? x : known(graph, x)));
+    if (targets.length === 0) throw new InvalidArgumentError('there is nothing to derive', 'gradients');
+    return inGraphScope(nameOr(name, 'gradients'), () =>
+      inContext({ tapes: [] }, () => {
+        using tape = new GradientTape({ watchAccessedVariables: false });
+        tape.watch(sources);
+        replay(graph, targets);
+        return tape.gradient(targets, sources) as (Tensor | null)[];
+      }),
+    );
+  },
+);
 
 function known(graph: Graph, x: Tensor): Tensor {
+  if (!(x instanceof Tensor))
+    throw new InvalidArgumentError(`expected tensors and variables, got ${shown(x)}`, 'gradients');
   return graph.tracer.tensorOf(graph.valueOf(x));
 }
 

@@ -7,16 +7,33 @@ import {
   updateCheckpointState,
   writeBundle,
 } from '@eagre/checkpoint/internal';
-import type { Tensor, Variable } from '@eagre/core';
-import { sameShape, showShape } from '@eagre/core/internal';
+import { type Tensor, Variable } from '@eagre/core';
+import {
+  type Arguments,
+  argumentsOf,
+  checkCount,
+  checkPath,
+  defineMethods,
+  isPlain,
+  sameShape,
+  shown,
+  showShape,
+  takesArguments,
+} from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { globalVariables } from './ops.ts';
-import type { Session } from './session.ts';
+import { Session } from './session.ts';
 import { eagerly } from './session-tracer.ts';
+
+/** Variables under their own names, or under those of a map or an object. */
+export type SavedVariables =
+  | readonly Variable[]
+  | ReadonlyMap<string, Variable>
+  | Readonly<Record<string, Variable>>;
 
 /** What a saver keeps. */
 export interface SaverOptions {
-  /** How many checkpoints stay; older ones are deleted. 5 unless given; null keeps all. */
+  /** How many checkpoints stay; older ones are deleted. 5 unless given; null and 0 keep all. */
   readonly maxToKeep?: number | null;
 }
 
@@ -45,15 +62,20 @@ export class Saver {
   #saved: { readonly path: string; readonly time: number }[] = [];
 
   /**
-   * @param variables all of the default graph unless given; as a map or an object under names of your own.
+   * `varList`: all of the default graph unless given; as a map or an object under names of your own.
    * @throws InvalidArgumentError when there are none, or two have the same name.
    */
-  constructor(
-    variables?: readonly Variable[] | ReadonlyMap<string, Variable> | Readonly<Record<string, Variable>>,
-    options: SaverOptions = {},
-  ) {
-    this.#variables = named(variables ?? globalVariables());
-    this.#maxToKeep = options.maxToKeep === undefined ? 5 : options.maxToKeep;
+  constructor(...args: Arguments<[varList?: SavedVariables | null], ['varList'], SaverOptions>);
+  constructor(first?: unknown, ...rest: readonly unknown[]) {
+    // An object of variables alone is none of options.
+    const byName = isPlain(first) && Object.values(first).some((v) => v instanceof Variable);
+    const { varList = null, maxToKeep = 5 } = argumentsOf<SaverArguments>(Saver, new.target, [
+      byName ? new Map(Object.entries(first)) : first,
+      ...rest,
+    ]);
+    if (maxToKeep !== null) checkCount(maxToKeep, 'maxToKeep', 'Saver');
+    this.#variables = named(varList ?? globalVariables());
+    this.#maxToKeep = maxToKeep === 0 ? null : maxToKeep;
     if (this.#variables.size === 0) throw new InvalidArgumentError('No variables to save', 'Saver');
   }
 
@@ -62,9 +84,12 @@ export class Saver {
     return this.#saved.map((s) => s.path);
   }
 
-  /** Writes `prefix`, or `prefix-<step>`. @returns the path. */
+  /** Writes `savePath`, or `savePath-<step>`. @returns the path. */
+  save(...args: Arguments<[sess: Session, savePath: string], ['sess', 'savePath'], SaveOptions>): string;
   save(session: Session, prefix: string, options: SaveOptions = {}): string {
     const { globalStep, latestFilename, writeState = true } = options;
+    checkSession(session, 'Saver.save');
+    checkPath(prefix, 'savePath', 'Saver.save');
     const path = globalStep === undefined ? prefix : `${prefix}-${stepOf(session, globalStep)}`;
     const variables = [...this.#variables];
     const values = session.run(variables.map(([, v]) => v));
@@ -91,7 +116,10 @@ export class Saver {
    * @throws NotFoundError when there is no such checkpoint or it lacks a name; InvalidArgumentError for another shape or dtype, DataLossError
    * for damaged files. Nothing has changed then.
    */
+  restore(...args: Arguments<[sess: Session, savePath: string], ['sess', 'savePath']>): void;
   restore(session: Session, path: string): void {
+    checkSession(session, 'Saver.restore');
+    checkPath(path, 'savePath', 'Saver.restore');
     const bundle = openBundle(path);
     const keys = [...this.#variables].every(([name]) => bundle.has(name)) ? null : keysByName(bundle);
     const values = eagerly(
@@ -116,9 +144,37 @@ export class Saver {
   }
 }
 
-function named(
-  variables: readonly Variable[] | ReadonlyMap<string, Variable> | Readonly<Record<string, Variable>>,
-): Map<string, Variable> {
+interface SaverArguments extends SaverOptions {
+  readonly varList?: SavedVariables | null;
+}
+
+takesArguments<SaverArguments>(
+  { positional: ['varList'], required: 0, names: { varList: true, maxToKeep: true } },
+  Saver,
+);
+defineMethods(Saver.prototype, 'Saver', {
+  save: {
+    positional: ['sess', 'savePath'],
+    options: { globalStep: true, latestFilename: true, writeState: true },
+  },
+  restore: { positional: ['sess', 'savePath'] },
+});
+
+function checkSession(session: Session, op: string): void {
+  if (!(session instanceof Session))
+    throw new InvalidArgumentError(`sess must be a Session, got ${shown(session)}`, op);
+}
+
+function named(variables: SavedVariables): Map<string, Variable> {
+  const all: readonly unknown[] =
+    variables instanceof Map
+      ? [...variables.values()]
+      : typeof variables === 'object'
+        ? Object.values(variables)
+        : [variables];
+  const wrong = all.find((v) => !(v instanceof Variable));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(`varList holds variables, got ${shown(wrong)}`, 'Saver');
   if (variables instanceof Map) return new Map(variables);
   if (!Array.isArray(variables))
     return new Map(Object.entries(variables as Readonly<Record<string, Variable>>));

@@ -28,20 +28,20 @@ describe('what is fetched', () => {
   test('comes back in its structure', () => {
     using session = new v1.Session({ graph });
     expect(session.run(init)).toBeNull();
-    const feed = new Map([[x, 2]]);
-    const { a, b, c } = session.run({ a: y, b: [init, y], c: new Map([['k', v]]) }, { feed });
+    const feedDict = new Map([[x, 2]]);
+    const { a, b, c } = session.run({ a: y, b: [init, y], c: new Map([['k', v]]) }, { feedDict });
     expect([a.item(), b[0], b[1].item(), c.get('k')?.item()]).toEqual([6, null, 6, 1]);
-    expect(session.run('Mul:0', { feed: new Map([['x:0', 4]]) })?.item()).toBe(12);
+    expect(session.run('Mul:0', { feedDict: new Map([['x:0', 4]]) })?.item()).toBe(12);
     expect(session.run('init')).toBeNull();
     expect(session.run(constant(5)).item()).toBe(5);
-    expect(session.run(add, { feed }).item()).toBe(3);
+    expect(session.run(add, { feedDict }).item()).toBe(3);
     expect(session.run(v).item()).toBe(3);
   });
 
   test('needs what it needs, and nothing else runs', () => {
     using session = new v1.Session({ graph });
     session.run(init);
-    session.run(y, { feed: new Map([[x, 2]]) });
+    session.run(y, { feedDict: new Map([[x, 2]]) });
     expect(session.run(v).item()).toBe(1);
     // No placeholder is missing here.
     expect(session.run([v, init])[0].item()).toBe(1);
@@ -63,25 +63,27 @@ describe('what is fetched', () => {
 
   test('with values for variables, assignments and what lies between', () => {
     using session = new v1.Session({ graph });
-    const feed = new Map<v1.FeedKey, number>([
+    const feedDict = new Map<v1.FeedKey, number>([
       [x, 2],
       [v, 10],
     ]);
     // No initializer has run, and the variable keeps nothing of what it is fed.
-    expect(session.run([v, y], { feed }).map((t) => t.item())).toEqual([10, 6]);
+    expect(session.run([v, y], { feedDict }).map((t) => t.item())).toEqual([10, 6]);
     expect(session.isInitialized(v)).toBe(false);
     // What is assigned stays, as always.
-    expect(session.run(add, { feed }).item()).toBe(12);
+    expect(session.run(add, { feedDict }).item()).toBe(12);
     expect(session.run(v).item()).toBe(12);
-    expect(session.run(y, { feed: new Map([['Mul:0', 7]]) }).item()).toBe(7);
-    expect(session.run(add, { feed: new Map([[add, 4]]) }).item()).toBe(4);
+    expect(session.run(y, { feedDict: new Map([['Mul:0', 7]]) }).item()).toBe(7);
+    expect(session.run(add, { feedDict: new Map([[add, 4]]) }).item()).toBe(4);
     expect(session.run(v).item()).toBe(12);
-    expect(() => session.run(v, { feed: new Map([[v, [1, 2]]]) })).toThrow(
+    expect(() => session.run(v, { feedDict: new Map([[v, [1, 2]]]) })).toThrow(
       "Cannot feed value of shape [2] for Tensor 'v', which has shape []",
     );
-    expect(() => session.run(v, { feed: new Map([[3 as never, 1]]) })).toThrow('names of tensors, not 3');
-    expect(() => session.run(y, { feed: new Map([[x, y]]) })).toThrow('is a tensor of a graph');
-    expect(() => session.run(y, { feed: new Map([[constant(1), 1]]) })).toThrow('a constant cannot be fed');
+    expect(() => session.run(v, { feedDict: new Map([[3 as never, 1]]) })).toThrow('names of tensors, not 3');
+    expect(() => session.run(y, { feedDict: new Map([[x, y]]) })).toThrow('is a tensor of a graph');
+    expect(() => session.run(y, { feedDict: new Map([[constant(1), 1]]) })).toThrow(
+      'a constant cannot be fed',
+    );
   });
 
   test('is refused where it does not belong', () => {
@@ -89,20 +91,22 @@ describe('what is fetched', () => {
     const session = new v1.Session({ graph });
     expect(() => session.run(other.z)).toThrow('not an element of this graph');
     expect(() => session.run(other.op)).toThrow('not an element of this graph');
-    expect(() => session.run(y, { feed: new Map([[other.z, 1]]) })).toThrow('not an element of this graph');
+    expect(() => session.run(y, { feedDict: new Map([[other.z, 1]]) })).toThrow(
+      'not an element of this graph',
+    );
     expect(() => session.run('nope:0')).toThrow("no operation 'nope'");
     expect(() => session.run('x:1')).toThrow("'x' has no output 1");
     expect(() => session.run(3 as never)).toThrow('not 3');
-    expect(() => session.run(y, { feed: new Map([[x, constant([1])]]) })).toThrow(
+    expect(() => session.run(y, { feedDict: new Map([[x, constant([1])]]) })).toThrow(
       'Cannot feed value of shape [1]',
     );
-    expect(() => session.run(y, { feed: new Map([[x, constant(1, 'int32')]]) })).toThrow(
+    expect(() => session.run(y, { feedDict: new Map([[x, constant(1, 'int32')]]) })).toThrow(
       "Cannot feed value of dtype int32 for Tensor 'x:0', which is float32",
     );
     expect(() => session.run(y)).toThrow(
       "You must feed a value for placeholder tensor 'x' with dtype float and shape []",
     );
-    expect(() => session.run(add, { feed: new Map([[x, 1]]) })).toThrow(
+    expect(() => session.run(add, { feedDict: new Map([[x, 1]]) })).toThrow(
       'Attempting to use uninitialized value v',
     );
     session.close();
@@ -119,7 +123,7 @@ describe('graphs', () => {
     v1.disableEagerExecution();
     expect(executingEagerly()).toBe(false);
     const x = v1.placeholder('float32', [2]);
-    expect(new v1.Session().run(x.sum(), { feed: new Map([[x, [1, 2]]]) }).item()).toBe(3);
+    expect(new v1.Session().run(x.sum(), { feedDict: new Map([[x, [1, 2]]]) }).item()).toBe(3);
     const before = v1.getDefaultGraph();
     v1.resetDefaultGraph();
     expect(v1.getDefaultGraph()).not.toBe(before);
@@ -152,7 +156,7 @@ describe('graphs', () => {
   test('an interactive session is the default one', () => {
     using _ = new v1.InteractiveSession({ graph: new v1.Graph() });
     const x = v1.placeholder('float32', []);
-    expect(v1.evaluate(x.add(1), { feed: new Map([[x, 1]]) }).item()).toBe(2);
+    expect(v1.evaluate(x.add(1), { feedDict: new Map([[x, 1]]) }).item()).toBe(2);
   });
   test('and no longer', () => {
     expect(v1.getDefaultSession()).toBeNull();
@@ -167,10 +171,10 @@ describe('graphs', () => {
       return { x, y, dx: v1.gradients(y, x)[0] as Tensor };
     });
     using session = new v1.Session({ graph });
-    const feed = new Map([[x, [1, 1, 1, 1]]]);
-    const [first, slope] = session.run([y, dx], { feed });
+    const feedDict = new Map([[x, [1, 1, 1, 1]]]);
+    const [first, slope] = session.run([y, dx], { feedDict });
     expect(slope.array()).toEqual(first.array());
-    expect(session.run(y, { feed }).array()).not.toEqual(first.array());
+    expect(session.run(y, { feedDict }).array()).not.toEqual(first.array());
   });
 
   test('what was made in eager mode is shared', () => {
@@ -181,11 +185,11 @@ describe('graphs', () => {
       return { x, y: scaled(x), set: w.assign([3, 3]) };
     });
     using session = new v1.Session({ graph });
-    const feed = new Map([[x, [[1, 1]]]]);
-    expect(session.run(y, { feed }).array()).toEqual([[1, 2]]);
+    const feedDict = new Map([[x, [[1, 1]]]]);
+    expect(session.run(y, { feedDict }).array()).toEqual([[1, 2]]);
     session.run(set);
     expect(w.array()).toEqual([3, 3]);
-    expect(session.run(y, { feed }).array()).toEqual([[3, 3]]);
+    expect(session.run(y, { feedDict }).array()).toEqual([[3, 3]]);
   });
 
   test('sizes with names differ, others along one axis are one', () => {
@@ -203,7 +207,7 @@ describe('graphs', () => {
       using session = new v1.Session({ graph });
       const run = (): Tensor =>
         session.run(y, {
-          feed: new Map([
+          feedDict: new Map([
             [a, [1]],
             [b, [1, 2]],
           ]),
@@ -244,7 +248,7 @@ describe('graphs', () => {
     });
     using session = new v1.Session({ graph });
     const run = (fetch: Tensor): number[] => [
-      session.run(fetch, { feed: new Map([[x, 3]]) }).item(),
+      session.run(fetch, { feedDict: new Map([[x, 3]]) }).item(),
       v.item(),
       log.mock.calls.length,
     ];
@@ -273,7 +277,7 @@ describe('graphs', () => {
       return { n, all };
     });
     using session = new v1.Session({ graph });
-    expect(session.run(all, { feed: new Map([[n, 3]]) })).toBeNull();
+    expect(session.run(all, { feedDict: new Map([[n, 3]]) })).toBeNull();
     expect(log.mock.calls.map((c) => c[0])).toEqual(['0', '1', '2']);
     log.mockRestore();
   });
@@ -295,7 +299,7 @@ describe('graphs', () => {
     });
     using session = new v1.Session({ graph });
     session.run(init);
-    expect(() => session.run([v, add], { feed: new Map([[x, [1, 2, 3]]]) })).toThrow();
+    expect(() => session.run([v, add], { feedDict: new Map([[x, [1, 2, 3]]]) })).toThrow();
     expect(session.run(v).array()).toEqual([1, 2]);
     expect(v.array()).toEqual([1, 2]);
   });

@@ -1,6 +1,22 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isCompatible, override, scoped, showShape, symbolic, toTensor } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkList,
+  defineFunction,
+  defineMethods,
+  isCompatible,
+  kind,
+  type NamedFunction,
+  override,
+  scoped,
+  shown,
+  showShape,
+  symbolic,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import type { GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
 import { isRankless } from '../rankless.ts';
@@ -8,12 +24,30 @@ import { withoutStandIns } from '../stand-ins.ts';
 import { getDefaultGraph } from './default-graph.ts';
 import { enterGraph } from './entering.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
-import type { Graph } from './graph.ts';
+import { Graph } from './graph.ts';
 import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
 
 /** What can be given a value for a run: a placeholder, any other tensor, a variable (for this run only), or a tensor's name: `'x:0'`. */
 export type FeedKey = Tensor | Variable | string;
 export type Feed = ReadonlyMap<FeedKey, TensorLike>;
+
+/** What a session runs. */
+export interface SessionOptions {
+  /** The default graph unless given. */
+  readonly graph?: Graph;
+}
+
+/** How `run` runs. */
+export interface RunOptions {
+  /** What is given a value for this run, and the values. */
+  readonly feedDict?: Feed | null;
+}
+
+/** What the function that `makeCallable` gives takes. */
+export interface CallableOptions {
+  /** What its arguments are fed to, in order. */
+  readonly feedList?: readonly FeedKey[] | null;
+}
 
 /**
  * Runs parts of a graph. Each session has values of its own for the variables that were made in the graph; variables from elsewhere
@@ -21,16 +55,19 @@ export type Feed = ReadonlyMap<FeedKey, TensorLike>;
  *
  *     using session = new tf.compat.v1.Session({ graph });
  *     session.run(init);
- *     const [, value] = session.run([trainStep, loss], { feed: new Map([[x, batch]]) });
+ *     const [, value] = session.run([trainStep, loss], { feedDict: new Map([[x, batch]]) });
  */
 export class Session {
   readonly graph: Graph;
   readonly #values = new Map<Variable, Tensor>();
   #closed = false;
 
-  /** @param options.graph the default graph unless given. */
-  constructor(options: { readonly graph?: Graph } = {}) {
-    this.graph = options.graph ?? getDefaultGraph();
+  constructor(options?: SessionOptions | null);
+  constructor(...args: readonly unknown[]) {
+    const { graph = getDefaultGraph() } = argumentsOf<SessionOptions>(Session, new.target, args);
+    if (!(graph instanceof Graph))
+      throw new InvalidArgumentError(`graph must be a Graph, got ${shown(graph)}`, 'Session');
+    this.graph = graph;
   }
 
   /**
@@ -41,9 +78,16 @@ export class Session {
    * @throws InvalidArgumentError for a placeholder without a value, values of another dtype or shape, and what is not in the graph;
    * FailedPreconditionError for variables without a value, and when the session is closed.
    */
-  run<const F extends Fetches>(fetches: F, options: { readonly feed?: Feed } = {}): Fetched<F> {
+  run<const F extends Fetches>(args: { readonly fetches: F } & RunOptions): Fetched<F>;
+  run<const F extends Fetches>(fetches: F, options?: RunOptions | null): Fetched<F>;
+  run<const F extends Fetches>(fetches: F, { feedDict = null }: RunOptions = {}): Fetched<F> {
     this.#open('Session.run');
-    const feed = [...(options.feed ?? [])];
+    if (feedDict !== null && !(feedDict instanceof Map))
+      throw new InvalidArgumentError(
+        `feedDict is a map: write { feedDict: new Map([[placeholder, value]]) }; got ${shown(feedDict)}`,
+        'Session.run',
+      );
+    const feed = [...(feedDict ?? [])];
     return this.#prepared(
       fetches,
       feed.map(([key]) => key),
@@ -59,11 +103,18 @@ export class Session {
    * @throws what `run` throws; InvalidArgumentError (the call) for another number of arguments.
    */
   makeCallable<const F extends Fetches>(
+    args: { readonly fetches: F } & CallableOptions,
+  ): (...values: readonly TensorLike[]) => Fetched<F>;
+  makeCallable<const F extends Fetches>(
     fetches: F,
-    options: { readonly feedList?: readonly FeedKey[] } = {},
+    options?: CallableOptions | null,
+  ): (...values: readonly TensorLike[]) => Fetched<F>;
+  makeCallable<const F extends Fetches>(
+    fetches: F,
+    options: CallableOptions = {},
   ): (...values: readonly TensorLike[]) => Fetched<F> {
     this.#open('Session.makeCallable');
-    const { feedList = [] } = options;
+    const feedList = checkList(options.feedList ?? [], 'feedList', 'Session.makeCallable');
     const run = this.#prepared(fetches, feedList);
     return (...values) => {
       this.#open('Session.makeCallable');
@@ -102,18 +153,26 @@ export class Session {
 
   /** Makes this the default session for `fn`, or with `using _ = session.asDefault()` until the block ends. */
   asDefault<T>(fn: () => T): T;
+  asDefault<T>(options: { readonly fn: () => T }): T;
   asDefault(): Disposable;
-  asDefault<T>(fn?: () => T): T | Disposable {
-    return scoped(() => enterSession(this), 'Session.asDefault', fn);
+  asDefault(fn?: unknown): unknown {
+    return scoped(() => enterSession(this), 'Session.asDefault', fn as (() => unknown) | undefined);
   }
 
   /** Whether the session has a value for a variable of its graph. */
+  isInitialized(...args: Arguments<[variable: Variable], ['variable']>): boolean;
   isInitialized(variable: Variable): boolean {
     return this.#values.has(variable) || !this.graph.tracer.owned.has(variable);
   }
 
   /** Gives variables of the graph values, as their initializers would. @throws InvalidArgumentError for values that do not fit. */
+  load(...args: Arguments<[values: ReadonlyMap<Variable, TensorLike>], ['values']>): void;
   load(values: ReadonlyMap<Variable, TensorLike>): void {
+    if (!(values instanceof Map))
+      throw new InvalidArgumentError(
+        `values is a map: write new Map([[variable, value]]); got ${shown(values)}`,
+        'Session.load',
+      );
     for (const [variable, value] of values) {
       this.graph.initializerOf(variable);
       this.#withValues([], [variable], () => variable.assign(value));
@@ -174,7 +233,7 @@ export class Session {
     const tensor = typeof key === 'string' ? this.graph.getTensorByName(key) : key;
     if (!(tensor instanceof Tensor))
       throw new InvalidArgumentError(
-        `keys of a feed are tensors, variables and names of tensors, not ${String(tensor)}`,
+        `keys of a feed are tensors, variables and names of tensors, not ${shown(tensor)}`,
         'Session.run',
       );
     if (tensor.backend !== symbolic)
@@ -206,6 +265,17 @@ export class Session {
   }
 }
 
+takesArguments<SessionOptions>({ names: { graph: true } }, Session);
+defineMethods(Session.prototype, 'Session', {
+  run: { positional: ['fetches'], objects: ['fetches'], options: { feedDict: true } },
+  makeCallable: { positional: ['fetches'], objects: ['fetches'], options: { feedList: true } },
+  asDefault: { positional: ['fn'], required: 0 },
+  isInitialized: { positional: ['variable'] },
+  load: { positional: ['values'] },
+  restore: { positional: ['values'] },
+  close: {},
+});
+
 const defaults: { session: Session | null } = { session: null };
 
 function enterSession(session: Session): () => boolean {
@@ -213,30 +283,50 @@ function enterSession(session: Session): () => boolean {
 }
 
 /** The innermost session of `asDefault`; null where there is none. */
-export function getDefaultSession(): Session | null {
-  return defaults.session;
+export const getDefaultSession: NamedFunction<[], [], unknown, Session | null> = defineFunction(
+  'compat.v1.getDefaultSession',
+  {},
+  {},
+  () => defaults.session,
+);
+
+/** How `evaluate` runs. */
+export interface EvaluateOptions extends RunOptions {
+  /** The default session unless given. */
+  readonly session?: Session | null;
+}
+
+/** `getDefaultSession().run(…)`, or that of another session. */
+export interface Evaluate {
+  <const F extends Fetches>(args: { readonly fetches: F } & EvaluateOptions): Fetched<F>;
+  <const F extends Fetches>(fetches: F, options?: EvaluateOptions | null): Fetched<F>;
 }
 
 /** `getDefaultSession().run(…)`. @throws FailedPreconditionError without a default session. */
-export function evaluate<const F extends Fetches>(
-  fetches: F,
-  options: { readonly feed?: Feed; readonly session?: Session } = {},
-): Fetched<F> {
-  const session = options.session ?? getDefaultSession();
-  if (session === null)
-    throw new FailedPreconditionError(
-      'No default session is registered. Use session.asDefault() or pass an explicit session: evaluate(x, { session })',
-      'evaluate',
-    );
-  return session.run(fetches, options);
-}
+export const evaluate: Evaluate = defineFunction<
+  NamedFunction<[fetches: Fetches], ['fetches'], EvaluateOptions, unknown>
+>(
+  'compat.v1.evaluate',
+  { fetches: kind.structure },
+  { feedDict: kind.asIs, session: kind.asIs },
+  (fetches, { session: given = null, ...options }) => {
+    const session = given ?? getDefaultSession();
+    if (session === null)
+      throw new FailedPreconditionError(
+        'No default session is registered. Use session.asDefault() or pass an explicit session: evaluate(x, { session })',
+        'evaluate',
+      );
+    return session.run(fetches, options);
+  },
+) as never;
 
 /** A session that is the default one, with its graph, until it is closed: for `evaluate` without naming it. */
 export class InteractiveSession extends Session {
   #leave: (() => void)[] = [];
 
-  constructor(options: { readonly graph?: Graph } = {}) {
-    super(options);
+  constructor(options?: SessionOptions | null);
+  constructor(...args: readonly unknown[]) {
+    super(...(args as [SessionOptions?]));
     // Sessions may be closed in any order.
     this.#leave = [enterGraph(this.graph), enterSession(this)];
   }
@@ -246,3 +336,5 @@ export class InteractiveSession extends Session {
     super.close();
   }
 }
+
+defineMethods(InteractiveSession.prototype, 'InteractiveSession', { close: {} });

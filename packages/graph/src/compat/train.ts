@@ -1,12 +1,27 @@
 // TensorFlow 1's optimizers: operations that are run, with TensorFlow's names for what they remember.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor, Variable, zeros } from '@eagre/core';
-import { inContext, inGraphScope, lifted, outsideScopes } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkFlag,
+  checkList,
+  checkNumber,
+  checkText,
+  defineFunction,
+  defineMethods,
+  inContext,
+  inGraphScope,
+  lifted,
+  type NamedFunction,
+  outsideScopes,
+  takesArguments,
+} from '@eagre/core/internal';
 import { currentGraph } from './entering.ts';
 import type { Operation } from './graph.ts';
 import { globalVariables, gradients, trainableVariables } from './ops.ts';
 
-export { type SaveOptions, Saver, type SaverOptions } from './saver.ts';
+export { type SavedVariables, type SaveOptions, Saver, type SaverOptions } from './saver.ts';
 
 /** A number, or a scalar tensor of the graph, such as a placeholder. */
 export type Rate = number | Tensor;
@@ -14,9 +29,15 @@ export type GradientAndVariable = readonly [gradient: Tensor | null, variable: V
 
 export interface MinimizeOptions {
   /** All trainable variables of the graph unless given. */
-  readonly varList?: readonly Variable[];
+  readonly varList?: readonly Variable[] | undefined;
   /** Counts the steps. */
   readonly globalStep?: Variable;
+  readonly name?: string;
+}
+
+/** How every optimizer is called. */
+export interface OptimizerOptions {
+  /** In names of operations and slots; the class without `Optimizer` unless given. */
   readonly name?: string;
 }
 
@@ -25,29 +46,42 @@ export abstract class Optimizer {
   readonly name: string;
   readonly #slots = new Map<string, Map<Variable, Variable>>();
 
-  constructor(name: string) {
+  constructor(...args: Arguments<[name: string], ['name']>) {
+    const { name } = argumentsOf<{ readonly name: string }>(Optimizer, new.target, args);
+    checkText(name, 'name', new.target.name);
     this.name = name;
   }
 
   /** An operation that takes one step: the gradients of the loss, and the variables changed by them. */
-  minimize(loss: Tensor, options: MinimizeOptions = {}): Operation {
-    return this.applyGradients(this.computeGradients(loss, options), options);
+  minimize(...args: Arguments<[loss: Tensor], ['loss'], MinimizeOptions>): Operation;
+  minimize(loss: Tensor, { varList, ...options }: MinimizeOptions = {}): Operation {
+    return this.applyGradients(this.computeGradients(loss, { varList }), options);
   }
 
   /** The gradients of the loss; null for variables that it does not depend on. */
+  computeGradients(
+    ...args: Arguments<[loss: Tensor], ['loss'], Pick<MinimizeOptions, 'varList'>>
+  ): GradientAndVariable[];
   computeGradients(loss: Tensor, options: Pick<MinimizeOptions, 'varList'> = {}): GradientAndVariable[] {
-    const variables = options.varList ?? trainableVariables();
+    const variables = checkList(options.varList ?? trainableVariables(), 'varList', this.name);
     const found = gradients(loss, variables);
     return variables.map((variable, i) => [found[i] ?? null, variable]);
   }
 
   /** @throws InvalidArgumentError where there is no gradient at all. */
   applyGradients(
+    ...args: Arguments<
+      [gradsAndVars: readonly GradientAndVariable[]],
+      ['gradsAndVars'],
+      Pick<MinimizeOptions, 'globalStep' | 'name'>
+    >
+  ): Operation;
+  applyGradients(
     pairs: readonly GradientAndVariable[],
     options: Pick<MinimizeOptions, 'globalStep' | 'name'> = {},
   ): Operation {
     const graph = currentGraph('Optimizer.applyGradients()');
-    const updates = pairs.flatMap(([gradient, variable]) =>
+    const updates = checkList(pairs, 'gradsAndVars', this.name).flatMap(([gradient, variable]) =>
       gradient === null ? [] : [[gradient, variable] as const],
     );
     if (updates.length === 0) {
@@ -72,6 +106,7 @@ export abstract class Optimizer {
   }
 
   /** What the optimizer remembers of a variable, under TensorFlow's name of it: `momentum`, `m`; undefined where there is nothing. */
+  getSlot(...args: Arguments<[variable: Variable, name: string], ['var', 'name']>): Variable | undefined;
   getSlot(variable: Variable, name: string): Variable | undefined {
     return this.#slots.get(name)?.get(variable);
   }
@@ -108,6 +143,15 @@ export abstract class Optimizer {
   }
 }
 
+takesArguments<{ readonly name: string }>({ positional: ['name'], names: { name: true } }, Optimizer);
+defineMethods(Optimizer.prototype, 'Optimizer', {
+  minimize: { positional: ['loss'], options: { globalStep: true, varList: true, name: true } },
+  computeGradients: { positional: ['loss'], options: { varList: true } },
+  applyGradients: { positional: ['gradsAndVars'], options: { globalStep: true, name: true } },
+  getSlot: { positional: ['var', 'name'] },
+  getSlotNames: {},
+});
+
 /** A variable that is not trained. */
 function state(name: string, initial: () => Tensor): Variable {
   return inContext({ nameScope: '' }, () =>
@@ -118,13 +162,29 @@ function state(name: string, initial: () => Tensor): Variable {
 /** `variable -= rate · gradient`. */
 export class GradientDescentOptimizer extends Optimizer {
   readonly #rate: Rate;
-  constructor(learningRate: Rate, options: { readonly name?: string } = {}) {
+  constructor(...args: Arguments<[learningRate: Rate], ['learningRate'], OptimizerOptions>) {
+    const options = argumentsOf<RateOptions>(GradientDescentOptimizer, new.target, args);
     super(options.name ?? 'GradientDescent');
-    this.#rate = learningRate;
+    this.#rate = options.learningRate;
   }
   protected update(gradient: Tensor, variable: Variable): readonly Variable[] {
     return [variable.assignSub(gradient.mul(this.#rate))];
   }
+}
+
+interface RateOptions extends OptimizerOptions {
+  readonly learningRate: Rate;
+}
+
+takesArguments<RateOptions>(
+  { positional: ['learningRate'], names: { learningRate: true, name: true } },
+  GradientDescentOptimizer,
+);
+
+/** What `MomentumOptimizer` is given beside its rate and momentum. */
+export interface MomentumOptions extends OptimizerOptions {
+  /** Whether gradients are those ahead; false unless said. */
+  readonly useNesterov?: boolean;
 }
 
 /** `a = momentum · a + gradient; variable -= rate · a`; Nesterov's form looks ahead. */
@@ -133,14 +193,17 @@ export class MomentumOptimizer extends Optimizer {
   readonly #momentum: Rate;
   readonly #nesterov: boolean;
   constructor(
-    learningRate: Rate,
-    momentum: Rate,
-    options: { readonly useNesterov?: boolean; readonly name?: string } = {},
+    ...args: Arguments<[learningRate: Rate, momentum: Rate], ['learningRate', 'momentum'], MomentumOptions>
   ) {
+    const options = argumentsOf<MomentumOptions & RateOptions & { readonly momentum: Rate }>(
+      MomentumOptimizer,
+      new.target,
+      args,
+    );
     super(options.name ?? 'Momentum');
-    this.#rate = learningRate;
-    this.#momentum = momentum;
-    this.#nesterov = options.useNesterov ?? false;
+    this.#rate = options.learningRate;
+    this.#momentum = options.momentum;
+    this.#nesterov = checkFlag(options.useNesterov, 'useNesterov', 'MomentumOptimizer');
   }
   protected override createSlots(variables: readonly Variable[]): void {
     this.makeSlots(variables, 'momentum');
@@ -153,17 +216,30 @@ export class MomentumOptimizer extends Optimizer {
   }
 }
 
+takesArguments<MomentumOptions & RateOptions & { readonly momentum: Rate }>(
+  {
+    positional: ['learningRate', 'momentum'],
+    names: { learningRate: true, momentum: true, name: true, useNesterov: true },
+  },
+  MomentumOptimizer,
+);
+
+/** What `AdagradOptimizer` is given beside its rate. */
+export interface AdagradOptions extends OptimizerOptions {
+  /** What sums of squares begin with; 0.1 unless given. */
+  readonly initialAccumulatorValue?: number;
+}
+
 /** Adagrad: each element's rate falls with the squares of its gradients. */
 export class AdagradOptimizer extends Optimizer {
   readonly #rate: Rate;
   readonly #initial: number;
-  constructor(
-    learningRate: Rate,
-    options: { readonly initialAccumulatorValue?: number; readonly name?: string } = {},
-  ) {
+  constructor(...args: Arguments<[learningRate: Rate], ['learningRate'], AdagradOptions>) {
+    const options = argumentsOf<AdagradOptions & RateOptions>(AdagradOptimizer, new.target, args);
     super(options.name ?? 'Adagrad');
-    this.#rate = learningRate;
+    this.#rate = options.learningRate;
     this.#initial = options.initialAccumulatorValue ?? 0.1;
+    checkNumber(this.#initial, 'initialAccumulatorValue', 'AdagradOptimizer');
   }
   protected override createSlots(variables: readonly Variable[]): void {
     this.makeSlots(variables, 'accumulator', this.#initial);
@@ -175,23 +251,35 @@ export class AdagradOptimizer extends Optimizer {
   }
 }
 
+takesArguments<AdagradOptions & RateOptions>(
+  {
+    positional: ['learningRate'],
+    names: { learningRate: true, initialAccumulatorValue: true, name: true },
+  },
+  AdagradOptimizer,
+);
+
+/** What `RMSPropOptimizer` is given beside its rate. */
+export interface RMSPropOptions extends OptimizerOptions {
+  /** Of the mean square; 0.9 unless given. */
+  readonly decay?: number;
+  /** 0 unless given. */
+  readonly momentum?: number;
+  /** Added to the mean square; 1e-10 unless given. */
+  readonly epsilon?: number;
+}
+
 /** RMSProp, with TensorFlow 1's place of epsilon and first mean square 1. */
 export class RMSPropOptimizer extends Optimizer {
   readonly #rate: Rate;
   readonly #options: { readonly decay: number; readonly momentum: number; readonly epsilon: number };
-  constructor(
-    learningRate: Rate,
-    options: {
-      readonly decay?: number;
-      readonly momentum?: number;
-      readonly epsilon?: number;
-      readonly name?: string;
-    } = {},
-  ) {
+  constructor(...args: Arguments<[learningRate: Rate], ['learningRate'], RMSPropOptions>) {
+    const options = argumentsOf<RMSPropOptions & RateOptions>(RMSPropOptimizer, new.target, args);
     super(options.name ?? 'RMSProp');
     const { decay = 0.9, momentum = 0, epsilon = 1e-10 } = options;
-    this.#rate = learningRate;
+    this.#rate = options.learningRate;
     this.#options = { decay, momentum, epsilon };
+    checkNumbers(this.#options, 'RMSPropOptimizer');
   }
   protected override createSlots(variables: readonly Variable[]): void {
     this.makeSlots(variables, 'rms', 1);
@@ -207,24 +295,40 @@ export class RMSPropOptimizer extends Optimizer {
   }
 }
 
+takesArguments<RMSPropOptions & RateOptions>(
+  {
+    positional: ['learningRate'],
+    names: { learningRate: true, decay: true, momentum: true, epsilon: true, name: true },
+  },
+  RMSPropOptimizer,
+);
+
+function checkNumbers(options: Readonly<Record<string, number>>, op: string): void {
+  for (const [name, value] of Object.entries(options)) checkNumber(value, name, op);
+}
+
+/** What `AdamOptimizer` is given beside its rate. */
+export interface AdamOptions extends OptimizerOptions {
+  /** 0.9 unless given. */
+  readonly beta1?: number;
+  /** 0.999 unless given. */
+  readonly beta2?: number;
+  /** 1e-8 unless given. */
+  readonly epsilon?: number;
+}
+
 /** Adam, with epsilon outside of the correction, as TensorFlow 1 has it. */
 export class AdamOptimizer extends Optimizer {
   readonly #rate: Rate;
   readonly #options: { readonly beta1: number; readonly beta2: number; readonly epsilon: number };
   #powers: readonly [Variable, Variable] | null = null;
-  constructor(
-    learningRate: Rate = 0.001,
-    options: {
-      readonly beta1?: number;
-      readonly beta2?: number;
-      readonly epsilon?: number;
-      readonly name?: string;
-    } = {},
-  ) {
+  constructor(...args: Arguments<[learningRate?: Rate], ['learningRate'], AdamOptions>) {
+    const options = argumentsOf<AdamOptions & Partial<RateOptions>>(AdamOptimizer, new.target, args);
     super(options.name ?? 'Adam');
-    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
+    const { learningRate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
     this.#rate = learningRate;
     this.#options = { beta1, beta2, epsilon };
+    checkNumbers(this.#options, 'AdamOptimizer');
   }
   protected override createSlots(variables: readonly Variable[]): void {
     const { beta1, beta2 } = this.#options;
@@ -255,8 +359,22 @@ export class AdamOptimizer extends Optimizer {
   }
 }
 
+takesArguments<AdamOptions & Partial<RateOptions>>(
+  {
+    positional: ['learningRate'],
+    required: 0,
+    names: { learningRate: true, beta1: true, beta2: true, epsilon: true, name: true },
+  },
+  AdamOptimizer,
+);
+
 /** The variable `global_step` of the graph, int64; made at the first call. */
-export function getOrCreateGlobalStep(): Variable {
-  const known = currentGraph('tf.train.getOrCreateGlobalStep()').variablesByName().get('global_step');
-  return known ?? state('global_step', () => constant(0, 'int64'));
-}
+export const getOrCreateGlobalStep: NamedFunction<[], [], unknown, Variable> = defineFunction(
+  'compat.v1.train.getOrCreateGlobalStep',
+  {},
+  {},
+  () => {
+    const known = currentGraph('tf.train.getOrCreateGlobalStep()').variablesByName().get('global_step');
+    return known ?? state('global_step', () => constant(0, 'int64'));
+  },
+);

@@ -21,6 +21,7 @@ export {
   assign,
   assignAdd,
   assignSub,
+  type ControlDependencies,
   controlDependencies,
   effectsOf,
   getCollection,
@@ -29,16 +30,22 @@ export {
   gradients,
   group,
   noOp,
+  type OperationOptions,
   trainableVariables,
   variablesInitializer,
 } from './ops.ts';
 export {
+  type CallableOptions,
+  type Evaluate,
+  type EvaluateOptions,
   evaluate,
   type Feed,
   type FeedKey,
   getDefaultSession,
   InteractiveSession,
+  type RunOptions,
   Session,
+  type SessionOptions,
 } from './session.ts';
 export * as train from './train.ts';
 export {
@@ -46,11 +53,13 @@ export {
   type GetVariableOptions,
   getVariable,
   getVariableScope,
+  type NameOrScope,
   type Reuse,
   type VariableDefaults,
   type VariableInitializer,
   type VariableRegularizer,
   VariableScope,
+  type VariableScopeFunction,
   type VariableScopeOptions,
   variableScope,
 } from './variable-scope.ts';

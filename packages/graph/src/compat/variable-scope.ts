@@ -3,8 +3,13 @@ import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import { random, type Shape, type Tensor, type TensorLike, Variable, zeros as zeroTensor } from '@eagre/core';
 import {
   context,
+  declareAs,
+  defineFunction,
+  defineMethods,
   inContext,
+  kind,
   lifted,
+  type NamedFunction,
   outsideScopes,
   override,
   sameShape,
@@ -70,6 +75,8 @@ export class VariableScope {
   }
 }
 
+defineMethods(VariableScope.prototype, 'VariableScope', { reuseVariables: {} });
+
 /** The variables of a graph by name, and its scopes. */
 class Store {
   readonly variables = new Map<string, Variable>();
@@ -95,50 +102,81 @@ function storeOf(graph: Graph): Store {
 }
 
 /** The scope that `getVariable` is in. @throws FailedPreconditionError in eager mode. */
-export function getVariableScope(): VariableScope {
-  return storeOf(currentGraph('tf.getVariableScope()')).current;
+export const getVariableScope: NamedFunction<[], [], unknown, VariableScope> = defineFunction(
+  'compat.v1.getVariableScope',
+  {},
+  {},
+  () => storeOf(currentGraph('tf.getVariableScope()')).current,
+);
+
+/** What opens a scope: a name inside of the current one, a scope to open again, or null with `defaultName`. */
+export type NameOrScope = string | VariableScope | null;
+
+/** `variableScope` around a function, or until the end of a block. The options may also stand in front of the function. */
+export interface VariableScopeFunction {
+  <T>(nameOrScope: NameOrScope, options: VariableScopeOptions, fn: (scope: VariableScope) => T): T;
+  <T>(nameOrScope: NameOrScope, fn: (scope: VariableScope) => T, options?: VariableScopeOptions | null): T;
+  <T>(
+    nameOrScope: NameOrScope,
+    options: VariableScopeOptions & { readonly fn: (scope: VariableScope) => T },
+  ): T;
+  <T>(
+    options: VariableScopeOptions & {
+      readonly nameOrScope: NameOrScope;
+      readonly fn: (scope: VariableScope) => T;
+    },
+  ): T;
+  (nameOrScope: NameOrScope, options?: VariableScopeOptions | null): Disposable;
+  (options: VariableScopeOptions & { readonly nameOrScope: NameOrScope }): Disposable;
 }
+
+const scopeAround = defineFunction<
+  NamedFunction<
+    [nameOrScope: NameOrScope, fn?: (scope: VariableScope) => unknown],
+    ['nameOrScope', 'fn'],
+    VariableScopeOptions,
+    unknown
+  >
+>(
+  'compat.v1.variableScope',
+  { nameOrScope: kind.asIs, fn: kind.asIs },
+  {
+    defaultName: kind.asIs,
+    initializer: kind.asIs,
+    regularizer: kind.asIs,
+    reuse: kind.asIs,
+    dtype: kind.asIs,
+    auxiliaryNameScope: kind.asIs,
+  },
+  (nameOrScope, fn = undefined, options) => {
+    const graph = currentGraph('tf.variableScope()');
+    const store = storeOf(graph);
+    return scoped(
+      () => openScope(graph, store, nameOrScope, options),
+      'tf.variableScope',
+      typeof fn === 'function' ? () => fn(store.current) : fn,
+    );
+  },
+);
 
 /**
  * Opens a scope: names of variables from `getVariable`, and of ops, begin with its name, for `fn` or with `using` until the block ends.
  *
  *     v1.variableScope('layer', { reuse: v1.AUTO_REUSE }, () => v1.getVariable('w', [2, 3]));   // layer/w
  *
- * @param nameOrScope a name inside of the current scope, a scope to open again, or null with `defaultName`.
+ * `nameOrScope` is a name inside of the current scope, a scope to open again, or null with `defaultName`.
  * @throws InvalidArgumentError without any name; FailedPreconditionError in eager mode.
  */
-export function variableScope<T>(
-  nameOrScope: string | VariableScope | null,
-  options: VariableScopeOptions,
-  fn: (scope: VariableScope) => T,
-): T;
-export function variableScope<T>(
-  nameOrScope: string | VariableScope | null,
-  fn: (scope: VariableScope) => T,
-): T;
-export function variableScope(
-  nameOrScope: string | VariableScope | null,
-  options?: VariableScopeOptions,
-): Disposable;
-export function variableScope<T>(
-  nameOrScope: string | VariableScope | null,
-  optionsOrFn: VariableScopeOptions | ((scope: VariableScope) => T) = {},
-  fn?: (scope: VariableScope) => T,
-): T | Disposable {
-  const graph = currentGraph('tf.variableScope()');
-  const [options, body] = typeof optionsOrFn === 'function' ? [{}, optionsOrFn] : [optionsOrFn, fn];
-  const store = storeOf(graph);
-  return scoped(
-    () => openScope(graph, store, nameOrScope, options),
-    'tf.variableScope',
-    body === undefined ? undefined : () => body(store.current),
-  );
-}
+export const variableScope: VariableScopeFunction = declareAs((...args: readonly unknown[]): never => {
+  const [nameOrScope, options, fn] = args;
+  const ordered = args.length === 3 && typeof fn === 'function' ? [nameOrScope, fn, options] : args;
+  return scopeAround(...(ordered as Parameters<typeof scopeAround>)) as never;
+}, scopeAround);
 
 function openScope(
   graph: Graph,
   store: Store,
-  nameOrScope: string | VariableScope | null,
+  nameOrScope: NameOrScope,
   { reuse, defaultName, auxiliaryNameScope = true, ...given }: VariableScopeOptions,
 ): () => boolean {
   const before = store.current;
@@ -179,17 +217,25 @@ function openScope(
 
 /**
  * The variable of that name in the current scope: made, or shared where the scope says `reuse`.
- * @param shape may be left out for one that exists, and where the initializer is a value.
- * @param options.initializer that of the scope unless given, or else Glorot's uniform one for floats and zeros for the rest.
- * @param options.regularizer its value goes into the collection `GraphKeys.REGULARIZATION_LOSSES` when the variable is made.
+ * `shape` may be left out for one that exists, and where the initializer is a value.
+ * `initializer`: that of the scope unless given, or else Glorot's uniform one for floats and zeros for the rest.
+ * `regularizer`: its value goes into the collection `GraphKeys.REGULARIZATION_LOSSES` when the variable is made.
  * @throws InvalidArgumentError for one that exists and must not, or must and does not, or is of another shape or dtype, and for a new one
  * without a shape; FailedPreconditionError in eager mode.
  */
-export function getVariable(
-  name: string,
-  shape: Shape | null = null,
-  options: GetVariableOptions = {},
-): Variable {
+export const getVariable: NamedFunction<
+  [name: string, shape?: Shape | null],
+  ['name', 'shape'],
+  GetVariableOptions,
+  Variable
+> = defineFunction(
+  'compat.v1.getVariable',
+  { name: kind.asIs, shape: kind.shape },
+  { dtype: kind.asIs, initializer: kind.asIs, regularizer: kind.asIs, trainable: kind.asIs },
+  (name, shape: Shape | null = null, options) => variableOf(name, shape, options),
+);
+
+function variableOf(name: string, shape: Shape | null, options: GetVariableOptions): Variable {
   const op = 'tf.getVariable';
   const graph = currentGraph('tf.getVariable()');
   const store = storeOf(graph);
