@@ -3,7 +3,7 @@
 // Reads lines `kind threads seconds` (kinds: fma, copy, add, read) and answers each with a line of JSON:
 // {"best": …, "median": …, "how": "…"} in FLOP/s or bytes/s. `fma` keeps everything in registers. The others walk arrays of
 // 10 million floats, as the workloads of that size do; bytes are counted as STREAM counts them (what the program names, without
-// the line fills that a plain store causes).
+// the line fills that a plain store causes). With the argument `avx2` nothing wider is tried.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -87,12 +87,14 @@ struct Method {
   std::function<double(long)> run;
 };
 
+bool widest_is_avx2 = false;
+
 // All that this CPU has: wider is not faster everywhere.
 std::vector<Method> fmaMethods() {
   std::vector<Method> methods;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f")) methods.push_back({"AVX-512", fma512});
+  if (!widest_is_avx2 && __builtin_cpu_supports("avx512f")) methods.push_back({"AVX-512", fma512});
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) methods.push_back({"AVX2 FMA", fma256});
   if (methods.empty()) methods.push_back({"SSE multiply and add", sse});
 #elif defined(__aarch64__)
@@ -257,7 +259,8 @@ std::vector<Candidate> candidates(const std::string& kind, int threads) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  widest_is_avx2 = count > 1 && std::strcmp(arguments[1], "avx2") == 0;
   char kind[16];
   int threads;
   double seconds;

@@ -27,7 +27,7 @@ export const usage = `pnpm bench [names…] [options]
   --peers torch,…    which peers: torch, torch-compile, tensorflow, tensorflow-function, jax, tfjs-wasm, tfjs-cpu;
                      none; all that are found unless given
   --before FOLDER    another checkout of Eagre (pnpm install && pnpm build there) as one more peer
-  --avx2             as on a processor without AVX-512: nobody uses it
+  --avx2             as on a processor without AVX-512; who uses it all the same is not compared
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads`;
 

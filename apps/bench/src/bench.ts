@@ -9,7 +9,14 @@ import { busyCores, describeMachine } from './machine.ts';
 import { before, benchFolder, Contender, eagre, type Library, peers, pythonOf } from './peers.ts';
 import { type ProbeAnswer, probeEagre, probePython } from './probe.ts';
 import type { Failed, Measured, Prepared } from './protocol.ts';
-import { formatValue, type RunResult, type Series, type WorkloadResult } from './results.ts';
+import {
+  digits,
+  fasterThan,
+  formatValue,
+  type RunResult,
+  type Series,
+  type WorkloadResult,
+} from './results.ts';
 import { pool, summarize } from './statistics.ts';
 import { report } from './table.ts';
 import type { ProbeWorkload, TimedWorkload } from './workload.ts';
@@ -72,10 +79,10 @@ async function main(): Promise<number> {
 async function run(options: BenchOptions): Promise<RunResult> {
   const started = new Date().toISOString();
   const chosen = workloads.filter((w) => options.names.length === 0 || options.names.includes(w.name));
-  const notes: string[] = options.avx2 ? ['AVX-512 was used by nobody'] : [];
+  const notes: string[] = options.avx2 ? ['as on a processor without AVX-512'] : [];
   let busy = await busyCores(1000);
 
-  const limits = Limits.open();
+  const limits = Limits.open(options.avx2);
   if (typeof limits === 'string') notes.push(`the machine's limits are unknown: ${limits}`);
   const measureLimit = (kind: LimitKind, threads: number): Promise<Limit | null> =>
     typeof limits === 'string' ? Promise.resolve(null) : limits.measure(kind, threads, LIMIT_SECONDS);
@@ -192,7 +199,7 @@ async function timed(
   }
   for (const { contender } of parts) await contender.ask({ phase: 'release', workload: name, seconds: 0 });
 
-  const series = parts.map(({ contender, prepared, rounds }): Series => {
+  const all = parts.map(({ contender, prepared, rounds }): Series => {
     const { variant, check } = prepared;
     if (variant !== '') notes.push(`${contender.label}: ${variant} was fastest`);
     return {
@@ -204,6 +211,13 @@ async function timed(
       check,
     };
   });
+  const wider =
+    options.avx2 && limitKind === 'fma' && flops !== undefined ? fasterThan(limits, all, flops) : [];
+  for (const { library, threads, rate } of wider)
+    notes.push(
+      `${library}, ${threads === 1 ? '1 thread' : `${threads} threads`}: ${digits(rate / 1e9)} GFLOP/s are more than AVX2 can do, so it is not compared`,
+    );
+  const series = all.filter((s) => !wider.some(({ library }) => library === s.library));
   const [reference] = series;
   for (const { library, check } of series) {
     if (reference?.check == null || check === null) continue;

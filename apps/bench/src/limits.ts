@@ -22,8 +22,11 @@ export class Limits {
     this.#child = child;
   }
 
-  /** @returns the program, or why there is none. */
-  static open(): Limits | string {
+  /**
+   * @param avx2 whether nothing wider than AVX2 counts.
+   * @returns the program, or why there is none.
+   */
+  static open(avx2: boolean): Limits | string {
     const source = join(benchFolder, 'limits', 'limits.cc');
     const program = join(benchFolder, 'runs', process.platform === 'win32' ? 'limits.exe' : 'limits');
     if (!existsSync(program) || statSync(program).mtimeMs < statSync(source).mtimeMs) {
@@ -34,7 +37,7 @@ export class Limits {
       if (error !== undefined) return `no C++ compiler (${compiler}: ${error.message})`;
       if (status !== 0) return `${compiler} failed: ${stderr.trim().split('\n')[0]}`;
     }
-    return new Limits(new Child(program, [], { cwd: benchFolder }));
+    return new Limits(new Child(program, avx2 ? ['avx2'] : [], { cwd: benchFolder }));
   }
 
   async measure(kind: LimitKind, threads: number, seconds: number): Promise<Limit | null> {

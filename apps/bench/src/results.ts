@@ -99,6 +99,22 @@ export function rateOf(
     : { rate, unit, fraction: rate / median(limits) };
 }
 
+// What clocks vary by, from one second to the next.
+const CLOCKS = 1.05;
+
+/** Peers that do more operations per second than the machine can with the instructions that they were told to use. */
+export function fasterThan(
+  limits: WorkloadResult['limits'],
+  series: readonly Series[],
+  flops: number,
+): { readonly library: string; readonly threads: number; readonly rate: number }[] {
+  return series.flatMap(({ library, threads, summary }) => {
+    const rate = flops / summary.low;
+    const most = Math.max(...(limits[threads] ?? [Number.POSITIVE_INFINITY]));
+    return library !== 'eagre' && rate > CLOCKS * most ? [{ library, threads, rate }] : [];
+  });
+}
+
 export interface Verdict {
   readonly text: string;
   readonly met: boolean;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { chart } from './chart.ts';
 import {
+  fasterThan,
   formatSummary,
   formatValue,
   type RunResult,
@@ -52,6 +53,12 @@ test('rates and the part of the limit', () => {
   expect(one.fraction).toBeCloseTo(0.8);
   const { limits: _, ...rest } = gemm;
   expect(rateOf({ ...rest, limits: {} }, gemm.series[0]!)?.fraction).toBeUndefined();
+});
+
+test('a peer that does more than the machine can is found, Eagre never', () => {
+  const found = (most: number): unknown => fasterThan({ 1: [most, most / 2] }, gemm.series, 2e8);
+  expect(found(110e9)).toEqual([]);
+  expect(found(100e9)).toEqual([{ library: 'torch', threads: 1, rate: expect.closeTo(2e8 / 0.0018, -9) }]);
 });
 
 test('verdicts', () => {
