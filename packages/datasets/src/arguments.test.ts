@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { declared } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as datasets from './index.ts';
-import { defineIdxDataset, getFile, mnist, padSequences, split } from './index.ts';
+import { contactSheetText, defineIdxDataset, getFile, mnist, padSequences, split } from './index.ts';
 import { tinySpec } from './tiny.ts';
 
 const array = { dtype: 'uint8', shape: [4], data: new Uint8Array([1, 2, 3, 4]) } as const;
@@ -52,6 +52,13 @@ test('wrong arguments are refused before anything is looked for', async () => {
     "fileHash must be a checksum, 'sha256:…' or 'md5:…', got 'abc'",
   );
   expect(() => padSequences([['a']] as never)).toThrow("sequences[0][0] must be a number, got 'a'");
+  for (const wrong of [3, 'a'] as never[]) {
+    expect(() => padSequences(wrong)).toThrow('sequences must be an array');
+    expect(() => split(wrong, array, [1])).toThrow('x must be an array');
+    expect(() => split(array, array, wrong)).toThrow('counts must be an array');
+    expect(() => contactSheetText(wrong)).toThrow('images must be an array');
+  }
+  await expect(getFile(3 as never)).rejects.toThrow('origin must be a string, got 3');
   expect(() => padSequences([3] as never)).toThrow('sequences[0] must be a list of integers, got 3');
   expect(() => split([1] as never, array, [1])).toThrow('x must be an array { dtype, shape, data }');
   expect(() => defineIdxDataset({ ...tinySpec, train: undefined as never })).toThrow('train must be given');

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import type { NDArray } from '@eagre/formats';
-import * as kind from './kinds.ts';
+import { checkArray } from './kinds.ts';
 
 /** How pictures are laid out. */
 export interface ContactSheetOptions {
@@ -38,17 +38,12 @@ export const contactSheet: NamedFunction<
   ['images'],
   ContactSheetOptions,
   Promise<Uint8Array>
-> = defineFunction(
-  'tf.datasets.contactSheet',
-  { images: kind.array },
-  sheetOptions,
-  async (images, options) => {
-    const sheet = layOut(images, options, 'tf.datasets.contactSheet');
-    // Loaded here since few programs draw.
-    const { encode } = await import('fast-png');
-    return encode({ ...sheet, channels: 3, depth: 8 });
-  },
-);
+> = defineFunction('tf.datasets.contactSheet', { images: true }, sheetOptions, async (images, options) => {
+  const sheet = layOut(images, options, 'tf.datasets.contactSheet');
+  // Loaded here since few programs draw.
+  const { encode } = await import('fast-png');
+  return encode({ ...sheet, channels: 3, depth: 8 });
+});
 
 /**
  * Pictures side by side as text for a terminal with colours: two pixels per character, one above the other.
@@ -56,7 +51,7 @@ export const contactSheet: NamedFunction<
  * @throws as {@link contactSheet}.
  */
 export const contactSheetText: NamedFunction<[images: NDArray], ['images'], ContactSheetOptions, string> =
-  defineFunction('tf.datasets.contactSheetText', { images: kind.array }, sheetOptions, textOf);
+  defineFunction('tf.datasets.contactSheetText', { images: true }, sheetOptions, textOf);
 
 function textOf(images: NDArray, options: ContactSheetOptions): string {
   const { width, height, data } = layOut(images, options, 'tf.datasets.contactSheetText');
@@ -72,6 +67,7 @@ function textOf(images: NDArray, options: ContactSheetOptions): string {
 }
 
 function layOut(images: NDArray, options: ContactSheetOptions, op: string): Sheet {
+  checkArray(images, 'images', op);
   const [available = 0, height = 0, width = 0, channels = 1] = images.shape;
   const { count = Math.min(64, available), scale = 1, gap = 2 } = options;
   if (images.shape.length < 3 || images.shape.length > 4 || (channels !== 1 && channels !== 3))

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
+import { checkText, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import { gunzip, isGzip, readFileBytes, unzip } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
@@ -46,7 +46,7 @@ export const getFile: NamedFunction<
   Promise<string>
 > = defineFunction(
   OP,
-  { origin: kind.text },
+  { origin: true },
   {
     cacheDir: loadOptions.cacheDir,
     offline: loadOptions.offline,
@@ -65,6 +65,7 @@ export const getFile: NamedFunction<
 );
 
 async function fetched(origin: string, options: GetFileOptions): Promise<string> {
+  checkText(origin, 'origin', OP);
   const { join } = nodeBuiltin('node:path');
   const { fileHash, cacheSubdir = 'datasets', maxBytes = DEFAULT_MAX_BYTES } = options;
   const name = options.fname ?? nameIn(origin);

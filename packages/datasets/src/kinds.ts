@@ -76,18 +76,6 @@ export const int32: Kind = checked((value: unknown, what, op) => {
   if (value !== (Number(value) | 0)) refuse(what, 'an integer of 32 bits', value, op);
 });
 
-/** A list of numbers, of which only its length is looked at here. */
-export const sequence: Kind = checked((value: unknown, what, op) => {
-  if (!Array.isArray(value) && !ArrayBuffer.isView(value)) refuse(what, 'a list of integers', value, op);
-});
-
-/** An array on the host, as data sets give them. */
-export const array: Kind = checked((value: unknown, what, op) => {
-  const { dtype, shape, data } = (value ?? {}) as { dtype?: unknown; shape?: unknown; data?: unknown };
-  if (typeof dtype !== 'string' || !Array.isArray(shape) || !ArrayBuffer.isView(data))
-    refuse(what, 'an array { dtype, shape, data }, as loadData gives it', value, op);
-});
-
 /** The files of one part of a data set, with how many examples they hold. */
 export const splitFiles: Kind = {
   plain: true,
@@ -103,6 +91,15 @@ export const splitFiles: Kind = {
     }
   }),
 };
+
+// What may be given by position is looked at by functions: kinds are not asked of numbers there.
+
+/** @throws InvalidArgumentError for what is no array on the host, as data sets give them. */
+export function checkArray(value: unknown, what: string, op: string): void {
+  const { dtype, shape, data } = (value ?? {}) as { dtype?: unknown; shape?: unknown; data?: unknown };
+  if (typeof dtype !== 'string' || !Array.isArray(shape) || !ArrayBuffer.isView(data))
+    refuse(what, 'an array { dtype, shape, data }, as loadData gives it', value, op);
+}
 
 /** @throws InvalidArgumentError */
 export function refuse(what: string, expected: string, value: unknown, op: string): never {

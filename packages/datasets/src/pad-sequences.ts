@@ -30,7 +30,7 @@ export const padSequences: NamedFunction<
   NDArrayOf<'int32'>
 > = defineFunction(
   OP,
-  { sequences: kind.listOf(kind.sequence) },
+  { sequences: true },
   {
     maxlen: kind.count(1),
     padding: kind.oneOf('pre', 'post'),
@@ -44,6 +44,11 @@ function pad(
   sequences: readonly ArrayLike<number>[],
   { maxlen, padding = 'pre', truncating = 'pre', value = 0 }: PadSequencesOptions,
 ): NDArrayOf<'int32'> {
+  if (!Array.isArray(sequences)) kind.refuse('sequences', 'an array of sequences', sequences, OP);
+  sequences.forEach((sequence: unknown, i) => {
+    if (!Array.isArray(sequence) && !ArrayBuffer.isView(sequence))
+      kind.refuse(`sequences[${i}]`, 'a list of integers', sequence, OP);
+  });
   if (maxlen === undefined && sequences.length === 0)
     throw new InvalidArgumentError('there is no sequence; give maxlen', OP);
   const length = maxlen ?? sequences.reduce((most, sequence) => Math.max(most, sequence.length), 0);

@@ -3,6 +3,8 @@ import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import type { DataOf, DTypeName, NDArray, NDArrayOf } from '@eagre/formats';
 import * as kind from './kinds.ts';
 
+const OP = 'tf.datasets.split';
+
 /** One part of what {@link split} returns. */
 export type Part<X extends DTypeName, Y extends DTypeName> = readonly [x: NDArrayOf<X>, y: NDArrayOf<Y>];
 
@@ -32,27 +34,22 @@ export const split: SplitFunction = defineFunction<
     unknown,
     readonly Part<DTypeName, DTypeName>[]
   >
->(
-  'tf.datasets.split',
-  { x: kind.array, y: kind.array, counts: kind.listOf(kind.count(0)) },
-  {},
-  cut,
-) as never;
+>(OP, { x: true, y: true, counts: kind.listOf(kind.count(0)) }, {}, cut) as never;
 
 function cut(x: NDArray, y: NDArray, counts: readonly number[]): readonly Part<DTypeName, DTypeName>[] {
+  kind.checkArray(x, 'x', OP);
+  kind.checkArray(y, 'y', OP);
+  if (!Array.isArray(counts)) kind.refuse('counts', 'an array', counts, OP);
   const length = x.shape[0];
   if (length === undefined || length !== y.shape[0]) {
     throw new InvalidArgumentError(
       `x is [${x.shape}] and y is [${y.shape}]; their first sizes must be equal`,
-      'tf.datasets.split',
+      OP,
     );
   }
   const wanted = counts.reduce((total, count) => total + count, 0);
   if (wanted > length)
-    throw new InvalidArgumentError(
-      `cannot take parts of [${counts}] from ${length} examples`,
-      'tf.datasets.split',
-    );
+    throw new InvalidArgumentError(`cannot take parts of [${counts}] from ${length} examples`, OP);
   let begin = 0;
   return counts.map((count) => {
     const end = begin + count;

@@ -24,6 +24,8 @@ const exceptions: ReadonlySet<string> = new Set([
 const hooks: ReadonlySet<string> = new Set([
   'toString',
   'toJSON',
+  'next',
+  'return',
   'trackableView',
   'build',
   'buildFrom',
@@ -83,6 +85,8 @@ const all = walk(tf).filter(({ name }) => !exceptions.has(name));
 /** Whose methods hold the rule as well. */
 const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   Dataset: tf.data.Dataset,
+  DatasetIterator: tf.data.DatasetIterator,
+  TFRecordWriter: tf.data.TFRecordWriter,
   CheckpointManager: tf.train.CheckpointManager,
   CheckpointReader: tf.train.CheckpointReader,
   Generator: tf.random.Generator,
@@ -95,6 +99,7 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   VariableScope: tf.compat.v1.VariableScope,
   Saver: tf.compat.v1.train.Saver,
   Optimizer: tf.compat.v1.train.Optimizer,
+  SummaryWriter: tf.summary.SummaryWriter,
 };
 const methods = Object.entries(classes).flatMap(([name, c]) =>
   [c, c.prototype].flatMap((of) =>
@@ -116,23 +121,11 @@ const others: readonly string[] = [
   'train.Checkpoint',
   // Made by loadCheckpoint.
   'train.CheckpointReader',
+  // Made by functions such as Dataset.range, and by iterating.
   'data.Dataset',
   'data.DatasetIterator',
-  'data.makeBatchedFeaturesDataset',
-  'data.parseExample',
-  'data.parseSingleExample',
-  'data.readIdxFile',
-  'data.readNpyFile',
-  'data.readNpzFile',
-  'data.readSafetensorsFile',
-  'data.writeNpyFile',
-  'data.writeNpzFile',
-  'data.writeSafetensorsFile',
-  'data.makeCsvDataset',
-  'data.TFRecordWriter',
+  // Made by imageDatasetFromDirectory and its like.
   'data.FolderDataset',
-  'data.imageDatasetFromDirectory',
-  'data.textDatasetFromDirectory',
   'datasets.DatasetError',
   'ConcreteCall',
   'ConcreteFunction',
@@ -150,6 +143,7 @@ const others: readonly string[] = [
   'callbacks.ProgressBar',
   'initializers.withAxes',
   'KerasTensor',
+  // Made by createFileWriter.
   'summary.SummaryWriter',
   'config.functionsRunEagerly',
   'config.runFunctionsEagerly',

@@ -29,7 +29,8 @@ export type HParamValues = Readonly<Record<string, HParamValue>> | ReadonlyMap<s
 
 /**
  * Writes the hyperparameters of one trial: `tf.summary.hparams({ units: 16, optimizer: 'adam' })`. Each trial has a folder of its own below that
- * of the experiment.
+ * of the experiment. `{ values }` is the argument by its name, also beside `trialId` and `startTimeSecs`: a hyperparameter that is called
+ * `values` itself is given as `{ values: { values: 3 } }`.
  * @returns whether it was written: false without a default writer and where `recordIf` says no.
  * @throws InvalidArgumentError for other values than numbers, booleans and strings, and for a name that comes twice.
  */

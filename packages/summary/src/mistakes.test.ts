@@ -40,6 +40,8 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     () => histogram('a', ones([2]), { step: 1, buckets: 2 ** 40 }),
     'buckets are too many',
   ],
+  // The argument by its name, and not a hyperparameter.
+  'a number as values': [() => hparams(bad({ values: 3 })), 'expected hyperparameters by name, got 3'],
   'hyperparameters in a list': [() => hparams(bad([1, 2])), 'expected hyperparameters by name, got [1, 2]'],
   'a time that is none': [
     () => hparams({}, { startTimeSecs: bad(3n) }),

@@ -1,6 +1,14 @@
 // What the features of `tf.train.Example` are to become.
 import { InvalidArgumentError } from '@eagre/backend';
-import { type Arguments, argumentsOf, checkFlag, checkShape, takesArguments } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkFlag,
+  checkShape,
+  isPlain,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 
 /** Dtypes of features: the three that an Example stores, and `uint8` for the bytes of one byte string. */
@@ -120,6 +128,19 @@ takesArguments<FixedLenSequence>(
 export type FeatureSpecs = Readonly<
   Record<string, FixedLenFeature | VarLenFeature | FixedLenSequenceFeature>
 >;
+
+/** @throws InvalidArgumentError for what are no features by name. */
+export function checkFeatures(features: unknown, what: string): void {
+  if (!isPlain(features))
+    throw new InvalidArgumentError(`features must be an object, got ${shown(features)}`, what);
+  for (const [name, spec] of Object.entries(features)) {
+    if ([FixedLenFeature, VarLenFeature, FixedLenSequenceFeature].some((c) => spec instanceof c)) continue;
+    throw new InvalidArgumentError(
+      `features.${name} must be a FixedLenFeature, a VarLenFeature or a FixedLenSequenceFeature, got ${shown(spec)}`,
+      what,
+    );
+  }
+}
 
 /** What `parseExample` makes of a batch; of any size, unless that is given. */
 export function batchSpec(features: FeatureSpecs, size: number | null = null): Record<string, TensorSpec> {

@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
+import { defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 import { batchesOfRecords, type FileBatchOptions, filesOf } from '../files/file-batches.ts';
 import { TFRecordDataset } from '../files/file-datasets.ts';
 import type { FileNames } from '../files/files-node.ts';
 import { checkCount } from '../options.ts';
-import { batchSpec, type FeatureSpecs } from './features.ts';
+import { batchSpec, checkFeatures, type FeatureSpecs } from './features.ts';
 import { parseExample } from './parse-example.ts';
 
 /** Options of {@link makeBatchedFeaturesDataset}; names and defaults are TensorFlow's. */
@@ -25,29 +26,66 @@ type Parsed<F> = { [K in keyof F]: Tensor };
  * `make_batched_features_dataset`. Features of any number of values are padded, see `tf.io.parseExample`.
  *
  * @param filePattern a pattern, or several, as for `Dataset.listFiles`.
+ * @param features a feature for each name; see `tf.io.parseExample` for one that is called `features`.
  * @throws NotFoundError when no file matches. @throws InvalidArgumentError for a label that is no feature, and wrong options.
  * Iterating throws what TFRecordDataset and `tf.io.parseExample` throw.
  */
-export function makeBatchedFeaturesDataset<F extends FeatureSpecs, Label extends keyof F & string>(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  features: F,
-  options: BatchedFeaturesOptions & { readonly labelKey: Label },
-): Dataset<[features: Parsed<Omit<F, Label>>, label: Tensor]>;
-export function makeBatchedFeaturesDataset<F extends FeatureSpecs>(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  features: F,
-  options?: BatchedFeaturesOptions,
-): Dataset<Parsed<F>>;
-export function makeBatchedFeaturesDataset(
+export const makeBatchedFeaturesDataset: {
+  <F extends FeatureSpecs, Label extends keyof F & string>(
+    filePattern: string | readonly string[],
+    batchSize: number,
+    features: F,
+    options: BatchedFeaturesOptions & { readonly labelKey: Label },
+  ): Dataset<[features: Parsed<Omit<F, Label>>, label: Tensor]>;
+  <F extends FeatureSpecs, Label extends keyof F & string>(
+    options: FeatureFiles<F> & BatchedFeaturesOptions & { readonly labelKey: Label },
+  ): Dataset<[features: Parsed<Omit<F, Label>>, label: Tensor]>;
+  <F extends FeatureSpecs>(
+    filePattern: string | readonly string[],
+    batchSize: number,
+    features: F,
+    options?: BatchedFeaturesOptions | null,
+  ): Dataset<Parsed<F>>;
+  <F extends FeatureSpecs>(options: FeatureFiles<F> & BatchedFeaturesOptions): Dataset<Parsed<F>>;
+} = defineFunction<
+  NamedFunction<
+    [filePattern: string | readonly string[], batchSize: number, features: FeatureSpecs],
+    ['filePattern', 'batchSize', 'features'],
+    BatchedFeaturesOptions & { readonly labelKey?: string },
+    Dataset<unknown>
+  >
+>(
+  'tf.data.makeBatchedFeaturesDataset',
+  { filePattern: true, batchSize: true, features: kind.structure },
+  {
+    labelKey: true,
+    reader: true,
+    readerNumThreads: true,
+    dropFinalBatch: true,
+    numEpochs: true,
+    shuffle: true,
+    shuffleBufferSize: true,
+    shuffleSeed: true,
+    prefetchBufferSize: true,
+  },
+  batchedFeatures,
+) as never;
+
+interface FeatureFiles<F> {
+  readonly filePattern: string | readonly string[];
+  readonly batchSize: number;
+  readonly features: F;
+}
+
+function batchedFeatures(
   filePattern: string | readonly string[],
   batchSize: number,
   features: FeatureSpecs,
-  options: BatchedFeaturesOptions & { readonly labelKey?: string } = {},
+  options: BatchedFeaturesOptions & { readonly labelKey?: string },
 ): Dataset<unknown> {
   const what = 'makeBatchedFeaturesDataset';
   checkCount(batchSize, 'batchSize', what);
+  checkFeatures(features, what);
   const { labelKey, dropFinalBatch = false } = options;
   if (labelKey !== undefined && !Object.hasOwn(features, labelKey))
     throw new InvalidArgumentError(

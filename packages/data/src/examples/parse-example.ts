@@ -1,11 +1,12 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
-import { checkListSize, sizeOf } from '@eagre/core/internal';
+import { checkListSize, defineFunction, kind, type NamedFunction, shown, sizeOf } from '@eagre/core/internal';
 import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
 import { decodeText } from '../files/readers.ts';
 import { needsValue } from '../plain-code.ts';
 import type { Ragged } from '../transformations/ragged-batch.ts';
 import {
+  checkFeatures,
   type FeatureDefault,
   type FeatureDType,
   type FeatureSpecs,
@@ -16,6 +17,23 @@ import {
 
 /** The bytes of a message: a uint8 vector. */
 export type Serialized = Uint8Array | Tensor;
+
+interface Parser<S> {
+  <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): { [K in keyof F]: Tensor };
+  <F extends FeatureSpecs>(options: {
+    readonly serialized: S;
+    readonly features: F;
+  }): {
+    [K in keyof F]: Tensor;
+  };
+  <F extends FeatureSpecs>(serialized: S, features: F): { [K in keyof F]: Tensor };
+}
+type Parse<S> = NamedFunction<
+  [serialized: S, features: FeatureSpecs],
+  ['serialized', 'features'],
+  unknown,
+  Record<string, Tensor>
+>;
 
 /** Values of one feature of one example, as the dtype has them. */
 type Values = ArrayLike<number | bigint | string>;
@@ -28,19 +46,25 @@ type Values = ArrayLike<number | bigint | string>;
  * @param serialized uint8 [length], as TFRecordDataset gives it.
  * Reads values, so it is no part of graphs: a function given to `map` that calls it runs as plain code.
  *
+ * `{ features }` and `{ serialized, features }` are the arguments by their names: a feature alone that is called `features` itself is given
+ * as `{ features: { features } }`.
+ *
  * @throws InvalidArgumentError for a feature that is missing, of another dtype or another number of values.
  * @throws DataLossError for bytes that are no Example.
  */
-export function parseSingleExample<F extends FeatureSpecs>(
-  serialized: Serialized,
-  features: F,
-): { [K in keyof F]: Tensor } {
-  const example = decode(serialized, 0, 'parseSingleExample');
-  return each(features, (name, spec) => {
-    const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
-    return tensor(values, spec.dtype, shapeOf(spec, values.length));
-  });
-}
+export const parseSingleExample: Parser<Serialized> = defineFunction<Parse<Serialized>>(
+  'tf.io.parseSingleExample',
+  { serialized: true, features: kind.structure },
+  {},
+  (serialized, features) => {
+    checkFeatures(features, 'parseSingleExample');
+    const example = decode(serialized, 0, 'parseSingleExample');
+    return each(features, (name, spec) => {
+      const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
+      return tensor(values, spec.dtype, shapeOf(spec, values.length));
+    });
+  },
+) as never;
 
 /**
  * {@link parseSingleExample} of several examples at once: each tensor has a first axis of their number.
@@ -48,22 +72,31 @@ export function parseSingleExample<F extends FeatureSpecs>(
  * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
  * @throws as `parseSingleExample`; the message says which example it is.
  */
-export function parseExample<F extends FeatureSpecs>(
+export const parseExample: Parser<readonly Serialized[] | Ragged> = defineFunction<
+  Parse<readonly Serialized[] | Ragged>
+>('tf.io.parseExample', { serialized: kind.structure, features: kind.structure }, {}, parseAll) as never;
+
+function parseAll(
   serialized: readonly Serialized[] | Ragged,
-  features: F,
-): { [K in keyof F]: Tensor } {
+  features: FeatureSpecs,
+): Record<string, Tensor> {
   const what = 'parseExample';
-  const examples = ('rowSplits' in serialized ? rowsOf(serialized, what) : serialized).map((bytes, i) =>
-    decode(bytes, i, what),
-  );
+  checkFeatures(features, what);
+  const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
+  if (!Array.isArray(all))
+    throw new InvalidArgumentError(
+      `serialized must be an array of bytes, or what raggedBatch makes, got ${shown(serialized)}`,
+      what,
+    );
+  const examples = all.map((bytes, i) => decode(bytes, i, what));
   return each(features, (name, spec) => {
-    const all = examples.map((example, i) => valuesOf(example, name, spec, i, what));
-    const size = all.reduce((most, values) => Math.max(most, values.length), 0);
-    const rows = all.flatMap((values) => [
-      ...Array.from(values),
-      ...new Array<number | bigint | string>(size - values.length).fill(padding(spec)),
+    const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
+    const size = values.reduce((most, own) => Math.max(most, own.length), 0);
+    const rows = values.flatMap((own) => [
+      ...Array.from(own),
+      ...new Array<number | bigint | string>(size - own.length).fill(padding(spec)),
     ]);
-    return tensor(rows, spec.dtype, [all.length, ...shapeOf(spec, size)]);
+    return tensor(rows, spec.dtype, [values.length, ...shapeOf(spec, size)]);
   });
 }
 
@@ -83,13 +116,14 @@ function rowsOf({ values, rowSplits }: Ragged, what: string): Uint8Array[] {
   return splits.slice(1).map((end, i) => bytes.subarray(splits[i], end));
 }
 
-function each<F extends FeatureSpecs>(
-  features: F,
+const isRagged = (value: unknown): value is Ragged =>
+  typeof value === 'object' && value !== null && 'values' in value && 'rowSplits' in value;
+
+function each(
+  features: FeatureSpecs,
   of: (name: string, spec: FeatureSpecs[string]) => Tensor,
-): { [K in keyof F]: Tensor } {
-  return Object.fromEntries(Object.entries(features).map(([name, spec]) => [name, of(name, spec)])) as {
-    [K in keyof F]: Tensor;
-  };
+): Record<string, Tensor> {
+  return Object.fromEntries(Object.entries(features).map(([name, spec]) => [name, of(name, spec)]));
 }
 
 function decode(serialized: Serialized, index: number, what: string): ReadonlyMap<string, FeatureValue> {
@@ -99,6 +133,8 @@ function decode(serialized: Serialized, index: number, what: string): ReadonlyMa
       `expected the bytes of an Example, uint8 [length], got ${serialized.dtype} of rank ${serialized.rank}`,
       what,
     );
+  if (!isTensor && !((serialized as unknown) instanceof Uint8Array))
+    throw new InvalidArgumentError(`expected the bytes of an Example, got ${shown(serialized)}`, what);
   if (isTensor) needsValue(serialized, what);
   try {
     return decodeExample(isTensor ? (serialized.data() as Uint8Array) : serialized);

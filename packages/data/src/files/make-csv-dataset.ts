@@ -1,5 +1,6 @@
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
+import { type Arguments, defineFunction, type NamedFunction, type OptionNames } from '@eagre/core/internal';
 import { Dataset } from '../dataset.ts';
 import { checkCount } from '../options.ts';
 import {
@@ -41,6 +42,29 @@ export type CsvFeatures = Record<string, Tensor>;
 /** The column that is the label. */
 type LabelOf<Row, Label> = Label extends keyof Row ? Row[Label] : never;
 
+const makeCsvNames: OptionNames<MakeCsvOptions> = {
+  columnNames: true,
+  columnDefaults: true,
+  labelName: true,
+  selectColumns: true,
+  header: true,
+  ignoreErrors: true,
+  numRowsForInference: true,
+  numEpochs: true,
+  shuffle: true,
+  shuffleBufferSize: true,
+  shuffleSeed: true,
+  prefetchBufferSize: true,
+  compressionType: true,
+  bufferSize: true,
+  numParallelReads: true,
+  fieldDelim: true,
+  useQuoteDelim: true,
+  naValue: true,
+  schema: true,
+  elementSpec: true,
+};
+
 /**
  * CSV files as batches of columns by name, { name: [batch] }, or with `labelName` as [features, label]: as TensorFlow's
  * `make_csv_dataset`. Dtypes that are not given are the narrowest of int32, int64, float32, float64, string that
@@ -53,20 +77,40 @@ type LabelOf<Row, Label> = Label extends keyof Row ? Row[Label] : never;
  * @throws NotFoundError when no file matches.
  * @throws InvalidArgumentError for wrong options and names; iterating throws what CsvDataset throws.
  */
-export function makeCsvDataset<Label extends string, Output = CsvFeatures>(
+export const makeCsvDataset: {
+  <Label extends string, Output = CsvFeatures>(
+    filePattern: string | readonly string[],
+    batchSize: number,
+    options: MakeCsvOptions<Output> & { readonly labelName: Label },
+  ): Dataset<[features: Omit<CheckedElement<Output>, Label>, label: LabelOf<CheckedElement<Output>, Label>]>;
+  <Label extends string, Output = CsvFeatures>(
+    options: CsvFiles & MakeCsvOptions<Output> & { readonly labelName: Label },
+  ): Dataset<[features: Omit<CheckedElement<Output>, Label>, label: LabelOf<CheckedElement<Output>, Label>]>;
+  <Output = CsvFeatures>(
+    ...args: Arguments<
+      [filePattern: string | readonly string[], batchSize: number],
+      ['filePattern', 'batchSize'],
+      MakeCsvOptions<Output>
+    >
+  ): Dataset<CheckedElement<Output>>;
+} = defineFunction<
+  NamedFunction<
+    [filePattern: string | readonly string[], batchSize: number],
+    ['filePattern', 'batchSize'],
+    MakeCsvOptions<unknown>,
+    Dataset<unknown>
+  >
+>('tf.data.makeCsvDataset', { filePattern: true, batchSize: true }, makeCsvNames, makeCsv) as never;
+
+interface CsvFiles {
+  readonly filePattern: string | readonly string[];
+  readonly batchSize: number;
+}
+
+function makeCsv(
   filePattern: string | readonly string[],
   batchSize: number,
-  options: MakeCsvOptions<Output> & { readonly labelName: Label },
-): Dataset<[features: Omit<CheckedElement<Output>, Label>, label: LabelOf<CheckedElement<Output>, Label>]>;
-export function makeCsvDataset<Output = CsvFeatures>(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  options?: MakeCsvOptions<Output>,
-): Dataset<CheckedElement<Output>>;
-export function makeCsvDataset(
-  filePattern: string | readonly string[],
-  batchSize: number,
-  options: MakeCsvOptions<unknown> = {},
+  options: MakeCsvOptions<unknown>,
 ): Dataset<unknown> {
   const what = 'makeCsvDataset';
   checkCount(batchSize, 'batchSize', what);

@@ -1,12 +1,17 @@
 import { FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
-import { checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  checkPath,
+  defineMethods,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 import { FormatError, RecordFileWriter, type RecordFileWriterOptions } from '@eagre/formats';
 
-const optionNames: OptionNames<RecordFileWriterOptions> = {
-  compression: true,
-  bufferSize: true,
-  append: true,
-};
+interface WriterArguments extends RecordFileWriterOptions {
+  readonly path: string;
+}
 
 /**
  * Writes a TFRecord file: `write(bytes)`, `flush()`, `close()`; `using` closes it too.
@@ -16,9 +21,10 @@ const optionNames: OptionNames<RecordFileWriterOptions> = {
  */
 export class TFRecordWriter extends RecordFileWriter {
   /** @throws InvalidArgumentError for options that it does not know, or that make no sense; NotFoundError, PermissionDeniedError when there can be no such file. */
-  constructor(path: string, options: RecordFileWriterOptions = {}) {
+  constructor(...args: Arguments<[path: string], ['path'], RecordFileWriterOptions>) {
     // First of all: the constructor empties the file.
-    checkOptionNames(options, optionNames, 'TFRecordWriter');
+    const { path, ...options } = argumentsOf<WriterArguments>(TFRecordWriter, new.target, args);
+    checkPath(path, 'path', 'TFRecordWriter');
     try {
       super(path, options);
     } catch (cause) {
@@ -29,8 +35,11 @@ export class TFRecordWriter extends RecordFileWriter {
   }
 
   /** Adds a record. @throws ResourceExhaustedError, and then the record is not in the file, unless it is compressed. */
-  override write(payload: Uint8Array): void {
-    this.#attempt(() => super.write(payload));
+  override write(...args: Arguments<[record: Uint8Array], ['record']>): void;
+  override write(record: Uint8Array): void {
+    if (!(record instanceof Uint8Array))
+      throw new InvalidArgumentError(`record must be bytes, got ${shown(record)}`, 'TFRecordWriter.write');
+    this.#attempt(() => super.write(record));
   }
   /** Hands everything to the operating system, so that whoever reads the file finds it. */
   override flush(): void {
@@ -51,3 +60,13 @@ export class TFRecordWriter extends RecordFileWriter {
     }
   }
 }
+
+takesArguments<WriterArguments>(
+  { positional: ['path'], names: { path: true, compression: true, bufferSize: true, append: true } },
+  TFRecordWriter,
+);
+defineMethods(TFRecordWriter.prototype, 'TFRecordWriter', {
+  write: { positional: ['record'] },
+  flush: {},
+  close: {},
+});

@@ -301,6 +301,5 @@ it('a writer of records refuses options that it does not know, before it touches
   const make = (options: unknown) => () => new TFRecordWriter(path, options as never);
   expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
   expect(make({ compresion: 'GZIP' })).toThrow("TFRecordWriter: 'compresion' is no option");
-  expect(make(null)).toThrow(InvalidArgumentError);
   expect(readFileSync(path, 'utf8')).toBe('kept');
 });

@@ -1,5 +1,6 @@
 // Files in folders that name their classes, as Keras indexes them.
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { checkPath, type OptionNames } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Rng, seedWords } from '../random.ts';
 
@@ -22,6 +23,23 @@ export interface FolderOptions {
   /** Which part of a split to take. */
   readonly subset?: 'training' | 'validation' | undefined;
 }
+
+/** Their names. */
+export const folderNames: OptionNames<FolderOptions> = {
+  labels: true,
+  labelMode: true,
+  classNames: true,
+  batchSize: true,
+  shuffle: true,
+  seed: true,
+  validationSplit: true,
+  subset: true,
+};
+
+/** The arguments of a dataset of a folder, of which some options must be given. */
+export type FolderArguments<O> =
+  | [directory: string, options: O]
+  | [options: O & { readonly directory: string }];
 
 /** Options that ask for both parts of a split. */
 export type BothSubsets<O extends FolderOptions> = Omit<O, 'subset'> & {
@@ -49,6 +67,7 @@ export function folderFiles(
   options: FolderOptions,
   what: string,
 ): FolderFiles {
+  checkPath(directory, 'directory', what);
   checkFolderOptions(options, what);
   const all = indexed(directory, extensions, options, what);
   if (all.paths.length === 0) throw new NotFoundError(`no ${extensions.join(', ')} in ${directory}`, what);

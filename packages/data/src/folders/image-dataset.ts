@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
+import { type Arguments, defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type Awaitable, after } from '../iterator.ts';
 import { checkCount } from '../options.ts';
-import type { BothSubsets, FolderOptions } from './folder-files.ts';
+import { type BothSubsets, type FolderArguments, type FolderOptions, folderNames } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 import {
   type Box,
@@ -45,25 +46,46 @@ export interface ImageDatasetOptions extends FolderOptions {
  * @throws NotFoundError when there is no such folder, or no picture in it.
  * @throws InvalidArgumentError for wrong options; iterating throws it, with the file, for a damaged picture.
  */
-export async function imageDatasetFromDirectory(
+export const imageDatasetFromDirectory: {
+  (
+    ...args: FolderArguments<
+      BothSubsets<ImageDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null })
+    >
+  ): Promise<[training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>]>;
+  (
+    ...args: FolderArguments<BothSubsets<ImageDatasetOptions>>
+  ): Promise<[training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>]>;
+  (
+    ...args: FolderArguments<ImageDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null })>
+  ): Promise<FolderDataset<Tensor>>;
+  (
+    ...args: Arguments<[directory: string], ['directory'], ImageDatasetOptions>
+  ): Promise<FolderDataset<[images: Tensor, labels: Tensor]>>;
+} = defineFunction<
+  NamedFunction<
+    [directory: string],
+    ['directory'],
+    ImageDatasetOptions | BothSubsets<ImageDatasetOptions>,
+    Promise<unknown>
+  >
+>(
+  'tf.keras.utils.imageDatasetFromDirectory',
+  { directory: true },
+  {
+    ...folderNames,
+    colorMode: true,
+    imageSize: true,
+    interpolation: true,
+    cropToAspectRatio: true,
+    padToAspectRatio: true,
+    decode: true,
+  },
+  async (directory, options) => await imagesOf(directory, options),
+) as never;
+
+async function imagesOf(
   directory: string,
-  options: BothSubsets<ImageDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null }),
-): Promise<[training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>]>;
-export async function imageDatasetFromDirectory(
-  directory: string,
-  options: BothSubsets<ImageDatasetOptions>,
-): Promise<[training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>]>;
-export async function imageDatasetFromDirectory(
-  directory: string,
-  options: ImageDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null }),
-): Promise<FolderDataset<Tensor>>;
-export async function imageDatasetFromDirectory(
-  directory: string,
-  options?: ImageDatasetOptions,
-): Promise<FolderDataset<[images: Tensor, labels: Tensor]>>;
-export async function imageDatasetFromDirectory(
-  directory: string,
-  options: ImageDatasetOptions | BothSubsets<ImageDatasetOptions> = {},
+  options: ImageDatasetOptions | BothSubsets<ImageDatasetOptions>,
 ): Promise<FolderDataset<Tensor | [Tensor, Tensor]> | FolderDataset<Tensor | [Tensor, Tensor]>[]> {
   const what = 'imageDatasetFromDirectory';
   const { colorMode = 'rgb', imageSize = [256, 256], interpolation = 'bilinear' } = options;
@@ -80,7 +102,9 @@ export async function imageDatasetFromDirectory(
     );
   if (cropToAspectRatio && padToAspectRatio)
     throw new InvalidArgumentError('a picture is either cut or padded: choose one of the two options', what);
-  const [height, width] = imageSize;
+  if (!Array.isArray(imageSize) || imageSize.length !== 2)
+    throw new InvalidArgumentError(`imageSize must be [height, width], got ${shown(imageSize)}`, what);
+  const [height, width] = imageSize as readonly [number, number];
   checkCount(height, 'the height in imageSize', what);
   checkCount(width, 'the width in imageSize', what);
   const decode = options.decode ?? (await pictureDecoder());

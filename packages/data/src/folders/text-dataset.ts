@@ -1,8 +1,9 @@
 import { constant, type Tensor } from '@eagre/core';
+import { type Arguments, defineFunction, type NamedFunction } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { decodeText } from '../files/readers.ts';
 import { checkCount } from '../options.ts';
-import type { BothSubsets, FolderOptions } from './folder-files.ts';
+import { type BothSubsets, type FolderArguments, type FolderOptions, folderNames } from './folder-files.ts';
 import { type FolderDataset, folderDataset } from './folder-node.ts';
 
 /** Options of {@link textDatasetFromDirectory}; names and defaults are Keras's. */
@@ -18,25 +19,38 @@ export interface TextDatasetOptions extends FolderOptions {
  * @throws NotFoundError when there is no such folder, or no `.txt` in it.
  * @throws InvalidArgumentError for wrong options; iterating throws DataLossError, with the file, for what is not UTF-8.
  */
-export function textDatasetFromDirectory(
+export const textDatasetFromDirectory: {
+  (
+    ...args: FolderArguments<
+      BothSubsets<TextDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null })
+    >
+  ): [training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>];
+  (
+    ...args: FolderArguments<BothSubsets<TextDatasetOptions>>
+  ): [training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>];
+  (
+    ...args: FolderArguments<TextDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null })>
+  ): FolderDataset<Tensor>;
+  (
+    ...args: Arguments<[directory: string], ['directory'], TextDatasetOptions>
+  ): FolderDataset<[texts: Tensor, labels: Tensor]>;
+} = defineFunction<
+  NamedFunction<
+    [directory: string],
+    ['directory'],
+    TextDatasetOptions | BothSubsets<TextDatasetOptions>,
+    unknown
+  >
+>(
+  'tf.keras.utils.textDatasetFromDirectory',
+  { directory: true },
+  { ...folderNames, maxLength: true },
+  textsOf,
+) as never;
+
+function textsOf(
   directory: string,
-  options: BothSubsets<TextDatasetOptions> & ({ readonly labels: null } | { readonly labelMode: null }),
-): [training: FolderDataset<Tensor>, validation: FolderDataset<Tensor>];
-export function textDatasetFromDirectory(
-  directory: string,
-  options: BothSubsets<TextDatasetOptions>,
-): [training: FolderDataset<[Tensor, Tensor]>, validation: FolderDataset<[Tensor, Tensor]>];
-export function textDatasetFromDirectory(
-  directory: string,
-  options: TextDatasetOptions & ({ readonly labels: null } | { readonly labelMode: null }),
-): FolderDataset<Tensor>;
-export function textDatasetFromDirectory(
-  directory: string,
-  options?: TextDatasetOptions,
-): FolderDataset<[texts: Tensor, labels: Tensor]>;
-export function textDatasetFromDirectory(
-  directory: string,
-  options: TextDatasetOptions | BothSubsets<TextDatasetOptions> = {},
+  options: TextDatasetOptions | BothSubsets<TextDatasetOptions>,
 ): FolderDataset<Tensor | [Tensor, Tensor]> | FolderDataset<Tensor | [Tensor, Tensor]>[] {
   const what = 'textDatasetFromDirectory';
   const { maxLength } = options;
