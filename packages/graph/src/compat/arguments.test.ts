@@ -50,7 +50,7 @@ test('graphs are written by name', () => {
       session.load({ values: new Map([[w, [5]]]) });
       expect(session.isInitialized({ variable: w })).toBe(true);
       expect(session.run(y, { feedDict }).array()).toEqual([10]);
-      expect(graph.getTensorByName({ name: 'x:0' })).toBe(x);
+      expect(graph.getTensorByName({ name: 'x:0' }).dtype).toBe('float32');
     },
   });
 });
