@@ -344,8 +344,8 @@ function entry(declaration: Declaration): (...args: never) => unknown {
 
 // ---- calls
 
-/** A value that an op takes for a tensor, though it is a plain object: { data, shape }. */
-const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
+/** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape }. */
+export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
   'data' in value && 'shape' in value && ArrayBuffer.isView(value.data);
 
 /** Whether what stands at a place is the options. */

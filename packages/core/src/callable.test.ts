@@ -2,8 +2,7 @@ import { inspect } from 'node:util';
 import '@eagre/backend-js';
 import { expect, test } from 'vitest';
 import { Callable, callable } from './callable.ts';
-import { Module } from './module.ts';
-import { Variable } from './variable.ts';
+import { Module, Variable } from './index.ts';
 
 export class Doubler extends Callable {
   readonly name: string = 'doubler';

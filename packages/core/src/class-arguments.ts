@@ -1,5 +1,6 @@
 // What constructors take: each class declares it once, and every argument may be given by name.
 import { InvalidArgumentError } from '@eagre/backend';
+import { isArray } from './arguments.ts';
 import { asCode, shown } from './checks.ts';
 import { checkOptionNames, mayHold, type OptionNames } from './option-names.ts';
 import { isPlain } from './plain.ts';
@@ -72,7 +73,8 @@ export function argumentsOf<O extends object>(
   if (!anyName) checkOptionNames(options as O, names, made.name);
   const known = Object.keys(names);
   for (let i = 0; i < count; i++) {
-    if (isPlain(args[i]) && !objects.includes(positional[i] as keyof O & string))
+    const value = args[i];
+    if (isPlain(value) && !isArray(value) && !objects.includes(positional[i] as keyof O & string))
       fail(
         `options come last and once: write ${call(isFunction ? made.name : `new ${made.name}`, positional.slice(0, required), known)}`,
       );
@@ -119,7 +121,7 @@ function isOptions(
   objects: readonly string[],
 ): value is object {
   if (place !== undefined && objects.includes(place)) return false;
-  if (isPlain(value)) return true;
+  if (isPlain(value)) return !isArray(value);
   if (!mayHold(value)) return false;
   return Object.keys(value).every((name) => Object.hasOwn(names, name));
 }

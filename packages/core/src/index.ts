@@ -36,7 +36,7 @@ export * from './dtype-names.ts';
 export { type HostFunction, type HostOutput, hostFunction } from './host.ts';
 export * as linalg from './linalg.ts';
 export * as math from './math.ts';
-export { Module } from './module.ts';
+export { Module, type ModuleOptions } from './module.ts';
 export * from './names.ts';
 export * from './ops/activation.ts';
 export * from './ops/array.ts';

@@ -128,4 +128,14 @@ describe('Module', () => {
       expect(nameScope('', () => new Variable(1, { name: 'w' })).name).toBe('w');
     });
   });
+
+  it('refuses options that it does not know', () => {
+    class Small extends Module {}
+    const make = (options: unknown) => () => new Small(options as never);
+    expect(make({ nam: 'a' })).toThrow("Small: 'nam' is no option; known are name; did you mean 'name'?");
+    expect(make({ name: 3 })).toThrow('name must be a string, got 3');
+    expect(make('a')).toThrow("write { name: 'a' }");
+    expect(new Small({ name: 'a' }).nameScope({ fn: () => new Variable(1).name })).toBe('a/Variable');
+    expect(() => (new Small().nameScope as (x: unknown) => unknown)({ bogus: 1 })).toThrow('is no option');
+  });
 });

@@ -1,5 +1,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { defineMethods } from './arguments.ts';
 import { showFields } from './callable.ts';
+import { checkText } from './checks.ts';
+import { argumentsOf, takesArguments } from './class-arguments.ts';
 import { context, scoped } from './context.ts';
 import { isPlain } from './plain.ts';
 import { openNameScope } from './scope.ts';
@@ -24,6 +27,12 @@ export function camelCaseKeys(config: Readonly<Record<string, unknown>>): Record
   );
 }
 
+/** What every module is given. */
+export interface ModuleOptions {
+  /** snake_case of the class unless given. */
+  readonly name?: string;
+}
+
 /**
  * A thing with variables: finds those in its attributes, in arrays, maps and plain objects there, and in other modules. Attributes may
  * be added from outside, at any time. Layers and models are modules. (What is private by `#` nobody finds.)
@@ -43,8 +52,11 @@ export class Module {
   /** @internal The name scope, with those that were open where the module was made: `encoder/dense/`. */
   declare protected _scope: string;
 
-  constructor(options: { readonly name?: string } = {}) {
+  constructor(options?: ModuleOptions | null);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<ModuleOptions>(Module, new.target, args);
     const name = options.name ?? snakeCase(new.target.name);
+    checkText(name, 'name', new.target.name);
     Object.defineProperty(this, '_name', { value: name, writable: true, configurable: true });
     Object.defineProperty(this, '_scope', { value: `${context.nameScope}${name}/` });
   }
@@ -79,9 +91,10 @@ export class Module {
    * `using _ = this.nameScope()` until the block ends. It is the same whatever other scopes are open.
    */
   nameScope<T>(fn: () => T): T;
+  nameScope<T>(options: { readonly fn: () => T }): T;
   nameScope(): Disposable;
-  nameScope<T>(fn?: () => T): T | Disposable {
-    return scoped(() => openNameScope(this._scope), 'nameScope', fn);
+  nameScope(fn?: unknown): unknown {
+    return scoped(() => openNameScope(this._scope), 'nameScope', fn as (() => unknown) | undefined);
   }
 
   /** A method that runs in the name scope of its object; also as a decorator: `@tf.Module.withNameScope`. */
@@ -97,6 +110,8 @@ export class Module {
   }
 }
 
+takesArguments<ModuleOptions>({ names: { name: true } }, Module);
+defineMethods(Module.prototype, 'Module', { nameScope: { positional: ['fn'], required: 0 } });
 showFields(Module.prototype, (module) => ({ ...module, name: module.name }));
 
 /**

@@ -153,9 +153,9 @@ export class Tensor {
    * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
    */
   item(): number;
-  item(as: 'bigint'): bigint;
+  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
   item<T extends number | boolean | string>(): T;
-  item(as?: 'bigint'): Scalar {
+  item(as?: unknown): Scalar {
     const value = this.#single();
     if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
     if (as !== 'bigint') throw new InvalidArgumentError(`item(${show(as)}): expected nothing, or 'bigint'`);

@@ -75,9 +75,33 @@ describe('Variable', () => {
     const make = (options: unknown) => () => new Variable(1, options as never);
     expect(make({ bogus: 1 })).toThrow(InvalidArgumentError);
     expect(make({ Trainable: false })).toThrow(
-      "Variable: 'Trainable' is no option; known are trainable, name, dtype; did you mean 'trainable'?",
+      "Variable: 'Trainable' is no option; known are initialValue, trainable, name, dtype; did you mean 'trainable'?",
     );
-    expect(make('w')).toThrow("expected options, such as { trainable, name }, got 'w'");
-    expect(make(null)).toThrow(InvalidArgumentError);
+    expect(make('w')).toThrow("only initialValue can be given by position; write { trainable: 'w' }");
+    expect(make({ trainable: 1 })).toThrow('trainable is 1, expected true or false');
+    expect(make({ name: 3 })).toThrow('name must be a string, got 3');
+    expect(() => new Variable(...([] as unknown as [number]))).toThrow(
+      'initialValue must be given: write new',
+    );
+    expect(make(null)().item()).toBe(1);
+  });
+
+  it('takes arguments by name', () => {
+    const v = new Variable({ initialValue: () => [1, 2], name: 'v', trainable: false });
+    expect([v.name, v.trainable]).toEqual(['v', false]);
+    expect(new Variable({ data: new Float32Array([1, 2]), shape: [2] }).array()).toEqual([1, 2]);
+    expect(new Variable({ data: new Float32Array([1, 2]), shape: [2] }, { name: 'w' }).name).toBe('w');
+    expect(
+      v
+        .assign({ value: [3, 4] })
+        .assignAdd({ delta: 1 })
+        .assignSub({ delta: [1, 1] })
+        .array(),
+    ).toEqual([3, 4]);
+    expect(v.assign({ data: new Float32Array([1, 2]), shape: [2] }).array()).toEqual([1, 2]);
+    expect(new Variable(3n).item({ as: 'bigint' })).toBe(3n);
+    expect(constant(3, 'int32').item({ as: 'bigint' })).toBe(3n);
+    expect(() => (v.assign as (...args: unknown[]) => unknown)([1, 2], false)).toThrow(InvalidArgumentError);
+    expect(() => (v.array as (...args: unknown[]) => unknown)(1)).toThrow('takes at most 0 arguments, got 1');
   });
 });

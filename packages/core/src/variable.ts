@@ -1,11 +1,12 @@
 import { type DType, FailedPreconditionError, InvalidArgumentError, type Storage } from '@eagre/backend';
+import { checkText } from './checks.ts';
+import { argumentsOf, type Parameters } from './class-arguments.ts';
 import { context, lifted } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
-import { checkOptionNames, type OptionNames } from './option-names.ts';
-import { type Shape, sameShape, showShape } from './shape.ts';
+import { checkFlag, type Shape, sameShape, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import {
   aliasTensor,
@@ -26,8 +27,16 @@ export interface VariableOptions {
   readonly dtype?: DType;
 }
 
-const optionNames: OptionNames<VariableOptions> = { trainable: true, name: true, dtype: true };
-const noOptions: VariableOptions = {};
+/** All that a variable is made from. */
+interface VariableArguments extends VariableOptions {
+  readonly initialValue: TensorLike | (() => TensorLike);
+}
+
+/** @internal */
+export const variableArguments: Parameters<VariableArguments> = {
+  positional: ['initialValue'],
+  names: { initialValue: true, trainable: true, name: true, dtype: true },
+};
 
 let nextVariable = 1;
 
@@ -48,9 +57,13 @@ export class Variable {
   /** The first value, while it may turn out that a checkpoint holds another one: until the first use, `#value` is a released tensor. */
   #initial: Tensor | null = null;
 
-  /** @param initial the first value, or a function that gives it; the variable owns a copy. */
-  constructor(initial: TensorLike | (() => TensorLike), options: VariableOptions = noOptions) {
-    if (options !== noOptions) checkOptionNames(options, optionNames, 'Variable');
+  /** @param initialValue the first value, or a function that gives it; the variable owns a copy. */
+  constructor(initialValue: TensorLike | (() => TensorLike), options?: VariableOptions | null);
+  constructor(options: { readonly initialValue: TensorLike | (() => TensorLike) } & VariableOptions);
+  constructor(...args: readonly unknown[]) {
+    const options = argumentsOf<VariableArguments>(Variable, new.target, args);
+    const { initialValue: initial } = options;
+    if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
     (context.tracer ?? context.lifting)?.created(this);
     const source = lifted(() => {
       const value =
@@ -61,7 +74,7 @@ export class Variable {
     this.name = context.nameScope + (options.name ?? 'Variable');
     this.dtype = source.dtype;
     this.shape = source.shape;
-    this.trainable = options.trainable ?? true;
+    this.trainable = checkFlag(options.trainable ?? true, 'trainable', 'Variable');
     this.#value = own(source);
     if (context.restoring !== null) this.awaitUse();
   }
@@ -91,8 +104,10 @@ export class Variable {
   }
 
   /** Replaces the value. @throws InvalidArgumentError for another shape; dtypes must match, bare numbers adapt. */
-  assign(value: TensorLike): this {
-    const next = toTensor(value, this.dtype);
+  assign(value: TensorLike): this;
+  assign(args: { readonly value: TensorLike }): this;
+  assign(value: unknown): this {
+    const next = toTensor(value as TensorLike, this.dtype);
     if (next.dtype !== this.dtype || !sameShape(next.shape, this.shape)) {
       throw new InvalidArgumentError(
         `cannot assign ${next.dtype} ${showShape(next.shape)} to the variable '${this.name}' of ${this.dtype} ${showShape(this.shape)}`,
@@ -102,12 +117,16 @@ export class Variable {
     return this.#store(next);
   }
   /** Adds to the value. */
-  assignAdd(delta: TensorLike): this {
-    return this.#update(this.taken().add(toTensor(delta, this.dtype)), 'assignAdd');
+  assignAdd(delta: TensorLike): this;
+  assignAdd(args: { readonly delta: TensorLike }): this;
+  assignAdd(delta: unknown): this {
+    return this.#update(this.taken().add(toTensor(delta as TensorLike, this.dtype)), 'assignAdd');
   }
   /** Subtracts from the value. */
-  assignSub(delta: TensorLike): this {
-    return this.#update(this.taken().sub(toTensor(delta, this.dtype)), 'assignSub');
+  assignSub(delta: TensorLike): this;
+  assignSub(args: { readonly delta: TensorLike }): this;
+  assignSub(delta: unknown): this {
+    return this.#update(this.taken().sub(toTensor(delta as TensorLike, this.dtype)), 'assignSub');
   }
 
   /** A copy of the values now, flat and row-major: as {@link Tensor.data}. */
@@ -124,11 +143,11 @@ export class Variable {
   }
   /** The one value now, of a variable with one element: as {@link Tensor.item}. */
   item(): number;
-  item(as: 'bigint'): bigint;
+  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
   item<T extends number | boolean | string>(): T;
-  item(as?: 'bigint'): Scalar {
+  item(as?: unknown): Scalar {
     const value = this.#known();
-    return as === undefined ? value.item() : value.item(as);
+    return as === undefined ? value.item() : value.item(as as 'bigint');
   }
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */

@@ -121,7 +121,9 @@ const arrays: readonly Subject[] = [
       call: (...given: never[]) => {
         const array = new tf.TensorArray('float32', { size: 3, dynamicSize, inferShape: method !== 'split' });
         const filled = method === 'split' ? array : array.unstack(tf.ones([3, 2]));
-        const result = (filled[method] as (...args: never[]) => tf.Tensor | tf.TensorArray)(...given);
+        const result = (filled[method] as unknown as (...args: never[]) => tf.Tensor | tf.TensorArray)(
+          ...given,
+        );
         return result instanceof tf.TensorArray ? result.size() : result;
       },
     })),

@@ -1,5 +1,5 @@
 // Every public function, class and method says what it takes, so that all refuse in one way what they do not take.
-import { type Declared, declared, parametersOf, shown } from '@eagre/core/internal';
+import { type Declared, declared, methodNames, parametersOf, shown } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
@@ -44,6 +44,24 @@ const hooks: ReadonlySet<string> = new Set([
   'saveWeights',
   'testStep',
   'trainStep',
+  // A decorator.
+  'withNameScope',
+  // Called for every tensor that the library makes.
+  'Tensor.dispose',
+  // Of variables.
+  'awaitUse',
+  'describe',
+  'exchange',
+  'refill',
+  'taken',
+  'writable',
+  // Of arrays of tensors.
+  'dense',
+  'differs',
+  'emptied',
+  'hasShape',
+  'takeShape',
+  'withRows',
   // Of graphs and sessions.
   'assignmentOf',
   'createSlots',
@@ -100,11 +118,23 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   Saver: tf.compat.v1.train.Saver,
   Optimizer: tf.compat.v1.train.Optimizer,
   SummaryWriter: tf.summary.SummaryWriter,
+  Module: tf.Module,
+  Tensor: tf.Tensor,
+  TensorArray: tf.TensorArray,
+  TensorSpec: tf.TensorSpec,
+  Variable: tf.Variable,
 };
 const methods = Object.entries(classes).flatMap(([name, c]) =>
   [c, c.prototype].flatMap((of) =>
     Object.entries(Object.getOwnPropertyDescriptors(of))
-      .filter(([key, { value }]) => typeof value === 'function' && key !== 'constructor' && !hooks.has(key))
+      .filter(
+        ([key, { value }]) =>
+          typeof value === 'function' &&
+          key !== 'constructor' &&
+          !hooks.has(key) &&
+          !hooks.has(`${name}.${key}`) &&
+          !methodNames.includes(key),
+      )
       .map(([key, { value }]) => {
         const fn = value as AnyFunction;
         return { name: `${name}.${key}`, fn, takes: declared(fn), isClass: false };
@@ -134,8 +164,6 @@ const others: readonly string[] = [
   'compat.v1.Operation',
   'compat.v1.VariableScope',
   'graphCallable',
-  'TensorArray',
-  'TensorSpec',
   'activations.nameOf',
   'callbacks.Callback',
   'callbacks.History',
@@ -168,10 +196,9 @@ const others: readonly string[] = [
   'keras.backend.floatx',
   'keras.backend.imageDataFormat',
   'keras.utils.toCategorical',
-  'Module',
   'random.Generator',
+  // Made by the library alone.
   'Tensor',
-  'Variable',
 ];
 
 test('every public function, class and method declares its arguments', () => {

@@ -91,10 +91,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'dimensions are integers of at least 0',
   ],
   'TensorSpec: no dtype': [() => new TensorSpec([2], bad('float')), "'float' is no dtype"],
-  'TensorSpec: of no tensor': [
-    () => TensorSpec.fromTensor(bad(undefined)),
-    'expected a tensor, got undefined',
-  ],
+  'TensorSpec: of no tensor': [() => TensorSpec.fromTensor(bad(3)), 'expected a tensor, got 3'],
   'tf.function: a signature that is no list': [
     () => tfFunction(same, { inputSignature: bad(new TensorSpec([2])) }),
     'inputSignature must be an array',

@@ -1,12 +1,16 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type PartialShape, Tensor, Variable } from '@eagre/core';
 import {
+  type Arguments,
+  argumentsOf,
   checkDTypeName,
   checkPartialShape,
   checkText,
+  defineMethods,
   showInConsole,
   shown,
   showShape,
+  takesArguments,
 } from '@eagre/core/internal';
 
 const OP = 'TensorSpec';
@@ -19,7 +23,10 @@ export class TensorSpec {
   readonly name: string | undefined;
 
   /** @throws InvalidArgumentError for what is no shape, dtype or name. */
-  constructor(shape: PartialShape | null, dtype: DType = 'float32', name?: string) {
+  constructor(
+    ...args: Arguments<[shape: PartialShape | null, dtype?: DType, name?: string], ['shape', 'dtype', 'name']>
+  ) {
+    const { shape, dtype = 'float32', name } = argumentsOf<SpecArguments>(TensorSpec, new.target, args);
     if (shape !== null) checkPartialShape(shape, OP);
     checkDTypeName(dtype, OP);
     if (name !== undefined && name !== null) checkText(name, 'name', OP);
@@ -29,10 +36,13 @@ export class TensorSpec {
   }
 
   /** The spec of a tensor's own shape and dtype. */
+  static fromTensor(
+    ...args: Arguments<[tensor: Tensor | Variable, name?: string], ['tensor', 'name']>
+  ): TensorSpec;
   static fromTensor(tensor: Tensor | Variable, name?: string): TensorSpec {
     if (!(tensor instanceof Tensor || tensor instanceof Variable))
       throw new InvalidArgumentError(`expected a tensor, got ${shown(tensor)}`, 'TensorSpec.fromTensor');
-    return new TensorSpec(tensor.shape, tensor.dtype, name);
+    return new TensorSpec(tensor.shape, tensor.dtype, name as string);
   }
 
   toString(): string {
@@ -41,6 +51,23 @@ export class TensorSpec {
   }
 }
 
+interface SpecArguments {
+  readonly shape: PartialShape | null;
+  readonly dtype?: DType;
+  readonly name?: string | null;
+}
+
+takesArguments<SpecArguments>(
+  {
+    positional: ['shape', 'dtype', 'name'],
+    required: 1,
+    names: { shape: true, dtype: true, name: true },
+  },
+  TensorSpec,
+);
+defineMethods(TensorSpec, 'TensorSpec', {
+  fromTensor: { positional: ['tensor', 'name'], required: 1 },
+});
 showInConsole(TensorSpec.prototype, String);
 
 /** Specs in the structure of the arguments. */

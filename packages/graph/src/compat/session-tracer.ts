@@ -1,5 +1,5 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
-import { identity, type Tensor, Variable } from '@eagre/core';
+import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
 import { bodiesOf, type GraphNode, type GraphValue } from '../graph.ts';
 import {
@@ -207,14 +207,14 @@ export class AssignedVariable extends Variable {
   override read(): Tensor {
     return this.taken();
   }
-  override assign(...args: Parameters<Variable['assign']>): this {
-    return this.target.assign(...args) as this;
+  override assign(value: unknown): this {
+    return this.target.assign(value as TensorLike) as this;
   }
-  override assignAdd(...args: Parameters<Variable['assignAdd']>): this {
-    return this.target.assignAdd(...args) as this;
+  override assignAdd(delta: unknown): this {
+    return this.target.assignAdd(delta as TensorLike) as this;
   }
-  override assignSub(...args: Parameters<Variable['assignSub']>): this {
-    return this.target.assignSub(...args) as this;
+  override assignSub(delta: unknown): this {
+    return this.target.assignSub(delta as TensorLike) as this;
   }
   override data(): never {
     throw new FailedPreconditionError(inSessions);

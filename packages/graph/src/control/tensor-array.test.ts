@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
-import { constant, ones, scope, shapeOf, type Tensor, zeros } from '@eagre/core';
+import { constant, InvalidArgumentError, ones, scope, shapeOf, type Tensor, zeros } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { tfFunction } from '../function.ts';
 import { TensorSpec } from '../tensor-spec.ts';
@@ -276,4 +276,41 @@ describe('as many elements as a size that is not known', () => {
     expect(f(ones([5, 2])).array()).toEqual([0, 0, 0, 0, 10]);
     expect(() => f(ones([3, 2]))).toThrow('is not in [0, 3)');
   });
+});
+
+test('takes its arguments by name, and refuses what it does not take', () => {
+  const array = new TensorArray({ dtype: 'float32', size: 2, elementShape: [] });
+  const full = array.write({ index: 0, value: 1 }).write(1, { value: 2 });
+  expect(full.stack().array()).toEqual([1, 2]);
+  expect(full.read({ index: 1 }).item()).toBe(2);
+  expect(full.gather({ indices: [1, 0] }).array()).toEqual([2, 1]);
+  expect(
+    full
+      .unstack({ value: [3, 4] })
+      .scatter({ indices: [0], value: [5] })
+      .stack()
+      .array(),
+  ).toEqual([5, 4]);
+  const pieces = new TensorArray('float32', { size: 2, inferShape: false });
+  expect(
+    pieces
+      .split({ value: [1, 2, 3], lengths: [1, 2] })
+      .concat()
+      .array(),
+  ).toEqual([1, 2, 3]);
+  const make = TensorArray as unknown as new (
+    ...args: unknown[]
+  ) => Record<string, (...args: unknown[]) => unknown>;
+  const refused = (call: () => unknown, message: string) => {
+    expect(call).toThrow(message);
+    expect(call).toThrow(InvalidArgumentError);
+  };
+  refused(() => new make('float32', 3), 'only dtype can be given by position; write { size: 3 }');
+  refused(() => new make('float32', { size: 3, clearAfterRead: false }), "'clearAfterRead' is no option");
+  refused(() => new make({ size: 3 }), 'dtype must be given: write new TensorArray(dtype, { size })');
+  refused(
+    () => new make('float32', { size: 3 }).write?.(0),
+    'value must be given: write TensorArray.write(index, value)',
+  );
+  refused(() => new make('float32', { size: 3 }).read?.(0, 'name'), 'takes at most 1 arguments');
 });

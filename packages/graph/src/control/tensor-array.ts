@@ -15,19 +15,21 @@ import {
   zeros,
 } from '@eagre/core';
 import {
+  type Arguments,
+  argumentsOf,
   checkDTypeName,
   checkFlag,
-  checkOptionNames,
   checkPartialShape,
   context,
+  defineMethods,
   getRow,
   isCompatible,
   isUnknownSize,
   knownSize,
-  type OptionNames,
   sameShape,
   setRow,
   showShape,
+  takesArguments,
   toOwnTensor,
   toTensor,
 } from '@eagre/core/internal';
@@ -55,13 +57,8 @@ interface Traits {
 }
 
 const OP = 'TensorArray';
-const optionNames: OptionNames<TensorArrayOptions> = {
-  size: true,
-  dynamicSize: true,
-  elementShape: true,
-  inferShape: true,
-};
-const NO_ELEMENTS: TensorArrayOptions = { size: 0 };
+/** In front of what a version of an array is made of. */
+const VERSION = Symbol('version');
 
 const isKnown = (shape: PartialShape | null): shape is Shape => shape !== null && !shape.includes(null);
 
@@ -91,10 +88,16 @@ export class TensorArray {
    * @throws InvalidArgumentError without a size, unless the array is of dynamic size, which then begins with none; for a size that is not
    * known while tracing.
    */
-  constructor(dtype: DType, options: TensorArrayOptions = {}) {
+  constructor(...args: Arguments<[dtype: DType], ['dtype'], TensorArrayOptions>);
+  constructor(...args: readonly unknown[]) {
+    if (args[0] === VERSION) {
+      this.#traits = args[1] as Traits;
+      this.contents = args[2] as Contents;
+      return;
+    }
+    const options = argumentsOf<ArrayArguments>(TensorArray, new.target, args);
+    const { dtype, elementShape = null } = options;
     checkDTypeName(dtype, OP);
-    checkOptionNames(options, optionNames, OP);
-    const { elementShape = null } = options;
     const dynamicSize = checkFlag(options.dynamicSize, 'dynamicSize', OP);
     const inferShape = checkFlag(options.inferShape ?? true, 'inferShape', OP);
     if (elementShape !== null) checkPartialShape(elementShape, OP);
@@ -124,6 +127,7 @@ export class TensorArray {
    * @throws InvalidArgumentError for another dtype, or a shape that does not fit; OutOfRangeError outside of the array, unless it is of
    * dynamic size; UnimplementedError for an index that is only known when the graph runs, if it is.
    */
+  write(...args: Arguments<[index: TensorLike, value: TensorLike], ['index', 'value']>): TensorArray;
   write(index: TensorLike, value: TensorLike): TensorArray {
     const row = this.#element(value);
     const at = knownIndex(index);
@@ -147,6 +151,7 @@ export class TensorArray {
    * @throws OutOfRangeError outside of the array; InvalidArgumentError for one that was not written, while the elements' shape is not
    * known.
    */
+  read(...args: Arguments<[index: TensorLike], ['index']>): Tensor;
   read(index: TensorLike): Tensor {
     const at = knownIndex(index);
     if (at !== undefined) {
@@ -169,6 +174,7 @@ export class TensorArray {
   }
 
   /** The elements at `indices` (rank 1): [n, ...elementShape]. @throws OutOfRangeError for an index outside of the array. */
+  gather(...args: Arguments<[indices: TensorLike], ['indices']>): Tensor;
   gather(indices: TensorLike): Tensor {
     const known = knownList(indices, 'indices');
     if (known === null || this.contents instanceof Tensor)
@@ -201,6 +207,7 @@ export class TensorArray {
   }
 
   /** The array whose elements are the slices of `value` [n, ...]. @throws InvalidArgumentError if there are more than fit. */
+  unstack(...args: Arguments<[value: TensorLike], ['value']>): TensorArray;
   unstack(value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'unstack');
     const [first] = rows.shape as [number];
@@ -218,6 +225,7 @@ export class TensorArray {
    * The array with the slices of `value` [n, ...] at `indices` [n]; the last one stays where an index comes twice.
    * @throws OutOfRangeError for an index outside of the array, unless it is of dynamic size.
    */
+  scatter(...args: Arguments<[indices: TensorLike, value: TensorLike], ['indices', 'value']>): TensorArray;
   scatter(indices: TensorLike, value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'scatter');
     const known = knownList(indices, 'indices');
@@ -236,6 +244,7 @@ export class TensorArray {
    * The array whose elements are pieces of `value` along its first axis, of these lengths. They may differ with `inferShape: false`.
    * @throws InvalidArgumentError when lengths do not add up, or there are not as many as elements, unless the array is of dynamic size.
    */
+  split(...args: Arguments<[value: TensorLike, lengths: TensorLike], ['value', 'lengths']>): TensorArray;
   split(value: TensorLike, lengths: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'split');
     const sizes = knownList(lengths, 'lengths');
@@ -314,10 +323,7 @@ export class TensorArray {
   }
 
   #version(contents: Contents): TensorArray {
-    const version = new TensorArray(this.dtype, NO_ELEMENTS);
-    version.#traits = this.#traits;
-    version.contents = contents;
-    return version;
+    return new Version(VERSION, this.#traits, contents);
   }
 
   /** The one shape of all elements, as far as it is known. @throws InvalidArgumentError if they have different ones. */
@@ -433,6 +439,36 @@ export class TensorArray {
     );
   }
 }
+
+// The constructor checks nothing then, for arrays that loops write to.
+const Version = TensorArray as unknown as new (
+  version: typeof VERSION,
+  traits: Traits,
+  contents: Contents,
+) => TensorArray;
+
+interface ArrayArguments extends TensorArrayOptions {
+  readonly dtype: DType;
+}
+
+takesArguments<ArrayArguments>(
+  {
+    positional: ['dtype'],
+    names: { dtype: true, size: true, dynamicSize: true, inferShape: true, elementShape: true },
+  },
+  TensorArray,
+);
+defineMethods(TensorArray.prototype, 'TensorArray', {
+  size: {},
+  write: { positional: ['index', 'value'] },
+  read: { positional: ['index'] },
+  stack: {},
+  gather: { positional: ['indices'] },
+  concat: {},
+  unstack: { positional: ['value'] },
+  scatter: { positional: ['indices', 'value'] },
+  split: { positional: ['value', 'lengths'] },
+});
 
 function indexTensor(index: TensorLike): Tensor {
   const t = toTensor(index instanceof Variable ? index.read() : index, 'int32');
