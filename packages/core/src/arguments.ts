@@ -181,6 +181,8 @@ export interface MethodArguments {
   readonly options?: Readonly<Record<string, true>>;
   /** The name of a list of any length that stands behind the positional ones. */
   readonly rest?: string;
+  /** What messages call it, where that is not its name in its class. */
+  readonly called?: string;
 }
 
 /**
@@ -194,9 +196,8 @@ export function defineMethods(
   what: string,
   methods: Readonly<Record<string, MethodArguments>>,
 ): void {
-  for (const [name, { positional = [], objects = [], options = {}, required, rest }] of Object.entries(
-    methods,
-  )) {
+  for (const [name, takes] of Object.entries(methods)) {
+    const { positional = [], objects = [], options = {}, required, rest, called = `${what}.${name}` } = takes;
     const found = Object.getOwnPropertyDescriptor(of, name);
     const method = found?.value as ((...args: never) => unknown) | undefined;
     if (method === undefined) throw new InternalError(`${what} has no method ${name}`);
@@ -204,7 +205,7 @@ export function defineMethods(
       positional.map((key) => [key, objects.includes(key) ? structure : asIs]),
     );
     const least = required ?? positional.length;
-    const declaration = { ...declare(`${what}.${name}`, kinds, options, method, rest, least), objects };
+    const declaration = { ...declare(called, kinds, options, method, rest, least), objects };
     Object.defineProperty(of, name, { ...found, value: register(methodOf(declaration), declaration) });
   }
 }

@@ -36,6 +36,20 @@ const taped = (): unknown => {
   const z = tf.customGradient((a: tf.Tensor) => [a.mul(2), late])(v.read());
   return tape.gradient(z, v);
 };
+class LateUpdate extends tf.metrics.Metric {
+  override updateState = late;
+  override result = (): tf.Tensor => tf.constant(1);
+}
+class LateResult extends tf.metrics.Metric {
+  override updateState = (): void => {};
+  override result = late;
+}
+class LateBuild extends tf.optimizers.Optimizer {
+  override build = late;
+}
+class LateStep extends tf.optimizers.Optimizer {
+  override updateStep = late;
+}
 const ofOne = (): tf.data.Dataset<tf.Tensor> => Dataset.range(3);
 
 const places: Record<string, () => unknown> = {
@@ -82,6 +96,15 @@ const places: Record<string, () => unknown> = {
   loss: () => fit({}, { loss: late }),
   metric: () => fit({}, { metrics: [late] }),
   MeanMetricWrapper: () => new tf.metrics.MeanMetricWrapper(late).updateState(y, y),
+  'updateState of a metric in fit': () => fit({}, { metrics: [new LateUpdate()] }),
+  'updateState of a metric': () => new LateUpdate()(1, 2),
+  'result of a metric in fit': () => fit({}, { metrics: [new LateResult()] }),
+  'result of a metric, at once': () => fit({}, { metrics: [new LateResult()], runEagerly: true }),
+  'result of a metric': () => new LateResult()(1, 2),
+  'initializer of a metric': () => new tf.metrics.Mean().addWeight({ initializer: late }),
+  'build of an optimizer': () => fit({}, { optimizer: new LateBuild(0.1) }),
+  'updateStep of an optimizer': () => fit({}, { optimizer: new LateStep(0.1) }),
+  'the variables of optimizer.minimize': () => new tf.optimizers.SGD().minimize(() => tf.constant(1), late),
   'optimizer.minimize': () => new tf.optimizers.SGD().minimize(late, [new tf.Variable(1)]),
   'learning rate': () => new tf.optimizers.SGD({ learningRate: late }).learningRate,
 };

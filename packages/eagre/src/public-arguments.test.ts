@@ -71,8 +71,31 @@ const hooks: ReadonlySet<string> = new Set([
   'makeSlots',
   'nodeOf',
   'part',
-  'slot',
   'valueOf',
+  'updateStep',
+]);
+
+/** Methods that are protected in TypeScript: only a class that extends theirs can call them. */
+const protectedOnes: ReadonlySet<string> = new Set([
+  'addAllSlots',
+  'addSlot',
+  'addSlots',
+  'applyWeightDecay',
+  'checkpointList',
+  'checkpointName',
+  'count',
+  'decayOf',
+  'evaluate',
+  'indexOf',
+  'invoke',
+  'mask',
+  'momentary',
+  'momentaryScalars',
+  'reduced',
+  'runKernel',
+  'slot',
+  'targets',
+  'updateAll',
 ]);
 
 interface Found {
@@ -109,14 +132,26 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   CheckpointReader: tf.train.CheckpointReader,
   Generator: tf.random.Generator,
   GradientTape: tf.GradientTape,
+  Loss: tf.losses.Loss,
+  MeanSquaredError: tf.losses.MeanSquaredError,
+  Metric: tf.metrics.Metric,
+  Mean: tf.metrics.Mean,
+  MeanMetricWrapper: tf.metrics.MeanMetricWrapper,
+  AUC: tf.metrics.AUC,
+  FBetaScore: tf.metrics.FBetaScore,
+  Precision: tf.metrics.Precision,
   Model: tf.Model,
+  Optimizer: tf.optimizers.Optimizer,
+  Adam: tf.optimizers.Adam,
+  LearningRateSchedule: tf.optimizers.schedules.LearningRateSchedule,
+  CosineDecay: tf.optimizers.schedules.CosineDecay,
   Sequential: tf.Sequential,
   Graph: tf.compat.v1.Graph,
   Session: tf.compat.v1.Session,
   InteractiveSession: tf.compat.v1.InteractiveSession,
   VariableScope: tf.compat.v1.VariableScope,
   Saver: tf.compat.v1.train.Saver,
-  Optimizer: tf.compat.v1.train.Optimizer,
+  'v1.Optimizer': tf.compat.v1.train.Optimizer,
   SummaryWriter: tf.summary.SummaryWriter,
   Module: tf.Module,
   Tensor: tf.Tensor,
@@ -129,16 +164,17 @@ const methods = Object.entries(classes).flatMap(([name, c]) =>
     Object.entries(Object.getOwnPropertyDescriptors(of))
       .filter(
         ([key, { value }]) =>
-          typeof value === 'function' &&
-          key !== 'constructor' &&
-          !hooks.has(key) &&
-          !hooks.has(`${name}.${key}`) &&
-          !methodNames.includes(key),
+          typeof value === 'function' && key !== 'constructor' && !methodNames.includes(key),
       )
       .map(([key, { value }]) => {
         const fn = value as AnyFunction;
-        return { name: `${name}.${key}`, fn, takes: declared(fn), isClass: false };
-      }),
+        return { name: `${name}.${key}`, key, fn, takes: declared(fn), isClass: false };
+      })
+      // Some classes declare even these.
+      .filter(
+        ({ name, key, takes }) =>
+          takes !== undefined || !(hooks.has(key) || hooks.has(name) || protectedOnes.has(key)),
+      ),
   ),
 );
 

@@ -124,7 +124,7 @@ export class CompiledLoss {
       const [y, p, sampleWeight] = [targets[i], predictions[i] as Tensor, weights[i]];
       if (y === undefined) throw new InvalidArgumentError('the loss needs targets: pass y');
       const { loss } = one;
-      const call = (): Tensor => loss(y, p, sampleWeight === undefined ? {} : { sampleWeight });
+      const call = (): Tensor => (sampleWeight === undefined ? loss(y, p) : loss(y, p, sampleWeight));
       const own = isOurLoss(loss) ? call() : outsideScopes(call);
       // A loss without a reduction gives one number for each example.
       return [own.rank === 0 ? own : own.mean()];

@@ -3,13 +3,13 @@ import {
   InvalidArgumentError,
   type Shape,
   scope,
-  type Tensor,
+  Tensor,
   type TensorLike,
   UnimplementedError,
   Variable,
   zeros,
 } from '@eagre/core';
-import { outsideScopes, showShape, toTensor } from '@eagre/core/internal';
+import { checkNoPromise, outsideScopes, shown, showShape, toTensor } from '@eagre/core/internal';
 import { metrics as metricsModule } from '@eagre/metrics';
 import type { Comparison } from './compiled-loss.ts';
 import { checkOneForEach, inOrder, isByName, type Outputs } from './per-output.ts';
@@ -121,7 +121,10 @@ export class CompiledMetrics {
       request.updated = true;
       const options = weighted && sampleWeight !== undefined ? { sampleWeight } : {};
       if (isOurMetric(metric)) metric.updateState(y, p, options);
-      else outsideScopes(() => metric.updateState(y, p, options));
+      else {
+        const made: unknown = outsideScopes((): unknown => metric.updateState(y, p, options));
+        checkNoPromise(made, 'updateState()', metric.name);
+      }
     }
   }
 
@@ -161,20 +164,25 @@ function requests(what: string, given: MetricsOption | undefined, weighted: bool
     return Object.fromEntries(entries.map(([name, some]) => [name, ofOutput(some)]));
   }
   throw new InvalidArgumentError(
-    `${what} must be a list such as ['accuracy'], or lists by the names of outputs; got ${String(given)}`,
+    `${what} must be a list such as ['accuracy'], or lists by the names of outputs; got ${shown(given)}`,
     'compile',
   );
 }
 
 /** The value of a metric for the logs. @throws UnimplementedError for several numbers */
 export function valueOf(metric: Metric): number {
-  const read = (): number => numberOf(metric.result(), metric.name);
-  return isOurMetric(metric) ? scope(read) : outsideScopes(read);
+  const read = (): number => numberOf(resultOf(metric), metric.name);
+  return isOurMetric(metric) ? scope(read) : read();
 }
 
-/** The result of a metric. */
+/** The result of a metric. @throws InvalidArgumentError where a metric of the user's gives none */
 export function resultOf(metric: Metric): Tensor {
-  return isOurMetric(metric) ? metric.result() : outsideScopes(() => metric.result());
+  if (isOurMetric(metric)) return metric.result();
+  const result: unknown = outsideScopes(() => metric.result());
+  checkNoPromise(result, 'result()', metric.name);
+  if (result instanceof Tensor) return result;
+  if (result instanceof Variable) return result.read();
+  throw new InvalidArgumentError(`result() of a metric gives a tensor, got ${shown(result)}`, metric.name);
 }
 
 /** The number that goes into the logs. @throws UnimplementedError for several numbers */

@@ -425,7 +425,7 @@ const mistakes: Readonly<
   'losses and optimizers': {
     'a loss of one argument': [
       () => new losses.MeanSquaredError()(y, bad(undefined)),
-      'losses and metrics take (yTrue, yPred)',
+      'yPred must be given: write',
     ],
     'a metric of one argument': [
       () => new metrics.Accuracy().updateState(y, bad(undefined)),

@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { InvalidArgumentError, sub } from '@eagre/core';
+import { InvalidArgumentError, sub, type Tensor, type TensorLike } from '@eagre/core';
 import { describe, expect, test } from 'vitest';
 import { losses, metrics } from './index.ts';
 
@@ -140,7 +140,9 @@ describe('metrics take options by the names that they know', () => {
     const precision = new metrics.Precision(0.7);
     precision.updateState([1, 0], [0.8, 0.6], [1, 5]);
     expect(precision.result().item()).toBe(1);
-    expect(() => mean.updateState([1], { weight: 1 } as never)).toThrow("mean: 'weight' is no option");
+    expect(() => mean.updateState([1], { weight: 1 } as never)).toThrow(
+      "Mean.updateState: 'weight' is no option",
+    );
   });
 
   test('F1Score has no beta, and functions of users get all options', () => {
@@ -149,5 +151,68 @@ describe('metrics take options by the names that they know', () => {
       power: 3,
     });
     expect(power([0], [2]).item()).toBe(8);
+  });
+});
+
+describe('calls and methods take every argument by name, and refuse what they do not take', () => {
+  const [y, p] = [
+    [[1], [1]],
+    [[2], [4]],
+  ];
+
+  test('losses', () => {
+    const loss = new losses.MeanSquaredError('none');
+    expect(loss({ yTrue: y, yPred: p, sampleWeight: [1, 10] }).array()).toEqual([1, 90]);
+    expect(loss(y, { yPred: p }).array()).toEqual([1, 9]);
+    const call = loss as unknown as (...args: unknown[]) => unknown;
+    expect(() => call(y, p, [1, 1], 2)).toThrow('loss: takes at most 3 arguments');
+    expect(() => call({ yTrue: y })).toThrow(
+      'yPred must be given: write loss(yTrue, yPred, { sampleWeight })',
+    );
+    expect(() => (loss.call as typeof call)(y, p, [1, 1])).toThrow('MeanSquaredError.call: takes at most 2');
+  });
+
+  test('metrics', () => {
+    const mean = new metrics.Mean();
+    mean.updateState({ values: [1, 3], sampleWeight: [3, 1] });
+    expect(mean.result().item()).toBe(1.5);
+    expect(mean({ values: 1.5 }).item()).toBe(1.5);
+    const precision = new metrics.Precision();
+    precision.updateState({ yTrue: [1, 0], yPred: [0.8, 0.6], sampleWeight: [1, 3] });
+    expect(precision.result().item()).toBe(0.25);
+    const loose = (metric: object): Record<string, (...args: unknown[]) => unknown> => metric as never;
+    expect(() => loose(precision).updateState?.(y, p, [1], 2)).toThrow('takes at most 3 arguments');
+    for (const name of ['result', 'resetState', 'resetStates'])
+      expect(() => loose(mean)[name]?.(1)).toThrow(`.${name}: takes at most 0 arguments`);
+    expect(() => loose(mean).addWeight?.('count')).toThrow("write { shape: 'count' }");
+    expect(() => mean.addWeight({ nmae: 'count' } as never)).toThrow("'nmae' is no option; known are shape");
+    expect(() => mean.addVariable({ name: 3 as never })).toThrow('name must be a string, got 3');
+  });
+
+  test('hooks of classes of users get what is given', () => {
+    const seen: unknown[][] = [];
+    class Own extends metrics.Metric {
+      override updateState(...args: unknown[]): void {
+        seen.push(args);
+      }
+      override result(): ReturnType<typeof sub> {
+        return sub(2, 1);
+      }
+    }
+    new Own()({ a: 1 }, 'b', null);
+    expect(seen).toEqual([[{ a: 1 }, 'b', null]]);
+    class Twice extends metrics.Mean {
+      override updateState(values: TensorLike, sampleWeight?: TensorLike | null): void {
+        super.updateState(values, { sampleWeight: sampleWeight ?? 1 });
+        super.updateState({ values });
+      }
+    }
+    expect(new Twice()([1, 3]).item()).toBe(2);
+    class Cubed extends losses.Loss {
+      override call(yTrue: Tensor, yPred: Tensor): Tensor {
+        return yPred.sub(yTrue).pow(3);
+      }
+    }
+    expect(new Cubed({ reduction: 'sum' })({ yTrue: y, yPred: p, sampleWeight: [2, 1] }).item()).toBe(29);
   });
 });

@@ -29,9 +29,7 @@ export class Adadelta extends Optimizer {
     this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     this.addSlots(variables, 'accumulated_grad', 'accumulated_delta_var');
   }
 

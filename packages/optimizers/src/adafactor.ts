@@ -42,9 +42,7 @@ export class Adafactor extends Optimizer {
     this.relativeStep = checkFlag(all.relativeStep ?? true, 'relativeStep', this.name);
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     for (const variable of variables) {
       const { shape, rank } = variable;
       // Vectors and scalars have averages of single elements only, but Keras's files hold a scalar in the place of each.

@@ -32,9 +32,7 @@ export class Adagrad extends Optimizer {
     this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     for (const variable of variables)
       this.addVariableFromReference(variable, 'accumulator', this.initialAccumulatorValue);
   }

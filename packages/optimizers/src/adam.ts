@@ -33,9 +33,7 @@ export class Adam extends Moments<AdamOptions> {
     this.amsgrad = checkFlag(all.amsgrad, 'amsgrad', this.name);
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     [this.momentums, this.velocities] = this.addSlots(variables, 'momentum', 'velocity');
     if (this.amsgrad) [this.velocityHats] = this.addSlots(variables, 'velocity_hat');
   }

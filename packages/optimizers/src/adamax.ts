@@ -18,9 +18,7 @@ export interface AdamaxOptions extends OptimizerOptions {
  * section 7. The learning rate is 0.001 unless given.
  */
 export class Adamax extends Moments<AdamaxOptions> {
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     this.addSlots(variables, 'momentum', 'norm');
   }
 

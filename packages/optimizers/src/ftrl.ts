@@ -77,9 +77,7 @@ export class Ftrl extends Optimizer {
     }
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     for (const variable of variables) {
       this.addVariableFromReference(variable, 'accumulator', this.initialAccumulatorValue);
       this.addVariableFromReference(variable, 'linear');

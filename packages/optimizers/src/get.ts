@@ -44,7 +44,10 @@ type ClassName =
 export type OptimizerName = ClassName | Lowercase<ClassName> | CustomName<'optimizer'>;
 
 type FromConfig = {
-  fromConfig(config: Readonly<Record<string, unknown>>, customObjects?: object): Optimizer;
+  fromConfig(
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): Optimizer;
 };
 const classes: Readonly<Record<ClassName, FromConfig>> = {
   SGD,

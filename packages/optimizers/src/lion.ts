@@ -31,9 +31,7 @@ export class Lion extends Optimizer {
     }
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     this.addSlots(variables, 'momentum');
   }
 

@@ -23,9 +23,7 @@ export class Nadam extends Moments<NadamOptions> {
   /** u₁ ⋯ uₜ */
   #product: Variable | null = null;
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     this.addSlots(variables, 'momentum', 'velocity');
     this.#product = this.addVariable({
       shape: [],

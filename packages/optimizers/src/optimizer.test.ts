@@ -308,7 +308,7 @@ test('schedules: called with a step or a variable, made by oneself, shown', () =
     'ExponentialDecay: decayRate must be given',
   );
   expect(() => new schedules.CosineDecay({ initialLearningRate: '1' as never, decaySteps: 1 })).toThrow(
-    'CosineDecay: initialLearningRate must be a number, got 1',
+    "CosineDecay: initialLearningRate must be a number, got '1'",
   );
   expect(
     () => new schedules.CosineDecayRestarts({ initialLearningRate: 1, firstDecaySteps: 5, tMul: 0.5 }),

@@ -16,7 +16,9 @@ import {
   Variable,
 } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
+  checkFunction,
   checkNoPromise,
   checkText,
   context,
@@ -27,6 +29,7 @@ import {
   lifted,
   outsideScopes,
   showFields,
+  shown,
   takesArguments,
   withoutTapes,
   withoutUnused,
@@ -43,6 +46,13 @@ import { type LearningRate, Rate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
+
+/** @throws InvalidArgumentError for what is no list of variables */
+function variablesOf(given: unknown, what: string, of: string): readonly Variable[] {
+  if (!Array.isArray(given))
+    throw new InvalidArgumentError(`${what} must be a list of variables, got ${shown(given)}`, of);
+  return given as readonly Variable[];
+}
 
 /** A variable whose values are brought back into bounds after each update. */
 interface Constrained {
@@ -178,8 +188,10 @@ export abstract class Optimizer extends Module implements Trackable {
    * Makes the slots for these variables; the first `applyGradients` does it otherwise. Later updates are possible for these
    * variables only. Does nothing the second time.
    */
-  build(variables: readonly Variable[]): void {
+  build(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
+  build(given: unknown): void {
     if (this.built) return;
+    const variables = variablesOf(given, 'variables', `${this.name}.build`);
     const seen = new Set<Variable>();
     for (const variable of variables) {
       if (!(variable instanceof Variable)) {
@@ -198,7 +210,10 @@ export abstract class Optimizer extends Module implements Trackable {
     }
     variables.forEach((variable, i) => this.#index.set(variable, i));
     if (this.useEma) this.addSlots(variables, 'average');
+    this.addAllSlots(variables);
   }
+  /** @internal What a built-in optimizer remembers for these variables. */
+  protected addAllSlots(_variables: readonly Variable[]): void {}
 
   /** A variable of the optimizer's own, not trainable; saved with the others. */
   addVariable(options: {
@@ -221,10 +236,21 @@ export abstract class Optimizer extends Module implements Trackable {
     return this.#track(name, constant(initial, dtype, { shape }));
   }
   /** A variable of another one's shape and dtype, `adam/dense_kernel_momentum` for `dense/kernel` and `momentum`. */
-  addVariableFromReference(reference: Variable, name: string, initial = 0): Variable {
-    return this.addSlot(reference, name, {
+  addVariableFromReference(
+    ...args: Arguments<
+      [reference: Variable, name: string, initial?: number],
+      ['reference', 'name', 'initial']
+    >
+  ): Variable;
+  addVariableFromReference(reference: unknown, name?: unknown, initial: unknown = 0): Variable {
+    const what = `${this.name}.addVariableFromReference`;
+    if (!(reference instanceof Variable))
+      throw new InvalidArgumentError(`reference must be a variable, got ${shown(reference)}`, what);
+    checkText(name, 'name', what);
+    checkNumber(initial as number, 'initial', what);
+    return this.addSlot(reference, name as string, {
       shape: reference.shape,
-      initial,
+      initial: initial as number,
       variableName: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
     });
   }
@@ -334,11 +360,20 @@ export abstract class Optimizer extends Module implements Trackable {
    * Computes the loss, its gradients, and updates the variables: those given, or all trainable ones that `loss` used.
    * @returns the loss
    */
-  minimize(loss: () => Tensor, variables?: readonly Variable[] | (() => readonly Variable[])): Tensor {
+  minimize(
+    ...args: Arguments<
+      [loss: () => Tensor, varList?: readonly Variable[] | (() => readonly Variable[]) | null],
+      ['loss', 'varList']
+    >
+  ): Tensor;
+  minimize(loss: unknown, varList?: unknown): Tensor {
+    checkFunction(loss, 'loss', `${this.name}.minimize`);
     const tape = new GradientTape();
     try {
-      const value = tape.record(loss);
-      const list = typeof variables === 'function' ? variables() : (variables ?? tape.watchedVariables());
+      const value = tape.record(loss as () => Tensor);
+      const given: unknown = typeof varList === 'function' ? varList() : varList;
+      checkNoPromise(given, 'varList()', this.name);
+      const list = variablesOf(given ?? tape.watchedVariables(), 'varList', `${this.name}.minimize`);
       scope(() => {
         this.applyGradients(tape.gradient(value, list) as (Tensor | null)[], list);
       });
@@ -447,9 +482,9 @@ export abstract class Optimizer extends Module implements Trackable {
       options: never,
     ) => T,
     config: Readonly<Record<string, unknown>>,
-    customObjects?: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
   ): T {
-    const options = optionsOf(config, customObjects);
+    const options = optionsOf(config, customObjects ?? {});
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     return new this(withoutUnused(this, options) as never);
   }
@@ -472,7 +507,10 @@ export abstract class Optimizer extends Module implements Trackable {
       throw new InvalidArgumentError('No gradients provided for any variable', this.name);
     }
     const variables = pairs.map(([, variable]) => variable);
-    lifted(() => this.build(variables));
+    lifted(() => {
+      const made: unknown = this.build(variables);
+      checkNoPromise(made, 'build()', this.name);
+    });
     const seen = new Set<Variable>();
     let updates: Update[] = [];
     const missing: Variable[] = [];
@@ -539,8 +577,19 @@ export abstract class Optimizer extends Module implements Trackable {
 }
 takesArguments<OptimizerOptions>(optimizerParameters({}), Optimizer);
 defineMethods(Optimizer.prototype, 'Optimizer', {
+  build: { positional: ['variables'] },
+  addVariable: { options: { shape: true, dtype: true, name: true, initial: true } },
+  addVariableFromReference: { positional: ['reference', 'name', 'initial'], required: 2 },
+  minimize: { positional: ['loss', 'varList'], required: 1 },
   applyGradients: { positional: ['gradients', 'variables'], required: 1 },
   excludeFromWeightDecay: { options: { varList: true, varNames: true } },
   finalizeVariableValues: { positional: ['variables'] },
+});
+defineMethods(Optimizer, 'Optimizer', {
+  fromConfig: {
+    positional: ['config', 'customObjects'],
+    required: 1,
+    objects: ['config', 'customObjects'],
+  },
 });
 showFields(Optimizer.prototype, (o) => ({ ...o, name: o.name, learningRate: o.learningRate }));

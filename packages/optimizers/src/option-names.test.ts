@@ -128,3 +128,50 @@ test('gradients and variables may be given by name', () => {
   expect(() => optimizer.applyGradients([0.5], [v], { name: 'a' })).toThrow("'name' is no option");
   expect(() => optimizer.applyGradients(...([] as unknown as [[]]))).toThrow('gradients must be given');
 });
+
+test('methods take every argument by name, and refuse what they do not take', () => {
+  const v = new Variable(1);
+  const adam = new optimizers.Adam(0.1);
+  adam.build({ variables: [v] });
+  expect(adam.variables).toHaveLength(4);
+  const sgd = new optimizers.SGD(1);
+  sgd.minimize({ loss: () => v.mul(0.5), varList: [v] });
+  sgd.minimize(() => v.mul(0.25), { varList: () => [v] });
+  expect(v.read().item()).toBe(0.25);
+  const config = adam.getConfig();
+  expect(optimizers.Adam.fromConfig({ config }).learningRate).toBe(0.1);
+  expect(optimizers.Adam.fromConfig(config, null).learningRate).toBe(0.1);
+  expect(adam.addVariableFromReference({ reference: v, name: 'sum', initial: 2 }).read().item()).toBe(2);
+  expect(new schedules.CosineDecay(1, 20, { alpha: 0.5 })({ step: 20 })).toBe(0.5);
+
+  const loose = (object: object): Record<string, (...args: unknown[]) => unknown> => object as never;
+  for (const [call, message] of [
+    [() => loose(sgd).minimize?.(), 'loss must be given: write Optimizer.minimize(loss, { varList })'],
+    [() => loose(sgd).minimize?.(v), 'loss must be a function'],
+    [() => loose(sgd).minimize?.(() => v.mul(2), v), 'varList must be a list of variables, got a tensor'],
+    [() => loose(sgd).minimize?.(() => v.mul(2), [v], [1]), 'takes at most 2 arguments'],
+    [() => loose(new optimizers.Adam()).build?.(v), 'variables must be a list of variables'],
+    [() => loose(adam).build?.([v], 1), 'Optimizer.build: takes at most 1 arguments'],
+    [() => loose(adam).addVariable?.([1], 1), 'nothing is given by position; write { shape: [1], dtype: 1 }'],
+    [() => loose(adam).addVariableFromReference?.(v), 'name must be given'],
+    [() => loose(optimizers.Adam).fromConfig?.(), 'config must be given'],
+    [() => loose({ s: new schedules.CosineDecay(1, 20) }).s?.(1, 2), 'schedule: takes at most 1 arguments'],
+  ] as const) {
+    expect(call).toThrow(InvalidArgumentError);
+    expect(call).toThrow(message);
+  }
+});
+
+test('hooks of classes of users get what is given', () => {
+  const seen: string[] = [];
+  class Own extends optimizers.SGD {
+    override build(variables: readonly Variable[]): void {
+      super.build(variables);
+      seen.push(`${variables.length}`);
+    }
+  }
+  const own = new Own(0.1, { momentum: 0.5 });
+  own.applyGradients([1], [new Variable(1)]);
+  expect(seen).toEqual(['1']);
+  expect(own.variables).toHaveLength(3);
+});

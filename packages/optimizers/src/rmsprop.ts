@@ -40,9 +40,7 @@ export class RMSprop extends Optimizer {
     this.centered = checkFlag(all.centered, 'centered', this.name);
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     [this.velocities] = this.addSlots(variables, 'velocity');
     if (this.momentum > 0) [this.momentums] = this.addSlots(variables, 'momentum');
     if (this.centered) [this.averageGradients] = this.addSlots(variables, 'average_gradient');

@@ -1,5 +1,12 @@
 import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, Callable, checkNoPromise, shown, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  Callable,
+  checkNoPromise,
+  defineMethods,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
 export type Step = number | bigint | Tensor | Variable;
@@ -24,8 +31,11 @@ export abstract class LearningRateSchedule extends Callable {
   }
 }
 takesArguments<object>({ names: {} }, LearningRateSchedule);
+defineMethods(LearningRateSchedule.prototype, 'LearningRateSchedule', {
+  invoke: { called: 'schedule', positional: ['step'] },
+});
 export interface LearningRateSchedule {
-  (step: Step): number;
+  (step: Step | { readonly step: Step }): number;
 }
 
 /** What a schedule gave, as a number. @throws InvalidArgumentError unless it is one, or a scalar tensor of one */
@@ -47,7 +57,7 @@ function scalarOf(given: Tensor | Variable): number | undefined {
 /** A finite number. @throws InvalidArgumentError */
 export function checkNumber(value: number, argument: string, schedule: string): number {
   if (!Number.isFinite(value))
-    throw new InvalidArgumentError(`${argument} must be a number, got ${String(value)}`, schedule);
+    throw new InvalidArgumentError(`${argument} must be a number, got ${shown(value)}`, schedule);
   return value;
 }
 

@@ -33,9 +33,7 @@ export class SGD extends Optimizer {
     }
   }
 
-  override build(variables: readonly Variable[]): void {
-    if (this.built) return;
-    super.build(variables);
+  protected override addAllSlots(variables: readonly Variable[]): void {
     if (this.momentum !== 0) [this.momentums] = this.addSlots(variables, 'momentum');
   }
 

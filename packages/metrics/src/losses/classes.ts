@@ -1,5 +1,5 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, shown, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
 import * as functions from './functions.ts';
@@ -25,7 +25,7 @@ export class LossFunctionWrapper extends Loss {
       args,
     );
     if (typeof fn !== 'function')
-      throw new InvalidArgumentError(`expected a function of (yTrue, yPred), got ${String(fn)}`, 'Loss');
+      throw new InvalidArgumentError(`expected a function of (yTrue, yPred), got ${shown(fn)}`, 'Loss');
     super({ ...options, name: options.name ?? (fn.name === '' ? 'loss' : snakeCase(fn.name)) });
     this.fn = fn;
   }
@@ -40,8 +40,8 @@ abstract class BuiltInLoss extends Loss {
   constructor(...args: readonly unknown[]) {
     super(argumentsOf<LossOptions>(new.target, new.target, args));
   }
-  protected override invoke(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): Tensor {
-    return scope(() => super.invoke(yTrue, yPred, weight));
+  protected override reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
+    return scope(() => super.reduced(yTrue, yPred, sampleWeight));
   }
 }
 
@@ -284,3 +284,23 @@ takesArguments<SparseCrossentropyLossOptions>(
   },
   SparseCategoricalCrossentropy,
 );
+
+for (const c of [
+  LossFunctionWrapper,
+  MeanSquaredError,
+  MeanAbsoluteError,
+  MeanAbsolutePercentageError,
+  MeanSquaredLogarithmicError,
+  Huber,
+  LogCosh,
+  KLDivergence,
+  Poisson,
+  Hinge,
+  SquaredHinge,
+  CategoricalHinge,
+  CosineSimilarity,
+  BinaryCrossentropy,
+  CategoricalCrossentropy,
+  SparseCategoricalCrossentropy,
+])
+  defineMethods(c.prototype, c.name, { call: { positional: ['yTrue', 'yPred'] } });

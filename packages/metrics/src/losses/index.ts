@@ -46,4 +46,11 @@ export {
   squaredHinge,
 } from './functions.ts';
 export { deserialize, get, type LossLike, type LossName, type SerializedLoss, serialize } from './get.ts';
-export { Loss, type LossOptions, Reduction, type ReductionName, type SampleWeightOptions } from './loss.ts';
+export {
+  type ExampleArguments,
+  Loss,
+  type LossOptions,
+  Reduction,
+  type ReductionName,
+  type SampleWeight,
+} from './loss.ts';

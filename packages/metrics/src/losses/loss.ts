@@ -1,12 +1,12 @@
 import { type DType, InvalidArgumentError, scope, Tensor, type TensorLike } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   Callable,
   checkNoPromise,
-  checkOptionNames,
   checkText,
+  defineMethods,
   inGraphScope,
-  isPlain,
   type OptionNames,
   shown,
   showShape,
@@ -36,20 +36,13 @@ export interface LossOptions {
   /** Compute in that dtype; that of the predictions unless given. */
   readonly dtype?: 'float32' | 'float64' | null;
 }
-export interface SampleWeightOptions {
-  /** A factor for each loss: a number, `[batch]`, or one for each place. */
-  readonly sampleWeight?: TensorLike | null;
-}
-
-/** Weights by position, or by name. */
-export type SampleWeight = TensorLike | SampleWeightOptions | null;
-
-/** The weights in either form; null for none. @throws InvalidArgumentError for options of another name */
-export function weightOf(given: SampleWeight | undefined, what: string): TensorLike | null {
-  if (!isPlain(given)) return (given as TensorLike | undefined) ?? null;
-  checkOptionNames<SampleWeightOptions>(given, { sampleWeight: true }, what);
-  return (given as SampleWeightOptions).sampleWeight ?? null;
-}
+/** How much each loss counts: a number, `[batch]`, or one for each place. */
+export type SampleWeight = TensorLike | null;
+/** What losses and metrics of targets and predictions are called with: by position, or by name. */
+export type ExampleArguments = Arguments<
+  [yTrue: TensorLike, yPred: TensorLike, sampleWeight?: SampleWeight],
+  ['yTrue', 'yPred', 'sampleWeight']
+>;
 
 /** @internal Keras's order, but for those that come before. */
 export const lossNames: OptionNames<LossOptions> = { reduction: true, name: true, dtype: true };
@@ -62,11 +55,11 @@ const reductions: readonly ReductionName[] = [
   'none',
 ];
 
-function standardize(reduction: string | null, loss: string): ReductionName {
+function standardize(reduction: unknown, loss: string): ReductionName {
   const found = reductions.find((r) => r === (reduction ?? 'none') || snakeCase(r) === reduction);
   if (found === undefined) {
     throw new InvalidArgumentError(
-      `unknown reduction '${reduction}'; expected one of ${reductions.join(', ')}`,
+      `unknown reduction ${shown(reduction)}; expected one of ${reductions.join(', ')}`,
       loss,
     );
   }
@@ -111,8 +104,11 @@ export abstract class Loss extends Callable {
     return null;
   }
 
-  protected override invoke(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): Tensor {
-    const sampleWeight = weightOf(weight, this.name);
+  protected override invoke(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): Tensor {
+    return this.reduced(yTrue, yPred, sampleWeight);
+  }
+  /** @internal The losses of the examples, weighted and reduced. */
+  protected reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
     return inGraphScope(this.name, () => {
       const p = this.dtype === null ? predictions(yPred) : as(predictions(yPred), this.dtype);
       const t = this.targets(yTrue, p.dtype);
@@ -133,9 +129,12 @@ export abstract class Loss extends Callable {
   }
 }
 export interface Loss {
-  (yTrue: TensorLike, yPred: TensorLike, sampleWeight?: SampleWeight): Tensor;
+  (...args: ExampleArguments): Tensor;
 }
 takesArguments<LossOptions>({ names: lossNames }, Loss);
+defineMethods(Loss.prototype, 'Loss', {
+  invoke: { called: 'loss', positional: ['yTrue', 'yPred', 'sampleWeight'], required: 2 },
+});
 
 /** @throws InvalidArgumentError for a name that is no string. */
 export function checkName(name: unknown, what: string): void {

@@ -11,9 +11,9 @@ import {
 } from '@eagre/core';
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
-import { type SampleWeight, weightOf } from '../losses/loss.ts';
+import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { confusion } from './confusion.ts';
-import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface AUCOptions extends MetricOptions {
   /** How many thresholds, evenly spaced from 0 to 1; 200 unless given. */
@@ -92,12 +92,13 @@ export class AUC extends Metric {
     this.falseNegatives = weight('false_negatives');
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const given = as(predictions(yPred), this.dtype);
       const p = this.fromLogits ? given.sigmoid() : given;
       const limits = constant([...this.thresholds], this.dtype);
-      const counts = confusion(yTrue, p, limits, weightOf(weight, this.name), {}, this.name);
+      const counts = confusion(yTrue, p, limits, sampleWeight, {}, this.name);
       this.truePositives.assignAdd(counts.truePositives);
       this.falsePositives.assignAdd(counts.falsePositives);
       this.trueNegatives.assignAdd(counts.trueNegatives);
@@ -182,3 +183,4 @@ takesArguments<AUCOptions>(
   },
   AUC,
 );
+defineUpdates(AUC, 'AUC');

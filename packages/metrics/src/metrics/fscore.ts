@@ -9,8 +9,8 @@ import {
 } from '@eagre/core';
 import { argumentsOf, sameShape, showShape, takesArguments } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
-import { type SampleWeight, weightOf } from '../losses/loss.ts';
-import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
+import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface F1ScoreOptions extends MetricOptions {
   /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
@@ -64,7 +64,8 @@ export class FBetaScore extends Metric {
     this.threshold = threshold;
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const scores = as(predictions(yPred), this.dtype);
       const t = alike(yTrue, this.dtype);
@@ -81,7 +82,6 @@ export class FBetaScore extends Metric {
             scores.greaterEqual(scores.max(-1, { keepdims: true })).logicalAnd(scores.abs().greater(1e-9))
           : scores.greater(this.threshold);
       const p = positive.cast(this.dtype);
-      const sampleWeight = weightOf(weight, this.name);
       const weights = sampleWeight === null ? null : alike(sampleWeight, this.dtype).expandDims(-1);
       const total = (x: Tensor): Tensor =>
         (weights === null ? x : x.mul(weights)).sum(this.average === 'micro' ? null : 0);
@@ -150,3 +150,4 @@ takesArguments<FBetaScoreOptions>(
   },
   FBetaScore,
 );
+defineUpdates(FBetaScore, 'FBetaScore');

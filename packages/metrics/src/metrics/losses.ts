@@ -3,8 +3,8 @@ import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from '../losses/functions.ts';
 import * as functions from '../losses/functions.ts';
-import { type SampleWeight, weightOf } from '../losses/loss.ts';
-import { type MetricOptions, metricNames, update } from './metric.ts';
+import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
+import { defineUpdates, type MetricOptions, metricNames, update } from './metric.ts';
 import { Average, BuiltInMean } from './reduction.ts';
 
 /** The mean of `losses.meanSquaredError`. */
@@ -56,11 +56,12 @@ export class RootMeanSquaredError extends Average {
     const given = argumentsOf<MetricOptions>(RootMeanSquaredError, new.target, args);
     super({ name: 'root_mean_squared_error', ...given });
   }
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const p = as(predictions(yPred), this.dtype);
       const [t, q] = sameRank(alike(yTrue, p.dtype), p);
-      this.add(q.sub(t).square(), weightOf(weight, this.name));
+      this.add(q.sub(t).square(), sampleWeight);
     });
   }
   override result(): Tensor {
@@ -192,11 +193,11 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
       ...given,
     });
   }
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     const { ignoreClass = null } = this.fnOptions;
-    const sampleWeight = weightOf(weight, this.name);
     if (ignoreClass === null || sampleWeight === null) {
-      super.updateState(yTrue, yPred, weight);
+      super.updateState(yTrue, yPred, sampleWeight);
       return;
     }
     update(() => {
@@ -243,3 +244,5 @@ takesArguments<SparseCrossentropyMetricOptions>(
   },
   SparseCategoricalCrossentropy,
 );
+defineUpdates(RootMeanSquaredError, 'RootMeanSquaredError');
+defineUpdates(SparseCategoricalCrossentropy, 'SparseCategoricalCrossentropy');

@@ -15,15 +15,18 @@ import {
 import {
   argumentsOf,
   callable,
+  checkNoPromise,
+  checkText,
   context,
+  defineMethods,
   type OptionNames,
+  shown,
   takesArguments,
   withoutTapes,
 } from '@eagre/core/internal';
 import { checkName } from '../losses/loss.ts';
 
-/** What counts how much in an update: by position, or by name. */
-export type { SampleWeight } from '../losses/loss.ts';
+export type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 
 export interface MetricOptions {
   readonly name?: string | null;
@@ -90,8 +93,9 @@ export abstract class Metric extends Module implements Trackable {
   }
 
   /** A variable that belongs to the metric; a scalar of 0 unless said, named `metric/name`. */
-  addWeight(options: MetricWeightOptions = {}): Variable {
-    const { name = 'variable', shape = [], initializer = 'zeros', dtype = this.dtype } = options;
+  addWeight(options?: MetricWeightOptions | null): Variable {
+    const { name = 'variable', shape = [], initializer = 'zeros', dtype = this.dtype } = options ?? {};
+    checkText(name, 'name', `${this.name}.addWeight`);
     const before = context.nameScope;
     context.nameScope = `${this.name.replaceAll('/', '>')}/`;
     try {
@@ -115,7 +119,7 @@ export abstract class Metric extends Module implements Trackable {
     }
   }
   /** Keras 3's name for `addWeight`. */
-  addVariable(options: MetricWeightOptions = {}): Variable {
+  addVariable(options?: MetricWeightOptions | null): Variable {
     return this.addWeight(options);
   }
 
@@ -140,13 +144,39 @@ export abstract class Metric extends Module implements Trackable {
 
   /** @internal What a call does. */
   protected invoke(...args: readonly unknown[]): Tensor {
-    this.updateState(...args);
-    return this.result();
+    const made: unknown = this.updateState(...args);
+    checkNoPromise(made, 'updateState()', this.name);
+    const result = this.result();
+    checkNoPromise(result, 'result()', this.name);
+    return result;
   }
 }
 takesArguments<MetricOptions>({ positional: ['name'], required: 0, names: metricNames }, Metric);
+const weightOptions: OptionNames<MetricWeightOptions> = {
+  shape: true,
+  initializer: true,
+  dtype: true,
+  name: true,
+};
+defineMethods(Metric.prototype, 'Metric', {
+  resetState: {},
+  resetStates: {},
+  addWeight: { options: weightOptions },
+  addVariable: { options: weightOptions },
+});
 export interface Metric {
   (...args: unknown[]): Tensor;
+}
+
+/** @internal Declares `updateState` and `result` of a metric, where it has its own. */
+export function defineUpdates(
+  metric: { readonly prototype: object },
+  what: string,
+  positional: readonly string[] = ['yTrue', 'yPred', 'sampleWeight'],
+): void {
+  const takes = { updateState: { positional, required: positional.length - 1 }, result: {} };
+  const own = Object.entries(takes).filter(([name]) => Object.hasOwn(metric.prototype, name));
+  defineMethods(metric.prototype, what, Object.fromEntries(own));
 }
 
 function initialValue(
@@ -155,12 +185,16 @@ function initialValue(
   dtype: DType,
   metric: string,
 ): TensorLike {
-  if (typeof initializer === 'function') return initializer(shape, dtype);
+  if (typeof initializer === 'function') {
+    const value = initializer(shape, dtype);
+    checkNoPromise(value, 'the initializer', metric);
+    return value;
+  }
   if (initializer === 'zeros') return zeros(shape, dtype);
   if (initializer === 'ones' && dtype !== 'string') return ones(shape, dtype);
   if (typeof initializer === 'number') return ones(shape, 'float64').mul(initializer).cast(dtype);
   throw new InvalidArgumentError(
-    `unknown initializer '${initializer}'; expected zeros, ones, a number or a function`,
+    `unknown initializer ${shown(initializer)}; expected zeros, ones, a number or a function`,
     metric,
   );
 }

@@ -8,9 +8,9 @@ import {
 } from '@eagre/core';
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
-import { type SampleWeight, weightOf } from '../losses/loss.ts';
+import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { type Counts, confusion } from './confusion.ts';
-import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 export interface PrecisionOptions extends MetricOptions {
   /** Predictions above it are positive; several give one result each. 0.5 unless given, or with `topK` none. */
@@ -41,11 +41,12 @@ abstract class Thresholded extends Metric {
     this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const p = as(predictions(yPred), this.dtype);
       const limits = constant([...this.thresholds], this.dtype);
-      this.count(confusion(yTrue, p, limits, weightOf(weight, this.name), this, this.name));
+      this.count(confusion(yTrue, p, limits, sampleWeight, this, this.name));
     });
   }
   protected abstract count(counts: Counts): void;
@@ -107,3 +108,6 @@ takesArguments<PrecisionOptions>(
   Precision,
   Recall,
 );
+defineUpdates(Thresholded, 'Metric');
+defineUpdates(Precision, 'Precision');
+defineUpdates(Recall, 'Recall');

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, scope, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import {
+  type Arguments,
   argumentsOf,
   checkNoPromise,
   declared,
@@ -10,8 +11,8 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
-import { type SampleWeight, weightOf } from '../losses/loss.ts';
-import { Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
+import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
 
 /** Values of a batch reduced to one for each example, and the examples' weights. */
 function samplewise(
@@ -32,6 +33,12 @@ function samplewise(
   }
   return { values: reduce(values, axes(1, values.rank)), weights };
 }
+
+/** What a metric of values is called with. */
+type ValuesArguments = Arguments<
+  [values: TensorLike, sampleWeight?: SampleWeight],
+  ['values', 'sampleWeight']
+>;
 
 /** @internal A running mean. */
 export abstract class Average extends Metric {
@@ -67,8 +74,9 @@ export class Mean extends Average {
     const given = argumentsOf<MetricOptions>(Mean, new.target, args);
     super(given);
   }
-  override updateState(values: TensorLike, weight?: SampleWeight): void {
-    update(() => this.add(as(predictions(values), this.dtype), weightOf(weight, this.name)));
+  override updateState(...args: ValuesArguments): void;
+  override updateState(values: TensorLike, sampleWeight: SampleWeight = null): void {
+    update(() => this.add(as(predictions(values), this.dtype), sampleWeight));
   }
 }
 
@@ -82,10 +90,11 @@ export class Sum extends Metric {
     super(given);
     this.total = this.addWeight({ name: 'total' });
   }
-  override updateState(values: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ValuesArguments): void;
+  override updateState(values: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const x = as(predictions(values), this.dtype);
-      this.total.assignAdd(samplewise(x, weightOf(weight, this.name), 'sum').values.sum());
+      this.total.assignAdd(samplewise(x, sampleWeight, 'sum').values.sum());
     });
   }
   override result(): Tensor {
@@ -125,10 +134,11 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
     this.fnOptions = rest as unknown as O;
   }
 
-  override updateState(yTrue: TensorLike, yPred: TensorLike, weight?: SampleWeight): void {
+  override updateState(...args: ExampleArguments): void;
+  override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
     update(() => {
       const values = this.evaluate(yTrue, yPred);
-      this.add(as(toTensor(values), this.dtype), weightOf(weight, this.name));
+      this.add(as(toTensor(values), this.dtype), sampleWeight);
     });
   }
   /** @internal The user's function may keep what it makes. */
@@ -171,3 +181,7 @@ takesArguments<MetricOptions & { fn: unknown }>(
   { positional: ['fn'], names: { fn: true, ...metricNames }, anyName: true },
   MeanMetricWrapper,
 );
+defineUpdates(Average, 'Metric');
+defineUpdates(Mean, 'Mean', ['values', 'sampleWeight']);
+defineUpdates(Sum, 'Sum', ['values', 'sampleWeight']);
+defineUpdates(MeanMetricWrapper, 'MeanMetricWrapper');
