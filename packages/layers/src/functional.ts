@@ -9,8 +9,18 @@ import {
 } from '@eagre/core/internal';
 import { isByNames, mapSymbolic } from './call.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
-import type { CallOptions, Layer, LayerInput, LayerOutput, Specs, Symbolic, TensorSpec } from './layer.ts';
+import {
+  type CallOptions,
+  isBuiltin,
+  type Layer,
+  type LayerInput,
+  type LayerOutput,
+  type Specs,
+  type Symbolic,
+  type TensorSpec,
+} from './layer.ts';
 import { InputLayer } from './layers/core.ts';
+import { invokeMasked, type Mask, masksOfInputs, tellMasks } from './masks.ts';
 import { checkUniqueNames, uniqueName } from './naming.ts';
 import './operations.ts';
 import { checkPartialShape } from './specs.ts';
@@ -131,17 +141,37 @@ export class FunctionalGraph {
     this.#checkCount(values.length);
     const results = new Map<KerasTensor, Tensor>();
     this.inputs.forEach((input, i) => results.set(input, fitted(input, values[i] as Tensor)));
-    const { training } = options;
+    const { training, mask } = options;
     const value = (t: KerasTensor): Tensor => results.get(t) as Tensor;
+    const masks = new Map<KerasTensor, Tensor | null | undefined>();
+    if (mask !== undefined && mask !== null)
+      masksOfInputs(mask, this.inputNames, 'Model').forEach((m, i) => {
+        masks.set(this.inputs[i] as KerasTensor, m);
+      });
+    const maskOf = (arg: unknown): Mask =>
+      Array.isArray(arg) ? arg.map((t) => masks.get(t) ?? null) : (masks.get(arg as KerasTensor) ?? null);
     for (const { layer, args, outputs } of this.calls) {
       const now = args.map((arg) => mapSymbolic(arg, value));
       // What the layer was called with when the model was described holds, `training: false` too.
       const own = now.pop() as CallOptions;
-      const y: unknown = layer.invoke(now[0], ...now.slice(1), { training, ...own });
+      const { y, masks: after } = invokeMasked(
+        layer,
+        now,
+        args.slice(0, -1).map(maskOf),
+        { training, ...own },
+        isBuiltin(layer),
+      );
       const list = (y instanceof Tensor ? [y] : Object.values(y as object)) as readonly Tensor[];
-      outputs.forEach((t, i) => results.set(t, list[i] as Tensor));
+      outputs.forEach((t, i) => {
+        results.set(t, list[i] as Tensor);
+        masks.set(t, after[i]);
+      });
     }
     const list = this.outputs.map(value);
+    tellMasks(
+      list,
+      this.outputs.map((t) => masks.get(t)),
+    );
     if (this.keys !== undefined)
       return Object.fromEntries(this.keys.map((key, i) => [key, list[i]])) as unknown as LayerOutput;
     return this.many ? list : (list[0] as Tensor);

@@ -52,6 +52,7 @@ import type {
   WeightOptions,
 } from './layer-types.ts';
 import { layerOptions } from './layers/weights.ts';
+import type { Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
 import { ownCall } from './own-call.ts';
@@ -101,6 +102,11 @@ export function builtin(...classes: readonly { readonly prototype: { readonly ca
   for (const c of classes) builtins.add(c.prototype.call);
 }
 
+/** @internal Marks classes behind which the mask of the input holds for the output. */
+export function passesMask(...classes: readonly { readonly prototype: Layer }[]): void {
+  for (const { prototype } of classes) readable(prototype, 'supportsMasking', () => true);
+}
+
 /** @internal Whether all that a layer does is this package's. */
 export function isBuiltin(layer: Layer): boolean {
   return builtins.has(layer.call);
@@ -143,6 +149,9 @@ export class Layer extends Module implements Trackable {
    */
   // biome-ignore lint/suspicious/noExplicitAny: whatever a field of a subclass holds has to fit
   declare readonly output: any;
+
+  /** Whether a mask of the inputs goes on to the outputs, as `computeMask` says; true for classes that define that. */
+  declare supportsMasking: boolean;
 
   constructor(...args: [options?: LayerOptions | null]) {
     const options = argumentsOf<LayerOptions>(Layer, new.target, args);
@@ -212,6 +221,15 @@ export class Layer extends Module implements Trackable {
     }
     const shape = this.computeOutputShape(inputs.many ? shapes : (shapes[0] as PartialShape));
     return { list: [{ shape, dtype }], many: false };
+  }
+
+  /**
+   * Which places of the outputs count, for the layers behind it in a model: the mask of the inputs unless overridden. Asked where
+   * `supportsMasking` holds.
+   * @param previousMask of the inputs; null where there is none
+   */
+  computeMask(_inputs: LayerInput, previousMask: Mask): Mask {
+    return previousMask;
   }
 
   /** Options that make an equal layer; for files and for `fromConfig`. */
@@ -597,6 +615,7 @@ export interface Layer {
   ): NoInfer<T>;
   <T extends Symbolic = KerasTensor>(inputs: OneSymbolic | One, ...rest: (OneSymbolic | One)[]): NoInfer<T>;
 }
+readable(Layer.prototype, 'supportsMasking', (layer) => layer.computeMask !== Layer.prototype.computeMask);
 readable(Layer.prototype, 'input', (layer) => layer.onlyCall.args[0]);
 readable(Layer.prototype, 'output', (layer) => {
   const { outputs } = layer.onlyCall;

@@ -50,6 +50,7 @@ import {
   trainOnBatch,
   trainOptionNames,
 } from './on-batch.ts';
+import { takesCall } from './own-call.ts';
 import { resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
 import {
@@ -419,6 +420,7 @@ readable(Model.prototype, 'output', (model) =>
   model._graph === undefined ? only(model.outputs) : model._graph.given.outputs,
 );
 builtin(Model);
+takesCall({ options: { training: true, mask: true } }, Model);
 markOwnSteps(
   Model.prototype.trainStep,
   Model.prototype.testStep,

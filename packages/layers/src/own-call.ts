@@ -12,6 +12,8 @@ export interface CallParameters {
   readonly inputs?: readonly string[];
   /** An option that may be given by position behind the inputs, as in Keras. */
   readonly second?: string;
+  /** Whether the option `mask` makes sense for an object, where that depends on what is inside. */
+  readonly takesMask?: (layer: Layer) => boolean;
   /** The options in Keras's order. */
   readonly options: Readonly<Record<string, true>>;
 }
@@ -29,7 +31,13 @@ export function takesCall(
 
 /** Whether calls of one of the library's layers take an option. */
 export function takesOption(layer: Layer, name: string): boolean {
-  return Object.hasOwn((calls.get(layer.call) ?? plain).options, name);
+  const { options, takesMask } = calls.get(layer.call) ?? plain;
+  return Object.hasOwn(options, name) && (name !== 'mask' || (takesMask?.(layer) ?? true));
+}
+
+/** The names of the inputs of one of the library's layers. */
+export function inputNames(layer: Layer): readonly string[] {
+  return calls.get(layer.call)?.inputs ?? ['inputs'];
 }
 
 /**

@@ -11,6 +11,7 @@ import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
   type CallOptions,
+  isBuiltin,
   Layer,
   type LayerInput,
   type Specs,
@@ -20,8 +21,10 @@ import {
 } from './layer.ts';
 import type { LayerOptions } from './layer-types.ts';
 import { layerOptions } from './layers/weights.ts';
+import { invokeMasked, type Mask, masksOfInputs, tellMasks } from './masks.ts';
 import { Model } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
+import { takesCall } from './own-call.ts';
 import { deserializeLayer, type SerializedLayer, serializeLayer } from './serialization.ts';
 import { isShapes } from './specs.ts';
 
@@ -127,16 +130,23 @@ export class Sequential extends Model {
     }, inputs);
   }
 
-  override call(inputs: LayerInput, { training }: CallOptions): Tensor {
+  override call(inputs: LayerInput, { training, mask }: CallOptions): Tensor {
     this.#checkSome();
     let x = inputs as Tensor;
+    const many = Array.isArray(inputs);
+    const names = many ? inputs.map((_, i) => `${i}`) : [this.name];
+    let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, names, this.name);
     for (const layer of this._sequence.layers) {
-      const y = layer.invoke(x, { training });
+      const now: Mask = Array.isArray(x) ? masks : (masks[0] ?? null);
+      const after = invokeMasked(layer, [x], [now], { training }, isBuiltin(layer));
+      const y = after.y as Tensor;
+      masks = after.masks;
       // What lies between two layers of ours nobody else has seen (a user's layer keeps what it gets and gives), and a tape that
       // needs it holds it.
-      if (x !== inputs && x !== y && x instanceof Tensor && !isKept(x)) x.dispose();
+      if (x !== inputs && x !== y && x instanceof Tensor && !isKept(x) && !masks.includes(x)) x.dispose();
       x = y;
     }
+    tellMasks(Array.isArray(x) ? x : [x], masks);
     return x;
   }
 
@@ -233,6 +243,7 @@ export class Sequential extends Model {
   }
 }
 builtin(Sequential);
+takesCall({ options: { training: true, mask: true } }, Sequential);
 defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer'] }, pop: {} });
 
 function whatIs(value: unknown): string {

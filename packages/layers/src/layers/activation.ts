@@ -2,7 +2,7 @@
 import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
 import { argumentsOf, showShape, takesArguments, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { show } from '../show.ts';
 import {
@@ -167,6 +167,7 @@ export class Softmax extends Layer {
   }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
+passesMask(Activation, ReLU, LeakyReLU, Softmax);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);
 takesArguments<ActivationArguments>(
   { positional: ['activation'], names: { activation: true, ...layerOptions } },

@@ -19,6 +19,7 @@ import { get as getInitializer, withAxes } from '../initializers.ts';
 import { functionConfig } from '../keras-object.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
@@ -281,6 +282,11 @@ export class MultiHeadAttention extends Layer {
         fail(this, `was built for ${['query', 'value', 'key'][i]} [batch, time, ${n}], got ${shown}`);
     });
     return all;
+  }
+
+  /** That of the queries. */
+  override computeMask(_: LayerInput, mask: Mask): Mask {
+    return Array.isArray(mask) ? (mask[0] ?? null) : mask;
   }
 
   /** What all masks leave to be seen, [batch, 1 or heads, queries, keys]; null for everything. */

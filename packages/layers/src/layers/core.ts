@@ -9,6 +9,7 @@ import {
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  passesMask,
 } from '../layer.ts';
 import { show } from '../show.ts';
 import { type Config, checkOne, fail, floats, values } from './common.ts';
@@ -108,6 +109,7 @@ export class Rescaling extends Layer {
   }
 }
 builtin(InputLayer, Identity, Rescaling);
+passesMask(Identity, Rescaling);
 takesArguments<LayerOptions>({ names: layerOptions }, Identity);
 takesArguments<InputLayerOptions>(
   { positional: ['shape'], required: 0, names: { shape: true, ...layerOptions } },

@@ -2,7 +2,7 @@ import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { argumentsOf, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { functionConfig } from '../keras-object.ts';
-import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { builtin, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
   activationConfig,
@@ -124,6 +124,7 @@ export class Dense extends Layer {
   }
 }
 builtin(Dense);
+passesMask(Dense);
 takesArguments<DenseArguments>(
   {
     positional: ['units'],

@@ -1,7 +1,8 @@
 // Layers that make one tensor of a list.
-import { concat, type PartialShape, type Tensor } from '@eagre/core';
+import { concat, onesLike, type PartialShape, type Tensor, zerosLike } from '@eagre/core';
 import { argumentsOf, isFloating, showShape, takesArguments } from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
+import type { Mask } from '../masks.ts';
 import { show } from '../show.ts';
 import { type Config, fail, values } from './common.ts';
 import { layerOptions } from './weights.ts';
@@ -45,6 +46,13 @@ abstract class Merge extends Layer {
         return x.reshape([x.shape[0], ...missing, ...x.shape.slice(1)]);
       }),
     );
+  }
+
+  /** What counts in any input, where each has a mask. */
+  override computeMask(_: LayerInput, mask: Mask): Mask {
+    if (!Array.isArray(mask)) return null;
+    const masks = mask as readonly (Tensor | null)[];
+    return masks.reduce((a, b) => (a === null || b === null ? null : a.logicalOr(b)));
   }
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
@@ -158,6 +166,17 @@ export class Concatenate extends Layer {
     this.computeOutputShape(list.map((x) => x.shape));
     return concat(list, this.axis);
   }
+  /** What counts in any of the joined inputs; one without a mask counts everywhere. */
+  override computeMask(inputs: LayerInput, mask: Mask): Mask {
+    if (!Array.isArray(mask) || mask.every((m) => m === null)) return null;
+    const whole = tensorsOf(this, inputs).map((x, i) => {
+      const own = (mask as readonly (Tensor | null)[])[i] ?? null;
+      if (own === null) return onesLike(x, 'bool');
+      return own.rank < x.rank ? own.expandDims(-1).logicalOr(zerosLike(x, 'bool')) : own;
+    });
+    return concat(whole, this.axis).any(-1);
+  }
+
   override computeOutputShape(inputShape: Shapes): PartialShape {
     const shapes = listOf(this, inputShape);
     const rank = shapes[0].length;

@@ -10,7 +10,7 @@ import {
 } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 import { show } from '../show.ts';
@@ -319,6 +319,7 @@ export class RMSNormalization extends Layer {
   }
 }
 builtin(BatchNormalization, LayerNormalization, RMSNormalization);
+passesMask(BatchNormalization, LayerNormalization);
 takesCall({ options: { training: true, mask: true } }, BatchNormalization);
 
 takesArguments<BatchNormalizationOptions>(

@@ -1,7 +1,7 @@
 // Layers that disturb their input in training and pass it on otherwise.
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
 import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
-import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { show } from '../show.ts';
 import {
   type Config,
@@ -196,6 +196,7 @@ export class GaussianDropout extends Noise {
   }
 }
 builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 takesArguments<DropoutArguments>(
   { positional: ['rate'], names: { rate: true, noiseShape: true, seed: true, ...layerOptions } },
   Dropout,

@@ -30,6 +30,7 @@ import {
   type LayerOutput,
   type Specs,
 } from '../layer.ts';
+import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
@@ -127,6 +128,11 @@ export class RNN extends Layer {
     if (this.returnState) for (const state of after) penalize(this, this.#penalty, state);
     if (this.stateful) this.#remember(after);
     return this.returnState ? [y, ...after] : y;
+  }
+
+  /** Where there is an output for each step, the mask goes on; states have none. */
+  override computeMask(_: LayerInput, mask: Mask): Mask {
+    return this.returnSequences ? (Array.isArray(mask) ? (mask[0] ?? null) : mask) : null;
   }
 
   /** @internal The steps in order: all outputs (made when asked for), the last one, and the states after it. */

@@ -10,8 +10,10 @@ import {
   type LayerInput,
   type LayerOptions,
   type LayerOutput,
+  passesMask,
   type Specs,
 } from '../layer.ts';
+import type { Mask } from '../masks.ts';
 import { takesCall, takesOption } from '../own-call.ts';
 import { copyLayer, deserializeLayer, type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
@@ -87,6 +89,12 @@ export class Bidirectional extends Layer {
     const joined = this.#merge(forth, this.forwardLayer.returnSequences ? back.reverse(1) : back);
     const all = [...joined, ...after, ...afterBack];
     return all.length === 1 ? (all[0] as Tensor) : all;
+  }
+
+  /** As of the layer inside; of a list of both outputs the mask of each. */
+  override computeMask(inputs: LayerInput, mask: Mask): Mask {
+    const own = this.forwardLayer.computeMask(inputs, mask);
+    return this.mergeMode === null ? [own as Tensor | null, own as Tensor | null] : own;
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
@@ -173,8 +181,7 @@ export class TimeDistributed extends Layer {
     this.#step(inputs.shape);
     const masks = mask === undefined || mask === null ? undefined : toTensor(mask);
     if (masks !== undefined) {
-      if (isBuiltin(this.layer) && !takesOption(this.layer, 'mask'))
-        fail(this, `${this.layer.name} takes no mask`);
+      if (!takesMask(this.layer)) fail(this, `${this.layer.name} takes no mask`);
       const fits = masks.rank >= 2 && masks.shape.slice(0, 2).every((n, i) => n === inputs.shape[i]);
       if (!fits)
         fail(
@@ -218,8 +225,16 @@ export class TimeDistributed extends Layer {
     return [batch === null || time === null ? null : batch * time, ...shape.slice(2)];
   }
 }
+const takesMask = (layer: Layer): boolean => !isBuiltin(layer) || takesOption(layer, 'mask');
 builtin(Bidirectional, TimeDistributed);
-takesCall({ options: { training: true, mask: true } }, TimeDistributed);
+passesMask(TimeDistributed);
+takesCall(
+  {
+    options: { training: true, mask: true },
+    takesMask: (layer) => takesMask((layer as TimeDistributed).layer),
+  },
+  TimeDistributed,
+);
 takesCall(
   { second: 'initialState', options: { initialState: true, mask: true, training: true } },
   Bidirectional,

@@ -1,0 +1,119 @@
+// Masks on their way through the layers of a model, as in Keras: what a layer gets, and what is known of its outputs then.
+import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { toTensor } from '@eagre/core/internal';
+import { isByNames, keepAll } from './call.ts';
+import type { Layer } from './layer.ts';
+import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
+import { inputNames, takesOption } from './own-call.ts';
+
+/** Which places of a tensor count; of a list of tensors a list. */
+export type Mask = Tensor | null | readonly (Tensor | null)[];
+
+// Of the outputs of models: the model around them asks.
+const masksOfOutputs = new WeakMap<Tensor, Tensor>();
+
+const isSome = (mask: unknown): boolean =>
+  Array.isArray(mask) ? mask.some(isSome) : mask !== null && mask !== undefined;
+
+/** Tensors or masks in a row. */
+function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): readonly T[] {
+  if (Array.isArray(value)) return value as readonly T[];
+  return isByNames(value) ? Object.values(value) : [value as T];
+}
+
+/**
+ * The masks that a model was called with, for each of its inputs.
+ * @param names of the inputs
+ * @throws InvalidArgumentError for more masks than inputs, and for names of none
+ */
+export function masksOfInputs(
+  mask: unknown,
+  names: readonly string[],
+  model: string,
+): readonly (Tensor | null)[] {
+  const one = (m: unknown): Tensor | null =>
+    m === null || m === undefined ? null : toTensor(m as TensorLike);
+  if (isByNames(mask)) {
+    for (const name of Object.keys(mask)) {
+      if (names.includes(name)) continue;
+      throw new InvalidArgumentError(
+        `there is no input '${name}' for a mask; there are ${names.join(', ')}`,
+        model,
+      );
+    }
+    return names.map((name) => one(mask[name]));
+  }
+  const isList = Array.isArray(mask) && mask.some((m) => m instanceof Tensor || m instanceof Variable);
+  const list = isList ? mask : [mask];
+  if (list.length > names.length)
+    throw new InvalidArgumentError(`${list.length} masks for ${names.length} inputs`, model);
+  return names.map((_, i) => one(list[i]));
+}
+
+/**
+ * Calls a layer of a model.
+ * @param args its inputs, and further ones by position
+ * @param masks of each of these
+ * @returns what it gives, with the masks of the tensors in that, in a row
+ */
+export function invokeMasked(
+  layer: Layer,
+  args: readonly unknown[],
+  masks: readonly Mask[],
+  options: CallOptions,
+  ours: boolean,
+): { readonly y: LayerOutput; readonly masks: readonly (Tensor | null)[] } {
+  const handed = handedMasks(layer, args, masks, options, ours);
+  const y: LayerOutput = layer.invoke(
+    args[0],
+    ...args.slice(1),
+    handed === null ? options : { ...options, ...handed },
+  );
+  const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
+  const outputs = listed(y as Tensor);
+  if (layer.passesOn && ours) return { y, masks: outputs.map((t) => masksOfOutputs.get(t) ?? null) };
+  if (!layer.supportsMasking) return { y, masks: [] };
+  const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
+  return { y, masks: listed(after) };
+}
+
+/** The options by which a layer gets the masks of what it gets, where it takes them and has none of its own. */
+function handedMasks(
+  layer: Layer,
+  args: readonly unknown[],
+  masks: readonly Mask[],
+  options: CallOptions,
+  ours: boolean,
+): CallOptions | null {
+  if (!masks.some(isSome)) return null;
+  if (!ours) {
+    // Whether a function of the user takes the option is its own affair. It may keep what it gets.
+    if (args.length > 1 || isSome(options['mask'])) return null;
+    return { mask: keepAll(masks[0]) };
+  }
+  const names = inputNames(layer);
+  const [first] = masks;
+  const several = names.length > 1 && Array.isArray(first) ? first : [first];
+  // As in Keras: an only tensor has the mask, several have one each, under their names.
+  if (several.length === 1 && !isTensorLike(options['initialState']))
+    return takesOption(layer, 'mask') && !isSome(options['mask']) ? { mask: first } : null;
+  const own = names.flatMap((name, i): [string, unknown][] => {
+    const option = `${name}Mask`;
+    return takesOption(layer, option) && isSome(several[i]) && !isSome(options[option])
+      ? [[option, several[i]]]
+      : [];
+  });
+  return own.length === 0 ? null : Object.fromEntries(own);
+}
+
+const isTensorLike = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Keeps the masks of a model's outputs for the model around it. */
+export function tellMasks(outputs: readonly Tensor[], masks: readonly (Tensor | null | undefined)[]): void {
+  outputs.forEach((t, i) => {
+    const mask = masks[i];
+    if (mask === null || mask === undefined) masksOfOutputs.delete(t);
+    // The model's own scope would give it back.
+    else masksOfOutputs.set(t, keep(mask));
+  });
+}
