@@ -13,6 +13,7 @@ import {
   checkNumber,
   customObject,
   defineFunction,
+  isPlain,
   kind,
   type NamedFunction,
   normalizeAxis,
@@ -22,6 +23,7 @@ import {
   unknownName,
 } from '@eagre/core/internal';
 import { functionOf } from './keras-object.ts';
+import { deserializeLayer } from './serialization.ts';
 import { show } from './show.ts';
 
 /** A function of a tensor. */
@@ -318,7 +320,7 @@ export type ActivationName =
     >
   | CustomName<'activation'>;
 
-/** A name, or a function of a tensor; `null` is `linear`. */
+/** A name, or a function of a tensor, which a layer is too; `null` is `linear`. */
 export type ActivationLike = ActivationName | Activation | null;
 
 const names = new Map<unknown, string>(Object.values(named).map((fn) => [fn, fn.name]));
@@ -338,6 +340,8 @@ export const get: NamedFunction<
   if (typeof identifier === 'function') return identifier;
   const bare = functionOf(identifier);
   if (bare !== undefined) return bare as Activation;
+  // A layer may be an activation; this is what getConfig made of it.
+  if (isPlain(identifier)) return deserializeLayer(identifier) as unknown as Activation;
   if (typeof identifier !== 'string')
     throw new InvalidArgumentError(
       `expected the name of an activation, or a function, got ${show(identifier)}`,

@@ -7,6 +7,7 @@ import { Input } from './functional.ts';
 import type { KerasTensor } from './keras-tensor.ts';
 import { Layer, type LayerOptions } from './layer.ts';
 import {
+  Activation,
   Add,
   BatchNormalization,
   Bidirectional,
@@ -14,9 +15,12 @@ import {
   Embedding,
   GRU,
   Lambda,
+  LeakyReLU,
   LSTM,
   LSTMCell,
+  ReLU,
   RNN,
+  Softmax,
   TimeDistributed,
 } from './layers/index.ts';
 import { Model } from './model.ts';
@@ -190,4 +194,66 @@ test('functions of the user as regularizers, constraints, initializers and activ
     expect(found).toEqual([expect.closeTo(Math.tanh(2) ** 2), 4]);
   }
   expect(read(layer.getConfig())['activation']).toEqual(named('mine>squash'));
+});
+
+describe('layers as activations', () => {
+  const x = random.normal([2, 3, 4]);
+  class Scale extends Layer {
+    readonly by: number;
+    constructor({ by = 2, ...options }: LayerOptions & { readonly by?: number } = {}) {
+      super(options);
+      this.by = by;
+    }
+    override call(inputs: Tensor): Tensor {
+      return inputs.mul(this.by);
+    }
+    override getConfig(): Record<string, unknown> {
+      return { ...super.getConfig(), by: this.by };
+    }
+  }
+
+  test('are part of the configuration, also as JSON', () => {
+    const dense = new Dense(2, { activation: new ReLU({ maxValue: 0.5, name: 'mine' }) });
+    expect(read(dense.getConfig())['activation']).toEqual({
+      class_name: 'ReLU',
+      config: {
+        name: 'mine',
+        trainable: true,
+        dtype: 'float32',
+        maxValue: 0.5,
+        negativeSlope: 0,
+        threshold: 0,
+      },
+    });
+    for (const layer of [
+      dense,
+      new Activation(new LeakyReLU()),
+      new LSTM(2, { activation: new LeakyReLU(), recurrentActivation: new ReLU({ maxValue: 1 }) }),
+      new Bidirectional(new GRU(2, { activation: new Softmax() })),
+    ] as Layer[]) {
+      const y = layer(x);
+      const Class = layer.constructor as unknown as { fromConfig(config: object): Layer };
+      const copy = Class.fromConfig(read(layer.getConfig()));
+      copy.buildFrom({ list: [{ shape: [2, 3, 4], dtype: 'float32' }], many: false });
+      copy.setWeights(layer.getWeights());
+      expect(copy(x).array()).toEqual(y.array());
+      expect(read(copy.getConfig())).toEqual(read(layer.getConfig()));
+    }
+  });
+
+  test("of one's own class have to be registered for files", () => {
+    const layer = new Activation(new Scale({ by: 3 }));
+    expect(Activation.fromConfig(layer.getConfig())(ones([1])).array()).toEqual([3]);
+    const config = read(layer.getConfig());
+    expect(() => Activation.fromConfig(config)).toThrow(InvalidArgumentError);
+    expect(() => Activation.fromConfig(config)).toThrow("unknown layer 'Scale'");
+    registerKerasSerializable(Scale);
+    expect(Activation.fromConfig(config)(ones([1])).array()).toEqual([3]);
+  });
+
+  test('what is no configuration of a layer is refused', () => {
+    expect(() => new Dense(2, { activation: { name: 'relu' } as never })).toThrow(
+      'expected a layer as getConfig gives it',
+    );
+  });
 });

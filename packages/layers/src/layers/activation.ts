@@ -44,7 +44,7 @@ export class Activation extends Layer {
     return { ...super.getConfig(), activation: activationConfig(this.activation) };
   }
   static override fromConfig({ activation, ...options }: Config): Activation {
-    return new Activation(activation as ActivationLike, options);
+    return new Activation({ ...options, activation: activation as ActivationLike });
   }
 }
 

@@ -4,8 +4,9 @@ import { checkNoPromise, isFloating, outsideScopes, showShape } from '@eagre/cor
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { functionConfig, type SerializedFunction } from '../keras-object.ts';
-import type { Layer } from '../layer.ts';
+import { Layer } from '../layer.ts';
 import { get as getRegularizer, type RegularizerFunction, type RegularizerLike } from '../regularizers.ts';
+import { type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
 
 /** Options that `getConfig` gave. */
@@ -164,8 +165,9 @@ export function resolveActivation(activation: ActivationLike | undefined): Activ
   return ofNn.get(activation) ?? activations.get(activation);
 }
 
-/** What `getConfig` says of an activation: its name, or what makes the function known in files. */
-export function activationConfig(fn: Activation): string | Activation | SerializedFunction {
+/** What `getConfig` says of an activation: its name, the configuration of a layer, or what makes the function known in files. */
+export function activationConfig(fn: Activation): string | Activation | SerializedFunction | SerializedLayer {
+  if ((fn as unknown) instanceof Layer) return serializeLayer(fn as unknown as Layer);
   return activations.nameOf(fn) ?? functionConfig(fn);
 }
 
