@@ -66,7 +66,7 @@ export function argumentsOf<O extends object>(
   while (count > 0 && args[count - 1] === undefined) count--;
   let options: object = {};
   const last: unknown = args[count - 1];
-  if (count > 0 && isOptions(last, positional[count - 1], names, count > 1 ? objects : [])) {
+  if (count > 0 && isOptions(last, positional[count - 1], names, objects)) {
     options = last;
     count--;
   } else if (last === null && count > positional.length) count--;
@@ -120,10 +120,13 @@ function isOptions(
   names: object,
   objects: readonly string[],
 ): value is object {
-  if (place !== undefined && objects.includes(place)) return false;
+  const known = (options: object): boolean =>
+    Object.keys(options).every((name) => Object.hasOwn(names, name));
+  // Where a plain object may stand, one that names the argument itself, and nothing unknown, is the options.
+  if (place !== undefined && objects.includes(place))
+    return isPlain(value) && Object.hasOwn(value, place) && known(value);
   if (isPlain(value)) return !isArray(value);
-  if (!mayHold(value)) return false;
-  return Object.keys(value).every((name) => Object.hasOwn(names, name));
+  return mayHold(value) && known(value);
 }
 
 /** How a call is written: `new Dense(units, { name })`. */

@@ -29,10 +29,10 @@ const hooks: ReadonlySet<string> = new Set([
   'trackableView',
   'build',
   'buildFrom',
-  'buildFor',
   'buildInside',
   'call',
   'computeLoss',
+  'computeMask',
   'computeMetrics',
   'computeOutputShape',
   'computeOutputSpec',
@@ -40,8 +40,6 @@ const hooks: ReadonlySet<string> = new Set([
   'fromConfig',
   'getConfig',
   'predictStep',
-  // Its options are an object of a class.
-  'saveWeights',
   'testStep',
   'trainStep',
   // A decorator.
@@ -73,6 +71,24 @@ const hooks: ReadonlySet<string> = new Set([
   'part',
   'valueOf',
   'updateStep',
+  // Of layers, for the library itself.
+  'attributeMetrics',
+  'ensureBuilt',
+  'present',
+  'specsOfCall',
+  'symbolic',
+  'LSTM.fused',
+  'LSTMCell.biasInitializer',
+  'LSTMCell.step',
+  'RNN.run',
+  'RNN.sequenceConfig',
+  'RNN.steps',
+  'StackedRNNCells.masks',
+  // Of callbacks.
+  'Callback.aroundStep',
+  'Callback.attach',
+  'Callback.close',
+  ...Object.getOwnPropertyNames(tf.callbacks.Callback.prototype).filter((name) => /^on[A-Z]/.test(name)),
 ]);
 
 /** Methods that are protected in TypeScript: only a class that extends theirs can call them. */
@@ -140,6 +156,12 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   AUC: tf.metrics.AUC,
   FBetaScore: tf.metrics.FBetaScore,
   Precision: tf.metrics.Precision,
+  Layer: tf.layers.Layer,
+  RNN: tf.layers.RNN,
+  LSTM: tf.layers.LSTM,
+  LSTMCell: tf.layers.LSTMCell,
+  StackedRNNCells: tf.layers.StackedRNNCells,
+  Callback: tf.callbacks.Callback,
   Model: tf.Model,
   Optimizer: tf.optimizers.Optimizer,
   Adam: tf.optimizers.Adam,
@@ -200,12 +222,11 @@ const others: readonly string[] = [
   'compat.v1.Operation',
   'compat.v1.VariableScope',
   'graphCallable',
+  // Of the library's own use.
   'activations.nameOf',
-  'callbacks.Callback',
-  'callbacks.History',
-  'callbacks.LambdaCallback',
-  'callbacks.ProgressBar',
+  // Of the library's own use.
   'initializers.withAxes',
+  // Made by tf.Input and by calls of layers.
   'KerasTensor',
   // Made by createFileWriter.
   'summary.SummaryWriter',
@@ -231,7 +252,6 @@ const others: readonly string[] = [
   'keras.backend.epsilon',
   'keras.backend.floatx',
   'keras.backend.imageDataFormat',
-  'keras.utils.toCategorical',
   'random.Generator',
   // Made by the library alone.
   'Tensor',

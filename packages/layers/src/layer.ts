@@ -17,6 +17,7 @@ import {
   callable,
   checkNoPromise,
   context,
+  defineMethods,
   guardedShape,
   lifted,
   outsideScopes,
@@ -51,7 +52,7 @@ import type {
   NamedWeight,
   WeightOptions,
 } from './layer-types.ts';
-import { layerOptions } from './layers/weights.ts';
+import { layerOptions, weightOptions } from './layers/weights.ts';
 import type { Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
@@ -242,6 +243,7 @@ export class Layer extends Module implements Trackable {
   }
 
   /** A new weight of the layer. Its penalty is part of `losses`. */
+  addWeight(options?: WeightOptions | null): Variable;
   addWeight(options: WeightOptions = {}): Variable {
     const { name, initializer = 'glorotUniform', trainable = true, dtype = this.dtype } = options;
     const given = options.shape ?? [];
@@ -294,7 +296,7 @@ export class Layer extends Module implements Trackable {
   }
 
   /** Adds a term to the loss of the current call; `fit` adds up its elements. */
-  addLoss(loss: Tensor): void {
+  addLoss(loss: Tensor | { readonly loss: Tensor }): void {
     checkNoPromise(loss, 'the function of a loss', this.name);
     if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
     if (isTryingOut()) return;
@@ -395,6 +397,7 @@ export class Layer extends Module implements Trackable {
     return this.weights.map((w) => w.read());
   }
   /** Sets the weights, in the order of `weights`. @throws InvalidArgumentError for a wrong number or shape. */
+  setWeights(weights: readonly TensorLike[] | { readonly weights: readonly TensorLike[] }): void;
   setWeights(values: readonly TensorLike[]): void {
     const { weights } = this;
     if (!Array.isArray(values) || values.length !== weights.length) {
@@ -565,6 +568,14 @@ export class Layer extends Module implements Trackable {
     );
   }
 }
+
+defineMethods(Layer.prototype, 'Layer', {
+  addWeight: { options: weightOptions },
+  addLoss: { positional: ['loss'] },
+  getWeights: {},
+  setWeights: { positional: ['weights'] },
+  countParams: {},
+});
 
 /** @internal A property that is computed unless an object has one of its own: classes of users may use the name for something else. */
 export function readable<T extends object>(prototype: T, name: string, get: (object: T) => unknown): void {

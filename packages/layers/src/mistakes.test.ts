@@ -411,7 +411,7 @@ const mistakes: Readonly<
     ],
     'functions in a list': [
       () => new callbacks.LambdaCallback(bad([])),
-      'expected functions by name, such as { onEpochEnd }, got []',
+      'LambdaCallback: nothing is given by position; write { onTrainBegin: [] }',
     ],
     'a progress bar on a tensor': [
       () => new callbacks.ProgressBar('Epoch', bad(x)),

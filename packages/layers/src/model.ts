@@ -176,6 +176,12 @@ export class Model extends Layer {
    */
   override build(_inputShape: PartialShape): void {}
   /** The same as `build`. */
+  buildFor(
+    inputShape:
+      | PartialShape
+      | readonly PartialShape[]
+      | { readonly inputShape: PartialShape | readonly PartialShape[] },
+  ): void;
   buildFor(inputShape: PartialShape | readonly PartialShape[]): void {
     this.buildFrom(specsOf(inputShape, this.dtype));
   }
@@ -383,8 +389,14 @@ export class Model extends Layer {
    * @param options how the checkpoint is written.
    * @throws FailedPreconditionError before the model is built, InvalidArgumentError for options where the path has an ending.
    */
-  async saveWeights(path: string, options?: CheckpointOptions): Promise<void> {
-    await saveWeights(this, path, options);
+  saveWeights(path: string, options?: CheckpointOptions | null): Promise<void>;
+  saveWeights(path: string, options: { readonly options?: CheckpointOptions | undefined }): Promise<void>;
+  saveWeights(options: {
+    readonly path: string;
+    readonly options?: CheckpointOptions | undefined;
+  }): Promise<void>;
+  async saveWeights(path: unknown, options?: unknown): Promise<void> {
+    await saveWeights(this, path as string, options as CheckpointOptions | undefined);
   }
   /**
    * Reads weights written by `saveWeights` into a model of the same structure. From a checkpoint, weights that do not exist yet get their
@@ -409,7 +421,9 @@ defineMethods(Model.prototype, 'Model', {
   predictOnBatch: { positional: ['x'], objects: ['x'] },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
+  saveWeights: { positional: ['path', 'options'], required: 1, objects: ['options'] },
   loadWeights: { positional: ['path'] },
+  buildFor: { positional: ['inputShape'], objects: ['inputShape'] },
   getMetricsResult: {},
 });
 readable(Model.prototype, 'loss', (model) => (isCompiled(model) ? model.training.givenLoss : null));

@@ -1,6 +1,7 @@
-import { constant, InvalidArgumentError, oneHot, type Tensor, type TensorLike } from '@eagre/core';
+import { constant, InvalidArgumentError, type NamedFunction, oneHot, type TensorLike } from '@eagre/core';
+import { defineFunction, shown } from '@eagre/core/internal';
 
-const OP = 'toCategorical';
+const OP = 'tf.keras.utils.toCategorical';
 const MOST = 2 ** 31 - 1;
 
 /**
@@ -10,21 +11,26 @@ const MOST = 2 ** 31 - 1;
  * @param numClasses one more than the largest label unless given.
  * @throws InvalidArgumentError for labels that are no integers from 0 to `numClasses` - 1.
  */
-export function toCategorical(labels: TensorLike, numClasses?: number): Tensor {
-  const x = constant(labels);
-  if (x.dtype === 'string') throw new InvalidArgumentError('expected integers as labels, got strings', OP);
-  const values = Array.from(x.data(), Number);
-  const classes = numClasses ?? values.reduce((most, v) => Math.max(most, v + 1), 0);
-  const isIn = (v: number, low: number, high: number): boolean =>
-    Number.isInteger(v) && v >= low && v <= high;
-  const wrong = values.find((v) => !isIn(v, 0, (numClasses ?? MOST) - 1));
-  if (numClasses !== undefined && !isIn(numClasses, 1, MOST))
-    throw new InvalidArgumentError(`expected an integer from 1 as numClasses, got ${numClasses}`, OP);
-  if (wrong !== undefined) {
-    const most = numClasses === undefined ? '' : ` to ${numClasses - 1}`;
-    throw new InvalidArgumentError(`expected integers from 0${most} as labels, got ${wrong}`, OP);
-  }
-  if (classes === 0) throw new InvalidArgumentError('there are no labels: give numClasses', OP);
-  const shape = x.rank > 1 && x.shape.at(-1) === 1 ? x.shape.slice(0, -1) : x.shape;
-  return oneHot(x.reshape(shape).cast('int32'), classes);
-}
+export const toCategorical: NamedFunction<[x: TensorLike, numClasses?: number | null], ['x', 'numClasses']> =
+  defineFunction(OP, { x: true, numClasses: true }, {}, (labels, most: number | null = null) => {
+    const x = constant(labels);
+    const numClasses = most ?? undefined;
+    if (x.dtype === 'string') throw new InvalidArgumentError('expected integers as labels, got strings', OP);
+    const values = Array.from(x.data(), Number);
+    const classes = numClasses ?? values.reduce((most, v) => Math.max(most, v + 1), 0);
+    const isIn = (v: number, low: number, high: number): boolean =>
+      Number.isInteger(v) && v >= low && v <= high;
+    const wrong = values.find((v) => !isIn(v, 0, (numClasses ?? MOST) - 1));
+    if (numClasses !== undefined && !isIn(numClasses, 1, MOST))
+      throw new InvalidArgumentError(
+        `expected an integer from 1 as numClasses, got ${shown(numClasses)}`,
+        OP,
+      );
+    if (wrong !== undefined) {
+      const most = numClasses === undefined ? '' : ` to ${numClasses - 1}`;
+      throw new InvalidArgumentError(`expected integers from 0${most} as labels, got ${wrong}`, OP);
+    }
+    if (classes === 0) throw new InvalidArgumentError('there are no labels: give numClasses', OP);
+    const shape = x.rank > 1 && x.shape.at(-1) === 1 ? x.shape.slice(0, -1) : x.shape;
+    return oneHot(x.reshape(shape).cast('int32'), classes);
+  });

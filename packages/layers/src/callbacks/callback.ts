@@ -1,3 +1,4 @@
+import { argumentsOf, takesArguments } from '@eagre/core/internal';
 import type { Model } from '../model.ts';
 
 /** Numbers by name: `loss`, `accuracy`, `val_loss`. */
@@ -20,6 +21,11 @@ export interface FitParams {
 export class Callback {
   model!: Model;
   params!: FitParams;
+
+  constructor();
+  constructor(...args: readonly unknown[]) {
+    argumentsOf(Callback, new.target, args);
+  }
 
   /** @internal */
   attach(model: Model, params: FitParams): void {
@@ -54,3 +60,5 @@ export class Callback {
   onPredictBatchBegin(_batch: number): void | Promise<void> {}
   onPredictBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
 }
+
+takesArguments<object>({ names: {} }, Callback);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { checkText, shown } from '@eagre/core/internal';
+import { argumentsOf, checkText, shown, takesArguments } from '@eagre/core/internal';
 import type { SingleBar } from 'cli-progress';
 import { Callback, type Logs } from './callback.ts';
 
@@ -35,8 +35,11 @@ export class ProgressBar extends Callback {
    * @param label before the bar: `Epoch 1/5` for training unless given.
    * @param out where to write; unless given a bar to the terminal, lines to the console.
    */
-  constructor(label = 'Epoch', out?: ProgressStream) {
+  constructor(options: { readonly label?: string; readonly out?: ProgressStream });
+  constructor(label?: string, out?: ProgressStream | { readonly out: ProgressStream });
+  constructor(...args: readonly unknown[]) {
     super();
+    const { label = 'Epoch', out } = argumentsOf<ProgressArguments>(ProgressBar, new.target, args);
     checkText(label, 'the label', 'ProgressBar');
     if (out !== undefined && typeof (out as Partial<ProgressStream> | null)?.write !== 'function')
       throw new InvalidArgumentError(`expected a stream to write to, got ${shown(out)}`, 'ProgressBar');
@@ -134,6 +137,15 @@ export class ProgressBar extends Callback {
       : `${count} ${drawn(Math.min(WIDTH, room), steps, this.#seen)}${rest}`;
   }
 }
+
+interface ProgressArguments {
+  readonly label?: string;
+  readonly out?: ProgressStream;
+}
+takesArguments<ProgressArguments>(
+  { positional: ['label', 'out'], required: 0, objects: ['out'], names: { label: true, out: true } },
+  ProgressBar,
+);
 
 // Back to the start of the line, and clear it.
 const CLEAR = '\r\x1b[K';

@@ -8,7 +8,7 @@ import {
   type Variable,
   zeros,
 } from '@eagre/core';
-import { checkCount, isPlain } from '@eagre/core/internal';
+import { checkCount, defineMethods, isPlain } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
@@ -151,6 +151,7 @@ export abstract class Cell extends Layer {
   }
 
   /** The states before the first step: zeros [batchSize, units]. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return zeroStates(this, batchSize, stateSizes(this));
   }
@@ -257,6 +258,7 @@ export function checkStates(
   );
 }
 builtin(Cell);
+defineMethods(Cell.prototype, 'Cell', { getInitialState: { positional: ['batchSize'] } });
 /** @internal How cells are called, by which masks of dropout come from the layer that runs them. */
 export const cellCall: CallParameters = {
   second: 'states',

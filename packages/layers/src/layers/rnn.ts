@@ -11,6 +11,7 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  defineMethods,
   knownSize,
   lifted,
   type OptionNames,
@@ -180,11 +181,13 @@ export class RNN extends Layer {
   }
 
   /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return zeroStates(this, batchSize, stateSizes(this.cell));
   }
 
   /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */
+  resetStates(states?: readonly Tensor[] | null | { readonly states?: readonly Tensor[] | null }): void;
   resetStates(states: readonly Tensor[] | null = null): void {
     if (states !== null) {
       const batch = states[0]?.shape[0] ?? 0;
@@ -283,6 +286,10 @@ export interface Sequence {
   readonly after: readonly Tensor[];
 }
 builtin(RNN);
+defineMethods(RNN.prototype, 'RNN', {
+  getInitialState: { positional: ['batchSize'] },
+  resetStates: { positional: ['states'], required: 0 },
+});
 takesCall({ second: 'initialState', options: { initialState: true, mask: true, training: true } }, RNN);
 
 export const rnnNames: OptionNames<RNNOptions> = {

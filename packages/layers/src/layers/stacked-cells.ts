@@ -1,5 +1,5 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
@@ -43,6 +43,7 @@ export class StackedRNNCells extends Layer {
     return outputSize(this.cells.at(-1) as RecurrentCell);
   }
   /** The states of all cells before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
+  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return zeroStates(this, batchSize, this.stateSize);
   }
@@ -94,6 +95,9 @@ export class StackedRNNCells extends Layer {
   }
 }
 builtin(StackedRNNCells);
+defineMethods(StackedRNNCells.prototype, 'StackedRNNCells', {
+  getInitialState: { positional: ['batchSize'] },
+});
 takesCall(cellCall, StackedRNNCells);
 takesArguments<StackedRNNCellsArguments>(
   { positional: ['cells'], names: { cells: true, ...layerOptions } },

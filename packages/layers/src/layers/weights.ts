@@ -3,7 +3,7 @@ import type { OptionNames } from '@eagre/core/internal';
 import { type ConstraintLike, get as getConstraint } from '../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../initializers.ts';
 import { functionConfig } from '../keras-object.ts';
-import type { LayerOptions } from '../layer-types.ts';
+import type { LayerOptions, WeightOptions } from '../layer-types.ts';
 import { get as getRegularizer, type RegularizerLike } from '../regularizers.ts';
 
 export interface KernelOptions {
@@ -21,6 +21,17 @@ export interface BiasOptions {
   readonly biasRegularizer?: RegularizerLike | null;
   readonly biasConstraint?: ConstraintLike | null;
 }
+
+/** Of `addWeight`. */
+export const weightOptions: OptionNames<WeightOptions> = {
+  shape: true,
+  name: true,
+  initializer: true,
+  regularizer: true,
+  constraint: true,
+  trainable: true,
+  dtype: true,
+};
 
 export const layerOptions: OptionNames<LayerOptions> = {
   name: true,
