@@ -20,6 +20,10 @@ describe('marks', () => {
       'its options',
       `import * as tf from 'eagre'; export const f = tf.function({ reduceRetracing: true })(${body});`,
     ],
+    [
+      'a function by name',
+      `import * as tf from 'eagre'; export const f = tf.function({ func: ${body}, reduceRetracing: true });`,
+    ],
     ['a name', `import { function as fn } from 'eagre'; const g = ${body}; export const f = fn(g);`],
     ['a called function', `import * as tf from 'eagre'; const g = ${body}; tf.function((x) => g(x));`],
     ['a directive', `export function f(x: number) { 'use autograph'; return x > 0 ? x : -x; }`],
@@ -38,6 +42,8 @@ describe('marks', () => {
     [`export const f = ${body};`],
     [`import * as tf from 'other'; export const f = tf.function(${body});`],
     [`import * as tf from 'eagre'; const g = tf.autograph.doNotConvert(${body}); tf.function((x) => g(x));`],
+    [`import * as tf from 'eagre'; const g = tf.autograph.doNotConvert({ func: ${body} });`],
+    [`import * as tf from 'eagre'; export const f = tf.function({ func: ${body}, autograph: false });`],
   ])('not marked: %s', (source) => {
     expect(convert(source).code).not.toContain('ifExp');
   });

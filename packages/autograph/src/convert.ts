@@ -37,13 +37,7 @@ export function helpersName(source: string): string {
   return name;
 }
 
-/**
- * Converts the marked functions of a module: those given to `tf.function`, methods under that decorator, functions with the directive
- * 'use autograph' (or all of a module that begins with it), and the functions of the module that those call. Types stay. Other code, and a
- * module that has been converted already, stay as they are.
- * @throws AutographError with file, line and column for source that is no TypeScript, and for what a marked function must not be or hold:
- * async functions and generators, `var`, `with`, `eval`, `&&=` and `||=` on members.
- */
+/** `tf.autograph.convert`, which says what it does. */
 export function convert(source: string, options: ConvertOptions = {}): Converted {
   const { filename = 'module.ts', runtime = RUNTIME } = options;
   return notTooDeep(filename, () => convertModule(source, filename, runtime));

@@ -1,5 +1,13 @@
 /** Ordinary control flow on tensors becomes control flow of graphs. */
-export { type Converted, type ConvertOptions, convert } from './convert.ts';
+export type { Converted, ConvertOptions } from './convert.ts';
+export { convert } from './declared.ts';
 export { AutographError } from './errors.ts';
 export type { SourceMap } from './pieces.ts';
-export { doNotConvert, type ToGraphOptions, toCode, toGraph } from './to-graph.ts';
+export {
+  type DoNotConvert,
+  doNotConvert,
+  type ToGraph,
+  type ToGraphOptions,
+  toCode,
+  toGraph,
+} from './to-graph.ts';

@@ -108,6 +108,14 @@ function refuses(args: readonly Node[]): boolean {
   );
 }
 
+/** The function that a call is given: by position, or by the name `func`. */
+function givenTo({ arguments: [first] }: { readonly arguments: readonly Node[] }): Node | undefined {
+  if (first?.type !== 'ObjectExpression') return first;
+  for (const p of first.properties)
+    if (p.type === 'Property' && p.key.type === 'Identifier' && p.key.name === 'func') return p.value;
+  return undefined;
+}
+
 /** `tf.function`, or `tf.function(options)`. */
 function isMark(node: Node, library: Library): boolean {
   const to = bare(node);
@@ -153,13 +161,13 @@ export function marksOf(program: Node): Marks {
         if (isFunction(init)) name(node.id.name, init);
       }
     } else if (node.type === 'CallExpression') {
-      const [first] = node.arguments;
-      if (first !== undefined && isOptOut(node.callee)) leave(first);
-      else if (first !== undefined && isMark(node.callee, library)) {
+      const fn = givenTo(node);
+      if (fn !== undefined && isOptOut(node.callee)) leave(fn);
+      else if (fn !== undefined && isMark(node.callee, library)) {
         const { callee } = node;
-        const options = callee.type === 'CallExpression' ? callee.arguments : node.arguments.slice(1);
-        if (refuses(options)) leave(first);
-        else take(first);
+        const options = callee.type === 'CallExpression' ? callee.arguments : node.arguments;
+        if (refuses(options)) leave(fn);
+        else take(fn);
       }
     } else if (node.type === 'MethodDefinition' && node.value.type === 'FunctionExpression') {
       const fn = node.value;

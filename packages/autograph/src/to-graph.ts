@@ -1,4 +1,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import {
+  checkText,
+  declareAs,
+  defineFunction,
+  isPlain,
+  kind,
+  type NamedFunction,
+  shown,
+} from '@eagre/core/internal';
 import { withConversion } from '@eagre/graph';
 import { convertFunction, helpersName, parse } from './convert.ts';
 import { AutographError } from './errors.ts';
@@ -18,6 +27,33 @@ export interface ToGraphOptions {
 
 const plain = new WeakSet<AnyFunction>();
 
+/** Whether a second argument says that a function decorates a method. */
+const isDecoration = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'kind' in value && 'addInitializer' in value;
+
+const asWritten = defineFunction<NamedFunction<[func: AnyFunction], ['func'], unknown, AnyFunction>>(
+  'autograph.doNotConvert',
+  { func: kind.asIs },
+  {},
+  (func) => {
+    if (typeof func !== 'function')
+      throw new InvalidArgumentError(`expected a function, got ${typeof func}`, 'tf.autograph.doNotConvert');
+    if (plain.has(func)) return func;
+    function asItIs(this: unknown, ...args: never[]): unknown {
+      return withConversion(false, () => func.apply(this, args));
+    }
+    Object.defineProperty(asItIs, 'name', { value: func.name });
+    plain.add(asItIs);
+    return asItIs;
+  },
+);
+
+/** `doNotConvert`, around a function or as a decorator of a method. */
+export interface DoNotConvert {
+  <F extends AnyFunction>(func: F, decorated?: ClassMethodDecoratorContext): F;
+  <F extends AnyFunction>(args: { readonly func: F }): F;
+}
+
 /**
  * A function that runs as it is written, with all that it calls, also where converted code calls it:
  *
@@ -27,24 +63,32 @@ const plain = new WeakSet<AnyFunction>();
  * A function of the source that stands in the call is not converted at all; the directive `'no autograph'` says the same of one function, or
  * of a module, without the functions that it calls.
  */
-export function doNotConvert<F extends AnyFunction>(fn: F, _decorated?: ClassMethodDecoratorContext): F {
-  if (typeof fn !== 'function')
-    throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, 'tf.autograph.doNotConvert');
-  if (plain.has(fn)) return fn;
-  function asItIs(this: unknown, ...args: never[]): unknown {
-    return withConversion(false, () => fn.apply(this, args));
-  }
-  Object.defineProperty(asItIs, 'name', { value: fn.name });
-  plain.add(asItIs);
-  return asItIs as F;
-}
+export const doNotConvert: DoNotConvert = declareAs(
+  (...args: readonly unknown[]): never =>
+    asWritten(...((isDecoration(args[1]) ? [args[0]] : args) as Parameters<typeof asWritten>)) as never,
+  asWritten,
+);
 
 /**
  * The code that a function is converted to.
  * @throws AutographError for what cannot be converted; InvalidArgumentError for functions without a source, such as bound ones.
  */
-export function toCode(fn: AnyFunction, options: Pick<ToGraphOptions, 'filename'> = {}): string {
-  return converted(fn, options.filename, 'tf.autograph.toCode').text;
+export const toCode: NamedFunction<
+  [entity: AnyFunction],
+  ['entity'],
+  Pick<ToGraphOptions, 'filename'>,
+  string
+> = defineFunction(
+  'autograph.toCode',
+  { entity: kind.asIs },
+  { filename: kind.asIs },
+  (entity, { filename }) => converted(entity, filename, 'tf.autograph.toCode').text,
+);
+
+/** `toGraph`: another function of the same type. */
+export interface ToGraph {
+  <F extends AnyFunction>(entity: F, options?: ToGraphOptions | null): F;
+  <F extends AnyFunction>(args: { readonly entity: F } & ToGraphOptions): F;
 }
 
 /**
@@ -56,22 +100,32 @@ export function toCode(fn: AnyFunction, options: Pick<ToGraphOptions, 'filename'
  * @throws AutographError for what cannot be converted, and for names that neither it, nor `scope`, nor the globals know; where the page
  * forbids making code from text, EvalError.
  */
-export function toGraph<F extends AnyFunction>(fn: F, options: ToGraphOptions = {}): F {
-  const op = 'tf.autograph.toGraph';
-  if (typeof fn === 'function' && plain.has(fn)) return fn;
-  const { scope = {} } = options;
-  const { text, node, ag, site } = converted(fn, options.filename, op);
-  const missing = freeNames(node).filter((name) => !Object.hasOwn(scope, name) && !(name in globalThis));
-  if (missing.length > 0) {
-    throw new AutographError(
-      site,
-      `the function uses ${missing.join(', ')} from outside, which its text alone cannot reach: give { scope: { ${missing.join(', ')} } }`,
-    );
-  }
-  const names = Object.keys(scope);
-  const make = new Function(ag, ...names, `'use strict'; return (${text}\n);`) as (...values: unknown[]) => F;
-  return make(helpers, ...names.map((name) => scope[name]));
-}
+export const toGraph: ToGraph = defineFunction<
+  NamedFunction<[entity: AnyFunction], ['entity'], ToGraphOptions, AnyFunction>
+>(
+  'autograph.toGraph',
+  { entity: kind.asIs },
+  { scope: kind.asIs, filename: kind.asIs },
+  (entity, { scope = {}, filename }) => {
+    const op = 'tf.autograph.toGraph';
+    if (typeof entity === 'function' && plain.has(entity)) return entity;
+    if (!isPlain(scope))
+      throw new InvalidArgumentError(`scope must be an object of values by name, got ${shown(scope)}`, op);
+    const { text, node, ag, site } = converted(entity, filename, op);
+    const missing = freeNames(node).filter((name) => !Object.hasOwn(scope, name) && !(name in globalThis));
+    if (missing.length > 0) {
+      throw new AutographError(
+        site,
+        `the function uses ${missing.join(', ')} from outside, which its text alone cannot reach: give { scope: { ${missing.join(', ')} } }`,
+      );
+    }
+    const names = Object.keys(scope);
+    const make = new Function(ag, ...names, `'use strict'; return (${text}\n);`) as (
+      ...values: unknown[]
+    ) => AnyFunction;
+    return make(helpers, ...names.map((name) => scope[name]));
+  },
+) as never;
 
 function converted(
   fn: AnyFunction,
@@ -79,6 +133,7 @@ function converted(
   op: string,
 ): { readonly text: string; readonly node: Func; readonly ag: string; readonly site: string } {
   if (typeof fn !== 'function') throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, op);
+  if (filename !== undefined) checkText(filename, 'filename', op);
   const original = 'hostFunction' in fn && typeof fn.hostFunction === 'function' ? fn.hostFunction : fn;
   const text = Function.prototype.toString.call(original);
   const file = filename ?? (original.name === '' ? 'function' : original.name);

@@ -1,6 +1,11 @@
 /**
  * `tf.io`: files of arrays, and records. What is read goes into every op; `tensor.ndarray()` is what is written.
  */
+import { InvalidArgumentError } from '@eagre/core';
+import { declareAs, defineFunction, isPlain, kind, type NamedFunction, shown } from '@eagre/core/internal';
+import type { FeatureInputs, FeatureValue } from '@eagre/formats';
+import * as formats from '@eagre/formats';
+
 export {
   FixedLenFeature,
   FixedLenSequenceFeature,
@@ -16,11 +21,60 @@ export {
   writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/data';
-export {
-  decodeExample,
-  encodeExample,
-  type FeatureInput,
-  type FeatureInputs,
-  type FeatureValue,
-  type NDArray,
-} from '@eagre/formats';
+export type { FeatureInput, FeatureInputs, FeatureValue, NDArray } from '@eagre/formats';
+
+const encode: NamedFunction<[features: FeatureInputs], ['features'], unknown, Uint8Array> = defineFunction(
+  'io.encodeExample',
+  { features: kind.structure },
+  {},
+  (features) => {
+    if (!holdsFeatures(features))
+      throw new InvalidArgumentError(
+        `features must be an object or a map of values by name, got ${shown(features)}`,
+        'io.encodeExample',
+      );
+    return formats.encodeExample(features);
+  },
+);
+
+const holdsFeatures = (value: unknown): boolean => isPlain(value) || value instanceof Map;
+
+/**
+ * The bytes of a `tf.train.Example`.
+ *
+ * @throws FormatError for a value that no feature can hold.
+ */
+export const encodeExample: typeof encode = declareAs((...args: readonly unknown[]): Uint8Array => {
+  const [first] = args;
+  // A feature may have any name, that of the argument too; its value is no object.
+  const alone =
+    args.length === 1 && holdsFeatures(first) && !(isPlain(first) && holdsFeatures(first.features));
+  return encode(...((alone ? [{ features: first }] : args) as Parameters<typeof encode>));
+}, encode);
+
+/**
+ * The features in the bytes of a `tf.train.Example`.
+ *
+ * @throws FormatError when they are something else.
+ */
+export const decodeExample: NamedFunction<
+  [serialized: Uint8Array],
+  ['serialized'],
+  {
+    /** The file's name, for error messages. */
+    readonly file?: string | undefined;
+  },
+  Map<string, FeatureValue>
+> = defineFunction(
+  'io.decodeExample',
+  { serialized: kind.asIs },
+  { file: kind.asIs },
+  (serialized, options) => {
+    if (!(serialized instanceof Uint8Array))
+      throw new InvalidArgumentError(
+        `serialized must be the bytes of an Example, a Uint8Array; got ${shown(serialized)}`,
+        'io.decodeExample',
+      );
+    return formats.decodeExample(serialized, options);
+  },
+);

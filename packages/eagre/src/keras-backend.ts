@@ -1,15 +1,26 @@
 /** `tf.keras.backend`: what programs still ask it for. */
+import { defineFunction, type NamedFunction } from '@eagre/core/internal';
+
 export { clearSession } from '@eagre/layers';
 
 /** The small number that keeps quotients and logarithms finite: 1e-7. */
-export function epsilon(): number {
-  return 1e-7;
-}
+export const epsilon: NamedFunction<[], [], unknown, number> = defineFunction(
+  'keras.backend.epsilon',
+  {},
+  {},
+  () => 1e-7,
+);
 /** The dtype of layers unless they are given another one. */
-export function floatx(): 'float32' {
-  return 'float32';
-}
+export const floatx: NamedFunction<[], [], unknown, 'float32'> = defineFunction(
+  'keras.backend.floatx',
+  {},
+  {},
+  () => 'float32',
+);
 /** The order of an image's axes: channels last, the only one. */
-export function imageDataFormat(): 'channelsLast' {
-  return 'channelsLast';
-}
+export const imageDataFormat: NamedFunction<[], [], unknown, 'channelsLast'> = defineFunction(
+  'keras.backend.imageDataFormat',
+  {},
+  {},
+  () => 'channelsLast',
+);

@@ -1,19 +1,32 @@
 /** `tf.config.threading`: how many threads one op may use. Results do not depend on it. */
-import { threads } from '@eagre/core/internal';
+import { defineFunction, kind, type NamedFunction, threads } from '@eagre/core/internal';
 
 /**
  * The number of threads that share the work of one op. Unless set it is `EAGRE_NUM_THREADS`, else the number of processors that this
  * process may use, by its affinity and the limits of its control groups; fewer where the system allows no more threads.
  */
-export function getIntraOpParallelismThreads(): number {
-  return threads();
-}
+export const getIntraOpParallelismThreads: NamedFunction<[], [], unknown, number> = defineFunction(
+  'config.threading.getIntraOpParallelismThreads',
+  {},
+  {},
+  () => threads(),
+);
 
 /**
  * Sets the number of threads that share the work of one op, for the whole process (all worker threads of Node share one pool).
  * 0 stands for the processors that this process may use, as in TensorFlow.
  * @throws InvalidArgumentError unless it is an integer of at least 0.
  */
-export function setIntraOpParallelismThreads(count: number): void {
-  threads(count);
-}
+export const setIntraOpParallelismThreads: NamedFunction<
+  [numThreads: number],
+  ['numThreads'],
+  unknown,
+  void
+> = defineFunction(
+  'config.threading.setIntraOpParallelismThreads',
+  { numThreads: kind.asIs },
+  {},
+  (numThreads) => {
+    threads(numThreads);
+  },
+);

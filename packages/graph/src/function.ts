@@ -1,7 +1,16 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
+import {
+  checkOptionNames,
+  declareAs,
+  defineFunction,
+  isPlain,
+  kind,
+  type NamedFunction,
+  type OptionNames,
+} from '@eagre/core/internal';
 import type { ConcreteCall } from './concrete-call.ts';
-import { type AnyFunction, type FunctionOptions, Polymorphic } from './polymorphic.ts';
+import { type AnyFunction, type FunctionOptions, optionNames, Polymorphic } from './polymorphic.ts';
 import type { Profile } from './profile.ts';
 import type { Signature } from './tensor-spec.ts';
 
@@ -76,28 +85,52 @@ export interface Tracing {
  */
 export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
   fn: F & Typing<A, B, C, D>,
-  options?: FunctionOptions,
+  options?: FunctionOptions | null,
 ): TracedFunction<F>;
 /** Makes a function of tensors and other values run as a graph; numbers, strings and objects count by value or identity. */
-export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions): TracedFunction<F>;
+export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions | null): TracedFunction<F>;
+/** With all of it by name. */
+export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
+  args: { readonly func: F & Typing<A, B, C, D> } & FunctionOptions,
+): TracedFunction<F>;
 /** As a decorator of a method: traces of their own for each object. */
 export function tfFunction<F extends AnyFunction>(fn: F, decorated: ClassMethodDecoratorContext): F;
 /** With options first: `tf.function({ inputSignature })(fn)`, or a decorator. */
 export function tfFunction(options: FunctionOptions): Tracing;
-export function tfFunction(
-  first: AnyFunction | FunctionOptions,
-  second?: FunctionOptions | ClassMethodDecoratorContext | PropertyKey,
-): unknown {
-  if (typeof second === 'string' || typeof second === 'symbol' || typeof second === 'number') {
+export function tfFunction(...args: readonly unknown[]): unknown {
+  const [first, second] = args;
+  if (typeof second === 'string' || typeof second === 'symbol') {
     throw new InvalidArgumentError(
       'decorators are the standard ones: compile without the option experimentalDecorators',
-      'tf.function',
+      OP,
     );
   }
-  if (typeof first !== 'function')
+  if (isDecoratorContext(second)) return trace(first as AnyFunction, {}, second);
+  if (args.length === 1 && isPlain(first) && !Object.hasOwn(first, 'func')) {
+    checkOptionNames<TracedArguments>(first as never, argumentNames, OP);
     return (fn: AnyFunction, context?: ClassMethodDecoratorContext) => trace(fn, first, context);
-  if (typeof second === 'object' && second !== null && 'kind' in second) return trace(first, {}, second);
-  return trace(first, second ?? {}, undefined);
+  }
+  return traced(...(args as Parameters<typeof traced>));
+}
+
+const OP = 'tf.function';
+
+interface TracedArguments extends FunctionOptions {
+  readonly func: AnyFunction;
+}
+
+const argumentNames: OptionNames<TracedArguments> = { func: true, ...optionNames };
+
+const traced = defineFunction<NamedFunction<[func: AnyFunction], ['func'], FunctionOptions, unknown>>(
+  OP,
+  { func: kind.asIs },
+  optionNames,
+  (func, options) => trace(func, options, undefined),
+);
+declareAs(tfFunction, traced);
+
+function isDecoratorContext(value: unknown): value is ClassMethodDecoratorContext {
+  return typeof value === 'object' && value !== null && 'kind' in value;
 }
 
 function trace(

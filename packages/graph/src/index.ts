@@ -1,5 +1,5 @@
 /** `tf.function` and what it is made of; graphs and sessions. */
-export { type GraphCallable, graphCallable } from './compat/graph-callable.ts';
+export { type GraphCallable, graphCallable, type MakeGraphCallable } from './compat/graph-callable.ts';
 export * as compat from './compat/index.ts';
 export { ConcreteFunction } from './concrete.ts';
 export { ConcreteCall } from './concrete-call.ts';

@@ -4,9 +4,11 @@ import {
   checkFlag,
   checkFunction,
   checkList,
-  checkOptionNames,
   checkText,
   context,
+  defineFunction,
+  kind,
+  type NamedFunction,
   type OptionNames,
   RecentMap,
   sameShape,
@@ -46,7 +48,7 @@ export interface FunctionOptions {
   readonly autograph?: boolean;
 }
 
-const optionNames: OptionNames<FunctionOptions> = {
+export const optionNames: OptionNames<FunctionOptions> = {
   inputSignature: true,
   reduceRetracing: true,
   name: true,
@@ -68,13 +70,17 @@ const TRACES = 1024;
 let eagerly = false;
 
 /** With true, functions given to `tf.function` run as plain code: to debug them. */
-export function runFunctionsEagerly(on: boolean): void {
-  eagerly = on;
-}
+export const runFunctionsEagerly: NamedFunction<[runEagerly: boolean], ['runEagerly'], unknown, void> =
+  defineFunction('config.runFunctionsEagerly', { runEagerly: kind.asIs }, {}, (runEagerly) => {
+    eagerly = checkFlag(runEagerly, 'runEagerly', 'config.runFunctionsEagerly');
+  });
 /** Whether they do. */
-export function functionsRunEagerly(): boolean {
-  return eagerly;
-}
+export const functionsRunEagerly: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'config.functionsRunEagerly',
+  {},
+  {},
+  () => eagerly,
+);
 
 /** The traces of one function. */
 export class Polymorphic {
@@ -100,7 +106,6 @@ export class Polymorphic {
   constructor(fn: AnyFunction, options: FunctionOptions) {
     const op = 'tf.function';
     checkFunction(fn, 'what is traced', op);
-    checkOptionNames(options, optionNames, op);
     const { name, inputSignature, reduceRetracing, autograph = true } = options;
     if (name !== undefined) checkText(name, 'name', op);
     if (inputSignature !== undefined)

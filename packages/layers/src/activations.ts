@@ -323,12 +323,6 @@ export type ActivationName =
 /** A name, or a function of a tensor, which a layer is too; `null` is `linear`. */
 export type ActivationLike = ActivationName | Activation | null;
 
-const names = new Map<unknown, string>(Object.values(named).map((fn) => [fn, fn.name]));
-/** @internal The name of an activation of Keras's, or undefined. */
-export function nameOf(fn: unknown): string | undefined {
-  return names.get(fn);
-}
-
 /** The activation of a name, or the function itself; `linear` for null. @throws InvalidArgumentError for an unknown name. */
 export const get: NamedFunction<
   [identifier?: ActivationLike | (string & {}) | null | undefined],

@@ -14,7 +14,6 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
-  camelCaseKeys,
   checkNumber,
   checkOneOf,
   checkShape,
@@ -281,18 +280,6 @@ abstract class Scaled extends Seeded {
     const field = sizeOf(shape.slice(0, -2));
     return [(shape.at(-2) as number) * field, (shape.at(-1) as number) * field];
   }
-}
-
-/** @internal The initializer for a weight whose axes are told, unless it knows them or does not ask. */
-export function withAxes(
-  initializer: InitializerFunction,
-  inputAxes: readonly number[],
-  outputAxes: readonly number[],
-): InitializerFunction {
-  if (!(initializer instanceof Scaled) || initializer.inputAxes !== null || initializer.outputAxes !== null)
-    return initializer;
-  const Class = initializer.constructor as new (options: object) => InitializerFunction;
-  return new Class({ ...camelCaseKeys(initializer.getConfig()), inputAxes, outputAxes });
 }
 
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */

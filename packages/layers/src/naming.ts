@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { snakeCase } from '@eagre/core/internal';
+import { defineFunction, type NamedFunction, snakeCase } from '@eagre/core/internal';
 
 const counts = new Map<string, number>();
 
@@ -26,9 +26,12 @@ export function checkUniqueNames(layers: readonly { readonly name: string }[], m
 }
 
 /** Starts the numbering of names again (Keras's `backend.clear_session`). */
-export function clearSession(): void {
-  counts.clear();
-}
+export const clearSession: NamedFunction<[], [], unknown, void> = defineFunction(
+  'keras.clearSession',
+  {},
+  {},
+  () => counts.clear(),
+);
 
 /** Makes names unique within one container, in order: the names of layers inside weights files. */
 export class LocalNames {

@@ -15,7 +15,8 @@ import {
   takesArguments,
   toTensor,
 } from '@eagre/core/internal';
-import { get as getInitializer, withAxes } from '../initializers.ts';
+import { withAxes } from '../initializer-axes.ts';
+import { get as getInitializer } from '../initializers.ts';
 import { functionConfig } from '../keras-object.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';

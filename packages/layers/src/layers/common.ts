@@ -1,6 +1,7 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
 import { checkNoPromise, isFloating, outsideScopes, showShape } from '@eagre/core/internal';
+import { activationName } from '../activation-names.ts';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { functionConfig, type SerializedFunction } from '../keras-object.ts';
@@ -168,18 +169,18 @@ export function resolveActivation(activation: ActivationLike | undefined): Activ
 /** What `getConfig` says of an activation: its name, the configuration of a layer, or what makes the function known in files. */
 export function activationConfig(fn: Activation): string | Activation | SerializedFunction | SerializedLayer {
   if ((fn as unknown) instanceof Layer) return serializeLayer(fn as unknown as Layer);
-  return activations.nameOf(fn) ?? functionConfig(fn);
+  return activationName(fn) ?? functionConfig(fn);
 }
 
 /** Whether an activation gives integers for integers, as in Keras: those that compute nothing else, and functions of the user's. */
 export function keepsIntegers(fn: Activation): boolean {
-  return ['linear', 'relu', 'relu6'].includes(activations.nameOf(fn) ?? 'linear');
+  return ['linear', 'relu', 'relu6'].includes(activationName(fn) ?? 'linear');
 }
 
 /** Applies an activation to a result that nobody else has seen. A function of the user may keep what it gets and makes. */
 export function applyActivation(fn: Activation, x: Tensor): Tensor {
   // Keras's keep nothing of what they see, other functions might.
-  return activations.nameOf(fn) !== undefined ? fn(x) : outsideScopes(() => fn(keep(x)));
+  return activationName(fn) !== undefined ? fn(x) : outsideScopes(() => fn(keep(x)));
 }
 
 /** The penalty on a layer's output, per example; undefined for none. */
