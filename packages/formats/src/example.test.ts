@@ -42,6 +42,8 @@ describe('an Example', () => {
   it('refuses what no feature holds', () => {
     const wrong = [[1, 'a'], [1n, 2], [{}], [2n ** 63n], 2n ** 64n, ['a', 1]] as unknown as FeatureInput[];
     for (const value of wrong) expect(() => encodeExample({ x: value })).toThrow(/feature "x"/);
+    for (const x of [Symbol('x'), undefined, {}, [[1]], [1, undefined], [() => 1], [undefined]])
+      expect(() => encodeExample({ x } as never)).toThrow(FormatError);
     expect(() => decodeExample(Uint8Array.of(10, 5, 1), { file: 'a.tfrecord' })).toThrow(/^a\.tfrecord: /);
   });
 

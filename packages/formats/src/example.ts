@@ -142,15 +142,20 @@ function listFeature(
   list: readonly (number | bigint | boolean | string | Uint8Array)[],
   name: string,
 ): Feature {
-  const [first] = list;
-  const kind = typeof first;
-  const odd = list.find((item) => typeof item !== kind && !(isText(item) && isText(first)));
-  if (odd !== undefined || (kind === 'object' && !isText(first)))
+  const refuse = (got: string): never => {
     throw errorsFor('Example', undefined)(
       `feature ${quote(name)}`,
       'numbers, bigints, booleans, or text and bytes',
-      odd === undefined ? 'an array of objects' : `${kind} and ${typeof odd}`,
+      got,
     );
+  };
+  if (!Array.isArray(list)) refuse(typeof list);
+  const [first] = list;
+  const kind = typeof first;
+  const odd = list.findIndex((item) => typeof item !== kind && !(isText(item) && isText(first)));
+  if (odd >= 0) refuse(`${kind} and ${typeof list[odd]}`);
+  const known = ['number', 'bigint', 'boolean'].includes(kind) || isText(first);
+  if (list.length > 0 && !known) refuse(`an array of ${kind}s`);
   switch (kind) {
     case 'bigint':
       return integers(list as readonly bigint[], name);
