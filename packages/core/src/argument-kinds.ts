@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Kind } from './arguments.ts';
 import { shown } from './checks.ts';
+import { isPlain } from './plain.ts';
 import { showShape } from './shape.ts';
 import { hostIntegers } from './sizes.ts';
 import { Tensor } from './tensor.ts';
@@ -21,7 +22,7 @@ export type PairsLike = readonly (readonly [before: IntegerLike, after: IntegerL
 export type AxisLike = IntegerLike | IntegersLike | null;
 
 const isTensor = (value: unknown): value is Tensor | Variable =>
-  value instanceof Tensor || value instanceof Variable;
+  !isPlain(value) && (value instanceof Tensor || value instanceof Variable);
 
 const numbersOf = (x: Tensor | Variable, what: string, op: string): number[] =>
   hostIntegers(x instanceof Variable ? x.taken() : x, what, op);

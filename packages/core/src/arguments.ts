@@ -2,7 +2,7 @@
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
-import { isPlain } from './plain.ts';
+import { isPlain, unseen } from './plain.ts';
 import { Tensor } from './tensor.ts';
 
 // ---- types
@@ -273,7 +273,12 @@ function register<F extends object>(fn: F, declaration: Declaration): F {
 
 /** Whether a value is such that options have to be looked for: a plain object. */
 export function mayBeNamed(value: unknown): boolean {
-  return typeof value === 'object' && !(value instanceof Tensor) && !Array.isArray(value) && isPlain(value);
+  if (typeof value !== 'object') return false;
+  try {
+    return !(value instanceof Tensor) && !Array.isArray(value) && isPlain(value);
+  } catch (cause) {
+    throw unseen(cause);
+  }
 }
 
 /** Whether a value stands for itself. */
@@ -375,6 +380,8 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
   const { kinds, positional, rest, name, run } = declaration;
   const count = kinds.length;
   let n = args.length;
+  // What cannot be looked at is refused first.
+  for (let i = 0; i < n; i++) mayBeNamed(args[i]);
   while (n > 0 && args[n - 1] === undefined) n--;
   if (n === count + 1 && args[count] === null && rest === undefined) n--;
   let named: object | null = null;
@@ -405,7 +412,8 @@ function checked(declaration: Declaration, args: ArrayLike<unknown>, self: unkno
 function takeNamed(declaration: Declaration, named: object, values: unknown[]): object {
   const { positional, options, rest, name, reads } = declaration;
   let all = !reads;
-  for (const key of Object.keys(named)) {
+  for (const [key, value] of Object.entries(named)) {
+    mayBeNamed(value);
     if (Object.hasOwn(options, key)) continue;
     const place = key === rest ? positional.length : positional.indexOf(key);
     if (place < 0)
@@ -415,7 +423,7 @@ function takeNamed(declaration: Declaration, named: object, values: unknown[]): 
       );
     if (values[place] !== undefined)
       throw new InvalidArgumentError(`${key} is given twice, by position and by name`, name);
-    values[place] = (named as Record<string, unknown>)[key];
+    values[place] = value;
     all = false;
   }
   if (all) return named;

@@ -107,6 +107,8 @@ export function checkLevel(level: number, op: string): void {
 /** A value as it stands in code, where it is short. */
 export function asCode(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
-  if (Array.isArray(value) && value.length <= 4) return `[${value.map(asCode).join(', ')}]`;
+  if (typeof value === 'object' && value !== null && !isPlain(value) && Array.isArray(value)) {
+    if (value.length <= 4) return `[${value.map(asCode).join(', ')}]`;
+  }
   return value === null || ['number', 'boolean', 'undefined'].includes(typeof value) ? String(value) : '…';
 }

@@ -2,7 +2,7 @@ import '@eagre/backend-js';
 import { InvalidArgumentError } from '@eagre/backend';
 import { describe, expect, test } from 'vitest';
 import { argumentsOf, takesArguments } from './class-arguments.ts';
-import { constant } from './index.ts';
+import { constant, sum } from './index.ts';
 import { nearestName } from './option-names.ts';
 
 interface Arguments {
@@ -86,6 +86,22 @@ describe('arguments of classes', () => {
   test.each(Object.entries(mistakes))('%s', (_, [make, message]) => {
     expect(make).toThrow(InvalidArgumentError);
     expect(make).toThrow(message);
+  });
+
+  test('what cannot be looked at is refused', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const make of [
+      () => new Soft(proxy as never),
+      () => new Soft({ rate: proxy as never }),
+      () => new Box(proxy as never, 2),
+      () => new Box(1, 2, 3 as never, [proxy] as never),
+      () => sum(proxy as never),
+      () => sum([1, proxy] as never),
+      () => sum([1], { axis: proxy as never }),
+    ])
+      expect(make).toThrow(InvalidArgumentError);
+    expect(() => sum(proxy as never)).toThrow('is it a proxy that was revoked?');
   });
 
   test('a class that extends another takes the same, under its own name', () => {

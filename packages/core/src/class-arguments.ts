@@ -105,6 +105,8 @@ export function argumentsOf<O extends object>(
     fail(
       `${missing.join(' and ')} must be given: write ${call(isFunction ? made.name : `new ${made.name}`, positional.slice(0, required), known)}`,
     );
+  // None of which may be such that it cannot even be looked at.
+  for (const value of Object.values(all)) isPlain(value);
   return all as O;
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
 import { checkDTypeName } from './dtypes.ts';
+import { unseen } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { knownNumbers } from './sizes.ts';
@@ -73,7 +74,7 @@ function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (isRefusedPromise(value)) return 'a promise: await it';
   if (typeof value !== 'object') return typeof value;
-  const kind = `an object of class ${value.constructor?.name ?? 'unknown'}`;
+  const kind = `an object of class ${String(value.constructor?.name ?? 'unknown')}`;
   return advice in value ? `${kind}: ${String(value[advice])}` : kind;
 }
 
@@ -183,15 +184,19 @@ function checkAttached(data: TypedArray): void {
 
 function fromNested(value: readonly unknown[], hint: DType | undefined, strict: boolean): Tensor {
   const shape: number[] = [];
-  let level: unknown = value;
-  // One axis too many is enough to be refused, also for an array that holds itself.
-  while (Array.isArray(level) && shape.length <= MAX_RANK) {
-    shape.push(level.length);
-    level = level[0];
-  }
-  checkShape(shape);
   const flat: Scalar[] = [];
-  flatten(value, shape, 0, flat);
+  try {
+    let level: unknown = value;
+    // One axis too many is enough to be refused, also for an array that holds itself.
+    while (Array.isArray(level) && shape.length <= MAX_RANK) {
+      shape.push(level.length);
+      level = level[0];
+    }
+    checkShape(shape);
+    flatten(value, shape, 0, flat);
+  } catch (error) {
+    throw error instanceof TypeError ? unseen(error) : error;
+  }
   // No values at all fit every dtype.
   if (flat.length === 0) return emptyTensorOf(shape, hint ?? 'float32');
   const kind = typeof flat[0];

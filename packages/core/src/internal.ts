@@ -93,7 +93,7 @@ export { lateScalar } from './ops/late.ts';
 export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
-export { isPlain } from './plain.ts';
+export { isPlain, unseen } from './plain.ts';
 export { isRefusedPromise } from './promises.ts';
 export { RecentMap } from './recent-map.ts';
 export type { Sample, SampleInput } from './samples.ts';

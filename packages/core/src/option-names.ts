@@ -8,9 +8,10 @@ export type OptionNames<O> = Readonly<Record<keyof Required<O>, true>>;
 
 /** Whether a value may be options: an object of a class without fields, such as a map, holds none. */
 export function mayHold(options: unknown): options is object {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
-  if (options instanceof Tensor || ArrayBuffer.isView(options)) return false;
-  return isPlain(options) || Object.keys(options).length > 0;
+  if (typeof options !== 'object' || options === null) return false;
+  if (isPlain(options)) return true;
+  if (Array.isArray(options) || options instanceof Tensor || ArrayBuffer.isView(options)) return false;
+  return Object.keys(options).length > 0;
 }
 
 /** How many letters must be inserted, removed or replaced to make one word of the other (Levenshtein, 1966). */

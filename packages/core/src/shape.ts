@@ -1,4 +1,5 @@
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { isPlain } from './plain.ts';
 import { isUnknownSize, sameShape } from './sizes.ts';
 
 export { sameShape };
@@ -19,15 +20,16 @@ export function sizeOf(shape: Shape): number {
 
 /** `[2, 3]` as people write it; unknown dimensions are `null`. */
 export function showShape(shape: PartialShape): string {
-  return `[${shape.map((d) => (d === null ? 'null' : isUnknownSize(d) ? '?' : String(d))).join(', ')}]`;
+  const one = (d: number | null): string =>
+    d !== null && isUnknownSize(d) ? '?' : typeof d === 'object' ? show(d) : String(d);
+  return `[${shape.map(one).join(', ')}]`;
 }
 
 /** Any value in a message. */
 export function show(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
   if (typeof value === 'string') return `'${value}'`;
   try {
-    return String(value);
+    return Array.isArray(value) ? `[${value.map(show).join(', ')}]` : String(value);
   } catch {
     // An object that does not turn into text, such as one without a prototype.
     return typeof value;
@@ -36,7 +38,8 @@ export function show(value: unknown): string {
 
 /** @throws InvalidArgumentError unless it is an array. */
 export function checkList<T>(list: readonly T[], what: string, op?: string): readonly T[] {
-  if (!Array.isArray(list)) throw new InvalidArgumentError(`${what} must be an array, got ${show(list)}`, op);
+  if (isPlain(list) || !Array.isArray(list))
+    throw new InvalidArgumentError(`${what} must be an array, got ${show(list)}`, op);
   return list as readonly T[];
 }
 

@@ -115,7 +115,7 @@ it('classes and what they make give a value or one of our errors', () => {
   );
   expect(made.length).toBeGreaterThan(120);
   const findings = fuzz(made, SECONDS, ({ name, member, names, options }, random, found) => {
-    const a = new ClassArguments(random);
+    const a = new ClassArguments(random, { textless: true, revoked: true });
     const args = names.map((n) =>
       /^(options|rest|config)$/.test(n) ? a.optionsOf(options) : a.chance(0.6) ? a.value(n) : a.named(n),
     );

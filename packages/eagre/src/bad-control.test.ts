@@ -211,7 +211,8 @@ const tracedFunctions: readonly Subject[] = [
     args: () => [{ runs: 3 }, x()],
     call: (options: { runs: number }, ...args: tf.Tensor[]) => {
       // As many runs as that take their time.
-      const few = options?.runs > 100 ? { ...options, runs: 100 } : options;
+      const few =
+        typeof options?.runs === 'number' && options.runs > 100 ? { ...options, runs: 100 } : options;
       const concrete = tf.function((t: tf.Tensor) => t.mul(2)).getConcreteFunction(x());
       return String(concrete.profile(few, ...args));
     },

@@ -8,7 +8,7 @@ import {
   type ScalarProgram,
 } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { checkOptionNames, context, sameShape, showShape, withoutTapes } from '@eagre/core/internal';
+import { checkOptionNames, context, sameShape, shown, showShape, withoutTapes } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';
 
 /** How `ConcreteFunction.profile` measures. */
@@ -152,7 +152,7 @@ function checkRuns(options: ProfileOptions): number {
   checkOptionNames(options, { runs: true }, 'profile');
   const { runs = 10 } = options;
   if (!Number.isInteger(runs) || runs < 1)
-    throw new InvalidArgumentError(`runs is ${runs}, expected a whole number from 1 on`, 'profile');
+    throw new InvalidArgumentError(`runs is ${shown(runs)}, expected a whole number from 1 on`, 'profile');
   return runs;
 }
 

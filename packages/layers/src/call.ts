@@ -1,6 +1,6 @@
 // What goes into the call of a layer, and what comes out.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isFloating, isPlain, isRefusedPromise, toTensor } from '@eagre/core/internal';
+import { isFloating, isPlain, isRefusedPromise, toTensor, unseen } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -119,9 +119,13 @@ const SHORT = 16;
 
 /** Whether there is a symbolic tensor in arrays and plain objects. */
 export function isSymbolic(value: unknown): boolean {
-  if (value instanceof KerasTensor) return true;
-  // Arrays of numbers may be large: there the first item tells what they hold.
-  if (Array.isArray(value))
-    return (value.length <= SHORT || typeof value[0] === 'object') && value.some(isSymbolic);
-  return isPlain(value) && Object.values(value).some(isSymbolic);
+  try {
+    if (value instanceof KerasTensor) return true;
+    // Arrays of numbers may be large: there the first item tells what they hold.
+    if (Array.isArray(value))
+      return (value.length <= SHORT || typeof value[0] === 'object') && value.some(isSymbolic);
+    return isPlain(value) && Object.values(value).some(isSymbolic);
+  } catch (error) {
+    throw error instanceof TypeError ? unseen(error) : error;
+  }
 }

@@ -3,6 +3,7 @@ import {
   argumentsOf,
   checkNumber,
   defineFunction,
+  isPlain,
   kind,
   type NamedFunction,
   takesArguments,
@@ -22,7 +23,7 @@ export abstract class Constraint extends KerasObject {
   /** The weight as it may be. */
   abstract override call(weight: Tensor): Tensor;
   protected override invoke(weight: Tensor): Tensor {
-    return this.call(weight instanceof Tensor ? weight : toTensor(weight));
+    return this.call(!isPlain(weight) && weight instanceof Tensor ? weight : toTensor(weight));
   }
   /** @internal */
   protected override get module(): string {

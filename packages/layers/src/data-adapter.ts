@@ -9,7 +9,7 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { isKept, showShape, toTensor } from '@eagre/core/internal';
+import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
 import { inOrder, isByName } from './per-output.ts';
 import { mapTensors, type Tensors } from './steps.ts';
 
@@ -172,7 +172,7 @@ function batchOf(item: BatchLike, names: Names): Batch {
   const [x, y, weight] = isTuple(item) ? item : [item as Inputs];
   if (x === undefined || x === null) {
     throw new InvalidArgumentError(
-      `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${String(item)}`,
+      `an iterable of batches yields x, [x, y] or [x, y, sampleWeight], got ${shown(item)}`,
     );
   }
   return batchTensors(x, y, weight, names);

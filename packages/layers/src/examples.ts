@@ -23,8 +23,8 @@ export type HeldBack = readonly [x: Tensors, y: Tensors, sampleWeight?: Tensors 
 
 /** Splits the last part of the examples off, as `validationSplit` says. */
 export function holdBack(examples: Examples, share: number, names: Names): [Examples, HeldBack] {
-  if (!(share > 0 && share < 1)) {
-    throw new InvalidArgumentError(`validationSplit must be in (0, 1), got ${share}`, 'fit');
+  if (typeof share !== 'number' || !(share > 0 && share < 1)) {
+    throw new InvalidArgumentError(`validationSplit must be in (0, 1), got ${shown(share)}`, 'fit');
   }
   const { x } = examples;
   const y = targetTensors(examples.y, names, 'y');
@@ -32,7 +32,9 @@ export function holdBack(examples: Examples, share: number, names: Names): [Exam
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
   const inputs = inputTensors(x, names.inputs, 'x', 'input');
   const weight = targetTensors(examples.weight, names, 'sampleWeight');
-  const n = (flat(inputs)[0] as Tensor).shape[0] ?? 0;
+  const [first] = flat(inputs);
+  if (first === undefined) throw new InvalidArgumentError('x holds no tensors', 'fit');
+  const n = (first as Tensor).shape[0] ?? 0;
   const at = Math.floor(n * (1 - share));
   if (at === 0 || at === n) {
     throw new InvalidArgumentError(

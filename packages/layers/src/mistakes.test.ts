@@ -437,7 +437,7 @@ const mistakes: Readonly<
     ],
     'a learning rate as text': [
       () => new Adam(bad('0.1')),
-      'the learning rate must be a finite number of at least 0 or a schedule, got 0.1',
+      "the learning rate must be a finite number of at least 0 or a schedule, got '0.1'",
     ],
     'a gradient that is in no list': [
       () => new SGD().applyGradients(ones([2]), bad(new Variable([1, 2]))),

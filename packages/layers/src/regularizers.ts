@@ -3,6 +3,7 @@ import {
   argumentsOf,
   checkNumber,
   defineFunction,
+  isPlain,
   kind,
   type NamedFunction,
   takesArguments,
@@ -19,7 +20,8 @@ export abstract class Regularizer extends KerasObject {
   /** The penalty on a weight, or on a layer's output: a scalar. */
   abstract override call(weight: Variable | Tensor): Tensor;
   protected override invoke(weight: Variable | Tensor): Tensor {
-    return this.call(weight instanceof Tensor || weight instanceof Variable ? weight : toTensor(weight));
+    const isTensor = !isPlain(weight) && (weight instanceof Tensor || weight instanceof Variable);
+    return this.call(isTensor ? weight : toTensor(weight));
   }
   /** @internal */
   protected override get module(): string {

@@ -1,6 +1,6 @@
 // What fit, evaluate and predict take.
 import { InvalidArgumentError } from '@eagre/core';
-import { checkCount, checkOptionNames, type OptionNames } from '@eagre/core/internal';
+import { checkCount, checkOptionNames, type OptionNames, shown } from '@eagre/core/internal';
 import { Callback } from './callbacks/callback.ts';
 import type { BatchSource, Inputs, Names } from './data-adapter.ts';
 import type { Model } from './model.ts';
@@ -113,7 +113,7 @@ export function checkCounts(counts: Readonly<Record<string, unknown>>, op: strin
 export function verbosity(verbose: Verbosity | undefined): 0 | 1 | 2 {
   if (verbose === undefined || verbose === 'auto') return 1;
   if (verbose !== 0 && verbose !== 1 && verbose !== 2)
-    throw new InvalidArgumentError(`verbose must be 0, 1, 2 or 'auto', got ${String(verbose)}`);
+    throw new InvalidArgumentError(`verbose must be 0, 1, 2 or 'auto', got ${shown(verbose)}`);
   return verbose;
 }
 

@@ -7,6 +7,7 @@ import {
   minimum,
   type Tensor,
 } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 
 /** How gradients are kept small; null: not at all. */
@@ -21,14 +22,14 @@ export function checkClipping(clipping: Clipping, optimizer: string): void {
   const given = Object.entries(clipping).filter(([, value]) => value !== null) as [string, unknown][];
   if (given.length > 1) {
     throw new InvalidArgumentError(
-      `only one of ${given.map(([name, value]) => `${name} (${String(value)})`).join(' and ')} can be given`,
+      `only one of ${given.map(([name, value]) => `${name} (${shown(value)})`).join(' and ')} can be given`,
       optimizer,
     );
   }
   for (const [name, value] of given) {
     if (typeof value !== 'number' || !(value >= 0)) {
       throw new InvalidArgumentError(
-        `${name} must be a number of at least 0, got ${String(value)}`,
+        `${name} must be a number of at least 0, got ${shown(value)}`,
         optimizer,
       );
     }

@@ -1,5 +1,5 @@
 import { UnimplementedError } from '@eagre/core';
-import { camelCaseKeys } from '@eagre/core/internal';
+import { camelCaseKeys, shown } from '@eagre/core/internal';
 import { deserialize, type SerializedSchedule } from './schedules.ts';
 
 /**
@@ -23,7 +23,7 @@ export function optionsOf(
     gradient_accumulation_steps,
   })) {
     if (value)
-      throw new UnimplementedError(`the option ${option} (${String(value)}) is not supported`, 'fromConfig');
+      throw new UnimplementedError(`the option ${option} (${shown(value)}) is not supported`, 'fromConfig');
   }
   const options = camelCaseKeys(known);
   const rate = options['learningRate'];

@@ -1,6 +1,6 @@
 // Learning rates that fall with the step.
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
 import { checkNumber, checkPositive, LearningRateSchedule } from './schedule.ts';
 
 export interface ExponentialDecayOptions {
@@ -36,7 +36,7 @@ abstract class QuotientDecay extends LearningRateSchedule {
     this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', schedule);
     this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', schedule);
     this.decayRate = checkNumber(options.decayRate, 'decayRate', schedule);
-    this.staircase = options.staircase ?? false;
+    this.staircase = checkFlag(options.staircase, 'staircase', schedule);
     this.name = options.name ?? schedule;
   }
   protected quotient(step: number): number {
@@ -164,9 +164,13 @@ export class PolynomialDecay extends LearningRateSchedule {
       'PolynomialDecay',
     );
     this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', 'PolynomialDecay');
-    this.endLearningRate = options.endLearningRate ?? 0.0001;
-    this.power = options.power ?? 1;
-    this.cycle = options.cycle ?? false;
+    this.endLearningRate = checkNumber(
+      options.endLearningRate ?? 0.0001,
+      'endLearningRate',
+      'PolynomialDecay',
+    );
+    this.power = checkNumber(options.power ?? 1, 'power', 'PolynomialDecay');
+    this.cycle = checkFlag(options.cycle, 'cycle', 'PolynomialDecay');
     this.name = options.name ?? 'PolynomialDecay';
   }
   override call(step: number): number {

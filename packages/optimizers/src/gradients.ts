@@ -6,7 +6,7 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
 
 /** A gradient with its variable. */
 export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
@@ -48,6 +48,8 @@ export function pairsOf(
 
 /** @throws InvalidArgumentError unless it has the shape and dtype of the variable, FailedPreconditionError when it was disposed */
 export function gradientOf(given: TensorLike, variable: Variable, optimizer: string): Tensor {
+  // Refuses what cannot be looked at.
+  isPlain(given);
   const gradient = toTensor(given, variable.dtype);
   if (gradient.dtype !== variable.dtype || !sameShape(gradient.shape, variable.shape)) {
     throw new InvalidArgumentError(

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 
 /** What an optimizer remembers of its variables' values over time. */
 export interface MovingAverage {
@@ -11,11 +12,11 @@ export interface MovingAverage {
 /** @throws InvalidArgumentError for a momentum outside of 0 … 1, or a frequency that is no number of steps */
 export function checkMovingAverage(average: MovingAverage, optimizer: string): MovingAverage {
   const { momentum, overwriteFrequency } = average;
-  if (!(momentum >= 0 && momentum <= 1))
-    throw new InvalidArgumentError(`emaMomentum must be between 0 and 1, got ${momentum}`, optimizer);
+  if (typeof momentum !== 'number' || !(momentum >= 0 && momentum <= 1))
+    throw new InvalidArgumentError(`emaMomentum must be between 0 and 1, got ${shown(momentum)}`, optimizer);
   if (overwriteFrequency !== null && !(Number.isSafeInteger(overwriteFrequency) && overwriteFrequency >= 1)) {
     throw new InvalidArgumentError(
-      `emaOverwriteFrequency must be an integer of at least 1, got ${overwriteFrequency}`,
+      `emaOverwriteFrequency must be an integer of at least 1, got ${shown(overwriteFrequency)}`,
       optimizer,
     );
   }

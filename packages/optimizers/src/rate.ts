@@ -1,4 +1,5 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import { rateOf } from './schedule.ts';
 
 /** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
@@ -47,7 +48,7 @@ export class Rate {
     }
     if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY)) {
       throw new InvalidArgumentError(
-        `the learning rate must be a finite number of at least 0 or a schedule, got ${String(value)}`,
+        `the learning rate must be a finite number of at least 0 or a schedule, got ${shown(value)}`,
         this.#optimizer,
       );
     }

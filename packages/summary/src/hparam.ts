@@ -79,7 +79,7 @@ export class Discrete<V extends HParamValue = HParamValue> {
       throw new InvalidArgumentError(`expected numbers, booleans or strings, got ${kind}`, 'Discrete');
     for (const v of list)
       if (typeof v !== kind)
-        throw new InvalidArgumentError(`${String(v)} is no ${kind}, as the others are`, 'Discrete');
+        throw new InvalidArgumentError(`${shown(v)} is no ${kind}, as the others are`, 'Discrete');
     this.values = list.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 }

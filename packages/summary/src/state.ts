@@ -167,7 +167,7 @@ function checkAnswer(answer: Answer): Answer {
   const got =
     answer instanceof Tensor || answer instanceof Variable
       ? `a ${answer.dtype} tensor of shape ${showShape(answer.shape)}`
-      : String(answer);
+      : shown(answer);
   throw new InvalidArgumentError(`the condition is ${got}, expected a boolean`, 'tf.summary.recordIf');
 }
 

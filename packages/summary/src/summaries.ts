@@ -4,8 +4,11 @@ import { type NamedFunction, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkCount,
   checkListSize,
+  checkText,
   defineFunction,
+  isPlain,
   type OptionNames,
+  shown,
   showShape,
   viewOf,
 } from '@eagre/core/internal';
@@ -140,6 +143,22 @@ export interface WriteOptions {
   readonly name?: string;
 }
 
+function checkMetadata(metadata: unknown, what: string): void {
+  const message = (value: unknown, name: string): Readonly<Record<string, unknown>> => {
+    if (isPlain(value)) return value;
+    throw new InvalidArgumentError(`${name} must be a message, got ${shown(value)}`, what);
+  };
+  const { display_name, summary_description, plugin_data } = message(metadata, 'metadata');
+  const texts: Record<string, unknown> = { display_name, summary_description };
+  if (plugin_data !== undefined) {
+    const { plugin_name, content } = message(plugin_data, 'plugin_data');
+    texts.plugin_name = plugin_name;
+    if (content !== undefined && !(content instanceof Uint8Array))
+      throw new InvalidArgumentError(`content must be bytes, a Uint8Array, got ${shown(content)}`, what);
+  }
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) checkText(text, name, what);
+}
+
 const writeNames: OptionNames<WriteOptions> = { step: true, metadata: true, name: true };
 
 /**
@@ -157,6 +176,7 @@ export const write: NamedFunction<
   const what = 'tf.summary.write';
   if (typeof tag !== 'string') throw new InvalidArgumentError(`expected a tag, got ${typeof tag}`, what);
   const { step, metadata } = options;
+  if (metadata !== undefined && !(metadata instanceof Uint8Array)) checkMetadata(metadata, what);
   return record({
     what,
     tag,

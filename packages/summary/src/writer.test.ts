@@ -271,7 +271,7 @@ describe('arguments', () => {
     expect(() => new summary.IntInterval(1.5, 2)).toThrow('no integer');
     expect(() => new summary.RealInterval(2, 1)).toThrow('in order');
     expect(() => new summary.Discrete([])).toThrow('expected numbers');
-    expect(() => new summary.Discrete([1, 'a'])).toThrow('a is no number');
+    expect(() => new summary.Discrete([1, 'a'])).toThrow("'a' is no number");
     expect(() => new summary.HParam('a', 5 as never)).toThrow('a domain is');
   });
 

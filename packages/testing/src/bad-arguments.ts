@@ -154,13 +154,23 @@ const optionNames: readonly string[] = [
   'begin',
 ];
 
+/** An object that cannot even be looked at. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 /** Makes arguments out of random numbers in [0, 1). */
 export class Arguments {
   readonly #random: Random;
   readonly #textless: boolean;
-  constructor(random: Random, options: { readonly textless?: boolean } = {}) {
+  readonly #revoked: boolean;
+  /** @param options whether there are values that do not turn into text, and proxies that were revoked */
+  constructor(random: Random, options: { readonly textless?: boolean; readonly revoked?: boolean } = {}) {
     this.#random = random;
     this.#textless = options.textless ?? false;
+    this.#revoked = options.revoked ?? false;
   }
   chance(p: number): boolean {
     return this.#random() < p;
@@ -257,6 +267,7 @@ export class Arguments {
     ])();
   }
   garbage(): unknown {
+    if (this.#revoked && this.chance(0.05)) return this.chance(0.5) ? revoked() : [revoked()];
     if (this.#textless && this.chance(0.2)) return this.textless();
     return this.pick<() => unknown>([
       () => null,
@@ -390,6 +401,14 @@ export function broken(result: unknown): string | undefined {
 
 /** An argument in a message. */
 export function show(value: unknown): string {
+  try {
+    return shown(value);
+  } catch {
+    return 'what cannot be looked at';
+  }
+}
+
+function shown(value: unknown): string {
   if (value instanceof Tensor) return `${value.dtype}[${value.shape}]${value.isDisposed ? ' disposed' : ''}`;
   if (value instanceof Variable) return `var ${value.dtype}[${value.shape}]`;
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
@@ -399,6 +418,6 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'function';
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
-    return `an object of ${value.constructor?.name ?? 'no class'}`;
+    return `an object of ${String(value.constructor?.name ?? 'no class')}`;
   return Object.is(value, -0) ? '-0' : ArrayBuffer.isView(value) ? value.constructor.name : String(value);
 }

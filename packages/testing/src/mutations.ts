@@ -114,7 +114,7 @@ const state = (): readonly unknown[] => [
 export async function fuzzCalls(subjects: readonly Subject[], seconds: number): Promise<Findings> {
   const taken = new Map<string, string>();
   const findings = await fuzzAsync(subjects, seconds, async ({ name, args, call }, random, found) => {
-    const given = mutated(args(), new Arguments(random));
+    const given = mutated(args(), new Arguments(random, { textless: true }));
     const where = (): string => `${name}: ${given.changes.join('; ')}`;
     // What a crash of the process was about.
     if (process.env.EAGRE_FUZZ_LOG === 'calls') writeSync(2, `${where()}\n`);

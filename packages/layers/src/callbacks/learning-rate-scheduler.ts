@@ -1,5 +1,12 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, checkFunction, checkNoPromise, checkOneOf, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkFunction,
+  checkNoPromise,
+  checkOneOf,
+  shown,
+  takesArguments,
+} from '@eagre/core/internal';
 import { Callback, VERBOSITY } from './callback.ts';
 
 export interface LearningRateSchedulerOptions {
@@ -43,7 +50,7 @@ export class LearningRateScheduler extends Callback {
     checkNoPromise(rate, 'the schedule', 'LearningRateScheduler');
     if (typeof rate !== 'number' || !(rate >= 0)) {
       throw new InvalidArgumentError(
-        `the schedule must return a number of at least 0, got ${String(rate)}`,
+        `the schedule must return a number of at least 0, got ${shown(rate)}`,
         'LearningRateScheduler',
       );
     }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 
 /** When something is saved: after each epoch, or after so many batches. */
 export type SaveFreq = 'epoch' | number;
@@ -7,7 +8,7 @@ export type SaveFreq = 'epoch' | number;
 export function checkSaveFreq(given: SaveFreq | undefined, owner: string): SaveFreq {
   const freq = given ?? 'epoch';
   if (freq === 'epoch' || (Number.isInteger(freq) && freq > 0)) return freq;
-  throw new InvalidArgumentError(`saveFreq is 'epoch' or a number of batches, got ${String(freq)}`, owner);
+  throw new InvalidArgumentError(`saveFreq is 'epoch' or a number of batches, got ${shown(freq)}`, owner);
 }
 
 /** Counts batches, over the ends of epochs too. */

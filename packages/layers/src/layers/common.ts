@@ -1,6 +1,6 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
-import { checkNoPromise, isFloating, outsideScopes, showShape } from '@eagre/core/internal';
+import { checkNoPromise, isFloating, isPlain, outsideScopes, showShape } from '@eagre/core/internal';
 import { activationName } from '../activation-names.ts';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
@@ -57,6 +57,7 @@ export function checkPair(
 ): readonly [height: number, width: number] {
   const list: readonly number[] = typeof value === 'number' ? [value, value] : value;
   if (
+    isPlain(list) ||
     !Array.isArray(list) ||
     list.length !== 2 ||
     !list.every((n) => Number.isSafeInteger(n) && n >= least)

@@ -114,7 +114,8 @@ export class Permute extends Layer {
     const options = argumentsOf<PermuteArguments>(Permute, new.target, args);
     super(options);
     const { dims } = options;
-    if (!Array.isArray(dims) || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
+    const numbers = Array.isArray(dims) && dims.every((d) => typeof d === 'number');
+    if (!numbers || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
       fail(this, `needs the numbers 1 … n in some order, got ${show(dims)}`);
     }
     this.dims = [...dims];

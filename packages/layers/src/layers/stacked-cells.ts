@@ -1,5 +1,5 @@
 import { type Shape, type Tensor, zeros } from '@eagre/core';
-import { argumentsOf, defineMethods, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, isPlain, takesArguments } from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
@@ -31,7 +31,7 @@ export class StackedRNNCells extends Layer {
     super(options);
     const { cells } = options;
     const isCell = (cell: unknown): boolean =>
-      cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
+      !isPlain(cell) && cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
     if (!Array.isArray(cells) || cells.length === 0 || !cells.every(isCell))
       fail(this, 'needs a list of cells, which are layers with a stateSize');
     this.cells = [...(cells as readonly RecurrentCell[])];

@@ -9,7 +9,7 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { confusion } from './confusion.ts';
@@ -56,24 +56,24 @@ export class AUC extends Metric {
     } = given;
     const numThresholds = number ?? 200;
     if (!['ROC', 'PR'].includes(curve))
-      throw new InvalidArgumentError(`curve must be 'ROC' or 'PR', got '${curve}'`, this.name);
+      throw new InvalidArgumentError(`curve must be 'ROC' or 'PR', got ${shown(curve)}`, this.name);
     if (!['interpolation', 'minoring', 'majoring'].includes(summationMethod)) {
-      throw new InvalidArgumentError(`unknown summationMethod '${summationMethod}'`, this.name);
+      throw new InvalidArgumentError(`unknown summationMethod ${shown(summationMethod)}`, this.name);
     }
     if (
       thresholds === null &&
       !(Number.isInteger(numThresholds) && numThresholds > 1 && numThresholds <= MOST)
     ) {
       throw new InvalidArgumentError(
-        `numThresholds must be an integer from 2 to ${MOST}, got ${String(numThresholds)}`,
+        `numThresholds must be an integer from 2 to ${MOST}, got ${shown(numThresholds)}`,
         this.name,
       );
     }
     if (thresholds !== null && !Array.isArray(thresholds))
-      throw new InvalidArgumentError(`thresholds must be a list, got ${String(thresholds)}`, this.name);
-    const wrong = thresholds?.find((t) => !(t >= 0 && t <= 1));
+      throw new InvalidArgumentError(`thresholds must be a list, got ${shown(thresholds)}`, this.name);
+    const wrong = thresholds?.find((t) => typeof t !== 'number' || !(t >= 0 && t <= 1));
     if (wrong !== undefined)
-      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${wrong}`, this.name);
+      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, this.name);
     const inner =
       thresholds === null
         ? Array.from({ length: numThresholds - 2 }, (_, i) => (i + 1) / (numThresholds - 1))

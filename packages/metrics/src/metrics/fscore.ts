@@ -7,7 +7,7 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, sameShape, showShape, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, checkNumber, sameShape, shown, showShape, takesArguments } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
@@ -51,11 +51,13 @@ export class FBetaScore extends Metric {
     const { average = null, beta = 1, threshold = null } = all;
     if (average !== null && !['micro', 'macro', 'weighted'].includes(average)) {
       throw new InvalidArgumentError(
-        `average must be micro, macro, weighted or null, got '${average}'`,
+        `average must be micro, macro, weighted or null, got ${shown(average)}`,
         this.name,
       );
     }
+    checkNumber(beta, 'beta', this.name);
     if (!(beta > 0)) throw new InvalidArgumentError(`beta must be above 0, got ${beta}`, this.name);
+    if (threshold !== null) checkNumber(threshold, 'threshold', this.name);
     if (threshold !== null && !(threshold > 0 && threshold <= 1)) {
       throw new InvalidArgumentError(`the threshold must be in (0, 1], got ${threshold}`, this.name);
     }

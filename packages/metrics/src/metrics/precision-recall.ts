@@ -6,7 +6,7 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { type Counts, confusion } from './confusion.ts';
@@ -33,9 +33,11 @@ abstract class Thresholded extends Metric {
     const { thresholds = null, topK = null, classId = null } = options;
     this.#given = thresholds;
     this.thresholds = thresholds === null ? [topK === null ? 0.5 : -1e10] : [thresholds].flat();
-    const wrong = (thresholds === null ? [] : this.thresholds).find((t) => !(t >= 0 && t <= 1));
+    const wrong = (thresholds === null ? [] : this.thresholds).find(
+      (t) => typeof t !== 'number' || !(t >= 0 && t <= 1),
+    );
     if (wrong !== undefined)
-      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${wrong}`, this.name);
+      throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, this.name);
     this.topK = topK;
     this.classId = classId;
     this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
