@@ -1,4 +1,5 @@
 // What is written in place without types gets them from the library: this file has to compile as it stands.
+import type { EachArgumentNeedsATypeOrADefaultValue } from '@eagre/graph';
 import { expect, expectTypeOf, test } from 'vitest';
 import * as tf from './index.ts';
 
@@ -85,6 +86,26 @@ test('arguments of a traced function are tensors where they have no type', () =>
   expect(() => times(tf.constant(1), 'a')).toThrow();
   // @ts-expect-error
   expect(() => double('a')).toThrow();
+});
+
+test('an argument without a type beside one that has a type is an error', () => {
+  const second = tf.function((x: tf.Tensor, n) => x.mul(n));
+  expectTypeOf(second).toEqualTypeOf<EachArgumentNeedsATypeOrADefaultValue>();
+  // @ts-expect-error: it is not callable.
+  expect(second(tf.constant(1), 3).item()).toBe(3);
+  const more = tf.function({ reduceRetracing: true })((x: tf.Tensor, ...n) => x.mul(n.length));
+  expectTypeOf(more).toEqualTypeOf<EachArgumentNeedsATypeOrADefaultValue>();
+  const byName = tf.function({ func: (n, x: tf.Tensor) => x.mul(n) });
+  expectTypeOf(byName).toEqualTypeOf<EachArgumentNeedsATypeOrADefaultValue>();
+  // Functions of any arguments, and those of which nothing is known, are functions still.
+  const any = tf.function((...args: never[]) => args.length);
+  expectTypeOf(any).parameters.toEqualTypeOf<never[]>();
+  const wrapped = <F extends (...args: never[]) => unknown>(fn: F): tf.TracedFunction<F> => tf.function(fn);
+  expectTypeOf(wrapped((x: tf.Tensor, n: number) => x.mul(n))).parameters.toEqualTypeOf<
+    [tf.Tensor, number]
+  >();
+  const typed: tf.TracedFunction<(x: tf.Tensor) => tf.Tensor> = tf.function((x) => x.mul(2));
+  expect(typed(tf.constant(1)).item()).toBe(2);
 });
 
 test('arguments with a default value keep its type in a traced function', () => {

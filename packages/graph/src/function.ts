@@ -59,6 +59,27 @@ type Typing<A, B, C, D> = (
 ) => unknown;
 type Untyped<Given, All> = Given & (unknown extends All ? Tensor : never);
 
+/** What is no function, though something was to be traced: the compiler names it where it is called. */
+export interface EachArgumentNeedsATypeOrADefaultValue {
+  readonly error: 'an argument has neither a type nor a default value, beside one that has: write (x: tf.Tensor, n: number) => …';
+}
+
+/** What comes of a function whose arguments got types from `Typing`; one that got `never` could not be called with anything. */
+type Traced<F extends AnyFunction> =
+  true extends LacksType<Parameters<F>> ? EachArgumentNeedsATypeOrADefaultValue : TracedFunction<F>;
+type LacksType<P extends readonly unknown[]> = P extends readonly []
+  ? false
+  : P extends readonly [infer First, ...infer Rest]
+    ? IsNone<First, Rest>
+    : number extends P['length']
+      ? false
+      : P extends readonly [(infer First)?, ...infer Rest]
+        ? IsNone<First, Rest>
+        : false;
+type IsNone<First, Rest extends readonly unknown[]> = [Exclude<First, undefined>] extends [never]
+  ? true
+  : LacksType<Rest>;
+
 /**
  * What makes a function run as a graph, with options that are given already. Where no argument has a type all are tensors; where one has,
  * the others need a type or a default value.
@@ -66,7 +87,7 @@ type Untyped<Given, All> = Given & (unknown extends All ? Tensor : never);
 export interface Tracing {
   <F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
     fn: F & Typing<A, B, C, D>,
-  ): TracedFunction<F>;
+  ): Traced<F>;
   <F extends AnyFunction>(fn: F): TracedFunction<F>;
 }
 
@@ -86,13 +107,13 @@ export interface Tracing {
 export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
   fn: F & Typing<A, B, C, D>,
   options?: FunctionOptions | null,
-): TracedFunction<F>;
+): Traced<F>;
 /** Makes a function of tensors and other values run as a graph; numbers, strings and objects count by value or identity. */
 export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions | null): TracedFunction<F>;
 /** With all of it by name. */
 export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
   args: { readonly func: F & Typing<A, B, C, D> } & FunctionOptions,
-): TracedFunction<F>;
+): Traced<F>;
 /** As a decorator of a method: traces of their own for each object. */
 export function tfFunction<F extends AnyFunction>(fn: F, decorated: ClassMethodDecoratorContext): F;
 /** With options first: `tf.function({ inputSignature })(fn)`, or a decorator. */

@@ -25,6 +25,7 @@ export {
   withConversionAllowed,
 } from './conversion.ts';
 export {
+  type EachArgumentNeedsATypeOrADefaultValue,
   type FunctionOptions,
   functionsRunEagerly,
   runFunctionsEagerly,
