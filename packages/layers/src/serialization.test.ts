@@ -152,8 +152,19 @@ describe('models', () => {
     expect(() => held.getConfig()).toThrow('was called with a variable, which no configuration holds');
     const lambda = new Sequential([new Lambda((t) => t.mul(2))]);
     expect(Sequential.fromConfig(lambda.getConfig())(ones([1, 1])).item()).toBe(2);
-    expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow();
+    expect(() => Sequential.fromConfig(read(lambda.getConfig()))).toThrow('is not known here: make it so by');
     expect(() => Sequential.fromConfig({ layers: [3] })).toThrow('expected a layer as getConfig gives it');
+  });
+
+  test('functions of Lambda are found by name', () => {
+    const tripled = (t: Tensor): Tensor => t.mul(3);
+    const same = <T>(shape: T): T => shape;
+    const model = new Sequential([Input([2]), new Lambda(tripled, { outputShape: same })]);
+    expect(() => Sequential.fromConfig(read(model.getConfig()))).toThrow('the function "tripled"');
+    registerKerasSerializable(tripled, { name: 'tripled' });
+    registerKerasSerializable(same, { name: 'same' });
+    for (const config of [model.getConfig(), read(model.getConfig())])
+      expect(Sequential.fromConfig(config)(ones([1, 2])).array()).toEqual([[3, 3]]);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import type { PartialShape, Tensor } from '@eagre/core';
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { functionConfig, functionOf } from '../keras-object.ts';
 import {
   builtin,
   type CallOptions,
@@ -162,10 +163,18 @@ export class Lambda extends Layer {
     return typeof given === 'function' ? given(inputShape as PartialShape) : [first[0], ...given];
   }
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), function: this.function, outputShape: this.#outputShape };
+    return {
+      ...super.getConfig(),
+      function: functionConfig(this.function),
+      outputShape: functionConfig(this.#outputShape),
+    };
   }
-  static override fromConfig({ function: fn, ...options }: Config): Lambda {
-    return new Lambda(fn as LambdaFunction, options);
+  static override fromConfig({ function: fn, outputShape: shape, ...options }: Config): Lambda {
+    return new Lambda({
+      ...options,
+      function: (functionOf(fn) ?? fn) as LambdaFunction,
+      outputShape: (functionOf(shape) ?? shape) as NonNullable<LambdaOptions['outputShape']>,
+    });
   }
 }
 takesArguments<LambdaArguments>(
