@@ -103,12 +103,12 @@ export function metricsOf(model: Model): Metric[] {
 function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T> {
   const training = compiled.get(model);
   const found: Record<string, T> = {};
-  for (const metric of model.metrics) {
-    if (training?.metrics.isUnused(metric) === true) continue;
-    const base = training?.metrics.nameOf(metric, (name) => name in found) ?? metric.name;
+  const { metrics } = model;
+  for (const logged of training?.metrics.logged(metrics) ?? metrics.map((metric) => ({ metric }))) {
+    const base = training?.metrics.nameOf(logged, (name) => name in found) ?? logged.metric.name;
     let name = base;
     for (let n = 1; name in found; n++) name = `${base}_${n}`;
-    found[name] = read(metric);
+    found[name] = read(logged.metric);
   }
   return found;
 }

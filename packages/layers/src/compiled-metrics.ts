@@ -56,6 +56,12 @@ interface Requested {
   prefix: string | undefined;
 }
 
+/** A metric in the logs, and why it is there: undefined for those of the model's own. */
+interface Logged {
+  readonly metric: Metric;
+  readonly request?: Requested;
+}
+
 /** The requests of `metrics` or `weightedMetrics`, in the form in which they were given. */
 type Given = readonly (readonly Requested[])[] | Readonly<Record<string, readonly Requested[]>>;
 
@@ -77,10 +83,24 @@ export class CompiledMetrics {
     return this.#requests.map(metricNow);
   }
 
-  /** Whether a metric was asked for by name and saw no batch yet: logs leave it out, as in Keras. */
-  isUnused(metric: Metric): boolean {
-    const request = this.#requests.find((r) => metricNow(r) === metric);
-    return request !== undefined && typeof request.like === 'string' && !request.updated;
+  /**
+   * What logs hold of these metrics: each as often as it was asked for, and those that were, together. One that was asked for by name and
+   * saw no batch yet is left out, as in Keras.
+   */
+  logged(metrics: readonly Metric[]): readonly Logged[] {
+    const all = new Set(metrics);
+    const requested = this.#requests.flatMap((request): Logged[] => {
+      const metric = metricNow(request);
+      const isUnused = typeof request.like === 'string' && !request.updated;
+      return isUnused || !all.has(metric) ? [] : [{ metric, request }];
+    });
+    const known = new Set(this.metrics);
+    const first = metrics.findIndex((metric) => known.has(metric));
+    const others = (list: readonly Metric[]): Logged[] =>
+      list.filter((metric) => !known.has(metric)).map((metric) => ({ metric }));
+    return first < 0
+      ? others(metrics)
+      : [...others(metrics.slice(0, first)), ...requested, ...others(metrics.slice(first))];
   }
 
   /** Whether code of the user gets to see targets and predictions, and may keep them. */
@@ -129,8 +149,7 @@ export class CompiledMetrics {
   }
 
   /** The name of a metric in the logs, unless another one has it. */
-  nameOf(metric: Metric, taken: (name: string) => boolean): string {
-    const request = this.#requests.find((r) => metricNow(r) === metric);
+  nameOf({ metric, request }: Logged, taken: (name: string) => boolean): string {
     const start = request?.prefix === undefined ? '' : `${request.prefix}_`;
     const name = `${start}${metric.name}`;
     return request?.weighted === true && taken(name) ? `${start}weighted_${metric.name}` : name;

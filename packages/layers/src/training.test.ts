@@ -209,6 +209,37 @@ describe('fit', () => {
     await expect(hot.evaluate(ones([2, 3]), ones([2, 3]), quiet)).rejects.toThrow(UnimplementedError);
   });
 
+  test.each([false, true])('one metric given twice, as in Keras 3.15; runEagerly %s', async (runEagerly) => {
+    const inputs = constant([
+      [0, 1],
+      [2, 3],
+      [4, 5],
+      [6, 7],
+    ]);
+    const targets = constant([[1], [0], [3], [2]]);
+    const sampleWeight = [1, 2, 0, 4];
+    const logsOf = async (options: object): Promise<Logs> => {
+      const model = new Sequential([new Dense(1, { kernelInitializer: 'ones', inputShape: [2] })]);
+      model.compile({ optimizer: 'sgd', loss: 'mse', runEagerly, ...options });
+      const logs = await model.evaluate(inputs, targets, { ...quiet, sampleWeight });
+      const { history } = await model.fit(inputs, targets, { ...quiet, sampleWeight });
+      expect(Object.keys(history)).toEqual(Object.keys(logs));
+      return logs;
+    };
+    const mine = (): metrics.Metric => new metrics.MeanAbsoluteError('mine');
+    const [one, two] = [mine(), mine()];
+    // It sees each batch twice, once with the weights.
+    const both = await logsOf({ metrics: [one], weightedMetrics: [one] });
+    expect(Object.keys(both)).toEqual(['loss', 'mine', 'weighted_mine']);
+    expect(both['loss']).toBe(133.5);
+    expect(both['mine']).toBeCloseTo(6.9090909, 5);
+    expect(both['weighted_mine']).toBe(both['mine']);
+    expect(await logsOf({ metrics: [two, two] })).toEqual({ loss: 133.5, mine: 5.5, mine_1: 5.5 });
+    const other = new metrics.MeanAbsoluteError('weighted_mae');
+    const names = Object.keys(await logsOf({ metrics: ['mae'], weightedMetrics: ['mae', other] }));
+    expect(names).toEqual(['loss', 'mae', 'weighted_mae', 'weighted_weighted_mae']);
+  });
+
   test('several inputs', async () => {
     const [a, b] = [Input({ shape: [1] }), Input({ shape: [1] })];
     const model = new Model({ inputs: [a, b], outputs: new Dense(1)(new Concatenate()([a, b])) });
