@@ -16,31 +16,20 @@ const namespaces = {
   debugging: tf.debugging,
 };
 
-// What is no call of an op: functions of functions, scopes, predicates, and what takes no arguments or any number of them.
+// What is left out.
 const others: ReadonlySet<string> = new Set([
-  'Input',
-  'customGradient',
-  'debugging.equalityTester',
-  'device',
-  'executingEagerly',
-  'function',
-  'grad',
-  'gradientsFunction',
-  'graphCallable',
-  'hostFunction',
-  'implicitGradients',
-  'implicitValueAndGradients',
+  // It takes what it is given, and looks at it.
   'isTensor',
-  'keep',
-  'listPhysicalDevices',
-  'memory',
-  'nameScope',
   'print',
-  'promote',
-  'scope',
-  'valueAndGrad',
-  'valueAndGradientsFunction',
-  'withBackend',
+  'debugging.equalityTester',
+  // With options alone it gives a decorator.
+  'function',
+  // Declared as a class is.
+  'Input',
+  // What it gives takes a function, and gives one.
+  'graphCallable',
+  // Its numbers differ from call to call.
+  'memory',
 ]);
 
 const isClass = (fn: object): boolean => Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false;
@@ -106,7 +95,29 @@ const usual: Arguments = {
   message: 'm',
 };
 const vector = [0.5, 0.25];
+const variable = new tf.Variable(3);
+const squared = (x: tf.Tensor): tf.Tensor => x.mul(x).sum();
+const ofVariable = (): tf.Tensor => variable.mul(2);
 const own: Readonly<Record<string, Arguments>> = {
+  customGradient: { fn: (x: tf.Tensor) => [x.mul(2), (dy: tf.Tensor) => dy.mul(3)] },
+  device: { name: '/cpu:0', fn: () => 3 },
+  grad: { fn: squared },
+  gradientsFunction: { fn: squared },
+  hostFunction: {
+    fn: (x: tf.Tensor) => x.data().length,
+    inputs: [square],
+    outputs: { dtype: 'float32', shape: [] },
+  },
+  implicitGradients: { fn: ofVariable },
+  implicitValueAndGradients: { fn: ofVariable },
+  keep: { x: tf.constant(square) },
+  listPhysicalDevices: { deviceType: 'CPU' },
+  nameScope: { name: 'outer', fn: () => new tf.Variable(1).name },
+  promote: { a: 'int32', b: 'int64' },
+  scope: { fn: () => 3 },
+  valueAndGrad: { fn: squared },
+  valueAndGradientsFunction: { fn: squared },
+  withBackend: { name: 'js', fn: () => tf.constant(1).device },
   argMax: { dtype: 'int32' },
   argMin: { dtype: 'int32' },
   addN: {},
@@ -357,16 +368,24 @@ function valuesFor(name: string, takes: Declared): Record<string, unknown> {
   return Object.fromEntries(names.filter((n) => n in given).map((n) => [n, given[n as keyof typeof given]]));
 }
 
-/** What a call gives, so that two can be compared. */
-function outcome(call: () => unknown): unknown {
+/** What functions that make functions of others are asked for. */
+const given: Readonly<Record<string, readonly unknown[]>> = {
+  implicitGradients: [],
+  implicitValueAndGradients: [],
+};
+
+/** What a call gives, so that two can be compared; of a function that comes back, what it gives. */
+function outcome(call: () => unknown, args: readonly unknown[] = [square]): unknown {
   const plain = (value: unknown): unknown =>
     value instanceof tf.Tensor
       ? { dtype: value.dtype, shape: value.shape, values: value.array() }
-      : Array.isArray(value)
-        ? value.map(plain)
-        : value instanceof Object && Object.getPrototypeOf(value) === Object.prototype
-          ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
-          : value;
+      : typeof value === 'function'
+        ? plain((value as AnyFunction)(...args))
+        : Array.isArray(value)
+          ? value.map(plain)
+          : value instanceof Object && Object.getPrototypeOf(value) === Object.prototype
+            ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
+            : value;
   // Calls with seeds of their own begin anew.
   tf.random.setSeed(5);
   return plain(call());
@@ -377,6 +396,7 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
   (name, fn, takes) => {
     const values = valuesFor(name, takes);
     const { positional, options, rest } = takes;
+    const result = (call: () => unknown): unknown => outcome(call, given[name]);
 
     test('all by name is all by position', () => {
       const byName = Object.fromEntries(Object.entries(values).filter(([, v]) => v !== undefined));
@@ -385,15 +405,15 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
       const given = Object.fromEntries(
         Object.keys(options).flatMap((n) => (n in values ? [[n, values[n]]] : [])),
       );
-      const expected = outcome(() => fn(...before, ...behind, given));
+      const expected = result(() => fn(...before, ...behind, given));
       const full = positional.length + Object.keys(options).length === 0 ? [] : [byName];
-      expect(outcome(() => fn(...full))).toEqual(expected);
+      expect(result(() => fn(...full))).toEqual(expected);
       // Each number of arguments by position, the others by name.
       for (let i = 1; i < positional.length; i++) {
         const last = Object.fromEntries(
           Object.entries(byName).filter(([n]) => !positional.slice(0, i).includes(n)),
         );
-        expect(outcome(() => fn(...before.slice(0, i), last))).toEqual(expected);
+        expect(result(() => fn(...before.slice(0, i), last))).toEqual(expected);
       }
     });
 
@@ -403,9 +423,9 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
         ...(rest === undefined ? [] : (values[rest] as unknown[])),
       ];
       if (rest !== undefined) return;
-      const expected = outcome(() => fn(...before));
-      expect(outcome(() => fn(...before, null))).toEqual(expected);
-      expect(outcome(() => fn(...before, undefined))).toEqual(expected);
+      const expected = result(() => fn(...before));
+      expect(result(() => fn(...before, null))).toEqual(expected);
+      expect(result(() => fn(...before, undefined))).toEqual(expected);
     });
 
     test('what is too much by position, given twice or unknown is refused', () => {
