@@ -193,6 +193,8 @@ test('options are known by their names', () => {
   ] as const)
     expect(fn, name).toThrow(new RegExp(`^${name}: '\\w+' is no option; known are`));
   expect(() => random.normal([2], 2 as never)).toThrow(tf.InvalidArgumentError);
+  const Made = random.Generator as unknown as new (seed: number) => object;
+  expect(() => new Made(1)).toThrow('random.Generator: write tf.random.Generator.fromSeed(seed)');
 });
 
 test('generators', () => {

@@ -552,6 +552,11 @@ export class Generator implements Trackable {
   #children = 0;
 
   private constructor(words: readonly number[]) {
+    if (!Array.isArray(words))
+      throw new InvalidArgumentError(
+        'write tf.random.Generator.fromSeed(seed), or fromNonDeterministicState()',
+        'random.Generator',
+      );
     this.#stream = new Stream(words);
   }
 

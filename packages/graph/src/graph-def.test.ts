@@ -244,6 +244,10 @@ describe('toGraphDef', () => {
     expect(graph.toGraphDef().length).toBeGreaterThan(4000);
     const { node } = decoded(graph, { largestConstant: 1024 });
     expect(attrs(node('Const'))).toEqual({ dtype: float });
+    expect(() => graph.toGraphDef({ largest: 1024 } as never)).toThrow(
+      "Graph.toGraphDef: 'largest' is no option; known are largestConstant",
+    );
+    expect(() => (graph.toDot as (x: number) => string)(1)).toThrow('takes at most 0 arguments');
   });
 
   it('keeps Eagre’s own ops under their names, and writes names that TensorFlow accepts', () => {

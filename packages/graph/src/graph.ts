@@ -1,6 +1,6 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
-import { type Attrs, context, type Op, override } from '@eagre/core/internal';
+import { type Arguments, type Attrs, context, defineMethods, type Op, override } from '@eagre/core/internal';
 import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { type GraphvizModule, graphToDot, graphToSvg } from './graph-drawing.ts';
@@ -220,7 +220,15 @@ export class Graph {
    * In a program that is bundled, `load` says where it is: `graph.toSvg(() => import('@viz-js/viz'))`.
    * @throws FailedPreconditionError if it cannot be loaded.
    */
+  toSvg(...args: Arguments<[load?: () => Promise<GraphvizModule>], ['load']>): Promise<string>;
   async toSvg(load?: () => Promise<GraphvizModule>): Promise<string> {
     return graphToSvg(this, load);
   }
 }
+
+defineMethods(Graph.prototype, 'Graph', {
+  statistics: {},
+  toGraphDef: { options: { largestConstant: true } },
+  toDot: {},
+  toSvg: { positional: ['load'], required: 0 },
+});

@@ -194,7 +194,8 @@ export const assignAdd: Assign = defineAssign('assignAdd');
 /** Subtracts from a variable. */
 export const assignSub: Assign = defineAssign('assignSub');
 
-type Source = Tensor | Variable;
+/** What is derived, and by what. */
+export type Source = Tensor | Variable;
 
 /**
  * Adds the derivatives of the sum of `ys` by each of `xs` to the default graph; null where `ys` do not depend on it.

@@ -31,6 +31,7 @@ export {
   group,
   noOp,
   type OperationOptions,
+  type Source,
   trainableVariables,
   variablesInitializer,
 } from './ops.ts';
