@@ -20,7 +20,7 @@ import {
   type TensorSpec,
 } from './layer.ts';
 import { InputLayer } from './layers/core.ts';
-import { invokeMasked, type Mask, masksOfInputs, tellMasks } from './masks.ts';
+import { invokeMasked, type Mask, masksIn, masksOfInputs, tellMasks } from './masks.ts';
 import { checkUniqueNames, uniqueName } from './naming.ts';
 import './operations.ts';
 import { checkPartialShape } from './specs.ts';
@@ -148,8 +148,7 @@ export class FunctionalGraph {
       masksOfInputs(mask, this.inputNames, 'Model').forEach((m, i) => {
         masks.set(this.inputs[i] as KerasTensor, m);
       });
-    const maskOf = (arg: unknown): Mask =>
-      Array.isArray(arg) ? arg.map((t) => masks.get(t) ?? null) : (masks.get(arg as KerasTensor) ?? null);
+    const maskOf = (arg: unknown): Mask => masksIn(arg, (t) => masks.get(t as KerasTensor) ?? null);
     for (const { layer, args, outputs } of this.calls) {
       const now = args.map((arg) => mapSymbolic(arg, value));
       // What the layer was called with when the model was described holds, `training: false` too.

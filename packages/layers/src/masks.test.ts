@@ -144,6 +144,28 @@ test('masks of a model are those of its inputs', () => {
   expect(() => model([x, x], { masks: mask })).toThrow("did you mean 'mask'?");
 });
 
+test('masks of several inputs reach nested models and recurrent layers', () => {
+  const inputs = (): Record<'a' | 'b', KerasTensor> => ({
+    a: Input({ shape: [2, 1], name: 'a' }),
+    b: Input({ shape: [2, 1], name: 'b' }),
+  });
+  const inside = inputs();
+  const inner = new Model(inside, new Add()([scaled()(inside.a), scaled()(inside.b)]));
+  const outside = inputs();
+  const outer = new Model(outside, inner({ a: outside.a, b: outside.b }));
+  const y = outer({ a: x, b: x }, { mask: { b: mask } });
+  expect((y as Tensor).reshape([-1]).array()).toEqual([2, 1]);
+
+  const [seq, state] = [input(), Input([2])];
+  const rnn = new SimpleRNN(2);
+  const model = new Model([seq, state], rnn([seq, state]));
+  const given = ones([1, TIME, FEATURES]);
+  const mask4 = constant([[true, true, false, false]]);
+  const masked = model([given, ones([1, 2])], { mask: [mask4, null] });
+  const byHand = rnn(given, { initialState: [ones([1, 2])], mask: mask4 }) as Tensor;
+  expect(masked.array()).toEqual(byHand.array());
+});
+
 test("a layer's own mask goes before that of the model", () => {
   const a = Input([2, 1]);
   const model = new Model(a, new GlobalAveragePooling1D()(a, { mask: constant([[false, true]]) }));

@@ -6,14 +6,24 @@ import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
 import { inputNames, takesOption } from './own-call.ts';
 
-/** Which places of a tensor count; of a list of tensors a list. */
-export type Mask = Tensor | null | readonly (Tensor | null)[];
+type One = Tensor | null;
+/** Which places of a tensor count; of several, in a list or by name, as many. */
+export type Mask = One | readonly One[] | Readonly<Record<string, One>>;
 
 // Of the outputs of models: the model around them asks.
 const masksOfOutputs = new WeakMap<Tensor, Tensor>();
 
-const isSome = (mask: unknown): boolean =>
-  Array.isArray(mask) ? mask.some(isSome) : mask !== null && mask !== undefined;
+const isSome = (mask: unknown): boolean => {
+  if (Array.isArray(mask)) return mask.some(isSome);
+  return isByNames(mask) ? Object.values(mask).some(isSome) : mask !== null && mask !== undefined;
+};
+
+/** The masks of arguments, in their structure. @param of the mask of one value */
+export function masksIn(arg: unknown, of: (value: unknown) => One): Mask {
+  if (Array.isArray(arg)) return arg.map(of);
+  if (!isByNames(arg)) return of(arg);
+  return Object.fromEntries(Object.entries(arg).map(([name, value]) => [name, of(value)]));
+}
 
 /** Tensors or masks in a row. */
 function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): readonly T[] {
@@ -26,13 +36,8 @@ function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): reado
  * @param names of the inputs
  * @throws InvalidArgumentError for more masks than inputs, and for names of none
  */
-export function masksOfInputs(
-  mask: unknown,
-  names: readonly string[],
-  model: string,
-): readonly (Tensor | null)[] {
-  const one = (m: unknown): Tensor | null =>
-    m === null || m === undefined ? null : toTensor(m as TensorLike);
+export function masksOfInputs(mask: unknown, names: readonly string[], model: string): readonly One[] {
+  const one = (m: unknown): One => (m === null || m === undefined ? null : toTensor(m as TensorLike));
   if (isByNames(mask)) {
     for (const name of Object.keys(mask)) {
       if (names.includes(name)) continue;
@@ -62,7 +67,7 @@ export function invokeMasked(
   masks: readonly Mask[],
   options: CallOptions,
   ours: boolean,
-): { readonly y: LayerOutput; readonly masks: readonly (Tensor | null)[] } {
+): { readonly y: LayerOutput; readonly masks: readonly One[] } {
   const handed = handedMasks(layer, args, masks, options, ours);
   const y: LayerOutput = layer.invoke(
     args[0],
@@ -93,10 +98,13 @@ function handedMasks(
   }
   const names = inputNames(layer);
   const [first] = masks;
-  const several = names.length > 1 && Array.isArray(first) ? first : [first];
+  const several = names.length > 1 && Array.isArray(first) ? (first as readonly One[]) : [first];
   // As in Keras: an only tensor has the mask, several have one each, under their names.
   if (several.length === 1 && !isTensorLike(options['initialState']))
-    return takesOption(layer, 'mask') && !isSome(options['mask']) ? { mask: first } : null;
+    return takesOption(layer, 'mask') && !isSome(options['mask'])
+      ? // Of a sequence with states behind it, that of the sequence.
+        { mask: Array.isArray(first) && !layer.passesOn ? first[0] : first }
+      : null;
   const own = names.flatMap((name, i): [string, unknown][] => {
     const option = `${name}Mask`;
     return takesOption(layer, option) && isSome(several[i]) && !isSome(options[option])
