@@ -78,6 +78,14 @@ class ClassArguments extends Arguments {
   }
 }
 
+/** What makes a weight. */
+const weight = (a: ClassArguments): Readonly<Record<string, unknown>> => ({
+  shape: a.value('shape'),
+  name: a.value('name'),
+  dtype: a.named('dtype'),
+  initial: a.chance(0.7) ? a.number() : a.anything(),
+});
+
 /** What is done with an object, beside making it. */
 function use(object: object, a: ClassArguments): unknown {
   if (object instanceof tf.Layer) {
@@ -90,13 +98,25 @@ function use(object: object, a: ClassArguments): unknown {
     const gradient = a.chance(0.5) ? tf.constant([0.5, 1]) : a.inputs();
     object.applyGradients([[gradient as tf.Tensor, v]]);
     object.getConfig();
-    return v;
+    const { shape, name, dtype, initial } = weight(a);
+    const loose = object as unknown as Record<string, AnyFunction>;
+    return a.pick([
+      () => loose.addVariable?.({ shape, name, dtype, initial }),
+      () => loose.addVariableFromReference?.(a.chance(0.8) ? v : a.anything(), name, initial),
+      () => loose.minimize?.(() => v.square().sum(), a.chance(0.5) ? [v] : a.anything()),
+      () => loose.build?.(a.anything()),
+      () => loose.finalizeVariableValues?.(a.anything()),
+      () => loose.excludeFromWeightDecay?.({ varList: a.anything(), varNames: a.anything() }),
+      () => v,
+    ])();
   }
   if (object instanceof tf.metrics.Metric) {
     const alone = object instanceof tf.metrics.Mean || object instanceof tf.metrics.Sum;
     if (alone) object.updateState(a.inputs() as tf.Tensor);
     else object.updateState(a.inputs(), a.inputs());
     object.getConfig();
+    const { shape, name, dtype, initial } = weight(a);
+    if (a.chance(0.1)) (object.addWeight as AnyFunction)({ shape, name, dtype, initializer: initial });
     return object.result();
   }
   if (typeof object === 'function') return (object as AnyFunction)(a.inputs(), a.inputs());

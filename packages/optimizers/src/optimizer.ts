@@ -25,6 +25,7 @@ import {
   defineMethods,
   inGraphScope,
   isFloating,
+  isPlain,
   lateScalar,
   lifted,
   outsideScopes,
@@ -47,9 +48,15 @@ import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
 
+interface OwnVariable {
+  readonly dtype?: DType;
+  readonly name?: string;
+  readonly initial?: number;
+}
+
 /** @throws InvalidArgumentError for what is no list of variables */
 function variablesOf(given: unknown, what: string, of: string): readonly Variable[] {
-  if (!Array.isArray(given))
+  if (!Array.isArray(given) || !given.every((v) => !isPlain(v) && v instanceof Variable))
     throw new InvalidArgumentError(`${what} must be a list of variables, got ${shown(given)}`, of);
   return given as readonly Variable[];
 }
@@ -194,12 +201,6 @@ export abstract class Optimizer extends Module implements Trackable {
     const variables = variablesOf(given, 'variables', `${this.name}.build`);
     const seen = new Set<Variable>();
     for (const variable of variables) {
-      if (!(variable instanceof Variable)) {
-        throw new InvalidArgumentError(
-          'expected variables behind the gradients: applyGradients(gradients, variables)',
-          this.name,
-        );
-      }
       if (!isFloating(variable.dtype)) {
         throw new InvalidArgumentError(
           `the variable '${variable.name}' is ${variable.dtype} and has no gradient`,
@@ -215,15 +216,15 @@ export abstract class Optimizer extends Module implements Trackable {
   /** @internal What a built-in optimizer remembers for these variables. */
   protected addAllSlots(_variables: readonly Variable[]): void {}
 
-  /** A variable of the optimizer's own, not trainable; saved with the others. */
-  addVariable(options: {
-    readonly shape: readonly number[];
-    readonly dtype?: DType;
-    readonly name: string;
-    readonly initial?: number;
-  }): Variable {
-    const variable = this.#make(options);
-    this.#named.set(options.name, variable);
+  /** A variable of the optimizer's own, not trainable, `initial` (0 unless given) everywhere; saved with the others. */
+  addVariable(...args: Arguments<[shape: readonly number[]], ['shape'], OwnVariable>): Variable;
+  addVariable(shape: unknown, options?: unknown): Variable {
+    const { dtype = 'float32', name = 'variable', initial = 0 } = options as OwnVariable;
+    const what = `${this.name}.addVariable`;
+    checkText(name, 'name', what);
+    checkNumber(initial, 'initial', what);
+    const variable = this.#make({ shape: shape as readonly number[], dtype, name, initial });
+    this.#named.set(name, variable);
     return variable;
   }
   #make(options: {
@@ -319,17 +320,22 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /** Exempts variables from `weightDecay`: these, and those whose names contain one of `varNames`. */
   excludeFromWeightDecay(options: {
-    readonly varList?: readonly Variable[];
-    readonly varNames?: readonly string[];
+    readonly varList?: readonly Variable[] | null;
+    readonly varNames?: readonly string[] | null;
   }): void {
+    const what = `${this.name}.excludeFromWeightDecay`;
+    const variables = variablesOf(options.varList ?? [], 'varList', what);
+    const names: unknown = options.varNames ?? [];
+    if (!Array.isArray(names) || !names.every((n) => typeof n === 'string'))
+      throw new InvalidArgumentError(`varNames must be a list of strings, got ${shown(names)}`, what);
     if (this.built)
       throw new FailedPreconditionError(
         'excludeFromWeightDecay() must be called before the first update',
         this.name,
       );
     this.#noDecay.variables.clear();
-    for (const variable of options.varList ?? []) this.#noDecay.variables.add(variable);
-    this.#noDecay.names = [...(options.varNames ?? [])];
+    for (const variable of variables) this.#noDecay.variables.add(variable);
+    this.#noDecay.names = [...(names as string[])];
   }
   /** The weight decay of one variable; 0 for none. */
   protected decayOf(variable: Variable): number {
@@ -507,6 +513,11 @@ export abstract class Optimizer extends Module implements Trackable {
       throw new InvalidArgumentError('No gradients provided for any variable', this.name);
     }
     const variables = pairs.map(([, variable]) => variable);
+    if (!variables.every((v) => !isPlain(v) && v instanceof Variable))
+      throw new InvalidArgumentError(
+        'expected variables behind the gradients: applyGradients(gradients, variables)',
+        this.name,
+      );
     lifted(() => {
       const made: unknown = this.build(variables);
       checkNoPromise(made, 'build()', this.name);
@@ -555,7 +566,9 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /** With `useEma` puts the averages in the place of the variables. @throws InvalidArgumentError for others than those it was built for */
-  finalizeVariableValues(variables: readonly Variable[]): void {
+  finalizeVariableValues(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
+  finalizeVariableValues(given: unknown): void {
+    const variables = variablesOf(given, 'variables', `${this.name}.finalizeVariableValues`);
     if (!this.useEma || !this.built) return;
     for (const variable of variables) variable.assign(this.slot(variable, 'average').read());
   }
@@ -578,7 +591,7 @@ export abstract class Optimizer extends Module implements Trackable {
 takesArguments<OptimizerOptions>(optimizerParameters({}), Optimizer);
 defineMethods(Optimizer.prototype, 'Optimizer', {
   build: { positional: ['variables'] },
-  addVariable: { options: { shape: true, dtype: true, name: true, initial: true } },
+  addVariable: { positional: ['shape'], options: { dtype: true, name: true, initial: true } },
   addVariableFromReference: { positional: ['reference', 'name', 'initial'], required: 2 },
   minimize: { positional: ['loss', 'varList'], required: 1 },
   applyGradients: { positional: ['gradients', 'variables'], required: 1 },
