@@ -93,8 +93,9 @@ describe('functions take every argument by name, and refuse what they do not tak
     expect(() => get('mse', { reduction: 'sum' })).toThrow("'reduction' is no option");
     expect(() => losses.deserialize(written, 3 as never)).toThrow('customObjects must be classes by name');
     const shapes = { yTrueShape: [4, 1], yPredShape: [4, 1] };
+    expect(metrics.get({ identifier: 'mse' })).toBeInstanceOf(metrics.MeanSquaredError);
     expect(metrics.get({ identifier: 'accuracy', ...shapes })).toBeInstanceOf(metrics.BinaryAccuracy);
-    expect(() => metrics.get('accuracy', { yTrueShape: [4] } as never)).toThrow('give both');
+    expect(() => metrics.get('accuracy', { yTrueShape: [4] })).toThrow('give both');
     expect(metrics.deserialize({ config: metrics.serialize({ metric: new metrics.AUC() }) }).name).toBe(
       'auc',
     );

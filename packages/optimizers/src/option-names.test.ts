@@ -162,6 +162,7 @@ test('methods take every argument by name, and refuse what they do not take', ()
     [() => loose(adam).addVariableFromReference?.(v), 'name must be given'],
     [() => loose(optimizers.Adam).fromConfig?.(), 'config must be given'],
     [() => loose({ s: new schedules.CosineDecay(1, 20) }).s?.(1, 2), 'schedule: takes at most 1 arguments'],
+    [() => loose(new schedules.CosineDecay(1, 20)).call?.(1, 2), 'CosineDecay.call: takes at most 1'],
   ] as const) {
     expect(call).toThrow(InvalidArgumentError);
     expect(call).toThrow(message);

@@ -7,6 +7,7 @@ import {
   type Deserialize,
   defineDeserialize,
   defineFunction,
+  defineMethods,
   type NamedFunction,
 } from '@eagre/core/internal';
 import { CosineDecay, CosineDecayRestarts } from './cosine-decays.ts';
@@ -26,6 +27,10 @@ const classes: Readonly<Record<string, Loose>> = {
   CosineDecay,
   CosineDecayRestarts,
 };
+
+for (const [name, c] of Object.entries(classes)) {
+  defineMethods(c.prototype as object, name, { call: { positional: ['step'] } });
+}
 
 /** A schedule as Keras writes it in a file. */
 export interface SerializedSchedule {

@@ -162,7 +162,7 @@ function byShape(name: string, context: MetricContext | undefined): MetricClass 
 export const get: NamedFunction<
   [identifier: MetricLike | (string & {})],
   ['identifier'],
-  MetricContext,
+  Partial<MetricContext>,
   Metric
 > = defineFunction(
   'metrics.get',
