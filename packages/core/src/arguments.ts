@@ -3,6 +3,7 @@ import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
 import { isPlain, unseen } from './plain.ts';
+import { checkList } from './shape.ts';
 import { Tensor } from './tensor.ts';
 
 // ---- types
@@ -145,7 +146,13 @@ export function defineVariadic<F extends (...args: never) => unknown>(
   options: Kinds,
   run: (...args: never) => unknown,
 ): F {
-  const declaration = declare(name, positional, options, run, rest);
+  const place = Object.keys(positional).length;
+  // By name it may be anything.
+  const listed = (...values: readonly unknown[]): unknown => {
+    checkList(values[place] as readonly unknown[], rest, declaration.name);
+    return (run as (...all: readonly unknown[]) => unknown)(...values);
+  };
+  const declaration: Declaration = declare(name, positional, options, listed, rest, run.length);
   const fn = (...args: readonly unknown[]): unknown => call(declaration, args);
   return register(fn, declaration) as unknown as F;
 }

@@ -473,6 +473,7 @@ test('messages say what to write', () => {
   expect(call(tf.matmul, square, square, new Map())).toThrow(
     'expected options, such as { transposeA, transposeB }',
   );
+  expect(call(tf.einsum, { equation: 'ij->i', operands: 3 })).toThrow('operands must be an array, got 3');
   expect(() => [1, 2].map(tf.exp as never)).toThrow('write map((x) => tf.exp(x))');
   expect(() => [1, 2].map(tf.sum as never)).toThrow('write map((x) => tf.sum(x))');
 });

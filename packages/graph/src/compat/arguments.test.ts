@@ -32,6 +32,11 @@ test('graphs are written by name', () => {
       const init = v1.variablesInitializer({ varList: [w], name: 'start' });
       const all = v1.group({ inputs: [add, init], name: 'all' });
       expect([init.name, all.name, v1.noOp({ name: 'nothing' }).name]).toEqual(['start', 'all', 'nothing']);
+      expect(v1.group(add, init).controlInputs.map((op) => op.name)).toEqual(
+        all.controlInputs.map((op) => op.name),
+      );
+      expect(v1.group(add, init, { name: 'both' }).name).toBe('both');
+      expect(v1.group([add, init], { name: 'again' }).name).toBe('again');
       const session = new v1.Session({ graph });
       session.run({ fetches: init });
       const feedDict = new Map([[x, [2]]]);
@@ -130,7 +135,7 @@ test('what is not taken is refused', () => {
   refused(() => loose.placeholder?.('float32', [], 'x'), "write { name: 'x' }");
   refused(() => loose.placeholder?.({ dtype: 'float32', shap: [] }), "did you mean 'shape'?");
   refused(() => loose.getVariable?.('v', [1], 'float32'), "write { dtype: 'float32' }");
-  refused(() => loose.group?.(x), 'inputs must be an array');
+  refused(() => loose.group?.({ inputs: x }), 'inputs must be an array');
   refused(() => loose.group?.([3]), 'expected a tensor, a variable or an operation of the graph, got 3');
   refused(() => loose.assign?.(x, 1), 'ref must be a tf.Variable');
   refused(() => loose.gradients?.([3], x), 'expected tensors and variables, got 3');

@@ -7,6 +7,7 @@ import {
   checkText,
   context,
   defineFunction,
+  defineVariadic,
   inContext,
   inGraphScope,
   kind,
@@ -71,16 +72,30 @@ export interface OperationOptions {
   readonly name?: string;
 }
 
+/** `group`: of a list, or of one after the other as in TensorFlow. */
+export interface Group {
+  (inputs: readonly GraphElement[], options?: OperationOptions | null): Operation;
+  (args: { readonly inputs: readonly GraphElement[] } & OperationOptions): Operation;
+  (...inputs: readonly GraphElement[]): Operation;
+  (...args: readonly [...inputs: GraphElement[], options: OperationOptions]): Operation;
+}
+
 /** One operation that runs all of these. */
-export const group: NamedFunction<
-  [inputs: readonly GraphElement[]],
-  ['inputs'],
-  OperationOptions,
-  Operation
-> = defineFunction('compat.v1.group', { inputs: kind.asIs }, { name: kind.asIs }, (inputs, { name }) => {
-  const graph = currentGraph('tf.group()');
-  return graph.group(nodesOf(graph, inputs, 'inputs', 'group'), nameOr(name, 'group_deps'));
-});
+export const group: Group = defineVariadic<Group>(
+  'compat.v1.group',
+  {},
+  'inputs',
+  { name: kind.asIs },
+  (inputs: readonly (GraphElement | readonly GraphElement[])[], { name }: OperationOptions) => {
+    const graph = currentGraph('tf.group()');
+    const [first] = inputs;
+    const elements = inputs.length === 1 && Array.isArray(first) ? first : inputs;
+    return graph.group(
+      elements.map((element) => graph.nodeOf(element as GraphElement)),
+      nameOr(name, 'group_deps'),
+    );
+  },
+);
 
 /** The name given, or another one. */
 function nameOr(name: string | null | undefined, otherwise: string): string {

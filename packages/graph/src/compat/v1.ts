@@ -24,6 +24,7 @@ export {
   type ControlDependencies,
   controlDependencies,
   effectsOf,
+  type Group,
   getCollection,
   globalVariables,
   globalVariablesInitializer,
