@@ -1,5 +1,14 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, defineMethods, shown, snakeCase, takesArguments, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkFlag,
+  checkNumber,
+  defineMethods,
+  shown,
+  snakeCase,
+  takesArguments,
+  toTensor,
+} from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from './functions.ts';
 import * as functions from './functions.ts';
@@ -86,6 +95,7 @@ export class Huber extends BuiltInLoss {
     const options = argumentsOf<HuberOptions>(Huber, new.target, args);
     super({ name: 'huber_loss', ...options });
     this.delta = options.delta ?? 1;
+    checkNumber(this.delta, 'delta', this.name);
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
     return functions.huber(yTrue, yPred, { delta: this.delta });
@@ -173,8 +183,9 @@ abstract class Crossentropy extends BuiltInLoss {
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<CrossentropyLossOptions>(new.target, new.target, args);
     super(options);
-    this.fromLogits = options.fromLogits ?? false;
+    this.fromLogits = checkFlag(options.fromLogits, 'fromLogits', this.name);
     this.labelSmoothing = options.labelSmoothing ?? 0;
+    checkNumber(this.labelSmoothing, 'labelSmoothing', this.name);
     this.axis = options.axis ?? -1;
   }
   override getConfig(): Record<string, unknown> {
@@ -222,7 +233,7 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
       args,
     );
     super(options);
-    this.fromLogits = options.fromLogits ?? false;
+    this.fromLogits = checkFlag(options.fromLogits, 'fromLogits', this.name);
     this.ignoreClass = options.ignoreClass ?? null;
     this.axis = options.axis ?? -1;
   }

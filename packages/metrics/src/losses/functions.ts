@@ -235,6 +235,7 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
   (yTrue, yPred, options) => {
     const { ignoreClass = null, axis = -1 } = options;
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.sparseCategoricalCrossentropy');
+    if (ignoreClass !== null) numeric(ignoreClass, 'ignoreClass');
     let p = predictions(yPred);
     const at = normalizeAxis(axis, p.rank, 'sparseCategoricalCrossentropy');
     if (at !== p.rank - 1) p = p.moveAxis(at, -1);

@@ -4,6 +4,7 @@ import {
   argumentsOf,
   Callable,
   checkNoPromise,
+  checkOneOf,
   checkText,
   defineMethods,
   inGraphScope,
@@ -90,6 +91,7 @@ export abstract class Loss extends Callable {
       this.name,
     );
     this.dtype = options.dtype ?? null;
+    checkOneOf(this.dtype, ['float32', 'float64', null], 'dtype', this.name);
   }
 
   /** The losses of the examples; both arguments have the dtype of the computation. */

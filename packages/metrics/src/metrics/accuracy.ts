@@ -1,7 +1,9 @@
 import { InvalidArgumentError, nn, type Shape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
+  checkCount,
   checkList,
+  checkNumber,
   defineFunction,
   differs,
   isInteger,
@@ -48,6 +50,7 @@ export const binaryAccuracy: ExampleFunction<{ readonly threshold?: number }> = 
   'metrics.binaryAccuracy',
   { threshold: true },
   (yTrue, yPred, { threshold = 0.5 }) => {
+    checkNumber(threshold, 'threshold', 'binaryAccuracy');
     const p = predictions(yPred);
     const [t, q] = sameRank(alike(yTrue, p.dtype), p);
     return matches(t, q.greater(threshold).cast(t.dtype), 'binaryAccuracy');
@@ -82,6 +85,7 @@ function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
       name,
     );
   }
+  checkCount(k, 'k', name);
   const rows = p.reshape([label.size, p.shape.at(-1) as number]);
   return nn
     .inTopK(label.reshape([-1]), rows, k)

@@ -9,7 +9,7 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, checkFlag, shown, takesArguments } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { confusion } from './confusion.ts';
@@ -52,7 +52,6 @@ export class AUC extends Metric {
       numThresholds: number,
       curve = 'ROC',
       summationMethod = 'interpolation',
-      fromLogits = false,
     } = given;
     const numThresholds = number ?? 200;
     if (!['ROC', 'PR'].includes(curve))
@@ -84,7 +83,7 @@ export class AUC extends Metric {
     this.numThresholds = this.thresholds.length;
     this.curve = curve;
     this.summationMethod = summationMethod;
-    this.fromLogits = fromLogits;
+    this.fromLogits = checkFlag(given.fromLogits, 'fromLogits', this.name);
     const weight = (local: string): Variable => this.addWeight({ name: local, shape: [this.numThresholds] });
     this.truePositives = weight('true_positives');
     this.falsePositives = weight('false_positives');
