@@ -2,7 +2,7 @@
  * `tf.io`: files of arrays, and records. What is read goes into every op; `tensor.ndarray()` is what is written.
  */
 import { InvalidArgumentError } from '@eagre/core';
-import { declareAs, defineFunction, isPlain, kind, type NamedFunction, shown } from '@eagre/core/internal';
+import { declareAs, defineFunction, isPlain, type NamedFunction, shown } from '@eagre/core/internal';
 import type { FeatureInputs, FeatureValue } from '@eagre/formats';
 import * as formats from '@eagre/formats';
 
@@ -23,19 +23,16 @@ export {
 } from '@eagre/data';
 export type { FeatureInput, FeatureInputs, FeatureValue, NDArray } from '@eagre/formats';
 
-const encode: NamedFunction<[features: FeatureInputs], ['features'], unknown, Uint8Array> = defineFunction(
-  'io.encodeExample',
-  { features: kind.structure },
-  {},
-  (features) => {
+// These calls are marked as pure, and read nothing of other modules, so that bundlers leave out what a program does not use.
+const encode: NamedFunction<[features: FeatureInputs], ['features'], unknown, Uint8Array> =
+  /* @__PURE__ */ defineFunction('io.encodeExample', { features: { plain: true } }, {}, (features) => {
     if (!holdsFeatures(features))
       throw new InvalidArgumentError(
         `features must be an object or a map of values by name, got ${shown(features)}`,
         'io.encodeExample',
       );
     return formats.encodeExample(features);
-  },
-);
+  });
 
 const holdsFeatures = (value: unknown): boolean => isPlain(value) || value instanceof Map;
 
@@ -44,13 +41,16 @@ const holdsFeatures = (value: unknown): boolean => isPlain(value) || value insta
  *
  * @throws FormatError for a value that no feature can hold.
  */
-export const encodeExample: typeof encode = declareAs((...args: readonly unknown[]): Uint8Array => {
-  const [first] = args;
-  // A feature may have any name, that of the argument too; its value is no object.
-  const alone =
-    args.length === 1 && holdsFeatures(first) && !(isPlain(first) && holdsFeatures(first.features));
-  return encode(...((alone ? [{ features: first }] : args) as Parameters<typeof encode>));
-}, encode);
+export const encodeExample: typeof encode = /* @__PURE__ */ declareAs(
+  (...args: readonly unknown[]): Uint8Array => {
+    const [first] = args;
+    // A feature may have any name, that of the argument too; its value is no object.
+    const alone =
+      args.length === 1 && holdsFeatures(first) && !(isPlain(first) && holdsFeatures(first.features));
+    return encode(...((alone ? [{ features: first }] : args) as Parameters<typeof encode>));
+  },
+  encode,
+);
 
 /**
  * The features in the bytes of a `tf.train.Example`.
@@ -65,10 +65,10 @@ export const decodeExample: NamedFunction<
     readonly file?: string | undefined;
   },
   Map<string, FeatureValue>
-> = defineFunction(
+> = /* @__PURE__ */ defineFunction(
   'io.decodeExample',
-  { serialized: kind.asIs },
-  { file: kind.asIs },
+  { serialized: true },
+  { file: true },
   (serialized, options) => {
     if (!(serialized instanceof Uint8Array))
       throw new InvalidArgumentError(
