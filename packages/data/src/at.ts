@@ -1,7 +1,15 @@
-import { OutOfRangeError, UnimplementedError } from '@eagre/backend';
+import { InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import type { NamedFunction } from '@eagre/core';
-import { type Arguments, context, defineFunction, outsideScopes, withoutTapes } from '@eagre/core/internal';
+import {
+  type Arguments,
+  context,
+  defineFunction,
+  outsideScopes,
+  shown,
+  withoutTapes,
+} from '@eagre/core/internal';
 import type { Dataset } from './dataset.ts';
+import { isDataset } from './elements/structure.ts';
 import { checkCount } from './options.ts';
 
 /**
@@ -14,6 +22,8 @@ export const at: <T>(...args: Arguments<[dataset: Dataset<T>, index: number], ['
   defineFunction<
     NamedFunction<[dataset: Dataset<unknown>, index: number], ['dataset', 'index'], unknown, unknown>
   >('tf.data.at', { dataset: true, index: true }, {}, (dataset, index) => {
+    if (!isDataset(dataset))
+      throw new InvalidArgumentError(`expected a dataset, got ${shown(dataset)}`, 'at');
     checkCount(index, 'index', 'at', 0);
     const rows = context.tracer === null ? (dataset.node.rows?.() ?? null) : null;
     if (rows === null)

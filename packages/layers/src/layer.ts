@@ -16,6 +16,7 @@ import {
   argumentsOf,
   callable,
   checkNoPromise,
+  checkText,
   context,
   defineMethods,
   guardedShape,
@@ -261,6 +262,7 @@ export class Layer extends Module implements Trackable {
       );
     });
     const state = this._layer;
+    if (name !== undefined) checkText(name, 'name', 'addWeight');
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
     const make = getInitializer(initializer);
     const create = (): Variable =>

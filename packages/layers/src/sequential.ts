@@ -5,7 +5,7 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { argumentsOf, defineMethods, isKept, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, isKept, shown, takesArguments } from '@eagre/core/internal';
 import { FunctionalGraph, Input } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
@@ -248,7 +248,7 @@ defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer']
 
 function whatIs(value: unknown): string {
   if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;
-  return value instanceof Tensor ? 'a tensor' : String(value);
+  return value instanceof Tensor ? 'a tensor' : shown(value);
 }
 
 takesArguments<SequentialOptions>(

@@ -6,7 +6,7 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { isPlain, sameShape, shown, showShape, toTensor } from '@eagre/core/internal';
 
 /** A gradient with its variable. */
 export type GradientAndVariable = readonly [gradient: TensorLike | null | undefined, variable: Variable];
@@ -35,7 +35,16 @@ export function pairsOf(
       optimizer,
     );
   };
-  if (second === undefined) return list(first) as GradientAndVariable[];
+  if (second === undefined) {
+    const pairs = list(first);
+    const wrong = pairs.findIndex((pair) => !Array.isArray(pair) || pair.length !== 2);
+    if (wrong >= 0)
+      throw new InvalidArgumentError(
+        `expected pairs [gradient, variable], or applyGradients(gradients, variables), got ${shown(pairs[wrong])} in the list`,
+        optimizer,
+      );
+    return pairs as GradientAndVariable[];
+  }
   const [gradients, variables] = [list(first), list(second) as Variable[]];
   if (gradients.length !== variables.length) {
     throw new InvalidArgumentError(

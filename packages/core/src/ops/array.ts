@@ -507,10 +507,10 @@ export const pad: NamedFunction<
   (x, paddings: readonly (readonly [before: number, after: number])[], options) => {
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', 'Pad');
-    const wrong = checkList(paddings, 'paddings', 'Pad').find(
+    const wrong = checkList(paddings, 'paddings', 'Pad').findIndex(
       (p) => !Array.isArray(p) || p.length !== 2 || !p.every((n) => Number.isSafeInteger(n) && n >= 0),
     );
-    if (paddings.length !== t.rank || wrong !== undefined) {
+    if (paddings.length !== t.rank || wrong >= 0) {
       throw new InvalidArgumentError(
         `paddings must be ${t.rank} pairs [before, after] of integers of at least 0, got ${show(paddings)}`,
         'Pad',

@@ -22,7 +22,8 @@ function tensors(list: readonly TensorLike[], op: string): Tensor[] {
   const typed = (list as readonly TensorLike[]).find((v) => v instanceof Tensor || v instanceof Variable) as
     | Tensor
     | undefined;
-  const all = (list as readonly TensorLike[]).map((v) => toTensor(v, typed?.dtype));
+  // Not `list.map`, which leaves out what an array with holes does not hold.
+  const all = Array.from(list as readonly TensorLike[], (v) => toTensor(v, typed?.dtype));
   let dtype: DType = all[0].dtype;
   for (const t of all) if (t.dtype !== dtype) dtype = common(dtype, t.dtype, op);
   return all.map((t) => (t.dtype === dtype ? t : t.cast(dtype)));

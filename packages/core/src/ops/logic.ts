@@ -1,3 +1,4 @@
+import { MAX_RANK } from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction } from '../arguments.ts';
 import { constant } from '../constant.ts';
@@ -44,7 +45,8 @@ function orStrings(compare: BinaryFunction): BinaryFunction {
 function holdsStrings(value: TensorLike): boolean {
   if (value instanceof Tensor) return value.dtype === 'string';
   let first: unknown = value;
-  while (Array.isArray(first)) first = first[0];
+  // A list may hold itself.
+  for (let level = 0; level <= MAX_RANK && Array.isArray(first); level++) first = first[0];
   return typeof first === 'string' || (first instanceof Variable && first.dtype === 'string');
 }
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
 import type { IntegerLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
+import { shown } from '../checks.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
@@ -87,10 +88,7 @@ function sorted(
   checkDType(t.dtype, 'numeric', 'x', op);
   const a = normalizeAxis(axis, t.rank, op);
   if (direction !== 'ASCENDING' && direction !== 'DESCENDING') {
-    throw new InvalidArgumentError(
-      `direction '${String(direction)}' is neither ASCENDING nor DESCENDING`,
-      op,
-    );
+    throw new InvalidArgumentError(`direction ${shown(direction)} is neither ASCENDING nor DESCENDING`, op);
   }
   const last = t.rank - 1;
   const [values, indices] = execute(sortOp, [a === last ? t : moveAxis(t, a, last)], {

@@ -1,6 +1,6 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { type Arguments, argumentsOf, isPlain, takesArguments } from '@eagre/core/internal';
+import { type Arguments, argumentsOf, isPlain, shown, takesArguments } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { Dataset } from '../dataset.ts';
 import type { ElementSpec } from '../elements/element-spec.ts';
@@ -46,15 +46,15 @@ export function checkColumns(columns: readonly CsvColumn[], what: string): Colum
     throw new InvalidArgumentError('give the dtype, or dtype and default, of at least one column', what);
   return columns.map((column: CsvColumn, i) => {
     const { dtype, default: missing } =
-      typeof column === 'string' ? { dtype: column, default: undefined } : column;
+      typeof column === 'object' && column !== null ? column : { dtype: column, default: undefined };
     if (!DTYPES.includes(dtype))
       throw new InvalidArgumentError(
-        `column ${i}: the dtype must be one of ${DTYPES.join(', ')}, got ${String(dtype)}`,
+        `column ${i}: the dtype must be one of ${DTYPES.join(', ')}, got ${shown(dtype)}`,
         what,
       );
     if (missing !== undefined) {
       if ((dtype === 'string') !== (typeof missing === 'string'))
-        throw new InvalidArgumentError(`column ${i}: the default ${String(missing)} is no ${dtype}`, what);
+        throw new InvalidArgumentError(`column ${i}: the default ${shown(missing)} is no ${dtype}`, what);
       if (dtype !== 'string') constant(missing as number, dtype).dispose();
     }
     return { dtype, missing };

@@ -1,5 +1,6 @@
 // The bytes of a file, piece by piece, unpacked.
 import { DataLossError, FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
+import { shown } from '@eagre/core/internal';
 import { FormatError, Inflater } from '@eagre/formats';
 import { nodeBuiltin, OpenFiles } from '@eagre/formats/internal';
 import { checkCount, checkParallel } from '../options.ts';
@@ -41,7 +42,7 @@ export function checkFileOptions(options: FileOptions, what: string): CheckedFil
   const { compressionType: compression = '', bufferSize = DEFAULT_BUFFER, numParallelReads = 1 } = options;
   if (compression !== '' && compression !== 'GZIP' && compression !== 'ZLIB')
     throw new InvalidArgumentError(
-      `compressionType must be '', 'GZIP' or 'ZLIB', got ${JSON.stringify(compression)}`,
+      `compressionType must be '', 'GZIP' or 'ZLIB', got ${shown(compression)}`,
       what,
     );
   checkCount(bufferSize, 'bufferSize', what);

@@ -1,6 +1,6 @@
 // Files in folders that name their classes, as Keras indexes them.
 import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
-import { checkPath, type OptionNames } from '@eagre/core/internal';
+import { checkPath, type OptionNames, shown } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Rng, seedWords } from '../random.ts';
 
@@ -85,7 +85,7 @@ function checkFolderOptions(options: FolderOptions, what: string): void {
     throw new InvalidArgumentError(message, what);
   };
   if (labelMode !== null && !['int', 'binary', 'categorical'].includes(labelMode))
-    fail(`labelMode must be 'int', 'binary', 'categorical' or null, got ${String(labelMode)}`);
+    fail(`labelMode must be 'int', 'binary', 'categorical' or null, got ${shown(labelMode)}`);
   if (labels !== 'inferred' && options.classNames !== undefined)
     fail("classNames says which folders there are; it goes with labels: 'inferred' only");
   if ((validationSplit === undefined) !== (subset === undefined))

@@ -6,6 +6,7 @@ import {
   NotFoundError,
   withFileErrors,
 } from '@eagre/backend';
+import { checkPath } from '@eagre/core/internal';
 import { makeFolders, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
 import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
@@ -47,6 +48,7 @@ export async function saveElements(
   options: SaveOptions,
 ): Promise<void> {
   const what = 'Dataset.save';
+  checkPath(path, 'path', what);
   const { compression } = checkFileOptions({ compressionType: options.compression }, what);
   const writer = withFileErrors(
     path,

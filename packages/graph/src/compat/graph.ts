@@ -176,6 +176,7 @@ export class Graph {
   /** @throws NotFoundError for a name that is none. */
   getOperationByName(...args: Arguments<[name: string], ['name']>): Operation;
   getOperationByName(name: string): Operation {
+    checkText(name, 'name', 'getOperationByName');
     const node = this.body.nodes.find((n) => n.name === name);
     if (node === undefined) throw new NotFoundError(`the graph has no operation '${name}'`);
     return new Operation(this, node);
@@ -183,6 +184,7 @@ export class Graph {
   /** The output of an operation: `add:0`. @throws NotFoundError for a name that is none. */
   getTensorByName(...args: Arguments<[name: string], ['name']>): Tensor;
   getTensorByName(name: string): Tensor {
+    checkText(name, 'name', 'getTensorByName');
     const [, operation, index] = /^(.+):(\d+)$/.exec(name) ?? [];
     if (operation === undefined)
       throw new InvalidArgumentError(`'${name}' is no name of a tensor: expected one like 'add:0'`);

@@ -1,6 +1,6 @@
 // TensorFlow 1's optimizers: operations that are run, with TensorFlow's names for what they remember.
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type Tensor, Variable, zeros } from '@eagre/core';
+import { constant, Tensor, Variable, zeros } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -15,6 +15,7 @@ import {
   lifted,
   type NamedFunction,
   outsideScopes,
+  shown,
   takesArguments,
 } from '@eagre/core/internal';
 import { currentGraph } from './entering.ts';
@@ -81,7 +82,19 @@ export abstract class Optimizer {
     options: Pick<MinimizeOptions, 'globalStep' | 'name'> = {},
   ): Operation {
     const graph = currentGraph('Optimizer.applyGradients()');
-    const updates = checkList(pairs, 'gradsAndVars', this.name).flatMap(([gradient, variable]) =>
+    const isPair = (pair: unknown): boolean =>
+      Array.isArray(pair) &&
+      pair.length === 2 &&
+      (pair[0] === null || pair[0] instanceof Tensor) &&
+      pair[1] instanceof Variable;
+    const given = checkList(pairs, 'gradsAndVars', this.name);
+    const wrong = given.findIndex((pair) => !isPair(pair));
+    if (wrong >= 0)
+      throw new InvalidArgumentError(
+        `gradsAndVars must be pairs [gradient, variable], as computeGradients gives them, got ${shown(given[wrong])} in the list`,
+        this.name,
+      );
+    const updates = given.flatMap(([gradient, variable]) =>
       gradient === null ? [] : [[gradient, variable] as const],
     );
     if (updates.length === 0) {

@@ -1,8 +1,9 @@
 // Runs cells over sequences [batch, time, features].
 import {
+  InvalidArgumentError,
   type PartialShape,
   stack,
-  type Tensor,
+  Tensor,
   type TensorLike,
   Variable,
   where,
@@ -11,12 +12,14 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkList,
   defineMethods,
   knownSize,
   lifted,
   type OptionNames,
   outsideScopes,
   sameShape,
+  shown,
   showShape,
   takesArguments,
   toTensor,
@@ -190,6 +193,8 @@ export class RNN extends Layer {
   resetStates(states?: readonly Tensor[] | null | { readonly states?: readonly Tensor[] | null }): void;
   resetStates(states: readonly Tensor[] | null = null): void {
     if (states !== null) {
+      if (checkList(states, 'states', this.name).some((s) => !(s instanceof Tensor)))
+        throw new InvalidArgumentError(`states must be a list of tensors, got ${shown(states)}`, this.name);
       const batch = states[0]?.shape[0] ?? 0;
       checkStates(this, states, batch, stateSizes(this.cell));
       this.#forgotten = true;

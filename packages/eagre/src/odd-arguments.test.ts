@@ -1,0 +1,70 @@
+// Mistakes that are easy to make, and values that nobody expects: each is refused by an error of Eagre's own, at once.
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import * as tf from './index.ts';
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+const holes: unknown[] = [1, 2, 3];
+delete holes[1];
+const bare: object = Object.create(null);
+const symbol = Symbol('s');
+const x = tf.ones([2, 2]);
+const folder = join(tmpdir(), `eagre-odd-${process.pid}`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const inGraph = (call: () => unknown): unknown => {
+  const graph = new tf.compat.v1.Graph();
+  return graph.asDefault(call);
+};
+const sgd = (): { applyGradients(...args: unknown[]): unknown } => new tf.optimizers.SGD() as never;
+
+const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
+  'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
+  'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
+  'stack of a list with holes': [() => tf.stack(holes as never), 'undefined'],
+  'addN of a list with holes': [() => tf.addN(holes as never), 'undefined'],
+  'sort in no direction': [() => tf.sort(x, -1, { direction: bare as never }), 'ASCENDING'],
+  'pad by undefined': [() => tf.pad(x, [undefined, undefined] as never), 'paddings must be 2 pairs'],
+  'applyGradients of gradients alone': [() => sgd().applyGradients([x, x]), 'pairs [gradient, variable]'],
+  'applyGradients of nulls': [() => sgd().applyGradients([null]), 'pairs [gradient, variable]'],
+  'applyGradients of numbers': [() => sgd().applyGradients([2]), 'got 2 in the list'],
+  'applyGradients of a graph': [
+    () => inGraph(() => new tf.compat.v1.train.GradientDescentOptimizer(0.1).applyGradients([null] as never)),
+    'pairs [gradient, variable]',
+  ],
+  'resetStates by a number': [() => new tf.layers.LSTM(2).resetStates(1 as never), 'states must be'],
+  'resetStates by numbers': [() => new tf.layers.LSTM(2).resetStates([1, 2] as never), 'list of tensors'],
+  'resetStates by null': [() => new tf.layers.LSTM(2).resetStates([null] as never), 'list of tensors'],
+  'addWeight by a symbol': [
+    () => new tf.layers.Dense(2).addWeight({ name: symbol as never }),
+    'name must be a string',
+  ],
+  'Sequential.add of symbols': [() => new tf.Sequential().add([symbol] as never), 'Symbol(s)'],
+  'an operation by a symbol': [
+    () => new tf.compat.v1.Graph().getOperationByName(symbol as never),
+    'name must be a string',
+  ],
+  'a tensor by a symbol': [() => new tf.compat.v1.Graph().getTensorByName(bare as never), 'name must be'],
+  'a feature of no dtype': [() => new tf.data.VarLenFeature([symbol] as never), 'Symbol(s)'],
+  'a default that is none': [() => new tf.data.CsvDataset('a', [null] as never), 'the dtype must be one of'],
+  'an element of null': [() => tf.data.at({ dataset: null as never, index: 0 }), 'dataset'],
+  'save in no folder': [() => tf.data.Dataset.range(2).save(null as never), 'path must be a path'],
+  'save compressed by a bigint': [
+    () => tf.data.Dataset.range(2).save(folder, { compression: 1n as never }),
+    "'GZIP' or 'ZLIB', got 1",
+  ],
+};
+
+describe('odd arguments are refused by typed errors', () => {
+  test.each(Object.entries(calls))('%s', async (_, [call, message]) => {
+    const error = await (async () => call())().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(tf.errors.EagreError);
+    expect((error as Error).message).toContain(message);
+  });
+});
