@@ -1,4 +1,5 @@
 // The file `checkpoint` of a folder, which names its checkpoints.
+import { fileError } from '@eagre/backend';
 import { DataLossError, type NamedFunction } from '@eagre/core';
 import { checkFlag, checkFunction, checkNumber, checkPath, defineFunction } from '@eagre/core/internal';
 import { FormatError, readCheckpointState, writeCheckpointState } from '@eagre/formats';
@@ -60,7 +61,7 @@ export const getCheckpointState: NamedFunction<
         throw new DataLossError(cause.message, 'getCheckpointState', { cause });
       // Below a file there is none.
       if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return null;
-      throw cause;
+      throw fileError(cause, file, 'getCheckpointState');
     }
   },
 );

@@ -1,7 +1,7 @@
 /**
  * `tf.io`: files of arrays, and records. What is read goes into every op; `tensor.ndarray()` is what is written.
  */
-import { InvalidArgumentError } from '@eagre/core';
+import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { declareAs, defineFunction, isPlain, type NamedFunction, shown } from '@eagre/core/internal';
 import type { FeatureInputs, FeatureValue } from '@eagre/formats';
 import * as formats from '@eagre/formats';
@@ -31,7 +31,12 @@ const encode: NamedFunction<[features: FeatureInputs], ['features'], unknown, Ui
         `features must be an object or a map of values by name, got ${shown(features)}`,
         'io.encodeExample',
       );
-    return formats.encodeExample(features);
+    try {
+      return formats.encodeExample(features);
+    } catch (cause) {
+      if (!(cause instanceof formats.FormatError)) throw cause;
+      throw new InvalidArgumentError(cause.message, 'io.encodeExample', { cause });
+    }
   });
 
 const holdsFeatures = (value: unknown): boolean => isPlain(value) || value instanceof Map;
@@ -39,7 +44,7 @@ const holdsFeatures = (value: unknown): boolean => isPlain(value) || value insta
 /**
  * The bytes of a `tf.train.Example`.
  *
- * @throws FormatError for a value that no feature can hold.
+ * @throws InvalidArgumentError for a value that no feature can hold.
  */
 export const encodeExample: typeof encode = /* @__PURE__ */ declareAs(
   (...args: readonly unknown[]): Uint8Array => {
@@ -55,7 +60,7 @@ export const encodeExample: typeof encode = /* @__PURE__ */ declareAs(
 /**
  * The features in the bytes of a `tf.train.Example`.
  *
- * @throws FormatError when they are something else.
+ * @throws DataLossError when they are something else.
  */
 export const decodeExample: NamedFunction<
   [serialized: Uint8Array],
@@ -75,6 +80,11 @@ export const decodeExample: NamedFunction<
         `serialized must be the bytes of an Example, a Uint8Array; got ${shown(serialized)}`,
         'io.decodeExample',
       );
-    return formats.decodeExample(serialized, options);
+    try {
+      return formats.decodeExample(serialized, options);
+    } catch (cause) {
+      if (!(cause instanceof formats.FormatError)) throw cause;
+      throw new DataLossError(cause.message, 'io.decodeExample', { cause });
+    }
   },
 );

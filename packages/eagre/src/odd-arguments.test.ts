@@ -1,8 +1,8 @@
 // Mistakes that are easy to make, and values that nobody expects: each is refused by an error of Eagre's own, at once.
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
 const cyclic: unknown[] = [];
@@ -66,5 +66,35 @@ describe('odd arguments are refused by typed errors', () => {
     );
     expect(error).toBeInstanceOf(tf.errors.EagreError);
     expect((error as Error).message).toContain(message);
+  });
+});
+
+describe('odd files are refused by typed errors', () => {
+  const broken = join(folder, 'broken');
+  const loop = join(folder, 'loop');
+  const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [2] })]);
+  beforeAll(() => {
+    mkdirSync(join(folder, 'dir.safetensors'), { recursive: true });
+    writeFileSync(broken, Uint8Array.of(1, 2, 3));
+    symlinkSync(loop, loop);
+  });
+  const reads: Readonly<Record<string, readonly [call: () => unknown, error: keyof typeof tf.errors]>> = {
+    'a broken .npy': [() => tf.io.readNpyFile(broken), 'DataLossError'],
+    'a broken .npz': [() => tf.io.readNpzFile(broken), 'DataLossError'],
+    'a broken .safetensors': [() => tf.io.readSafetensorsFile(broken), 'DataLossError'],
+    'a broken IDX file': [() => tf.io.readIdxFile(broken), 'DataLossError'],
+    'a broken example': [() => tf.io.decodeExample(Uint8Array.of(255, 1)), 'DataLossError'],
+    'weights that are a folder': [
+      () => model.loadWeights(join(folder, 'dir.safetensors')),
+      'FailedPreconditionError',
+    ],
+    'a folder that is a loop of links': [
+      () => tf.keras.utils.imageDatasetFromDirectory(loop),
+      'FailedPreconditionError',
+    ],
+    'checkpoints in a loop of links': [() => tf.train.latestCheckpoint(loop), 'FailedPreconditionError'],
+  };
+  test.each(Object.entries(reads))('%s', async (_, [call, error]) => {
+    await expect((async () => call())()).rejects.toBeInstanceOf(tf.errors[error]);
   });
 });

@@ -1,3 +1,4 @@
+import { fileError } from '@eagre/backend';
 import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
 import { updateCheckpointState } from '@eagre/checkpoint/internal';
 import {
@@ -116,7 +117,7 @@ async function read(path: string, format: 'safetensors' | 'npz'): Promise<Readon
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new NotFoundError(`there is no file ${path}`, 'loadWeights', { cause });
     }
-    throw cause;
+    throw fileError(cause, path, 'loadWeights');
   }
 }
 

@@ -1,5 +1,5 @@
 // Files of arrays, with errors of Eagre for what the file system throws and for arrays that make no sense.
-import { fileError, InvalidArgumentError } from '@eagre/backend';
+import { DataLossError, fileError, InvalidArgumentError } from '@eagre/backend';
 import {
   checkPath,
   checkText,
@@ -32,24 +32,26 @@ function checkArrays(arrays: unknown, what: string, op: string): void {
   }
 }
 
-async function reading<R>(op: string, file: string, read: () => Promise<R>): Promise<R> {
+async function withFile<R>(
+  op: string,
+  file: string,
+  Wrong: typeof DataLossError | typeof InvalidArgumentError,
+  run: () => Promise<R>,
+): Promise<R> {
   checkPath(file, 'path', op);
   try {
-    return await read();
+    return await run();
   } catch (cause) {
+    if (cause instanceof formats.FormatError) throw new Wrong(cause.message, op, { cause });
     throw fileError(cause, file, op);
   }
 }
 
-/** What cannot be written is an argument, where what cannot be read is a file. */
-async function writing(op: string, file: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await reading(op, file, write);
-  } catch (cause) {
-    if (!(cause instanceof formats.FormatError)) throw cause;
-    throw new InvalidArgumentError(cause.message, op, { cause });
-  }
-}
+// What cannot be written is an argument, where what cannot be read is a file.
+const reading = <R>(op: string, file: string, read: () => Promise<R>): Promise<R> =>
+  withFile(op, file, DataLossError, read);
+const writing = (op: string, file: string, write: () => Promise<void>): Promise<void> =>
+  withFile(op, file, InvalidArgumentError, write);
 
 /** Reads an IDX file, gzipped or not. */
 export const readIdxFile: NamedFunction<[path: string], ['path'], unknown, Promise<NDArray>> = defineFunction(

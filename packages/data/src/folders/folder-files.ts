@@ -1,5 +1,5 @@
 // Files in folders that name their classes, as Keras indexes them.
-import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { InvalidArgumentError, NotFoundError, withFileErrors } from '@eagre/backend';
 import { checkPath, type OptionNames, shown } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Rng, seedWords } from '../random.ts';
@@ -69,7 +69,7 @@ export function folderFiles(
 ): FolderFiles {
   checkPath(directory, 'directory', what);
   checkFolderOptions(options, what);
-  const all = indexed(directory, extensions, options, what);
+  const all = withFileErrors(directory, what, () => indexed(directory, extensions, options, what));
   if (all.paths.length === 0) throw new NotFoundError(`no ${extensions.join(', ')} in ${directory}`, what);
   if (options.labelMode === 'binary' && all.classNames.length !== 2)
     throw new InvalidArgumentError(
