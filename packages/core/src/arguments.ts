@@ -219,17 +219,23 @@ export function defineMethods(
 
 /** The method that users call: what nearly every call has is told by the number of arguments alone. */
 function methodOf(declaration: Declaration): (...args: never) => unknown {
-  const { kinds, required, run, rest } = declaration;
+  const { kinds, required, run, rest, options } = declaration;
   const spread = { ...declaration, run: withRest(run, kinds.length) };
   const slow = rest === undefined ? declaration : spread;
   const most = rest === undefined ? kinds.length : 0;
+  // Who takes options gets some in any case, behind all positional ones.
+  const bare = rest !== undefined || Object.keys(options).length === 0;
+  const behind = [0, 1, 2].map((n): readonly unknown[] =>
+    n > most ? [] : [...new Array<undefined>(most - n).fill(undefined), NONE],
+  ) as [readonly unknown[], readonly unknown[], readonly unknown[]];
   return function (this: unknown, a: unknown, b: unknown): unknown {
     // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
     const n = arguments.length;
-    if (n === 0 && required === 0) return run.call(this);
+    if (n === 0 && required === 0) return bare ? run.call(this) : run.call(this, ...behind[0]);
     if (n >= required && n <= most && a !== undefined && !mayBeNamed(a)) {
-      if (n === 1) return run.call(this, a);
-      if (n === 2 && b !== undefined && !mayBeNamed(b)) return run.call(this, a, b);
+      if (n === 1) return bare ? run.call(this, a) : run.call(this, a, ...behind[1]);
+      if (n === 2 && b !== undefined && !mayBeNamed(b))
+        return bare ? run.call(this, a, b) : run.call(this, a, b, ...behind[2]);
     }
     // biome-ignore lint/complexity/noArguments: as above.
     return call(slow, arguments, this);

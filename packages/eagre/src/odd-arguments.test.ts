@@ -28,6 +28,22 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
   'addN of a list with holes': [() => tf.addN(holes as never), 'undefined'],
   'sort in no direction': [() => tf.sort(x, -1, { direction: bare as never }), 'ASCENDING'],
   'pad by undefined': [() => tf.pad(x, [undefined, undefined] as never), 'paddings must be 2 pairs'],
+  'a fetch of a list that holds itself': [
+    () => new tf.compat.v1.Session({ graph: new tf.compat.v1.Graph() }).run(cyclic as never),
+    'a structure holds itself',
+  ],
+  'specialize of a list that holds itself': [
+    () =>
+      tf
+        .function((y: tf.Tensor) => y.add(1))
+        .getConcreteFunction(x)
+        .specialize(cyclic as never),
+    'do not fit',
+  ],
+  'addVariable of no shape': [
+    () => new tf.optimizers.SGD().addVariable(null as never),
+    'shape must be an array, got null',
+  ],
   'applyGradients of gradients alone': [() => sgd().applyGradients([x, x]), 'pairs [gradient, variable]'],
   'applyGradients of nulls': [() => sgd().applyGradients([null]), 'pairs [gradient, variable]'],
   'applyGradients of numbers': [() => sgd().applyGradients([2]), 'got 2 in the list'],

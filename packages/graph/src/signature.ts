@@ -59,14 +59,23 @@ export function showSignature(spec: Signature): string {
 
 /** What arguments are, as text. */
 export function showArguments(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(showArguments).join(', ')}]`;
+  return showNested(value, 0);
+}
+
+// Deeper ones would not be read, and may hold themselves.
+const SHOWN_LEVELS = 8;
+
+function showNested(value: unknown, level: number): string {
+  const inside = (v: unknown): string => showNested(v, level + 1);
+  if (level > SHOWN_LEVELS) return '…';
+  if (Array.isArray(value)) return `[${value.map(inside).join(', ')}]`;
   if (value instanceof TensorSpec) return value.toString();
   if (typeof value === 'object' && value !== null) {
     if ('dtype' in value && 'shape' in value)
       return `${String(value.dtype)} ${showShape(value.shape as PartialShape)}`;
     if (isPlain(value))
       return `{ ${Object.entries(value)
-        .map(([k, v]) => `${k}: ${showArguments(v)}`)
+        .map(([k, v]) => `${k}: ${inside(v)}`)
         .join(', ')} }`;
     return value.constructor.name;
   }

@@ -19,6 +19,7 @@ import {
   type Arguments,
   argumentsOf,
   checkFunction,
+  checkList,
   checkNoPromise,
   checkText,
   context,
@@ -218,9 +219,10 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /** A variable of the optimizer's own, not trainable, `initial` (0 unless given) everywhere; saved with the others. */
   addVariable(...args: Arguments<[shape: readonly number[]], ['shape'], OwnVariable>): Variable;
-  addVariable(shape: unknown, options?: unknown): Variable {
+  addVariable(shape: unknown, options: unknown = {}): Variable {
     const { dtype = 'float32', name = 'variable', initial = 0 } = options as OwnVariable;
     const what = `${this.name}.addVariable`;
+    checkList(shape as readonly number[], 'shape', what);
     checkText(name, 'name', what);
     checkNumber(initial, 'initial', what);
     const variable = this.#make({ shape: shape as readonly number[], dtype, name, initial });

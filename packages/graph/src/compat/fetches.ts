@@ -1,7 +1,7 @@
 // What a session is asked for, and how the results find their places.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, Variable } from '@eagre/core';
-import { checkList, defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
+import { checkLevel, checkList, defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import { currentGraph } from './entering.ts';
 import { type Graph, Operation } from './graph.ts';
@@ -82,10 +82,12 @@ export function collectFetches(
   session: Session,
   fetches: Fetches,
   to: Collected,
+  level = 0,
 ): (results: readonly Tensor[]) => unknown {
   const { graph } = session;
+  checkLevel(level, 'Session.run');
   const collect = (more: Fetches): ((results: readonly Tensor[]) => unknown) =>
-    collectFetches(session, more, to);
+    collectFetches(session, more, to, level + 1);
   const value = (v: GraphValue | Variable): ((results: readonly Tensor[]) => unknown) => {
     const at = to.values.push(v) - 1;
     return (results) => results[at];
