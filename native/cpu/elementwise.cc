@@ -12,6 +12,7 @@ constexpr int64_t kMinTile = 256;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
 constexpr int64_t kWholeRow = 1 << 14;  // elements of a piece, where a row needs no tile
+constexpr int64_t kChunksPerThread = 8;
 
 inline int64_t grain_for(int64_t cost) {
   int64_t grain = (int64_t{1} << 17) / (3 + cost);
@@ -202,8 +203,9 @@ inline void prefetch_tile(const Plan& p, int64_t at, int64_t end) {
 
 // All inputs have the outputs' size, or one element.
 void run_flat(const Plan& p) {
-  int64_t grain = grain_for(p.code.cost);
-  parallel_for(p.size, p.streams ? grain * 8 : grain, [&p](int64_t begin, int64_t end) {
+  const int64_t few = p.size / (kChunksPerThread * thread_count()) / kMaxTile * kMaxTile;
+  const int64_t grain = grain_for(p.code.cost) * (p.streams ? 8 : 1);
+  parallel_for(p.size, max64(few, grain), [&p](int64_t begin, int64_t end) {
     const void* values[kMaxProgramValues];
     char* memory = static_cast<char*>(scratch(0, p.buffers * p.stride));
     bind(p, memory, values);
@@ -330,8 +332,10 @@ void run_whole_rows(const Plan& p, const Instr& op) {
   int arg[3];
   for (int k = 0; k < 3; k++) arg[k] = op.args[k] < 0 ? op.args[0] : op.args[k];
   const int64_t piece = p.inner < kWholeRow ? p.inner : kWholeRow, per_row = (p.inner + piece - 1) / piece;
-  const int64_t grain = grain_for(p.code.cost) / piece, out_item = static_cast<int64_t>(dtype_size(op.dtype));
-  parallel_for(p.size / p.inner * per_row, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+  const int64_t units = p.size / p.inner * per_row, out_item = static_cast<int64_t>(dtype_size(op.dtype));
+  // A few chunks for each thread: more of them would cost a twentieth, since threads take them from one place.
+  const int64_t few = units / (kChunksPerThread * thread_count()), grain = grain_for(p.code.cost) / piece;
+  parallel_for(units, max64(few, max64(grain, 1)), [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; unit++) {
       const int64_t row = unit / per_row, column = unit % per_row * piece, at = row * p.inner + column;
       const char* from[kMaxProgramInputs];
