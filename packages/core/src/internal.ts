@@ -100,10 +100,10 @@ export type { Sample, SampleInput } from './samples.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';
 export {
-  checkInstance,
   classOf,
   type Deserialize,
   defineDeserialize,
+  defineSerialize,
   optionsFrom,
   type Serialized,
 } from './serialized.ts';

@@ -21,6 +21,30 @@ export type Deserialize<S, T> = NamedFunction<
   T
 >;
 
+/**
+ * Declares the `serialize` of a kind of objects.
+ * @param argument what its argument is called.
+ * @param cls the class that objects must have.
+ */
+export function defineSerialize<F extends (...args: never) => unknown>(
+  name: string,
+  argument: string,
+  cls: abstract new (...args: never) => { getConfig(): object },
+  module: string,
+): F {
+  const run = (object: unknown): object => {
+    if (!(object instanceof cls))
+      throw new InvalidArgumentError(`expected an object of class ${cls.name}, got ${shown(object)}`, name);
+    return {
+      module,
+      class_name: object.constructor.name,
+      config: object.getConfig(),
+      registered_name: null,
+    };
+  };
+  return defineFunction(name, { [argument]: true } as never, {} as never, run as never) as unknown as F;
+}
+
 /** Declares the `deserialize` of a kind of objects. */
 export function defineDeserialize<S, T>(
   name: string,
@@ -55,14 +79,4 @@ export function classOf<C>(
 /** The options in a config of Keras for a class: by our names, without those that are off and unknown to it. */
 export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
   return withoutUnused(cls, camelCaseKeys(config));
-}
-
-/** @throws InvalidArgumentError unless an object is of a class. */
-export function checkInstance(
-  object: unknown,
-  cls: abstract new (...args: never) => object,
-  what: string,
-): void {
-  if (object instanceof cls) return;
-  throw new InvalidArgumentError(`expected an object of class ${cls.name}, got ${shown(object)}`, what);
 }

@@ -1,11 +1,11 @@
 import { type CustomName, InvalidArgumentError } from '@eagre/core';
 import {
-  checkInstance,
   classOf,
   customClass,
   type Deserialize,
   defineDeserialize,
   defineFunction,
+  defineSerialize,
   kind,
   type NamedFunction,
   shown,
@@ -69,15 +69,7 @@ export const serialize: NamedFunction<
   ['optimizer'],
   unknown,
   SerializedOptimizer & { module: string; registered_name: null }
-> = defineFunction('optimizers.serialize', { optimizer: true }, {}, (optimizer: Optimizer) => {
-  checkInstance(optimizer, Optimizer, 'optimizers.serialize');
-  return {
-    module: 'keras.optimizers',
-    class_name: optimizer.constructor.name,
-    config: optimizer.getConfig(),
-    registered_name: null,
-  };
-});
+> = defineSerialize('optimizers.serialize', 'optimizer', Optimizer, 'keras.optimizers');
 
 /** The optimizer that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
 export const deserialize: Deserialize<SerializedOptimizer, Optimizer> = defineDeserialize(

@@ -2,12 +2,11 @@
 import { InvalidArgumentError } from '@eagre/core';
 import {
   camelCaseKeys,
-  checkInstance,
   classOf,
   type Deserialize,
   defineDeserialize,
-  defineFunction,
   defineMethods,
+  defineSerialize,
   type NamedFunction,
 } from '@eagre/core/internal';
 import { CosineDecay, CosineDecayRestarts } from './cosine-decays.ts';
@@ -46,19 +45,11 @@ export const serialize: NamedFunction<
   ['learningRateSchedule'],
   unknown,
   SerializedSchedule
-> = defineFunction(
+> = defineSerialize(
   'schedules.serialize',
-  { learningRateSchedule: true },
-  {},
-  (schedule: LearningRateSchedule) => {
-    checkInstance(schedule, LearningRateSchedule, 'schedules.serialize');
-    return {
-      module: 'keras.optimizers.schedules',
-      class_name: schedule.constructor.name,
-      config: schedule.getConfig(),
-      registered_name: null,
-    };
-  },
+  'learningRateSchedule',
+  LearningRateSchedule,
+  'keras.optimizers.schedules',
 );
 
 /**

@@ -1,12 +1,12 @@
 import { type ClassNameOf, type CustomName, InvalidArgumentError } from '@eagre/core';
 import {
-  checkInstance,
   classOf,
   customClass,
   customObject,
   type Deserialize,
   defineDeserialize,
   defineFunction,
+  defineSerialize,
   kind,
   type NamedFunction,
   optionsFrom,
@@ -103,15 +103,7 @@ export const serialize: NamedFunction<
   ['loss'],
   unknown,
   SerializedLoss & { module: string; registered_name: null }
-> = defineFunction('losses.serialize', { loss: true }, {}, (loss: Loss) => {
-  checkInstance(loss, Loss, 'losses.serialize');
-  return {
-    module: 'keras.losses',
-    class_name: loss.constructor.name,
-    config: loss.getConfig(),
-    registered_name: null,
-  };
-});
+> = defineSerialize('losses.serialize', 'loss', Loss, 'keras.losses');
 
 /** The loss that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
 export const deserialize: Deserialize<SerializedLoss, Loss> = defineDeserialize(

@@ -1,12 +1,12 @@
 import { type ClassNameOf, type CustomName, InvalidArgumentError, type Shape } from '@eagre/core';
 import {
-  checkInstance,
   classOf,
   customClass,
   customObject,
   type Deserialize,
   defineDeserialize,
   defineFunction,
+  defineSerialize,
   kind,
   type NamedFunction,
   optionsFrom,
@@ -182,15 +182,7 @@ export const serialize: NamedFunction<
   ['metric'],
   unknown,
   SerializedMetric & { module: string; registered_name: null }
-> = defineFunction('metrics.serialize', { metric: true }, {}, (metric: Metric) => {
-  checkInstance(metric, Metric, 'metrics.serialize');
-  return {
-    module: 'keras.metrics',
-    class_name: metric.constructor.name,
-    config: metric.getConfig(),
-    registered_name: null,
-  };
-});
+> = defineSerialize('metrics.serialize', 'metric', Metric, 'keras.metrics');
 
 /** The metric that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
 export const deserialize: Deserialize<SerializedMetric, Metric> = defineDeserialize(
