@@ -72,7 +72,7 @@ constexpr int64_t kBuffer = 8192;
 
 void run(const Rows& rows, int64_t bytes) {
   const bool streams = bytes >= kStreamBytes;
-  parallel_for(bytes, kMoveBytes, [&](int64_t begin, int64_t end) {
+  parallel_for(bytes, bytes_per_chunk(bytes), [&](int64_t begin, int64_t end) {
     if (!streams) return rows.copy(begin, end, rows.out + begin);
     alignas(64) char buffer[kBuffer];
     for (int64_t at = begin; at < end; at += kBuffer) {

@@ -12,8 +12,6 @@ constexpr int64_t kMinTile = 256;
 // Below this many elements in a row, a tile takes whole rows.
 constexpr int64_t kShortRow = 128;
 constexpr int64_t kWholeRow = 1 << 14;  // elements of a piece, where a row needs no tile
-// Of a large array: more chunks would cost a twentieth, since threads take them from one place.
-constexpr int64_t kChunksPerThread = 8;
 
 inline int64_t grain_for(int64_t cost) {
   int64_t grain = (int64_t{1} << 17) / (3 + cost);
@@ -204,7 +202,7 @@ inline void prefetch_tile(const Plan& p, int64_t at, int64_t end) {
 
 // All inputs have the outputs' size, or one element.
 void run_flat(const Plan& p) {
-  const int64_t few = p.size / (kChunksPerThread * thread_count()) / kMaxTile * kMaxTile;
+  const int64_t few = few_chunks(p.size) / kMaxTile * kMaxTile;
   const int64_t grain = grain_for(p.code.cost) * (p.streams ? 8 : 1);
   parallel_for(p.size, max64(few, grain), [&p](int64_t begin, int64_t end) {
     const void* values[kMaxProgramValues];
@@ -334,8 +332,8 @@ void run_whole_rows(const Plan& p, const Instr& op) {
   for (int k = 0; k < 3; k++) arg[k] = op.args[k] < 0 ? op.args[0] : op.args[k];
   const int64_t piece = p.inner < kWholeRow ? p.inner : kWholeRow, per_row = (p.inner + piece - 1) / piece;
   const int64_t units = p.size / p.inner * per_row, out_item = static_cast<int64_t>(dtype_size(op.dtype));
-  const int64_t few = units / (kChunksPerThread * thread_count()), grain = grain_for(p.code.cost) / piece;
-  parallel_for(units, max64(few, max64(grain, 1)), [&](int64_t begin, int64_t end) {
+  const int64_t grain = grain_for(p.code.cost) / piece;
+  parallel_for(units, max64(few_chunks(units), max64(grain, 1)), [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; unit++) {
       const int64_t row = unit / per_row, column = unit % per_row * piece, at = row * p.inner + column;
       const char* from[kMaxProgramInputs];

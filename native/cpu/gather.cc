@@ -83,7 +83,7 @@ void gather(Args& a) {
         copy_bytes(to, from + static_cast<int64_t>(*index) * s.inner, bytes);
         return;
       }
-      parallel_for(s.batch * s.outer * s.count, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+      parallel_rows(s.batch * s.outer * s.count, bytes, [&](int64_t b, int64_t e) {
         while (b < e) {
           // The rows of one plane of params.
           int64_t plane = b / s.count, i = b % s.count;
@@ -153,7 +153,7 @@ void gather_grad(Args& a) {
       parts = parts < 1 ? 1 : parts > threads ? threads : parts;
       const int64_t part = (s.n + parts - 1) / parts;
       parts = (s.n + part - 1) / part;
-      parallel_for(planes * parts, rows_per_chunk(work / parts), [&](int64_t b, int64_t e) {
+      parallel_rows(planes * parts, work / parts, [&](int64_t b, int64_t e) {
         for (int64_t unit = b; unit < e; unit++) {
           const int64_t plane = unit / parts, low = unit % parts * part, high = low + part < s.n ? low + part : s.n;
           const auto* at = index + plane / s.outer * s.count;
@@ -235,7 +235,7 @@ void gather_nd(Args& a) {
       const T* from = params.as<T>();
       T* to = y.as<T>();
       const int64_t bytes = t.inner * static_cast<int64_t>(sizeof(T));
-      parallel_for(t.count, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+      parallel_rows(t.count, bytes, [&](int64_t b, int64_t e) {
         for (int64_t i = b; i < e; i++) copy_bytes(to + i * t.inner, from + rows[i] * t.inner, bytes);
       });
     });
@@ -364,7 +364,7 @@ void one_hot(Args& a) {
       T* to = y.as<T>();
       const T yes = bits_of<T>(y.dtype, on), no = bits_of<T>(y.dtype, off);
       const int64_t plane = depth * inner;
-      parallel_for(outer, rows_per_chunk(plane * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+      parallel_rows(outer, plane * static_cast<int64_t>(sizeof(T)), [&](int64_t b, int64_t e) {
         for (int64_t i = b * plane; i < e * plane; i++) to[i] = no;
         for (int64_t r = b; r < e; r++) {
           for (int64_t k = 0; k < inner; k++) {

@@ -64,7 +64,7 @@ template <class T> void pad_rows(const Padding& p, const T* x, T* y, T value) {
   // A long row is shared out as well, unless it is mirrored.
   const int64_t pieces = p.mode == 0 ? std::max<int64_t>(1, row * size / kMoveBytes) : 1;
   const int64_t piece = (row + pieces - 1) / pieces;
-  parallel_for(rows * pieces, rows_per_chunk(piece * size), [&](int64_t b, int64_t e) {
+  parallel_rows(rows * pieces, piece * size, [&](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
       const int64_t r = unit / pieces, begin = unit % pieces * piece, end = std::min(row, begin + piece);
       T* to = y + r * row;
@@ -130,7 +130,7 @@ template <class T> void mirror_rows(const Padding& p, const T* dy, T* dx) {
   constexpr int64_t kTile = 64;
   const int last = p.rank - 1;
   const int64_t block = p.block, row = p.outer[last] * block, rows = product(p.inner, 0, last);
-  parallel_for(rows, rows_per_chunk(p.inner[last] * block * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+  parallel_rows(rows, p.inner[last] * block * static_cast<int64_t>(sizeof(T)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       int64_t at[kMaxRank][3], turn[kMaxRank] = {};
       int counts[kMaxRank];

@@ -87,7 +87,7 @@ template <class F> void visit_floating(DType t, F&& f) {
 template <class T> void max_pool_rows(const Window& p, const T* x, T* y, int32_t* argmax) {
   const int64_t image = p.h * p.w * p.c, row = p.ow * p.c;
   const int64_t bytes = p.strides[0] * p.w * p.c * static_cast<int64_t>(sizeof(T)) + 2 * row * static_cast<int64_t>(sizeof(T));
-  parallel_for(p.n * p.oh, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+  parallel_rows(p.n * p.oh, bytes, [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const T* in = x + r / p.oh * image;
       int64_t y0, y1, x0, x1;
@@ -174,7 +174,7 @@ void max_pool_grad(Args& a) {
   if (dx.size == 0) return;
   visit_floating(dx.dtype, [&](auto tag) {
     using T = decltype(tag);
-    parallel_for(s.n, rows_per_chunk((s.large + s.small) * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+    parallel_rows(s.n, (s.large + s.small) * static_cast<int64_t>(sizeof(T)), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         scatter_image(dy.as<T>() + i * s.small, argmax.as<int32_t>() + i * s.small, dx.as<T>() + i * s.large, s);
       }
@@ -188,7 +188,7 @@ void max_pool_gather(Args& a) {
   if (y.size == 0) return;
   visit_floating(x.dtype, [&](auto tag) {
     using T = decltype(tag);
-    parallel_for(s.n, rows_per_chunk(2 * s.small * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+    parallel_rows(s.n, 2 * s.small * static_cast<int64_t>(sizeof(T)), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         const T* from = x.as<T>() + i * s.large;
         const int32_t* at = argmax.as<int32_t>() + i * s.small;
@@ -205,7 +205,7 @@ void max_pool_gather(Args& a) {
 template <class T> void avg_pool_rows(const Window& p, const T* x, T* y) {
   const int64_t image = p.h * p.w * p.c, row = p.ow * p.c;
   const int64_t bytes = p.size[0] * p.w * p.c * static_cast<int64_t>(sizeof(T));
-  parallel_for(p.n * p.oh, rows_per_chunk(bytes), [&](int64_t b, int64_t e) {
+  parallel_rows(p.n * p.oh, bytes, [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const T* in = x + r / p.oh * image;
       int64_t y0, y1, x0, x1;
@@ -241,7 +241,7 @@ void avg_pool(Args& a) {
 template <class T> void avg_pool_grad_rows(const Window& p, const T* dy, T* dx) {
   const int64_t image = p.oh * p.ow * p.c, row = p.w * p.c;
   const int64_t cover = (p.size[0] + p.strides[0] - 1) / p.strides[0];
-  parallel_for(p.n * p.h, rows_per_chunk((1 + cover) * row * static_cast<int64_t>(sizeof(T))), [&](int64_t b, int64_t e) {
+  parallel_rows(p.n * p.h, (1 + cover) * row * static_cast<int64_t>(sizeof(T)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const T* from = dy + r / p.h * image;
       T* to = dx + r * row;

@@ -31,7 +31,7 @@ void scan_rows(const T* x, T* y, int64_t n, int64_t step, int64_t row, bool excl
 // Each row by itself; `outer` rows of n elements.
 template <bool Product, class T> void scan_last(const T* x, T* y, int64_t outer, int64_t n, bool exclusive, bool reverse) {
   const int64_t step = reverse ? -1 : 1, first = reverse ? n - 1 : 0;
-  const int64_t grain = rows_per_chunk(n * static_cast<int64_t>(sizeof(T)));
+  const int64_t grain = rows_per_chunk(outer, n * static_cast<int64_t>(sizeof(T)));
   parallel_for(outer, grain < kRows ? grain : grain / kRows * kRows, [=](int64_t b, int64_t e) {
     int64_t row = b;
     for (; row + kRows <= e; row += kRows)
@@ -47,7 +47,7 @@ void scan(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, bool exclus
   const int64_t step = reverse ? -inner : inner, first = reverse ? (n - 1) * inner : 0;
   const int64_t blocks = (inner + kColumns - 1) / kColumns;
   const int64_t width = inner < kColumns ? inner : kColumns;
-  parallel_for(outer * blocks, rows_per_chunk(n * width * static_cast<int64_t>(sizeof(T))), [=](int64_t b, int64_t e) {
+  parallel_rows(outer * blocks, n * width * static_cast<int64_t>(sizeof(T)), [=](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
       const int64_t start = unit % blocks * kColumns, end = inner - start < kColumns ? inner - start : kColumns;
       const T* in = x + unit / blocks * n * inner + first + start;

@@ -10,12 +10,22 @@ namespace {
 // For %lld.
 inline long long ll(int64_t v) { return v; }
 
-// Bytes that one chunk of a parallel copy writes: some 20 µs of work.
+// Bytes that one chunk of a parallel copy writes at least: some 20 µs of work.
 constexpr int64_t kMoveBytes = 256 << 10;
 
-inline int64_t rows_per_chunk(int64_t row_bytes) {
-  if (row_bytes < 1) return kMoveBytes;
-  return row_bytes >= kMoveBytes ? 1 : kMoveBytes / row_bytes;
+// Of `rows` rows.
+inline int64_t rows_per_chunk(int64_t rows, int64_t row_bytes) {
+  const int64_t few = few_chunks(rows), least = row_bytes < 1 ? kMoveBytes : kMoveBytes / row_bytes;
+  return few > least ? few : least > 1 ? least : 1;
+}
+// fn(begin, end) for parts of [0, rows), where a row is so many bytes.
+template <class F> inline void parallel_rows(int64_t rows, int64_t row_bytes, F&& fn) {
+  parallel_for(rows, rows_per_chunk(rows, row_bytes), fn);
+}
+// Of `bytes` bytes, in whole pages.
+inline int64_t bytes_per_chunk(int64_t bytes) {
+  const int64_t few = few_chunks(bytes) & ~int64_t{4095};
+  return few > kMoveBytes ? few : kMoveBytes;
 }
 
 // No access to memory passes this place when the compiler orders them, and no loop around it is taken for a memcpy, which for short
@@ -73,13 +83,13 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
 }
 
 inline void parallel_copy(void* to, const void* from, int64_t bytes) {
-  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) {
+  parallel_for(bytes, bytes_per_chunk(bytes), [=](int64_t b, int64_t e) {
     std::memcpy(static_cast<char*>(to) + b, static_cast<const char*>(from) + b, static_cast<size_t>(e - b));
   });
 }
 
 inline void parallel_zero(void* to, int64_t bytes) {
-  parallel_for(bytes, kMoveBytes, [=](int64_t b, int64_t e) {
+  parallel_for(bytes, bytes_per_chunk(bytes), [=](int64_t b, int64_t e) {
     std::memset(static_cast<char*>(to) + b, 0, static_cast<size_t>(e - b));
   });
 }
@@ -162,7 +172,7 @@ template <class T> inline void move_strided(const Move& m, const T* src, T* dst)
   const int64_t row_bytes = (pieces > 1 ? piece_max : m.dims[last]) * static_cast<int64_t>(sizeof(T));
   const int64_t beside = last > 0 ? m.dims[last - 1] : 1;
   const int64_t beside_in = last > 0 ? m.in[last - 1] : 0, beside_out = last > 0 ? m.out[last - 1] : 0;
-  parallel_for(rows * pieces, rows_per_chunk(row_bytes), [&](int64_t b, int64_t e) {
+  parallel_rows(rows * pieces, row_bytes, [&](int64_t b, int64_t e) {
     int64_t at[2 * kMaxRank];
     int64_t row = b / pieces, piece = b % pieces;
     int64_t from = 0, to = 0;

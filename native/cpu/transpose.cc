@@ -154,7 +154,7 @@ template <class T> void transpose_planes(const Move& m, int fast, const T* src, 
     planes.axis(m.dims[i], m.in[i], m.out[i]);
   }
   const int64_t block_bytes = (columns < wide ? columns : wide) * (rows < high ? rows : high) * static_cast<int64_t>(sizeof(T));
-  parallel_for(planes.size() * blocks, rows_per_chunk(block_bytes), [&](int64_t b, int64_t e) {
+  parallel_rows(planes.size() * blocks, block_bytes, [&](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
       int64_t plane = unit / blocks, block = unit % blocks;
       int64_t from = 0, to = 0;

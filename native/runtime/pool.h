@@ -25,6 +25,10 @@ template <class F> inline void parallel_for(int64_t n, int64_t grain, F&& f) {
                    const_cast<void*>(static_cast<const void*>(&f)));
 }
 
+// A grain for n units of a large job: more chunks than these for each thread would cost a twentieth, as threads take them from one place.
+constexpr int64_t kChunksPerThread = 8;
+inline int64_t few_chunks(int64_t n) { return n / (kChunksPerThread * thread_count()); }
+
 // Scratch memory of the calling thread, 64-byte aligned, kept between calls; each slot (0..7) is a buffer of its own, which
 // a later call with a larger size replaces. Throws KernelError(resource_exhausted).
 void* scratch(int slot, int64_t bytes);

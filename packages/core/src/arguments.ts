@@ -294,15 +294,34 @@ export function mayBeNamed(value: unknown): boolean {
   }
 }
 
+/** Whether a value is a tensor; false for what cannot be looked at. */
+function isTensor(value: unknown): boolean {
+  try {
+    return value instanceof Tensor;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether a value stands for itself. */
 function isValue(value: unknown): boolean {
   return value !== undefined && !mayBeNamed(value);
 }
 
-/** Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is. */
-function areOptions(known: ReadonlySet<string>, value: unknown): boolean {
+/**
+ * Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is.
+ * @param known the options by name, and whether they are read.
+ */
+function areOptions(known: ReadonlyMap<string, boolean>, value: unknown): boolean {
   if (!isPlain(value)) return false;
-  for (const key in value) if (!known.has(key)) return false;
+  for (const key in value) {
+    const read = known.get(key);
+    if (read === undefined) return false;
+    if (read) {
+      const option = (value as Record<string, unknown>)[key];
+      if (typeof option !== 'number' && option !== undefined) return false;
+    }
+  }
   return true;
 }
 
@@ -312,11 +331,13 @@ function areOptions(known: ReadonlySet<string>, value: unknown): boolean {
  * Nothing is read that needs no reading, as numbers do not.
  */
 function entry(declaration: Declaration): (...args: never) => unknown {
-  const { kinds, positional, required, run, name, reads } = declaration;
+  const { kinds, positional, required, run, name } = declaration;
   const [first, second, third] = kinds.map(
     ({ read }, i) => read && ((value: unknown) => read(value, positional[i] as string, name)),
   );
-  const known: ReadonlySet<string> = new Set(Object.keys(declaration.options));
+  const known = new Map(
+    Object.entries(declaration.options).map(([key, { read }]) => [key, read !== undefined]),
+  );
   const isSecond = (b: unknown): boolean => isValue(b) || (b === undefined && required < 2);
   const isThird = (c: unknown): boolean => isValue(c) || (c === undefined && required < 3);
   const read1 = (a: unknown): unknown => (first === undefined || typeof a === 'number' ? a : first(a));
@@ -324,12 +345,15 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     second === undefined || typeof b === 'number' || b === undefined ? b : second(b);
   const read3 = (c: unknown): unknown =>
     third === undefined || typeof c === 'number' || c === undefined ? c : third(c);
+  // A tensor that needs no reading comes first nearly always.
+  const asItIs = (a: unknown): boolean => first === undefined && isTensor(a);
   if (kinds.length === 1) {
     return register(function (this: unknown, a: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
       const n = arguments.length;
+      if (n === 1 && asItIs(a)) return run(a, NONE);
       if (n === 1 && isValue(a)) return run(read1(a), NONE);
-      if (n === 2 && !reads && isValue(a) && areOptions(known, o)) return run(read1(a), o);
+      if (n === 2 && isValue(a) && areOptions(known, o)) return run(read1(a), o);
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
     }, declaration);
@@ -338,9 +362,11 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     return register(function (this: unknown, a: unknown, b: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
+      if (n === 2 && asItIs(a) && (typeof b === 'number' || (second === undefined && isTensor(b))))
+        return run(a, b, NONE);
       if (n > 0 && n < 4 && isValue(a) && isSecond(b)) {
         if (n < 3) return run(read1(a), read2(b), NONE);
-        if (!reads && areOptions(known, o)) return run(read1(a), read2(b), o);
+        if (areOptions(known, o)) return run(read1(a), read2(b), o);
       }
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
@@ -350,15 +376,38 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     return register(function (this: unknown, a: unknown, b: unknown, c: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
+      if (
+        n === 2 &&
+        required < 3 &&
+        asItIs(a) &&
+        (typeof b === 'number' || (second === undefined && isTensor(b)))
+      )
+        return run(a, b, undefined, NONE);
       if (n > 0 && n < 5 && isValue(a) && isSecond(b) && isThird(c)) {
         if (n < 4) return run(read1(a), read2(b), read3(c), NONE);
-        if (!reads && areOptions(known, o)) return run(read1(a), read2(b), read3(c), o);
+        if (areOptions(known, o)) return run(read1(a), read2(b), read3(c), o);
       }
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
     }, declaration);
   }
-  return register((...args: readonly unknown[]) => call(declaration, args), declaration);
+  return register((...args: readonly unknown[]) => {
+    const n = args.length;
+    if (n > kinds.length + 1) return call(declaration, args);
+    for (let i = 0; i < kinds.length; i++) {
+      const value = args[i];
+      if (!isValue(value) && (value !== undefined || i < required)) return call(declaration, args);
+    }
+    const options = n > kinds.length ? args[kinds.length] : NONE;
+    if (!areOptions(known, options)) return call(declaration, args);
+    const values = kinds.map(({ read }, i) => {
+      const value = args[i];
+      return read === undefined || typeof value === 'number' || value === undefined
+        ? value
+        : read(value, positional[i] as string, name);
+    });
+    return run(...values, options);
+  }, declaration);
 }
 
 // ---- calls

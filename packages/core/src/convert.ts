@@ -103,13 +103,26 @@ export function isSharedScalar(x: Tensor): boolean {
   return x.rank === 0 && x.storage.refs >= FOR_EVER / 2;
 }
 
-/** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
-function scalarNumber(value: number, dtype: DType): Tensor {
-  const backend = hostBackend();
+function scalarsOf(backend: Backend, dtype: DType): Map<number, Tensor> {
   let byDType = scalarCache.get(backend);
   if (byDType === undefined) scalarCache.set(backend, (byDType = new Map()));
   let cache = byDType.get(dtype);
   if (cache === undefined) byDType.set(dtype, (cache = new Map()));
+  return cache;
+}
+/** Those that were asked for last, which the next ones mostly are too. */
+let last: {
+  readonly backend: Backend | null;
+  readonly dtype: DType;
+  readonly cache: Map<number, Tensor>;
+} = { backend: null, dtype: 'float32', cache: new Map() };
+
+/** Scalars recur (`x.mul(2)`), and tensors never change, so they are shared. */
+function scalarNumber(value: number, dtype: DType): Tensor {
+  const backend = hostBackend();
+  if (backend !== last.backend || dtype !== last.dtype)
+    last = { backend, dtype, cache: scalarsOf(backend, dtype) };
+  const { cache } = last;
   // A Map takes 0 and -0 for one key.
   const shared = !Object.is(value, -0);
   const found = shared ? cache.get(value) : undefined;

@@ -300,6 +300,8 @@ export interface UnarySpec extends ElementwiseSpec {
 }
 export interface BinarySpec extends ElementwiseSpec {
   readonly scalar: (s: ScalarBuilder, a: ScalarValue, b: ScalarValue) => ScalarValue;
+  /** What it is of strings, which have no kernels. */
+  readonly strings?: (a: Tensor, b: Tensor) => Tensor;
   /** Gradients for `a` and `b` before broadcasting is undone. */
   readonly grad?: (g: GradContext, dy: Tensor) => readonly [Tensor | null, Tensor | null];
 }
@@ -463,20 +465,25 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
     ),
   );
   elementwise(op);
+  const { strings } = spec;
+  const run = (a: TensorLike, b: TensorLike): Tensor => {
+    const both = pair(a, b, spec.name);
+    return strings !== undefined && both[0].dtype === 'string' ? strings(...both) : execute1(op, both);
+  };
   return defineHot(
     ['a', 'b'],
-    (a: TensorLike, b: TensorLike) => execute1(op, pair(a, b, spec.name)),
+    run,
     (otherwise): BinaryFunction =>
       function (a, b?: unknown) {
         // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
         if (arguments.length !== 2) return otherwise(arguments) as Tensor;
         if (a instanceof Tensor) {
-          if (b instanceof Tensor && a.dtype === b.dtype) return execute1(op, [a, b]);
-          if (typeof b === 'number') return execute1(op, pair(a, b, spec.name));
+          if (b instanceof Tensor && a.dtype === b.dtype && a.dtype !== 'string') return execute1(op, [a, b]);
+          if (typeof b === 'number') return run(a, b);
         }
         // biome-ignore lint/complexity/noArguments: as above.
         if (b === undefined || mayBeNamed(a) || mayBeNamed(b)) return otherwise(arguments) as Tensor;
-        return execute1(op, pair(a as TensorLike, b as TensorLike, spec.name));
+        return run(a as TensorLike, b as TensorLike);
       },
   );
 }

@@ -9,7 +9,7 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather, reshape } from './ops/array.ts';
-import { checkRank } from './ops/moving.ts';
+import { checkRankOf } from './ops/moving.ts';
 import type { OptionNames } from './option-names.ts';
 import type { Sample } from './samples.ts';
 import { seeds } from './seeds.ts';
@@ -355,7 +355,7 @@ function modulo(bits: Tensor, range: bigint): Tensor {
 
 function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
   const op = 'RandomUniform';
-  const to = checkRank([...checkShape(shape, op)], op);
+  const to = checkRankOf([...checkShape(shape, op)], op);
   const dtype = options.dtype ?? 'float32';
   const { minval = 0, maxval } = options;
   if (isInteger(dtype)) {
@@ -389,7 +389,7 @@ function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor 
 
 function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from: From): Tensor {
   const op = d.drawn.name;
-  const to = checkRank([...checkShape(shape, op)], op);
+  const to = checkRankOf([...checkShape(shape, op)], op);
   const { mean = 0, stddev = 1, dtype = 'float32' } = options;
   checkDType(dtype, 'floating', 'dtype', op);
   if (typeof mean === 'number' && typeof stddev === 'number') {

@@ -6,6 +6,15 @@ import { Tensor } from './tensor.ts';
 
 /** Calls `visit` for every tensor in a value: itself, or in arrays, maps and objects, to any depth. */
 export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): void {
+  if (value instanceof Tensor) {
+    visit(value);
+    return;
+  }
+  const isTensor = (item: unknown): boolean => item instanceof Tensor;
+  if (Array.isArray(value) && value.every(isTensor)) {
+    value.forEach(visit);
+    return;
+  }
   const seen = new Set<unknown>();
   // A list and not recursion: long chains of objects are no reason to fail.
   const left = [value];
@@ -41,17 +50,24 @@ class MemoryScope {
     this.#tensors.push(tensor);
   }
   end(result: unknown): void {
-    const kept = new Set<Tensor>();
-    if (result instanceof Tensor) kept.add(result);
-    else forEachTensor(result, (t) => kept.add(t));
-    for (const tensor of this.#tensors) {
-      if (keptForever.has(tensor)) continue;
-      if (kept.has(tensor)) this.outer?.track(tensor);
+    const tensors = this.#tensors;
+    if (tensors.length === 0) return;
+    const list: Tensor[] = [];
+    forEachTensor(result, (t) => list.push(t));
+    // Most results are a few tensors, which are found sooner in a list.
+    const kept = list.length > FEW ? new Set(list) : null;
+    for (let i = 0; i < tensors.length; i++) {
+      const tensor = tensors[i] as Tensor;
+      if (anyKept && keptForever.has(tensor)) continue;
+      if (kept === null ? list.includes(tensor) : kept.has(tensor)) this.outer?.track(tensor);
       else tensor.dispose();
     }
   }
 }
+const FEW = 8;
+
 const keptForever = new WeakSet<Tensor>();
+let anyKept = false;
 
 /**
  * A memory scope: runs `fn` and gives the memory of every tensor made inside back at once, except those that it returns (in
@@ -94,6 +110,7 @@ export const keep: {
 } = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>('tf.keep', { x: asIs }, {}, (x) => {
   if (!(x instanceof Tensor)) throw new InvalidArgumentError(`expected a tensor, got ${shown(x)}`, 'tf.keep');
   keptForever.add(x);
+  anyKept = true;
   return x;
 }) as never;
 

@@ -10,11 +10,14 @@ export function isByNames(value: unknown): value is Readonly<Record<string, unkn
   return isPlain(value) && !('data' in value && 'shape' in value);
 }
 
+const NOTHING = { more: [], options: {} };
+
 /** What stands behind the inputs of a call: further inputs by position, and the options, which come last. */
 export function splitCall(rest: readonly unknown[]): {
   readonly more: readonly unknown[];
   readonly options: CallOptions;
 } {
+  if (rest.length === 0) return NOTHING;
   const last = rest.at(-1);
   if (isByNames(last)) return { more: rest.slice(0, -1), options: last };
   return { more: last === undefined ? rest.slice(0, -1) : rest, options: {} };
@@ -119,12 +122,17 @@ const SHORT = 16;
 
 /** Whether there is a symbolic tensor in arrays and plain objects. */
 export function isSymbolic(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
   try {
+    if (value instanceof Tensor) return false;
     if (value instanceof KerasTensor) return true;
     // Arrays of numbers may be large: there the first item tells what they hold.
     if (Array.isArray(value))
       return (value.length <= SHORT || typeof value[0] === 'object') && value.some(isSymbolic);
-    return isPlain(value) && Object.values(value).some(isSymbolic);
+    if (!isPlain(value)) return false;
+    for (const key of Object.keys(value))
+      if (isSymbolic((value as Record<string, unknown>)[key])) return true;
+    return false;
   } catch (error) {
     throw error instanceof TypeError ? unseen(error) : error;
   }

@@ -171,7 +171,7 @@ export class Layer extends Module implements Trackable {
     Object.defineProperty(this, '_layer', { value: state });
     Object.defineProperty(this, '_inputShape', { value: options.inputShape ?? undefined });
     const self = callable(this, (layer, args) =>
-      layer.present(layer.invoke(args[0], ...args.slice(1)), args),
+      layer.present(layer.invoke(...(args as readonly unknown[] as [unknown, ...unknown[]])), args),
     );
     state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });

@@ -49,7 +49,7 @@ function cell(name: string, traced: boolean, targets: readonly Target[]): TimedW
       const states = [matrix(10, 10, 1), matrix(10, 10, 2)];
       cell(x, { states });
       cell.setWeights([matrix(10, 40, 3), matrix(10, 40, 4), tf.constant(values(40, 5))]);
-      const plain = () => cell(x, { states }) as unknown as Eagre.Tensor[];
+      const plain = () => cell(x, { states }) as unknown as readonly (Eagre.Tensor | Eagre.Tensor[])[];
       const step = traced ? tf.function(plain) : plain;
       const run = () => {
         for (let i = 0; i < 10; i++) step();
@@ -59,6 +59,7 @@ function cell(name: string, traced: boolean, targets: readonly Target[]): TimedW
         iterations: 10,
         check: () =>
           step()
+            .flat()
             .slice(1)
             .reduce((sum, t) => sum + meanSquare(t.data() as Float32Array), 0),
       };

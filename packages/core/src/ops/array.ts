@@ -21,7 +21,7 @@ import {
 import { differs, shapesAgree, within } from '../sizes.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
-import { checkIntegers, checkRank, letGo, move } from './moving.ts';
+import { checkIntegers, checkRankOf, letGo, move } from './moving.ts';
 import { slice } from './slicing.ts';
 
 export * from './gather.ts';
@@ -128,7 +128,7 @@ function resolveShape(x: Tensor, shape: Shape): Shape {
   if (unknown < 0) {
     checkShape(shape, 'Reshape');
     if (sizeOf(shape) !== x.size) throw doesNotFit(x, shape);
-    return checkRank([...(shape as Shape)], 'Reshape');
+    return checkRankOf([...(shape as Shape)], 'Reshape');
   }
   const out = [...(shape as Shape)];
   out[unknown] = 1;
@@ -136,7 +136,7 @@ function resolveShape(x: Tensor, shape: Shape): Shape {
   const rest = sizeOf(out);
   if (rest === 0 || x.size % rest !== 0) throw doesNotFit(x, shape);
   out[unknown] = x.size / rest;
-  return checkRank(out, 'Reshape');
+  return checkRankOf(out, 'Reshape');
 }
 
 function doesNotFit(x: Tensor, shape: Shape): InvalidArgumentError {
@@ -172,7 +172,7 @@ export const expandDims: NamedFunction<[x: TensorLike, axis: IntegerLike | Integ
       const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
       const shape = [...t.shape];
       for (const a of axes) shape.splice(a, 0, 1);
-      return execute1(expandDimsOp, [t], { shape: checkRank(shape, 'ExpandDims') });
+      return execute1(expandDimsOp, [t], { shape: checkRankOf(shape, 'ExpandDims') });
     },
   );
 
@@ -381,7 +381,7 @@ export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x',
   {},
   (x, shape: Shape) => {
     const t = toTensor(x);
-    const to = checkRank([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
+    const to = checkRankOf([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
     if (shapesAgree(t.shape, to)) return identity(t);
     const skip = to.length - t.rank;
     if (skip < 0 || t.shape.some((d, i) => d !== 1 && d !== to[skip + i])) {

@@ -16,7 +16,7 @@ import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
 import { oneHot } from './gather.ts';
-import { checkRank } from './moving.ts';
+import { checkRankOf } from './moving.ts';
 import { isIndexTensor } from './run-index.ts';
 
 const fillOp: Op = defineOp({
@@ -48,7 +48,7 @@ const zerosLikeOp: Op = likeOp('ZerosLike', 'Zeros of the shape of a tensor.', 0
 const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
 
 function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
-  const to = checkRank([...checkShape(shape, op)], op);
+  const to = checkRankOf([...checkShape(shape, op)], op);
   if (dtype === 'string') return constant('', 'string', { shape: to });
   checkDType(dtype, 'any', 'dtype', op);
   return execute1(fillOp, [], { shape: to, dtype, value });

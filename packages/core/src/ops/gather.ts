@@ -44,13 +44,14 @@ export const gather: NamedFunction<
       throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherV2');
     }
     const a = normalizeAxis(axis ?? batchDims, p.rank, 'GatherV2');
-    if (a < batchDims || !sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims))) {
+    const shared = batchDims === 0 || sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims));
+    if (a < batchDims || !shared) {
       throw new InvalidArgumentError(
         `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes before axis ${a}`,
         'GatherV2',
       );
     }
-    checkRank(new Array<number>(p.rank + i.rank - batchDims - 1).fill(1), 'GatherV2');
+    checkRank(p.rank + i.rank - batchDims - 1, 'GatherV2');
     return move(gatherOp, [p, i], { axis: a, batchDims });
   },
 );
@@ -85,7 +86,7 @@ export const gatherNd: NamedFunction<[params: TensorLike, indices: TensorLike], 
         'GatherNd',
       );
     }
-    checkRank(new Array<number>(i.rank - 1 + p.rank - depth).fill(1), 'GatherNd');
+    checkRank(i.rank - 1 + p.rank - depth, 'GatherNd');
     return move(gatherNdOp, [p, i], {});
   });
 
@@ -289,7 +290,7 @@ export const unsortedSegmentSum: NamedFunction<
         'UnsortedSegmentSum',
       );
     }
-    checkRank([numSegments, ...t.shape.slice(ids.rank)], 'UnsortedSegmentSum');
+    checkRank(1 + t.rank - ids.rank, 'UnsortedSegmentSum');
     const known = knownTensor(ids);
     if (known !== null && !viewOf(known).some(isNegative))
       return execute1(segmentSumOp, [t, ids], { count: numSegments });
@@ -346,7 +347,7 @@ export const oneHot: NamedFunction<
     const dtype = options.dtype ?? 'float32';
     checkDType(dtype, 'any', 'dtype', 'OneHot');
     const axis = normalizeAxis(options.axis ?? -1, i.rank + 1, 'OneHot');
-    checkRank(new Array<number>(i.rank + 1).fill(1), 'OneHot');
+    checkRank(i.rank + 1, 'OneHot');
     return execute1(oneHotOp, [i], {
       axis,
       depth,
@@ -440,7 +441,7 @@ export const sequenceMask: NamedFunction<
     let most = 0;
     if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
     else for (const v of viewOf(n)) most = Math.max(most, Number(v));
-    checkRank([...n.shape, most], 'sequenceMask');
+    checkRank(n.rank + 1, 'sequenceMask');
     const mask = range(most, { dtype: n.dtype as 'int32' }).less(reshape(n, [...n.shape, 1]));
     return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
   },

@@ -116,7 +116,7 @@ export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLi
         );
       }
     });
-    checkRank(new Array<number>(first.rank + 1).fill(1), 'Pack');
+    checkRank(first.rank + 1, 'Pack');
     return move(packOp, all, { axis: normalizeAxis(axis, first.rank + 1, 'Pack') });
   });
 

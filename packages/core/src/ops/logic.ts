@@ -1,12 +1,7 @@
-import { MAX_RANK } from '@eagre/backend';
-import * as kind from '../argument-kinds.ts';
-import { defineFunction } from '../arguments.ts';
 import { constant } from '../constant.ts';
-import type { TensorLike } from '../convert.ts';
-import { type BinaryFunction, defineBinary, defineUnary, pair, type UnaryFunction } from '../op.ts';
+import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../op.ts';
 import { bools, integers, type Sample, uniform } from '../samples.ts';
-import { Tensor } from '../tensor.ts';
-import { Variable } from '../variable.ts';
+import type { Tensor } from '../tensor.ts';
 import { knownStrings } from './strings.ts';
 
 const isBool = 'the result is bool';
@@ -22,56 +17,44 @@ const comparable = (): readonly Sample[] => [
 // ---- comparisons
 
 /**
- * Strings have no kernels: each is given a number, by which they are compared. In a traced function both must be known.
+ * Compares strings: each is given a number, by which they are compared. In a traced function both must be known.
  * @throws UnimplementedError for strings that differ from run to run of a traced function.
  */
-function orStrings(compare: BinaryFunction): BinaryFunction {
-  return defineFunction('', { a: kind.tensor, b: kind.tensor }, {}, (a, b) => {
-    if (!holdsStrings(a) && !holdsStrings(b)) return compare(a, b);
-    const strings = pair(a, b, 'Equal').map((x) => knownStrings(x, 'Equal'));
+const ofStrings =
+  (op: string, compare: (a: Tensor, b: Tensor) => Tensor): ((a: Tensor, b: Tensor) => Tensor) =>
+  (a, b) => {
     const places = new Map<string, number>();
-    const [x, y] = strings.map((t) => {
-      const numbers = Int32Array.from(t.strings(), (s) => {
+    const numbers = (t: Tensor): Tensor => {
+      const data = Int32Array.from(knownStrings(t, op).strings(), (s) => {
         const place = places.get(s) ?? places.size;
         places.set(s, place);
         return place;
       });
-      return constant({ data: numbers, shape: t.shape });
-    });
-    return compare(x, y);
-  });
-}
-
-function holdsStrings(value: TensorLike): boolean {
-  if (value instanceof Tensor) return value.dtype === 'string';
-  let first: unknown = value;
-  // A list may hold itself.
-  for (let level = 0; level <= MAX_RANK && Array.isArray(first); level++) first = first[0];
-  return typeof first === 'string' || (first instanceof Variable && first.dtype === 'string');
-}
+      return constant({ data, shape: t.shape });
+    };
+    return compare(numbers(a), numbers(b));
+  };
 
 /** Whether a = b, element-wise, of strings too. NaN equals nothing. */
-export const equal: BinaryFunction = orStrings(
-  defineBinary({
-    name: 'Equal',
-    doc: 'Whether a = b, element-wise. NaN equals nothing.',
-    dtypes: 'any',
-    samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
-    scalar: (s, a, b) => s.eq(a, b),
-    notDifferentiable: isBool,
-  }),
-);
+export const equal: BinaryFunction = defineBinary({
+  name: 'Equal',
+  doc: 'Whether a = b, element-wise. NaN equals nothing.',
+  dtypes: 'any',
+  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+  scalar: (s, a, b) => s.eq(a, b),
+  strings: ofStrings('Equal', (a, b) => equal(a, b)),
+  notDifferentiable: isBool,
+});
 /** Whether a ≠ b, element-wise, of strings too. NaN differs from everything, itself included. */
-export const notEqual: BinaryFunction = orStrings(
-  defineBinary({
-    name: 'NotEqual',
-    doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
-    dtypes: 'any',
-    samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
-    scalar: (s, a, b) => s.ne(a, b),
-    notDifferentiable: isBool,
-  }),
-);
+export const notEqual: BinaryFunction = defineBinary({
+  name: 'NotEqual',
+  doc: 'Whether a ≠ b, element-wise. NaN differs from everything, itself included.',
+  dtypes: 'any',
+  samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
+  scalar: (s, a, b) => s.ne(a, b),
+  strings: ofStrings('NotEqual', (a, b) => notEqual(a, b)),
+  notDifferentiable: isBool,
+});
 /** Whether a < b, element-wise. */
 export const less: BinaryFunction = defineBinary({
   name: 'Less',

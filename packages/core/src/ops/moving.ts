@@ -5,7 +5,7 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { checkListSize } from '../list-size.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
-import { type Shape, show, showShape } from '../shape.ts';
+import { type Shape, show } from '../shape.ts';
 import { symbolically, symbolicTensor } from '../symbolic.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 import { knownStrings } from './strings.ts';
@@ -43,14 +43,15 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
   });
 }
 
-/** @throws InvalidArgumentError when the shape has more axes than kernels take. */
-export function checkRank(shape: Shape, op: string): Shape {
-  if (shape.length > MAX_RANK) {
-    throw new InvalidArgumentError(
-      `the result would have rank ${shape.length} (shape ${showShape(shape)}); at most ${MAX_RANK} is possible`,
-      op,
-    );
-  }
+/** @throws InvalidArgumentError when a result would have more axes than kernels take. */
+export function checkRank(rank: number, op: string): void {
+  if (rank > MAX_RANK)
+    throw new InvalidArgumentError(`the result would have rank ${rank}; at most ${MAX_RANK} is possible`, op);
+}
+
+/** The shape. @throws InvalidArgumentError when it has more axes than kernels take. */
+export function checkRankOf(shape: Shape, op: string): Shape {
+  checkRank(shape.length, op);
   return shape;
 }
 

@@ -9,7 +9,7 @@ import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '../shape.ts';
 import { knownSize, shapesAgree, within } from '../sizes.ts';
-import type { Tensor } from '../tensor.ts';
+import { aliasTensor, type Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -253,7 +253,7 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
     size.push(count);
     shape.push(count);
   }
-  checkRank(shape, 'StridedSlice');
+  checkRank(shape.length, 'StridedSlice');
   const whole = shapesAgree(size, x.shape) && strides.every((s, i) => s === 1 || size[i] <= 1);
   if (whole) return reshape(x, shape);
   const y = strides.every((s) => s === 1)
@@ -376,9 +376,10 @@ const unpackOp: Op = defineOp({
   run: ([x], attrs) => {
     const axis = attrs.axis as number;
     const shape = x.shape.filter((_, i) => i !== axis);
-    return Array.from({ length: x.shape[axis] }, (_, i) => {
-      const piece = block(x, axis, i, 1);
-      return letGo(reshape(piece, shape), piece);
+    const size = x.shape.map((d, i) => (i === axis ? 1 : d));
+    return Array.from({ length: x.shape[axis] }, (_, row) => {
+      const piece = move(sliceOp, [x], { begin: x.shape.map((_, i) => (i === axis ? row : 0)), size });
+      return letGo(aliasTensor(piece, shape), piece);
     });
   },
   grad: ({ outputs, attrs }, dy, ...more) => stack(filled(outputs, dy, more), attrs.axis as number),

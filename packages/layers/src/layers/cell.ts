@@ -288,6 +288,7 @@ export function runCell(
 /** @internal What users get of a cell: [output, new states], those as they were given, one or a list. */
 export function presentStep(result: unknown, args: readonly unknown[]): unknown {
   const [y, ...after] = result as readonly unknown[];
-  const given = args.map((arg) => (isPlain(arg) && 'states' in arg ? arg['states'] : arg))[1];
+  const second = args[1];
+  const given = isPlain(second) && 'states' in second ? second['states'] : second;
   return [y, given instanceof Tensor && after.length === 1 ? after[0] : after];
 }
