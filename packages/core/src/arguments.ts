@@ -53,8 +53,10 @@ export interface NamedFunction<P extends readonly unknown[], N extends Names, O 
 export interface Kind {
   /** Whether the value may be a plain object, which is taken for options elsewhere. */
   readonly plain?: boolean;
-  /** It leaves numbers as they are, and may not be called for them. */
+  /** It leaves numbers as they are and may not be called for them, unless `numbers` is set. */
   readonly read?: (value: unknown, what: string, op: string) => unknown;
+  /** Whether `read` looks at numbers too. */
+  readonly numbers?: boolean;
 }
 
 /** A value that the function reads itself. */
@@ -308,18 +310,22 @@ function isValue(value: unknown): boolean {
   return value !== undefined && !mayBeNamed(value);
 }
 
+type Seen = 'nothing' | 'all but numbers' | 'all';
+const seenBy = ({ read, numbers }: Kind): Seen =>
+  read === undefined ? 'nothing' : numbers === true ? 'all' : 'all but numbers';
+
 /**
  * Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is.
- * @param known the options by name, and whether they are read.
+ * @param known the options by name, and what `read` has to see of them.
  */
-function areOptions(known: ReadonlyMap<string, boolean>, value: unknown): boolean {
+function areOptions(known: ReadonlyMap<string, Seen>, value: unknown): boolean {
   if (!isPlain(value)) return false;
   for (const key in value) {
     const read = known.get(key);
     if (read === undefined) return false;
-    if (read) {
+    if (read !== 'nothing') {
       const option = (value as Record<string, unknown>)[key];
-      if (typeof option !== 'number' && option !== undefined) return false;
+      if (option !== undefined && (read === 'all' || typeof option !== 'number')) return false;
     }
   }
   return true;
@@ -335,9 +341,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
   const [first, second, third] = kinds.map(
     ({ read }, i) => read && ((value: unknown) => read(value, positional[i] as string, name)),
   );
-  const known = new Map(
-    Object.entries(declaration.options).map(([key, { read }]) => [key, read !== undefined]),
-  );
+  const known = new Map(Object.entries(declaration.options).map(([key, kind]) => [key, seenBy(kind)]));
   const isSecond = (b: unknown): boolean => isValue(b) || (b === undefined && required < 2);
   const isThird = (c: unknown): boolean => isValue(c) || (c === undefined && required < 3);
   const read1 = (a: unknown): unknown => (first === undefined || typeof a === 'number' ? a : first(a));
@@ -347,6 +351,8 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     third === undefined || typeof c === 'number' || c === undefined ? c : third(c);
   // A tensor that needs no reading comes first nearly always.
   const asItIs = (a: unknown): boolean => first === undefined && isTensor(a);
+  if (kinds.some((kind) => kind.numbers === true))
+    return register((...args: readonly unknown[]) => call(declaration, args), declaration);
   if (kinds.length === 1) {
     return register(function (this: unknown, a: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.

@@ -16,6 +16,7 @@ import {
 type Check = (value: never, what: string, op: string) => void;
 
 const checked = (check: Check): Kind => ({
+  numbers: true,
   read(value, what, op) {
     check(value as never, what, op);
     return value;
@@ -91,8 +92,6 @@ export const splitFiles: Kind = {
     }
   }),
 };
-
-// What may be given by position is looked at by functions: kinds are not asked of numbers there.
 
 /** @throws InvalidArgumentError for what is no array on the host, as data sets give them. */
 export function checkArray(value: unknown, what: string, op: string): void {
