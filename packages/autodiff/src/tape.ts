@@ -14,16 +14,19 @@ import {
   checkOneOf,
   context,
   defineMethods,
+  differs,
+  dims,
   findDropped,
   isFloating,
-  knownSize,
+  knownDim,
   type OptionNames,
   sameShape,
   scoped,
   shown,
   showShape,
-  sizeOf,
+  sizeOfDims,
   takesArguments,
+  toShape,
   whenDropped,
 } from '@eagre/core/internal';
 import { backward } from './backward.ts';
@@ -185,7 +188,8 @@ export class GradientTape {
     const unconnected = unconnectedOf(options, op);
     const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
-    const n = knownSize(y.size, 'jacobian');
+    // A pass for each element is written down.
+    const n = knownDim(sizeOfDims(y.shape));
     const rows = this.#ask(() =>
       Array.from({ length: n }, (_, i) => {
         const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
@@ -194,11 +198,12 @@ export class GradientTape {
     );
     const grads = list.map((source, s): Tensor | null => {
       const parts = rows.map((row) => row[s] ?? null);
+      const shape = toShape([...dims(y), ...dims(source)]);
       if (n === 0 || parts.every((p) => p === null)) {
-        return unconnected === 'zero' ? zeros([...y.shape, ...source.shape], { dtype: source.dtype }) : null;
+        return unconnected === 'zero' ? zeros(shape, { dtype: source.dtype }) : null;
       }
       const filled = parts.map((p) => p ?? zeros(source.shape, { dtype: source.dtype }));
-      return stack(filled).reshape([...y.shape, ...source.shape]);
+      return stack(filled).reshape(shape);
     });
     return rebuild(sources, grads) as GradientsOf<S, Tensor | null>;
   }
@@ -215,27 +220,28 @@ export class GradientTape {
         `the source is ${shown(source)}, expected a tensor or variable`,
         'batchJacobian',
       );
-    const batch = y.shape[0];
-    if (batch === undefined || source.shape[0] !== batch) {
+    const [batch, ...inner] = dims(y);
+    const [first, ...own] = dims(source);
+    if (batch === undefined || first === undefined || differs(first, batch)) {
       throw new InvalidArgumentError(
         `target ${showShape(y.shape)} and source ${showShape(source.shape)} need the same first dimension`,
         'batchJacobian',
       );
     }
-    const inner = y.shape.slice(1);
-    const n = knownSize(sizeOf(inner), 'batchJacobian');
+    const n = knownDim(sizeOfDims(inner));
+    const shape = toShape([batch, ...inner, ...own]);
     const rows = this.#ask(() =>
       Array.from({ length: n }, (_, i) => {
         const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype });
-        const seed = row.reshape([1, ...inner]).broadcastTo(y.shape);
+        const seed = row.reshape(toShape([1, ...inner])).broadcastTo(y.shape);
         return (
           backward(this.#recorder, [y], [seed], [source], false)[0] ??
           zeros(source.shape, { dtype: source.dtype })
         );
       }),
     );
-    if (n === 0) return zeros([batch, ...inner, ...source.shape.slice(1)], { dtype: source.dtype });
-    return stack(rows, 1).reshape([batch, ...inner, ...source.shape.slice(1)]);
+    if (n === 0) return zeros(shape, { dtype: source.dtype });
+    return stack(rows, 1).reshape(shape);
   }
 
   /** Stops recording and forgets everything. */

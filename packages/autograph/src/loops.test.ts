@@ -2,8 +2,8 @@
 import '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant } from '@eagre/core';
-import { tfFunction } from '@eagre/graph';
-import { describe, expect, test } from 'vitest';
+import { TensorSpec, tfFunction } from '@eagre/graph';
+import { describe, expect, test, vi } from 'vitest';
 import { converted, values } from './fixture.ts';
 
 const traced = (text: string, ...args: unknown[]): unknown =>
@@ -21,6 +21,24 @@ test('counters that begin as bare integers take the dtype of what they are compa
   expect(traced(triangle, constant(4, 'float32'))).toBe(25);
   const sum = '(n, x) => { let s = 0, i = 0; while (i < n) { s += x; i += 1; } return s; }';
   expect(traced(sum, constant(4, 'int32'), constant(0.5))).toBe(2);
+});
+
+test('one loop serves all numbers of rows', () => {
+  const sum =
+    '(x) => { let s = tf.zeros([2]), last; for (const row of x) { s = s * 0.5 + row; last = row; } return [s, last]; }';
+  const run = converted(sum, { tf: core });
+  const f = tfFunction({ inputSignature: [new TensorSpec([null, 2])] })(run as (x: core.Tensor) => unknown);
+  for (const n of [3, 1, 5]) {
+    const x = constant(Array.from({ length: n }, (_, i) => [i, i + 0.5]));
+    expect(values(f(x))).toEqual(values(run(x)));
+  }
+  expect(f.experimentalGetTracingCount()).toBe(1);
+  expect(values(f(core.zeros([0, 2])))).toEqual([[0, 0], undefined]);
+  // The elements of a list are known one by one.
+  vi.spyOn(console, 'warn').mockImplementationOnce(() => undefined);
+  const list = converted('(x) => { const out = []; for (const row of x) out.push(row * 2); return out; }');
+  const g = tfFunction({ inputSignature: [new TensorSpec([null])] })(list as (x: core.Tensor) => unknown);
+  for (const x of [[1, 2], [3], [4, 5, 6]]) expect(values(g(constant(x)))).toEqual(x.map((v) => v * 2));
 });
 
 const int = (n: number): core.Tensor => constant(n, 'int32');

@@ -4,7 +4,10 @@ import type { Kind } from './arguments.ts';
 import { shown } from './checks.ts';
 import { isPlain } from './plain.ts';
 import { showShape } from './shape.ts';
-import { hostIntegers } from './sizes.ts';
+import { type Dim, isExpression } from './shapes/dim.ts';
+import { dimsOf, hasUnknown, toShape } from './shapes/dims.ts';
+import { knownDim } from './shapes/shape-env.ts';
+import { hostDims } from './sizes.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -24,8 +27,10 @@ export type AxisLike = IntegerLike | IntegersLike | null;
 const isTensor = (value: unknown): value is Tensor | Variable =>
   !isPlain(value) && (value instanceof Tensor || value instanceof Variable);
 
+const dimsIn = (x: Tensor | Variable, what: string, op: string): Dim[] =>
+  hostDims(x instanceof Variable ? x.taken() : x, what, op);
 const numbersOf = (x: Tensor | Variable, what: string, op: string): number[] =>
-  hostIntegers(x instanceof Variable ? x.taken() : x, what, op);
+  dimsIn(x, what, op).map(knownDim);
 
 function integerOf(value: unknown, what: string, op: string): unknown {
   if (typeof value === 'number') return value;
@@ -47,6 +52,12 @@ function integerOf(value: unknown, what: string, op: string): unknown {
     );
   }
   return numbersOf(value, what, op)[0];
+}
+
+/** One integer, of which sizes need not be known. */
+function dimIn(value: unknown, what: string, op: string): unknown {
+  if (isExpression(value)) return value;
+  return isTensor(value) && value.rank === 0 ? dimsIn(value, what, op)[0] : integerOf(value, what, op);
 }
 
 /** Lists as lists of numbers; what is neither list nor tensor is left to the function's own checks. */
@@ -78,8 +89,28 @@ const integerOrIntegers = (value: unknown, what: string, op: string): unknown =>
 export const integer: Kind = { read: integerOf };
 /** A list of integers. */
 export const integers: Kind = { read: integersOf };
-/** A list of sizes. */
-export const shape: Kind = { read: integersOf };
+/** A list of sizes, some of which may not be known: see `dimsOf`. */
+export const shape: Kind = {
+  read(value, what, op) {
+    if (Array.isArray(value)) {
+      // A shape that is handed on.
+      if (hasUnknown(dimsOf(value as number[]))) return toShape(value as number[]);
+      if (!value.some(isTensor)) return integersOf(value, what, op);
+      return toShape(value.map((item: unknown, at) => dimIn(item, `${what}[${at}]`, op)) as Dim[]);
+    }
+    if (!isTensor(value) || value.rank !== 1) return integersOf(value, what, op);
+    return toShape(dimsIn(value, what, op));
+  },
+};
+/** A number, or a list of sizes. */
+export const sizes: Kind = {
+  read: (value, what, op) =>
+    Array.isArray(value) || (isTensor(value) && value.rank > 0)
+      ? shape.read?.(value, what, op)
+      : integerOf(value, what, op),
+};
+/** A size, which may not be known. */
+export const size: Kind = { read: dimIn };
 /** One axis. */
 export const axis: Kind = { read: integerOf };
 /** An axis, several, or all. */

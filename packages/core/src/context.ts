@@ -1,9 +1,10 @@
-import type { AttrValue, Backend, KernelName, LateNumber } from '@eagre/backend';
+import type { AttrValue, Backend, DType, KernelName, LateNumber } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
 import { namedBackend } from './backends.ts';
 import type { HostFunction, HostOutput } from './host.ts';
 import type { Attrs, Op } from './op.ts';
 import { isRefusedPromise } from './promises.ts';
+import type { DimExpr, Dims } from './shapes/dim.ts';
 import type { Tensor } from './tensor.ts';
 import type { Variable } from './variable.ts';
 
@@ -60,10 +61,12 @@ export interface Tracer {
    */
   constant(x: Tensor, draws?: boolean): Tensor | null;
   /**
-   * The integers of a symbolic tensor that is a constant, or made of sizes of arguments (numbers stand for sizes that are not known); null
+   * The integers of a symbolic tensor that is a constant, or made of sizes of arguments (expressions for those that are not known); null
    * for others.
    */
-  integers(x: Tensor): readonly number[] | null;
+  integers(x: Tensor): Dims | null;
+  /** A number that is made of sizes that are not known. */
+  size(size: DimExpr, dtype: DType): Tensor;
   /** `value` with a gradient of its own: a function of the value's gradient that gives those of the inputs. */
   withGradient(
     value: Tensor,

@@ -11,7 +11,6 @@ import { checkDTypeName } from './dtypes.ts';
 import { unseen } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
-import { knownNumbers } from './sizes.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -251,7 +250,6 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
   }
   if (!Array.isArray(value) || value.length !== shape[axis])
     throw new InvalidArgumentError('nested arrays must be rectangular');
-  knownNumbers(value);
   for (const v of value) flatten(v, shape, axis + 1, out);
 }
 

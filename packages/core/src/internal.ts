@@ -108,6 +108,7 @@ export {
   type Serialized,
 } from './serialized.ts';
 export {
+  broadcastDims,
   broadcastShapes,
   checkFlag,
   checkList,
@@ -121,20 +122,15 @@ export {
   showShape,
   sizeOf,
 } from './shape.ts';
+export * from './shapes/dim.ts';
+export * from './shapes/dims.ts';
+export * from './shapes/shape-env.ts';
 export {
-  assumeSizes,
   differs,
-  enterUnknownSizes,
-  guardedShape,
-  guardSizes,
+  endsInOne,
   hasUnknownSizes,
-  hostIntegers,
-  isUnknownSize,
-  knownSize,
-  UNKNOWN_SIZE,
-  type UnknownSizes,
-  unknownSizes,
-  withUnknownSizes,
+  hostDims,
+  sizeValue,
 } from './sizes.ts';
 export {
   knownTensor,

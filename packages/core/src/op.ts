@@ -23,8 +23,11 @@ import { checkDType, common, type DTypeGroup } from './dtypes.ts';
 import { noValue } from './no-value.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
-import { broadcastShapes, type Shape, sizeOf } from './shape.ts';
-import { symbolic, symbolicTensor } from './symbolic.ts';
+import { broadcastShapes, type Shape } from './shape.ts';
+import type { Dims } from './shapes/dim.ts';
+import { sizeOfDims } from './shapes/dims.ts';
+import { hasUnknownSizes } from './sizes.ts';
+import { type SymbolicAttrs, symbolic, symbolicTensor } from './symbolic.ts';
 import { emptyTensor, Tensor } from './tensor.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
@@ -33,7 +36,7 @@ export type Attrs = Readonly<Record<string, unknown>>;
 /** What an op's result will be. */
 export interface OutputSpec {
   readonly dtype: DType;
-  readonly shape: Shape;
+  readonly shape: Dims;
 }
 
 /** What a gradient may use of the forward call. `x`, `y`: the first input and output. */
@@ -220,7 +223,7 @@ function disposed(input: Tensor, op: Op): never {
 
 /** @internal A copy of a tensor on another backend. */
 export function transfer(x: Tensor, backend: Backend): Tensor {
-  if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape, x.size);
+  if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape);
   if (x.backend === symbolic) throw noValue(x);
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
   const bytes = (t: Tensor, n: number): Uint8Array =>
@@ -241,8 +244,13 @@ export function defineOp(spec: OpSpec): Op {
       const backend = currentBackend();
       const specs = infer(inputs, attrs);
       const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map(
-        (s) => emptyTensor(s.dtype, s.shape, sizeOf(s.shape), backend),
+        (s) => emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend),
       );
+      // Attributes of the kernel are computed where it runs.
+      if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknownSizes(t.shape))) {
+        symbolic.sink?.call(name, inputs, outputs, attrs as SymbolicAttrs);
+        return outputs;
+      }
       kernelFor(backend, name, inputs)(
         inputs,
         outputs,
@@ -369,6 +377,13 @@ function signature(inputs: readonly { readonly dtype: DType }[]): number | strin
   return key;
 }
 
+/** A tensor without values of the shape of another. */
+function emptyLike(x: Tensor, dtype: DType, backend: Backend): Tensor {
+  // Sizes that are not known must not be asked for.
+  const size = backend === symbolic ? sizeOfDims(x.shape) : x.size;
+  return emptyTensor(dtype, x.shape, size, backend);
+}
+
 const defaultDomain = [-3, 3] as const;
 
 function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonly Sample[] {
@@ -399,7 +414,7 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
     const x = inputs[0] as Tensor;
     const backend = x.backend;
     const { kernel, dtype } = programs.same(backend, x.dtype, 1);
-    const out = emptyTensor(dtype, x.shape, x.size, backend);
+    const out = emptyLike(x, dtype, backend);
     kernel(inputs, [out], noAttrs);
     return out;
   };
@@ -432,7 +447,10 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
     const backend = a.backend;
     const { kernel, dtype } = programs.same(backend, a.dtype, 2);
     const shape = a.shape === b.shape ? a.shape : broadcastShapes(a.shape, b.shape, spec.name);
-    const out = emptyTensor(dtype, shape, shape === a.shape ? a.size : sizeOf(shape), backend);
+    const out =
+      shape === a.shape
+        ? emptyLike(a, dtype, backend)
+        : emptyTensor(dtype, shape, sizeOfDims(shape), backend);
     kernel(inputs, [out], noAttrs);
     return out;
   };
@@ -530,7 +548,7 @@ export function defineElementwise(
       const backend = currentBackend();
       const { kernel, dtype } = programs.get(backend, inputs);
       const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
-      const out = emptyTensor(dtype, shape, sizeOf(shape), backend);
+      const out = emptyTensor(dtype, shape, sizeOfDims(shape), backend);
       kernel(inputs, [out], noAttrs);
       return [out];
     }),

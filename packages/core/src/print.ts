@@ -4,7 +4,6 @@ import { toTensor } from './convert.ts';
 import { atRunTime } from './host.ts';
 import { isPlain } from './plain.ts';
 import { show } from './shape.ts';
-import { knownNumbers } from './sizes.ts';
 import { summarizeTensor } from './summarize.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
@@ -129,7 +128,6 @@ class Template {
     if (value instanceof Tensor || value instanceof Variable) this.#tensor(toTensor(value));
     else if (typeof value === 'string') this.text(within ? quoted(value) : value);
     else if (Array.isArray(value)) {
-      knownNumbers(value);
       this.#list(value, '[', value, ']');
     } else if (ArrayBuffer.isView(value) && !(value instanceof DataView))
       this.#list(value, '[', value as unknown as Iterable<unknown>, ']');

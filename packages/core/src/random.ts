@@ -9,11 +9,14 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather, reshape } from './ops/array.ts';
-import { checkRankOf } from './ops/moving.ts';
+import { ownShape } from './ops/moving.ts';
 import type { OptionNames } from './option-names.ts';
 import type { Sample } from './samples.ts';
 import { seeds } from './seeds.ts';
 import { checkShape, type Shape, show, showShape, sizeOf } from './shape.ts';
+import type { Dim } from './shapes/dim.ts';
+import { dims, toShape } from './shapes/dims.ts';
+import { differs } from './sizes.ts';
 import { symbolic } from './symbolic.ts';
 import type { Tensor } from './tensor.ts';
 import type { Trackable, TrackableAttribute, TrackableView } from './trackable.ts';
@@ -355,7 +358,7 @@ function modulo(bits: Tensor, range: bigint): Tensor {
 
 function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor {
   const op = 'RandomUniform';
-  const to = checkRankOf([...checkShape(shape, op)], op);
+  const to = ownShape(shape, op);
   const dtype = options.dtype ?? 'float32';
   const { minval = 0, maxval } = options;
   if (isInteger(dtype)) {
@@ -389,7 +392,7 @@ function drawUniform(shape: Shape, options: UniformOptions, from: From): Tensor 
 
 function drawNormal(d: Distribution, shape: Shape, options: NormalOptions, from: From): Tensor {
   const op = d.drawn.name;
-  const to = checkRankOf([...checkShape(shape, op)], op);
+  const to = ownShape(shape, op);
   const { mean = 0, stddev = 1, dtype = 'float32' } = options;
   checkDType(dtype, 'floating', 'dtype', op);
   if (typeof mean === 'number' && typeof stddev === 'number') {
@@ -450,7 +453,7 @@ export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunc
     const t = toTensor(x);
     if (t.rank === 0) throw new InvalidArgumentError('x is a scalar, it has no rows', 'RandomShuffle');
     // Sorting by 53 random bits: ties are as good as impossible, and every backend gives the same order.
-    const keys = uniform([t.shape[0]], { ...options, dtype: 'float64' });
+    const keys = uniform(toShape(dims(t).slice(0, 1)), { ...options, dtype: 'float64' });
     return gather(t, argSort(keys), 0);
   },
 );
@@ -472,7 +475,7 @@ export const categorical: NamedFunction<
     const x = toTensor(logits);
     checkDType(x.dtype, 'floating', 'logits', op);
     checkShape([numSamples], op);
-    if (x.rank !== 2 || x.shape[1] === 0) {
+    if (x.rank !== 2 || !differs(dims(x)[1] as Dim, 0)) {
       throw new InvalidArgumentError(
         `logits have shape ${showShape(x.shape)}, expected [batch, classes] with a class at least`,
         op,
@@ -480,7 +483,8 @@ export const categorical: NamedFunction<
     }
     const seed = options.seed === undefined ? {} : { seed: options.seed };
     // The largest of logits + Gumbel noise is distributed as softmax says.
-    const noise = uniform([x.shape[0], numSamples, x.shape[1]], { ...seed, dtype: x.dtype })
+    const [batch, classes] = dims(x) as [Dim, Dim];
+    const noise = uniform(toShape([batch, numSamples, classes]), { ...seed, dtype: x.dtype })
       .log()
       .neg()
       .log();

@@ -1,6 +1,9 @@
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { isPlain } from './plain.ts';
-import { isUnknownSize, sameShape } from './sizes.ts';
+import { type Dim, type Dims, isExpression } from './shapes/dim.ts';
+import { dimsOf, sizeOfDims, toShape } from './shapes/dims.ts';
+import { equalDims, knownDim } from './shapes/shape-env.ts';
+import { sameShape } from './sizes.ts';
 
 export { sameShape };
 
@@ -11,18 +14,16 @@ export type PartialShape = readonly (number | null)[];
 /** An axis, several, or all (`null`). Negative axes count from the end. */
 export type Axis = number | readonly number[] | null;
 
-/** Number of elements of a shape. */
+/** Number of elements of a shape; with unknown sizes, of the call that is traced. `sizeOfDims` gives the expression. */
 export function sizeOf(shape: Shape): number {
-  let size = 1;
-  for (let i = 0; i < shape.length; i++) size *= shape[i] as number;
-  return size;
+  return knownDim(sizeOfDims(shape));
 }
 
 /** `[2, 3]` as people write it; unknown dimensions are `null`. */
-export function showShape(shape: PartialShape): string {
-  const one = (d: number | null): string =>
-    d !== null && isUnknownSize(d) ? '?' : typeof d === 'object' ? show(d) : String(d);
-  return `[${shape.map(one).join(', ')}]`;
+export function showShape(shape: PartialShape | Dims): string {
+  const dims: readonly (Dim | null)[] = dimsOf(shape as Dims);
+  const one = (d: Dim | null): string => (typeof d === 'object' && !isExpression(d) ? show(d) : String(d));
+  return `[${dims.map(one).join(', ')}]`;
 }
 
 /** Any value in a message. */
@@ -57,27 +58,45 @@ export function listOf(value: number | readonly number[], what: string, op?: str
   throw new InvalidArgumentError(`${what} must be a number or a list of numbers, got ${show(value)}`, op);
 }
 
+/** The size of two axes that are broadcast, null where that is not possible. A 1 leaves the other as it is, whatever that will be. */
+export function broadcastDims(x: Dim, y: Dim): Dim | null {
+  if (y === 1) return x;
+  if (x === 1) return y;
+  if (equalDims(x, y)) return typeof y === 'number' ? y : x;
+  return equalDims(x, 1) ? y : equalDims(y, 1) ? x : null;
+}
+
+/** Whether an axis broadcasts to a size. */
+export function stretchesTo(d: Dim, size: Dim): boolean {
+  return d === 1 || equalDims(d, size) || equalDims(d, 1);
+}
+
 /**
  * NumPy's broadcasting: shapes are aligned at their ends, and a dimension of 1 stretches.
  * @throws InvalidArgumentError when two dimensions differ and neither is 1.
  */
-export function broadcastShapes(a: Shape, b: Shape, op?: string): Shape {
-  if (sameShape(a, b) || b.length === 0) return a;
-  if (a.length === 0) return b;
+export function broadcastShapes(first: Dims, second: Dims, op?: string): Shape {
+  if (second.length === 0) return first as Shape;
+  if (first.length === 0) return second as Shape;
+  const a = dimsOf(first);
+  const b = dimsOf(second);
   const rank = Math.max(a.length, b.length);
-  const out = new Array<number>(rank);
+  const out = new Array<Dim>(rank);
+  let same = a.length >= b.length;
   for (let i = 1; i <= rank; i++) {
-    const x = i <= a.length ? (a[a.length - i] as number) : 1;
-    const y = i <= b.length ? (b[b.length - i] as number) : 1;
-    if (x !== y && x !== 1 && y !== 1) {
+    const x = i <= a.length ? (a[a.length - i] as Dim) : 1;
+    const y = i <= b.length ? (b[b.length - i] as Dim) : 1;
+    const d = broadcastDims(x, y);
+    if (d === null) {
       throw new InvalidArgumentError(
         `shapes ${showShape(a)} and ${showShape(b)} do not broadcast: ${x} and ${y} differ and neither is 1`,
         op,
       );
     }
-    out[rank - i] = x === 1 ? y : x;
+    if (d !== x) same = false;
+    out[rank - i] = d;
   }
-  return out;
+  return same ? (first as Shape) : toShape(out);
 }
 
 /** An axis in 0 … rank-1. @throws InvalidArgumentError when it is no integer in that range. */
@@ -103,18 +122,20 @@ export function normalizeAxes(axis: Axis | undefined, rank: number, op?: string)
 }
 
 /** The shape after a reduction over normalised axes. */
-export function reducedShape(shape: Shape, axes: readonly number[], keepdims: boolean): number[] {
-  const out: number[] = [];
-  for (let i = 0; i < shape.length; i++) {
-    if (!axes.includes(i)) out.push(shape[i] as number);
+export function reducedShape(shape: Dims, axes: readonly number[], keepdims: boolean): Shape {
+  const dims = dimsOf(shape);
+  const out: Dim[] = [];
+  for (let i = 0; i < dims.length; i++) {
+    if (!axes.includes(i)) out.push(dims[i] as Dim);
     else if (keepdims) out.push(1);
   }
-  return out;
+  return toShape(out);
 }
 
 /** @throws InvalidArgumentError unless it is a list of at most 8 integers of at least 0. */
-export function checkShape(shape: Shape, op?: string): Shape {
-  checkList(shape, 'a shape', op);
+export function checkShape(given: Dims, op?: string): Shape {
+  checkList(given, 'a shape', op);
+  const shape = dimsOf(given);
   if (shape.length > MAX_RANK) {
     throw new InvalidArgumentError(
       `${showShape(shape)} has rank ${shape.length}; at most ${MAX_RANK} is possible`,
@@ -122,28 +143,29 @@ export function checkShape(shape: Shape, op?: string): Shape {
     );
   }
   for (const d of shape) {
-    if (!Number.isSafeInteger(d) || d < 0) {
+    if (typeof d === 'number' ? !Number.isSafeInteger(d) || d < 0 : !isExpression(d)) {
       throw new InvalidArgumentError(
         `${showShape(shape)} is no shape: dimensions are integers of at least 0`,
         op,
       );
     }
   }
-  return shape;
+  return shape === given ? toShape(shape) : (given as Shape);
 }
 
 /** @throws InvalidArgumentError unless it is a list as of `checkShape`, in which null may stand for a size. */
 export function checkPartialShape(shape: PartialShape, op?: string): void {
+  const list: readonly (Dim | null)[] = dimsOf(checkList(shape, 'a shape', op) as Shape);
   checkShape(
-    checkList(shape, 'a shape', op).map((d) => (d === null ? 0 : d)),
+    list.map((d) => (d === null ? 0 : d)),
     op,
   );
 }
 
 /** True when `shape` fits a partially known one; `null` as a whole fits all. */
 export function isCompatible(shape: Shape, partial: PartialShape | null): boolean {
-  return (
-    partial === null ||
-    (shape.length === partial.length && partial.every((d, i) => d === null || d === shape[i]))
-  );
+  if (partial === null) return true;
+  const own = dimsOf(shape);
+  const wanted: readonly (Dim | null)[] = dimsOf(partial as Shape);
+  return own.length === wanted.length && wanted.every((d, i) => d === null || equalDims(d, own[i] as Dim));
 }

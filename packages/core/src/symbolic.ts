@@ -13,8 +13,9 @@ import {
 } from '@eagre/backend';
 import { context, hostBackend, inContext } from './context.ts';
 import { SymbolicStorage } from './no-value.ts';
-import { type Shape, sizeOf } from './shape.ts';
-import { Tensor } from './tensor.ts';
+import type { Dims } from './shapes/dim.ts';
+import { sizeOfDims } from './shapes/dims.ts';
+import { type Tensor, tensorOver } from './tensor.ts';
 
 const nothing = new ArrayBuffer(0);
 
@@ -80,8 +81,8 @@ export function knownTensor(x: Tensor): Tensor | null {
 }
 
 /** A symbolic tensor that no memory scope knows. */
-export function symbolicTensor(dtype: DType, shape: Shape, size: number = sizeOf(shape)): Tensor {
-  return new Tensor(symbolic.allocator.allocate(0), dtype, shape, size, symbolic);
+export function symbolicTensor(dtype: DType, shape: Dims): Tensor {
+  return tensorOver(symbolic.allocator.allocate(0), dtype, shape, sizeOfDims(shape), symbolic);
 }
 
 /** Runs `fn` on symbolic tensors, with real ones made from host values as before; ops are computed or recorded by nobody but `sink`. */

@@ -15,7 +15,9 @@ import { formatTensor, formatValues, showInConsole } from './format.ts';
 import { checkListSize, MAX_PIECES } from './list-size.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue } from './no-value.ts';
-import { type Shape, show, sizeOf } from './shape.ts';
+import { type Shape, show } from './shape.ts';
+import type { Dim, Dims } from './shapes/dim.ts';
+import { hideDim, sizeOfDims, toShape } from './shapes/dims.ts';
 
 /** Values nested in arrays: what `array()` returns. */
 export type NestedArray<T> = T | NestedArray<T>[];
@@ -289,21 +291,30 @@ function nest(
 /** @internal An uninitialised tensor, known to the memory scope; on the backend whose tensors have values unless given. */
 export function emptyTensor(
   dtype: DType,
-  shape: Shape,
-  size: number = sizeOf(shape),
+  shape: Dims,
+  size: Dim = sizeOfDims(shape),
   backend: Backend = hostBackend(),
 ): Tensor {
-  const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
-  const tensor = new Tensor(storage, dtype, shape, size, backend);
+  // What stands for a value has no memory.
+  const storage = backend.allocator.allocate(typeof size === 'number' ? size * dtypeTraits[dtype].bytes : 0);
+  const tensor = tensorOver(storage, dtype, shape, size, backend);
   if (context.tracker !== null) context.tracker.track(tensor);
   return tensor;
 }
 
+/** @internal A tensor whose sizes need not be known while a function is traced. */
+export function tensorOver(storage: Storage, dtype: DType, shape: Dims, size: Dim, backend: Backend): Tensor {
+  if (typeof size === 'number') return new Tensor(storage, dtype, toShape(shape), size, backend);
+  const tensor = new Tensor(storage, dtype, toShape(shape), 0, backend);
+  hideDim(tensor, 'size', size);
+  return tensor;
+}
+
 /** @internal A tensor of another shape (same size) or dtype name over the same memory. */
-export function aliasTensor(x: Tensor, shape: Shape, size: number = x.size): Tensor {
+export function aliasTensor(x: Tensor, shape: Dims, size: Dim = sizeOfDims(shape)): Tensor {
   checkAlive(x);
   x.storage.refs++;
-  const tensor = new Tensor(x.storage, x.dtype, shape, size, x.backend);
+  const tensor = tensorOver(x.storage, x.dtype, shape, size, x.backend);
   if (context.tracker !== null) context.tracker.track(tensor);
   return tensor;
 }

@@ -1,7 +1,7 @@
 // Functions of elements: traced where they can be.
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, Tensor } from '@eagre/core';
-import { isRefusedPromise, isUnknownSize, lifted } from '@eagre/core/internal';
+import { isRefusedPromise, lifted, partialShape } from '@eagre/core/internal';
 import { type Graph, TensorSpec, tfFunction } from '@eagre/graph';
 import {
   conform,
@@ -216,11 +216,6 @@ function unknownShapes(spec: ElementSpec): ElementSpec {
 }
 function unknownSizesNull(spec: ElementSpec): ElementSpec {
   return mapSpec(spec, (s) =>
-    s instanceof TensorSpec && s.shape !== null
-      ? new TensorSpec(
-          s.shape.map((d) => (d !== null && isUnknownSize(d) ? null : d)),
-          s.dtype,
-        )
-      : s,
+    s instanceof TensorSpec && s.shape !== null ? new TensorSpec(partialShape(s.shape), s.dtype) : s,
   ) as ElementSpec;
 }

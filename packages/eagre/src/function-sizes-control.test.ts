@@ -74,4 +74,31 @@ describe('branches and loops in one trace for all sizes', () => {
   test('a map over rows', () => {
     agree((x) => tf.mapFn((row: tf.Tensor) => row.mul(row.sum()), x) as tf.Tensor, [null, 3]);
   });
+
+  test('scans and folds', () => {
+    agree((x) => tf.scan((s: tf.Tensor, row: tf.Tensor) => s.mul(0.5).add(row), x) as tf.Tensor, [null, 3]);
+    agree((x) => tf.foldr((s: tf.Tensor, row: tf.Tensor) => s.mul(row), x) as tf.Tensor, [null, 3]);
+  });
+
+  test('the jacobians of a batch', () => {
+    agree(
+      (x) => {
+        const tape = new tf.GradientTape();
+        tape.watch(x);
+        return tape.batchJacobian(x.square().mul(x.sum(1, { keepdims: true })), x);
+      },
+      [null, 3],
+    );
+  });
+
+  test('the jacobian of what has a known size', () => {
+    agree(
+      (x) => {
+        const tape = new tf.GradientTape();
+        tape.watch(x);
+        return tape.jacobian(x.square().sum(0), x) as tf.Tensor;
+      },
+      [null, 2],
+    );
+  });
 });

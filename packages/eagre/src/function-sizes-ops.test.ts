@@ -152,8 +152,8 @@ describe('one trace for all sizes', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const ints = fn.length === 2 && shapes.some((s) => s.length === 1) ? 1 : 0;
     const count = agree(withGradients(fn), shapes, { ints });
-    // Sizes along different axes that must be equal are found by a second attempt; no element is left of one row.
-    expect(count).toBe(name.startsWith('transposes') || name.startsWith('all but') ? 2 : 1);
+    // No element is left of one row.
+    expect(count).toBe(name.startsWith('all but') ? 2 : 1);
     expect(warn.mock.calls.flat().filter((text) => String(text).includes('each size'))).toEqual([]);
   });
 });

@@ -1,10 +1,9 @@
 import { type DType, FailedPreconditionError, LateNumber, ResourceExhaustedError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { viewOf } from '@eagre/core/internal';
+import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { isRankless } from './rankless.ts';
-import { hasStandIns, looksUnknown, SMALLEST_STAND_IN } from './stand-ins.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
 
@@ -140,8 +139,6 @@ class Writer {
   readonly #library: Library;
   /** The names of the arguments of a function; null for a graph on its own. */
   readonly #args: readonly string[] | null;
-  /** Whether sizes may be any. */
-  readonly #sized: boolean;
   readonly #names = new Names();
   readonly #nodes: NodeDef[] = [];
   readonly #written = new Map<GraphNode, Written>();
@@ -155,7 +152,6 @@ class Writer {
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
-    this.#sized = graph.arguments.some((value) => hasStandIns(value.shape));
     for (const name of args ?? []) this.#names.take(name);
   }
 
@@ -339,7 +335,7 @@ class Writer {
       return;
     }
     const own = node.inputs.map((v) => this.reference(v));
-    const known = tensorFlowOp(node);
+    const known = tensorFlowOp({ ...node, attrs: attrsWithoutUnknown(node.attrs) });
     const op = known?.op ?? node.type;
     this.#written.set(node, { name, op });
     if (known !== null) {
@@ -366,7 +362,7 @@ class Writer {
 
   #constantInput(owner: string, { name: last, dtype, value }: ConstantInput): string {
     const name = this.#names.take(`${owner}/${last}`);
-    const tensor = hostTensor(dtype, value, (n) => (this.#sized && looksUnknown(n) ? -1 : n));
+    const tensor = hostTensor(dtype, value);
     this.#add(name, 'Const', [], {
       dtype: { type: types[dtype] },
       value: { tensor },
@@ -420,7 +416,7 @@ class Writer {
     if (value instanceof Graph) return { func: { name: this.#library.nameOf(value) } };
     if (typeof value === 'boolean') return { b: value };
     if (typeof value === 'bigint') return { i: value };
-    if (typeof value === 'number' && this.#sized && looksUnknown(value)) return { i: -1 };
+    if (value instanceof DimExpr) return { i: -1 };
     if (typeof value === 'number')
       return Number.isSafeInteger(value) && !REALS.has(key) ? { i: value } : { f: value };
     if (typeof value === 'string')
@@ -430,7 +426,7 @@ class Writer {
     if (value instanceof Tensor) return { tensor: tensorProto(value) };
     if (value instanceof Variable) return { s: utf8(value.name) };
     if (value instanceof LateNumber) return { placeholder: 'late' };
-    if (Array.isArray(value)) return this.#list(value.flat(8), key);
+    if (Array.isArray(value)) return this.#list(dimsOf(value as readonly number[]).flat(8), key);
     if (ArrayBuffer.isView(value) && !(value instanceof DataView))
       return this.#list(Array.from(value as unknown as ArrayLike<number | bigint>), key);
     return null;
@@ -523,8 +519,7 @@ const encoder = new TextEncoder();
 const utf8 = (value: string): Uint8Array => encoder.encode(value);
 
 function shapeProto(shape: readonly number[]): tensorflow.TensorShapeProto {
-  const unknown = hasStandIns(shape);
-  return { dim: shape.map((size) => ({ size: unknown && size >= SMALLEST_STAND_IN ? -1 : size })) };
+  return { dim: partialShape(shape).map((size) => ({ size: size ?? -1 })) };
 }
 
 function valueShape(value: Pick<GraphValue, 'shape'>): tensorflow.TensorShapeProto {
@@ -548,15 +543,11 @@ function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number
   return tensor_content?.length ?? string_val?.reduce((sum, s) => sum + s.length, 0) ?? 0;
 }
 
-function hostTensor(
-  dtype: DType,
-  value: ConstantInput['value'],
-  size: (n: number) => number,
-): tensorflow.TensorProto {
-  const rows = typeof value === 'number' ? null : value;
+function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.TensorProto {
+  const rows = typeof value === 'number' ? null : withoutUnknown(value);
   const first = rows?.[0];
   const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
-  const flat = typeof value === 'number' ? [value] : (value as readonly number[]).flat();
+  const flat = rows === null ? [value as number] : (rows as readonly number[]).flat();
   const head = { dtype: types[dtype], tensor_shape: shapeProto(shape) };
   switch (dtype) {
     case 'float32':
@@ -568,6 +559,17 @@ function hostTensor(
     case 'bool':
       return { ...head, bool_val: flat.map((n) => n !== 0) };
     default:
-      return { ...head, int_val: flat.map(size) };
+      // As TensorFlow writes what is not known.
+      return { ...head, int_val: flat.map((n) => (Number.isNaN(n) ? -1 : n)) };
   }
+}
+
+/** NaN for sizes that are not known, and so for what is computed with them. */
+function withoutUnknown<T>(value: T): T {
+  if (value instanceof DimExpr) return Number.NaN as T;
+  return Array.isArray(value) ? (dimsOf(value as readonly number[]).map(withoutUnknown) as T) : value;
+}
+function attrsWithoutUnknown(attrs: GraphNode['attrs']): GraphNode['attrs'] {
+  const entries = Object.entries(attrs).map(([key, value]) => [key, withoutUnknown(value)]);
+  return Object.fromEntries(entries) as GraphNode['attrs'];
 }

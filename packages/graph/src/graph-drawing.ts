@@ -5,6 +5,7 @@ import { nodeToString, showType, VariableLabels } from './graph-text.ts';
 const colours: Readonly<Record<GraphNode['what']['kind'] | 'result' | 'assignment', string>> = {
   argument: '#cfe2f3',
   constant: '#e6e6e6',
+  size: '#e6e6e6',
   variable: '#fff2cc',
   op: '#ffffff',
   host: '#ead1dc',

@@ -7,6 +7,7 @@ import {
 } from '@eagre/backend';
 import type { Variable } from '@eagre/core';
 import {
+  hasUnknownSizes,
   inContext,
   type Sink,
   type SymbolicAttrs,
@@ -16,7 +17,6 @@ import {
 } from '@eagre/core/internal';
 import { bodiesOf, type Graph, type GraphNode } from './graph.ts';
 import { productOperations } from './kernel-work.ts';
-import { hasStandIns } from './stand-ins.ts';
 
 /**
  * What a graph consists of and how much work one run of it is. Nodes that no result needs count as `unused` only, those in the bodies of
@@ -52,7 +52,7 @@ export interface GraphStatistics {
  * @throws FailedPreconditionError for a graph in which sizes may be any.
  */
 export function graphStatistics(graph: Graph): GraphStatistics {
-  if (graph.arguments.some((value) => hasStandIns(value.shape))) {
+  if (graph.arguments.some((value) => hasUnknownSizes(value.shape))) {
     throw new FailedPreconditionError(
       'the work depends on sizes that may be any: concrete.specialize(x).graph.statistics() counts it for those of x',
       graph.name,
@@ -136,6 +136,6 @@ class Counter implements Sink {
   }
 
   capture(x: Parameters<Sink['capture']>[0]): ReturnType<Sink['capture']> {
-    return symbolicTensor(x.dtype, x.shape, x.size);
+    return symbolicTensor(x.dtype, x.shape);
   }
 }

@@ -1,9 +1,8 @@
 import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
-import { viewOf } from '@eagre/core/internal';
+import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
 import { bodiesOf, type Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { isRankless } from './rankless.ts';
-import { hasStandIns, looksUnknown, withoutStandIns } from './stand-ins.ts';
 
 // More of a constant or a list than this would hide the rest of the line.
 const LONGEST = 8;
@@ -39,7 +38,8 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
   const result = outputs.length === 0 ? '' : `${outputs.map(definition).join(', ')} = `;
   const read = what.kind === 'variable' ? [labels.of(what.variable)] : inputs.map(reference);
   const attrs: string[] = [];
-  if (what.kind === 'constant') attrs.push(`value: ${showConstant(what.tensor, labels)}`);
+  if (what.kind === 'constant') attrs.push(`value: ${showConstant(what.tensor)}`);
+  if (what.kind === 'size') attrs.push('value: ?');
   if (what.kind === 'update')
     attrs.push(`writes: [${what.written.map((variable) => labels.of(variable)).join(', ')}]`);
   // Those of arguments, constants and variables are the type that stands before them.
@@ -55,7 +55,7 @@ export function nodeToString(node: GraphNode, labels: VariableLabels): string {
 export function showType(value: Pick<GraphValue, 'dtype' | 'shape'>): string {
   const { dtype, shape } = value;
   if (isRankless(value)) return `${dtype}<unknown>`;
-  return `${dtype}[${withoutStandIns(shape)
+  return `${dtype}[${partialShape(shape)
     .map((d) => d ?? '?')
     .join(',')}]`;
 }
@@ -72,12 +72,9 @@ function definition(value: GraphValue): string {
 export class VariableLabels {
   readonly #labels = new Map<Variable, string>();
   readonly #taken = new Map<string, number>();
-  /** Whether numbers in the graph stand for unknown sizes. */
-  readonly sized: boolean;
 
   /** Variables are numbered in the order in which the graph reads them. */
   constructor(graph: Graph) {
-    this.sized = graph.arguments.some((value) => hasStandIns(value.shape));
     for (const { what } of graph.nodes) if (what.kind === 'variable') this.of(what.variable);
   }
 
@@ -95,17 +92,20 @@ export class VariableLabels {
 }
 
 function showAttr(value: unknown, labels: VariableLabels, depth: number): string {
-  if (typeof value === 'number') return labels.sized && looksUnknown(value) ? '?' : showNumber(value);
+  if (typeof value === 'number') return showNumber(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'function') return value.name === '' ? '<function>' : `<function ${value.name}>`;
   if (typeof value !== 'object' || value === null) return String(value);
   if (value instanceof LateNumber) return '<late>';
+  if (value instanceof DimExpr) return '?';
   if (value instanceof Variable) return labels.of(value);
   if (isTyped(value)) return `<${showType(value)}>`;
   if (Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))) {
     if (depth >= DEEPEST) return '[…]';
-    const items = Array.from(value as ArrayLike<unknown>);
+    const items: readonly unknown[] = Array.isArray(value)
+      ? dimsOf(value)
+      : Array.from(value as unknown as ArrayLike<unknown>);
     return showList(items, (item) => showAttr(item, labels, depth + 1));
   }
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -138,11 +138,10 @@ function showNumber(value: number): string {
 }
 
 /** The first elements of a constant, flat. */
-function showConstant(tensor: Tensor, labels: VariableLabels): string {
+function showConstant(tensor: Tensor): string {
   const show = (value: number | bigint | string): string => {
     if (typeof value === 'string') return JSON.stringify(value);
     if (tensor.dtype === 'bool') return String(value !== 0);
-    if (labels.sized && looksUnknown(Number(value))) return '?';
     if (typeof value === 'bigint') return String(value);
     return tensor.dtype === 'float32' ? showFloat32(value) : showNumber(value);
   };

@@ -1,6 +1,14 @@
 import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
-import { type Arguments, type Attrs, context, defineMethods, type Op, override } from '@eagre/core/internal';
+import {
+  type Arguments,
+  type Attrs,
+  context,
+  type DimExpr,
+  defineMethods,
+  type Op,
+  override,
+} from '@eagre/core/internal';
 import { ControlOp, type Saved } from './control/control-op.ts';
 import { encodeGraphDef, type GraphDefOptions } from './graph-def.ts';
 import { type GraphvizModule, graphToDot, graphToSvg } from './graph-drawing.ts';
@@ -11,6 +19,8 @@ import { graphToString } from './graph-text.ts';
 export type NodeKind =
   | { readonly kind: 'argument' }
   | { readonly kind: 'constant'; readonly tensor: Tensor }
+  /** A number that is made of unknown sizes. */
+  | { readonly kind: 'size'; readonly size: DimExpr; readonly dtype: DType }
   /** The value of a variable before the function runs. */
   | { readonly kind: 'variable'; readonly variable: Variable }
   | { readonly kind: 'op'; readonly op: Op }

@@ -9,6 +9,7 @@ import {
   hostBackend,
   inGraphScope,
   kernelFor,
+  type Tracer,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
@@ -61,6 +62,9 @@ export class GraphInterpreter implements Interpreter {
         return null;
       case 'constant':
         return [what.tensor];
+      case 'size':
+        // Its graph is a body of one that is traced.
+        return [(context.tracer as Tracer).size(what.size, what.dtype)];
       case 'variable':
         return [what.variable.read()];
       case 'op': {

@@ -120,7 +120,7 @@ export abstract class OpLowering implements Sink {
   capture(x: Tensor): Tensor {
     const known = this.#constants.get(x);
     if (known !== undefined) return known;
-    const tensor = symbolicTensor(x.dtype, x.shape, x.size);
+    const tensor = symbolicTensor(x.dtype, x.shape);
     this.#constants.set(x, tensor);
     if (x.dtype === 'string') throw noStrings();
     const number = x.size === 1 ? Number(viewOf(x)[0]) : Number.NaN;
@@ -235,7 +235,7 @@ export abstract class OpLowering implements Sink {
       if (tensor.storage !== memory || (this.#lastUse.get(value) ?? -1) <= index) continue;
       copy ??= this.copied(tensor);
       // The same bytes under the value's own shape.
-      const view = symbolicTensor(tensor.dtype, tensor.shape, tensor.size);
+      const view = symbolicTensor(tensor.dtype, tensor.shape);
       (view.storage as SymbolicStorage).value = this.number(copy);
       this.tensors.set(value, view);
     }
@@ -284,7 +284,7 @@ export abstract class OpLowering implements Sink {
   }
 
   protected copied(x: Tensor): Tensor {
-    const copy = symbolicTensor(x.dtype, x.shape, x.size);
+    const copy = symbolicTensor(x.dtype, x.shape);
     this.#copy(x, copy);
     return copy;
   }

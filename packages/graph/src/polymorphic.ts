@@ -7,13 +7,13 @@ import {
   checkText,
   context,
   defineFunction,
+  dimsOf,
   kind,
   type NamedFunction,
   type OptionNames,
   RecentMap,
+  type ShapeEnv,
   sameShape,
-  unknownSizes,
-  withUnknownSizes,
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
@@ -23,7 +23,6 @@ import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';
 import { checkSignature, conform } from './signature.ts';
 import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
-import type { StandIns } from './stand-ins.ts';
 import { isStrings } from './strings.ts';
 import {
   flatten,
@@ -173,9 +172,9 @@ export class Polymorphic {
       key,
     );
     const plain = args.every((a) => (isTensor(a) ? !isStrings(a) : typeof a !== 'object' || a === null));
-    // Part of a function around this one as long as that does not know sizes.
+    // Part of the function around this one where that does not know the sizes of the arguments.
     this.#last =
-      plain && unknownSizes() === null && !concrete.captures
+      plain && envOf(tensors.map((t) => t.shape)) === null && !concrete.captures
         ? {
             args: args.map((a) => (isTensor(a) ? new Like(a) : a)),
             tensorsOnly: args.every(isTensor),
@@ -192,13 +191,13 @@ export class Polymorphic {
     shapesKey: string,
   ): ConcreteFunction {
     this.#retracing.called();
-    const around = unknownSizes();
+    const around = envOf(shapes);
     const key = around === null ? shapesKey : `${shapesKey}@${identity(around)}`;
     const known = this.#knownInside(shapesKey) ?? this.#traces.get(key);
     if (known !== undefined) return known;
-    const sized = this.#sizedFor(self, args, shapes);
+    const sized = around === null ? this.#sizedFor(self, args, shapes) : undefined;
     const before = this.#count;
-    const concrete = this.#ofAnySize(sized, shapes) ?? this.#trace(self, args, shapes, null).concrete;
+    const concrete = this.#ofAnySize(sized, shapes) ?? this.#trace(self, args, shapes, false).concrete;
     const tracer = currentTracer();
     if (concrete.captures && tracer !== null) {
       const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
@@ -239,7 +238,7 @@ export class Polymorphic {
       wanted = flattenKinds(this.#signature).tensors.map(
         ({ shape }, i) => shape ?? (shapes[i] as Shape).map(() => null),
       );
-    } else if (this.#reduce && unknownSizes() === null) {
+    } else if (this.#reduce) {
       const seen = this.#seen.get(key);
       if (seen === undefined) this.#seen.set(key, [shapes]);
       else {
@@ -265,15 +264,9 @@ export class Polymorphic {
     const template = rebuilder(args)(
       specs.map(({ shape, dtype }) => new TensorSpec(shape, dtype)),
     ) as readonly unknown[];
-    const sized = new SizedTraces(this.#name, specs, (now, standIns, again) => {
-      const before = this.#count;
-      try {
-        return this.#trace(self, template, now, standIns);
-      } finally {
-        // The two are one trace.
-        if (again) this.#count = before;
-      }
-    });
+    const sized = new SizedTraces(this.#name, specs, (now, anySize) =>
+      this.#trace(self, template, now, anySize),
+    );
     const list = this.#sized.get(kind);
     if (list === undefined) this.#sized.set(kind, [sized]);
     else list.push(sized);
@@ -324,18 +317,13 @@ export class Polymorphic {
     return from(shapes, () => concrete, null);
   }
 
-  #trace(
-    self: unknown,
-    args: readonly unknown[],
-    shapes: readonly Shape[],
-    standIns: StandIns | null,
-  ): TraceResult {
+  #trace(self: unknown, args: readonly unknown[], shapes: readonly Shape[], anySize: boolean): TraceResult {
     const { tensors } = flattenKinds(args);
     const dtypes = tensors.map((t) => t.dtype);
-    const first = this.#traceOnce(self, args, dtypes, shapes, standIns, this.#complete === 0);
+    const first = this.#traceOnce(self, args, dtypes, shapes, anySize, this.#complete === 0);
     this.#complete++;
     // The trace that made the variables is not the one that runs: it must not make them again.
-    return first.made ? this.#traceOnce(self, args, dtypes, shapes, standIns, false) : first;
+    return first.made ? this.#traceOnce(self, args, dtypes, shapes, anySize, false) : first;
   }
 
   #traceOnce(
@@ -343,19 +331,17 @@ export class Polymorphic {
     args: readonly unknown[],
     dtypes: readonly DType[],
     shapes: readonly Shape[],
-    standIns: StandIns | null,
+    anySize: boolean,
     mayCreate: boolean,
   ): TraceResult & { readonly made: boolean } {
     const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer());
     this.#count++;
     let structure: unknown;
     try {
-      structure = withUnknownSizes(standIns ?? unknownSizes(), () =>
-        tracer.run(() => this.#written(tracer, self, args, dtypes, shapes)),
-      );
+      structure = tracer.run(() => this.#written(tracer, self, args, dtypes, shapes));
     } finally {
-      // What stands for sizes here means others outside.
-      if (standIns !== null && tracer.outside.length > 0) {
+      // The sizes of this trace mean nothing outside.
+      if (anySize && tracer.outside.length > 0) {
         this.#count--;
         // biome-ignore lint/correctness/noUnsafeFinally: whatever went wrong is nobody's mistake then
         throw new CapturesOutside();
@@ -375,11 +361,17 @@ export class Polymorphic {
     dtypes: readonly DType[],
     shapes: readonly Shape[],
   ): unknown {
-    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, [...shape], `args_${i}`));
+    const places = shapes.map((shape, i) => tracer.argument(dtypes[i] as DType, shape, `args_${i}`));
     const result = results(this.#run(self, rebuilder(args)(places) as readonly unknown[]));
     tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
   }
+}
+
+/** The trace whose sizes are in shapes; null where all are known. */
+function envOf(shapes: readonly Shape[]): ShapeEnv | null {
+  for (const shape of shapes) for (const d of dimsOf(shape)) if (typeof d !== 'number') return d.env;
+  return null;
 }
 
 /** The function that is being traced around a call. */

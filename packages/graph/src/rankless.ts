@@ -10,7 +10,6 @@ import {
   showInConsole,
   symbolically,
   symbolicTensor,
-  withUnknownSizes,
 } from '@eagre/core/internal';
 import { Graph, type GraphValue } from './graph.ts';
 
@@ -74,12 +73,12 @@ export function requireElementwise(op: Op, inputs: readonly Tensor[], attrs: Att
       if (typeof kernel === 'string') others++;
       else programs++;
     },
-    capture: (x: Tensor): Tensor => symbolicTensor(x.dtype, x.shape, x.size),
+    capture: (x: Tensor): Tensor => symbolicTensor(x.dtype, x.shape),
   };
   const probes = inputs.map((x) => symbolicTensor(x.dtype, tensors.has(x) ? PROBE : []));
   let fits: boolean;
   try {
-    const outputs = withUnknownSizes(null, () => symbolically(sink, () => op.evaluate(probes, attrs)));
+    const outputs = symbolically(sink, () => op.evaluate(probes, attrs));
     fits = programs > 0 && others === 0 && outputs.every((y) => sameShape(y.shape, PROBE));
   } catch {
     fits = false;

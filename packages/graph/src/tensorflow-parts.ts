@@ -1,7 +1,8 @@
 // Nodes of a graph that TensorFlow has no op for, in terms of its ops.
+
 import type { PartialShape } from '@eagre/core';
+import { partialShape } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from './graph.ts';
-import { withoutStandIns } from './stand-ins.ts';
 import type { ConstantInput, TypedAttr } from './tensorflow-ops.ts';
 
 /** One of the nodes that stand for another. */
@@ -28,7 +29,7 @@ function moments({ inputs, attrs }: GraphNode): Parts {
   const keepdims = attrs['keepdims'] as boolean;
   const T: TypedAttr = { kind: 'type', value: dtype };
   // Sizes that are not known stay so.
-  const known = withoutStandIns(shape);
+  const known = partialShape(shape);
   const reduced = (keep: boolean): PartialShape =>
     known.flatMap((d, axis) => (!axes.includes(axis) ? [d] : keep ? [1] : []));
   const mean = (name: string, of: number | string): Part => ({

@@ -11,8 +11,9 @@ import {
 import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
+  DimExpr,
+  type Dims,
   execute,
-  guardSizes,
   hasUnknownSizes,
   inContext,
   isSharedScalar,
@@ -31,11 +32,11 @@ import {
   type TensorOwner,
   type Tracer,
   tell,
+  toShape,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
-import { dependsOnSizes, holdsSizes } from './size-dependence.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
@@ -51,7 +52,7 @@ class LateWatch implements Sink {
     }
   }
   capture(x: Tensor): Tensor {
-    return symbolicTensor(x.dtype, x.shape, x.size);
+    return symbolicTensor(x.dtype, x.shape);
   }
 }
 
@@ -96,6 +97,13 @@ function ownerOf(name: string, outer: TensorOwner | null): TensorOwner {
   const remedy =
     'Return it from the branch, carry it through the loop as one of its variables, or write it to a tf.TensorArray';
   return { what: `a branch or loop of ${within}`, remedy, open: 0 };
+}
+
+/** Whether attributes have numbers that are made of unknown sizes. */
+function holdsSizes(attrs: GraphNode['attrs']): boolean {
+  return Object.values(attrs).some(
+    (value) => value instanceof DimExpr || (Array.isArray(value) && hasUnknownSizes(value)),
+  );
 }
 
 /** Writes down what a function does with symbolic tensors. */
@@ -179,7 +187,8 @@ export class FunctionTracer implements Tracer, Sink {
     return this.graph.enterScope(name);
   }
 
-  argument(dtype: DType, shape: readonly number[], name: string): Tensor {
+  argument(dtype: DType, dims: Dims, name: string): Tensor {
+    const shape = toShape(dims);
     const node = this.graph.add(
       'Placeholder',
       { kind: 'argument' },
@@ -218,8 +227,7 @@ export class FunctionTracer implements Tracer, Sink {
     }
     // A result that does not depend on values, such as a shape, is known already.
     if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) {
-      if (!inputs.some((t) => hasUnknownSizes(t.shape)) && !holdsSizes(attrs)) return outputs;
-      outputs = outputs.map((t) => symbolicTensor(t.dtype, t.shape));
+      return outputs;
     }
     const node = this.graph.add(
       op.name,
@@ -360,11 +368,17 @@ export class FunctionTracer implements Tracer, Sink {
     return this.#constant(this.valueOf(x), draws);
   }
 
-  integers(x: Tensor): readonly number[] | null {
+  size(size: DimExpr, dtype: DType): Tensor {
+    const shape: readonly number[] = [];
+    const node = this.graph.add('Const', { kind: 'size', size, dtype }, [], { dtype }, [{ dtype, shape }]);
+    return this.lasting(node.outputs[0] as GraphValue);
+  }
+
+  integers(x: Tensor): Dims | null {
     return this.#integers(this.valueOf(x));
   }
 
-  #integers(value: GraphValue): readonly number[] | null {
+  #integers(value: GraphValue): Dims | null {
     return numbersOfSizes(value, {
       constant: (v) => this.#constant(v, false),
       outside: (v) => {
@@ -380,12 +394,17 @@ export class FunctionTracer implements Tracer, Sink {
     const values = new Map<GraphNode, readonly Tensor[] | null>();
     const compute = (node: GraphNode): readonly Tensor[] | null => {
       const { what, inputs, attrs, outputs } = node;
-      if (dependsOnSizes(node)) return null;
       if (what.kind === 'constant') return [what.tensor];
       if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
       if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
       const given = inputs.map(valueAt);
-      return given.some((t) => t === null) ? null : execute(what.op, given as Tensor[], attrs);
+      if (
+        given.some((t) => t === null) ||
+        node.outputs.some((v) => hasUnknownSizes(v.shape)) ||
+        holdsSizes(attrs)
+      )
+        return null;
+      return execute(what.op, given as Tensor[], attrs);
     };
     const valueAt = ({ node, index }: GraphValue): Tensor | null => {
       let outputs = values.get(node);
@@ -516,7 +535,6 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   #know(tensor: Tensor, value: GraphValue): void {
-    guardSizes(tensor);
     const { storage } = tensor;
     if (storage instanceof SymbolicStorage && storage.home === null) {
       storage.home = this.owner;

@@ -10,15 +10,22 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import {
+  addDims,
   checkNumber,
   customObject,
+  type Dim,
   defineFunction,
+  differs,
+  dims,
   isPlain,
   kind,
+  modDims,
   type NamedFunction,
   normalizeAxis,
   type OptionNames,
+  sizeValue,
   snakeCase,
+  toShape,
   toTensor,
   unknownName,
 } from '@eagre/core/internal';
@@ -128,8 +135,8 @@ export const glu: ActivationFunction<{ readonly axis?: number }> = define<{ read
   { axis: true },
   (x, { axis = -1 }) => {
     const at = normalizeAxis(axis, x.rank);
-    const size = x.shape[at] as number;
-    if (size % 2 !== 0)
+    const size = dims(x)[at] as Dim;
+    if (differs(modDims(size, 2), 0))
       throw new InvalidArgumentError(`needs an even size on axis ${axis}, got ${size}`, 'glu');
     const [values, gates] = x.split(2, at) as [Tensor, Tensor];
     return values.mul(nn.sigmoid(gates));
@@ -235,9 +242,9 @@ export const sparsemax: ActivationFunction<AxisOption> = define<AxisOption>(
     const at = normalizeAxis(axis, x.rank);
     const sorted = sort(x, at, { direction: 'DESCENDING' });
     const sums = sorted.cumsum(at);
-    const n = x.shape[at] as number;
-    const shape = x.shape.map((_, i) => (i === at ? n : 1));
-    const counts = range(1, n + 1, 1, { dtype: 'int32' })
+    const n = dims(x)[at] as Dim;
+    const shape = toShape(dims(x).map((_, i) => (i === at ? n : 1)));
+    const counts = range(1, sizeValue(addDims(n, 1), 'int32'), 1, { dtype: 'int32' })
       .cast(x.dtype)
       .reshape(shape);
     // As many of the largest as are above 0 in the result.

@@ -19,7 +19,6 @@ import {
   checkText,
   context,
   defineMethods,
-  guardedShape,
   lifted,
   outsideScopes,
   sameShape,
@@ -62,7 +61,6 @@ import { get as getRegularizer, type RegularizerFunction } from './regularizers.
 import { show } from './show.ts';
 import {
   checkPartialShape,
-  isShapes,
   isTryingOut,
   type Specs,
   specsOf,
@@ -442,15 +440,7 @@ export class Layer extends Module implements Trackable {
     const build = own === state.build ? (Object.getPrototypeOf(this) as Layer).build : own;
     const before = state.weights.length;
     try {
-      // Of tensors by name an object of shapes.
-      const guarded = !Array.isArray(shape)
-        ? shape
-        : isShapes(shape)
-          ? shape.map(guardedShape)
-          : guardedShape(shape as PartialShape);
-      const made: unknown = outsideScopes(() =>
-        withoutTapes(() => build.call(this, guarded as PartialShape)),
-      );
+      const made: unknown = outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape)));
       checkNoPromise(made, 'build()', this.name);
     } catch (error) {
       // Another attempt starts anew.

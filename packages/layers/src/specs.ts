@@ -1,6 +1,6 @@
 // Tensors without values: what layers say of their outputs before there are any.
 import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { checkPartialShape as checkSizes, isPlain, withoutTapes } from '@eagre/core/internal';
+import { checkPartialShape as checkSizes, dimsOf, isPlain, withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
@@ -40,7 +40,8 @@ export function specsOf(shape: PartialShape | readonly PartialShape[], dtype: DT
 export function isShapes(shape: PartialShape | readonly PartialShape[]): shape is readonly PartialShape[] {
   if (!Array.isArray(shape))
     throw new InvalidArgumentError(`a shape is a list of sizes, batch first, got ${show(shape)}`);
-  return Array.isArray(shape[0]);
+  // A size need not be known.
+  return Array.isArray(dimsOf(shape as readonly number[])[0]);
 }
 
 // Whether layers run on stand-ins only to find out shapes: then losses do not count.

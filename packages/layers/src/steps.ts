@@ -1,7 +1,15 @@
 // The steps of models: one batch of training, evaluation or prediction, as graphs unless they run eagerly.
 import { GradientTape } from '@eagre/autodiff';
 import { FailedPreconditionError, InvalidArgumentError, keep, scope, Tensor } from '@eagre/core';
-import { checkNoPromise, isFloating, isPlain, shown, withoutTapes } from '@eagre/core/internal';
+import {
+  checkNoPromise,
+  dims,
+  isFloating,
+  isPlain,
+  shown,
+  sizeValue,
+  withoutTapes,
+} from '@eagre/core/internal';
 import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from './callbacks/callback.ts';
@@ -229,8 +237,9 @@ export function test(
 }
 
 /** The mean over the epoch is that over examples, so a short last batch counts for less. */
-function examplesOf(x: Tensors | undefined): number {
-  return flat(x)[0]?.shape[0] ?? 1;
+function examplesOf(x: Tensors | undefined): number | Tensor {
+  const first = flat(x)[0];
+  return first === undefined ? 1 : sizeValue(dims(first)[0] ?? 1, 'float32');
 }
 
 /** The loss of `compile` on a batch, and what layers added; the losses of several outputs are taken into account. */

@@ -1,7 +1,11 @@
 import { InvalidArgumentError, type Shape, scope, type Tensor, type TensorLike } from '@eagre/core';
 import {
+  broadcastDims,
+  type Dim,
+  type Dims,
   defineFunction,
-  differs,
+  dimsOf,
+  endsInOne,
   isFloating,
   type NamedFunction,
   type OptionNames,
@@ -42,7 +46,7 @@ export function alike(value: TensorLike, dtype: Tensor['dtype']): Tensor {
  */
 export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, Tensor] {
   const extra = (long: Tensor, short: Tensor): [Tensor, Tensor] => {
-    if (long.rank !== short.rank + 1 || differs(long.shape.at(-1) as number, 1)) return [long, short];
+    if (long.rank !== short.rank + 1 || !endsInOne(long)) return [long, short];
     return short.rank === 1 && expandVectors ? [long, short.expandDims(-1)] : [long.squeeze(-1), short];
   };
   if (a.rank > b.rank) return extra(a, b);
@@ -52,10 +56,10 @@ export function sameRank(a: Tensor, b: Tensor, expandVectors = true): [Tensor, T
 
 /** Whether arrays of these shapes broadcast. */
 export function fits(a: Shape, b: Shape): boolean {
-  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
+  const [long, short] = (a.length >= b.length ? [a, b] : [b, a]).map(dimsOf) as [Dims, Dims];
   return short.every((d, i) => {
-    const other = long[i + long.length - short.length] as number;
-    return !differs(d, other) || !differs(d, 1) || !differs(other, 1);
+    const other = long[i + long.length - short.length] as Dim;
+    return broadcastDims(d, other) !== null;
   });
 }
 

@@ -8,7 +8,16 @@ import {
   Variable,
   where,
 } from '@eagre/core';
-import { context, getRow, knownSize, knownTensor, toTensor } from '@eagre/core/internal';
+import {
+  context,
+  type Dim,
+  dims,
+  equalDims,
+  getRow,
+  knownTensor,
+  sizeValue,
+  toTensor,
+} from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State } from './choice.ts';
@@ -121,9 +130,9 @@ export function forOf(
   if (over instanceof Tensor || over instanceof Variable) {
     const x = rowsOf(over, site);
     if (context.tracer === null) return unrolled(unstack(x), body, state, site);
-    const turns = knownSize(x.shape[0] as number, 'autograph');
-    if (turns === 0) return undefined;
-    const limit = constant(turns, 'int32');
+    const turns = dims(x)[0] as Dim;
+    if (equalDims(turns, 0)) return undefined;
+    const limit = sizeValue(turns, 'int32');
     const rows: Counter = {
       start: constant(0, 'int32'),
       delta: 1,

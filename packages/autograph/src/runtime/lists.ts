@@ -1,5 +1,6 @@
 // Lists that code fills by push while a graph is made of it.
 import { constant, type Tensor, unstack } from '@eagre/core';
+import { type Dim, knownDim } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { own } from './frames.ts';
@@ -71,12 +72,12 @@ export class Growth {
   readonly list: unknown;
   readonly #name: string;
   readonly #site: string;
-  readonly #turns: number | null;
+  readonly #turns: Dim | null;
   #kinds: readonly Kind[] = [];
   #stand: unknown[] = [];
 
   /** @param turns how many there will be; null where the run decides. */
-  constructor(value: unknown, name: string, site: string, turns: number | null) {
+  constructor(value: unknown, name: string, site: string, turns: Dim | null) {
     this.list = value;
     this.#name = name;
     this.#site = site;
@@ -95,7 +96,7 @@ export class Growth {
     this.#kinds.forEach((kind) => encode(kind, undefined, true, out));
     return out.map((t) => {
       const { dtype, shape } = t as Tensor;
-      return new TensorArray(dtype, { size: this.#turns ?? 0, elementShape: shape });
+      return new TensorArray(dtype, { size: this.#count(), elementShape: shape });
     });
   }
 
@@ -132,6 +133,11 @@ export class Growth {
     return this.#kinds.length > 0;
   }
 
+  /** A list of the host has a number of elements that is known. */
+  #count(): number {
+    return knownDim(this.#turns ?? 0);
+  }
+
   /** The arrays behind a turn. */
   write(arrays: readonly TensorArray[], turn: Tensor): readonly TensorArray[] {
     const out: (Tensor | TensorArray)[] = [];
@@ -142,7 +148,7 @@ export class Growth {
 
   /** Adds what all turns have given to the list. */
   finish(arrays: readonly TensorArray[]): void {
-    const turns = this.#turns ?? 0;
+    const turns = this.#count();
     const rows = arrays.map((array) => (turns === 0 ? [] : unstack(array.stack())));
     const items = elementsIn(this.list);
     if (!Array.isArray(items)) return;

@@ -1,6 +1,6 @@
 // while, do and for; for…of ends in them, too.
 import { constant, debugging, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { context, type Dim } from '@eagre/core/internal';
 import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { type State, unless } from './choice.ts';
@@ -17,8 +17,8 @@ export interface Loop {
   readonly update: (() => void) | null;
   readonly state: State | null;
   readonly site: string;
-  /** How many turns there are, where that is known. */
-  readonly turns?: number;
+  /** How many turns there are, at least one, where that is a size. */
+  readonly turns?: Dim;
 }
 
 const found = new Map<string, readonly Kind[]>();
@@ -198,7 +198,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       return idle ? [vars[0] as Tensor] : out;
     };
     const given = kinds.findIndex((kind, i) => i < count && kind !== 'same' && anew(i));
-    if (given >= 0) assertTurn(given);
+    if (given >= 0 && loop.turns === undefined) assertTurn(given);
     const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start);
     found.set(site, kinds);
     const last = [...values(results)];

@@ -16,12 +16,25 @@ import {
   type Shape,
   show,
   showShape,
-  sizeOf,
+  stretchesTo,
 } from '../shape.ts';
-import { differs, shapesAgree, within } from '../sizes.ts';
+import {
+  addDims,
+  type Dim,
+  type Dims,
+  floorDivDims,
+  maxDims,
+  modDims,
+  mulDims,
+  subDims,
+} from '../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { lessThan } from '../shapes/shape-env.ts';
+import { differs, hasUnknownSizes, shapesAgree } from '../sizes.ts';
+import { symbolicTensor } from '../symbolic.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
-import { checkIntegers, checkRankOf, letGo, move } from './moving.ts';
+import { checkDims, checkIntegers, checkRankOf, letGo, move, ownShape } from './moving.ts';
 import { slice } from './slicing.ts';
 
 export * from './gather.ts';
@@ -75,6 +88,8 @@ const shapeOp: Op = defineOp({
   name: 'Shape',
   doc: 'The dimensions as an int32 tensor.',
   run: ([x]) => {
+    // Its values are those of the run.
+    if (hasUnknownSizes(x.shape)) return symbolicTensor('int32', [x.rank]);
     const out = emptyTensor('int32', [x.rank], x.rank);
     (viewOf(out) as Int32Array).set(x.shape);
     return out;
@@ -122,26 +137,28 @@ export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'sh
   },
 );
 
-function resolveShape(x: Tensor, shape: Shape): Shape {
-  checkList(shape, 'shape', 'Reshape');
-  const unknown = shape.indexOf(-1);
-  if (unknown < 0) {
+function resolveShape(x: Tensor, given: Shape): Shape {
+  checkList(given, 'shape', 'Reshape');
+  const shape = dimsOf(given);
+  const size = sizeOfDims(dims(x));
+  const place = shape.indexOf(-1);
+  if (place < 0) {
     checkShape(shape, 'Reshape');
-    if (sizeOf(shape) !== x.size) throw doesNotFit(x, shape);
-    return checkRankOf([...(shape as Shape)], 'Reshape');
+    if (differs(sizeOfDims(shape), size)) throw doesNotFit(x, shape);
+    return checkRankOf(toShape([...shape]), 'Reshape');
   }
-  const out = [...(shape as Shape)];
-  out[unknown] = 1;
+  const out = [...shape];
+  out[place] = 1;
   checkShape(out, 'Reshape');
-  const rest = sizeOf(out);
-  if (rest === 0 || x.size % rest !== 0) throw doesNotFit(x, shape);
-  out[unknown] = x.size / rest;
-  return checkRankOf(out, 'Reshape');
+  const rest = sizeOfDims(out);
+  if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
+  out[place] = floorDivDims(size, rest);
+  return checkRankOf(toShape(out), 'Reshape');
 }
 
-function doesNotFit(x: Tensor, shape: Shape): InvalidArgumentError {
+function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {
   return new InvalidArgumentError(
-    `${x.size} elements (shape ${showShape(x.shape)}) do not fit into ${showShape(shape)}`,
+    `${sizeOfDims(dims(x))} elements (shape ${showShape(x.shape)}) do not fit into ${showShape(shape)}`,
     'Reshape',
   );
 }
@@ -153,7 +170,7 @@ export const flatten: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
   {},
   (x) => {
     const t = toTensor(x);
-    return execute1(reshapeOp, [t], { shape: [t.size] });
+    return execute1(reshapeOp, [t], { shape: toShape([sizeOfDims(dims(t))]) });
   },
 );
 
@@ -170,9 +187,9 @@ export const expandDims: NamedFunction<[x: TensorLike, axis: IntegerLike | Integ
       const t = toTensor(x);
       const count = listOf(axis, 'axis', 'ExpandDims').length;
       const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
-      const shape = [...t.shape];
+      const shape = [...dims(t)];
       for (const a of axes) shape.splice(a, 0, 1);
-      return execute1(expandDimsOp, [t], { shape: checkRankOf(shape, 'ExpandDims') });
+      return execute1(expandDimsOp, [t], { shape: checkRankOf(toShape(shape), 'ExpandDims') });
     },
   );
 
@@ -186,21 +203,22 @@ export const squeeze: NamedFunction<
   {},
   (x, axis: number | readonly number[] | null | undefined = undefined) => {
     const t = toTensor(x);
-    let shape: number[];
+    const own = dims(t);
+    let shape: Dims;
     const axes = axis === undefined || axis === null ? [] : normalizeAxes(axis, t.rank, 'Squeeze');
-    if (axes.length === 0) shape = t.shape.filter((d) => differs(d, 1));
+    if (axes.length === 0) shape = own.filter((d) => differs(d, 1));
     else {
       for (const a of axes) {
-        if (t.shape[a] !== 1) {
+        if (differs(own[a], 1)) {
           throw new InvalidArgumentError(
-            `axis ${a} of ${showShape(t.shape)} has size ${t.shape[a]}, only axes of size 1 can go`,
+            `axis ${a} of ${showShape(t.shape)} has size ${own[a]}, only axes of size 1 can go`,
             'Squeeze',
           );
         }
       }
-      shape = t.shape.filter((_, i) => !axes.includes(i));
+      shape = own.filter((_, i) => !axes.includes(i));
     }
-    return execute1(squeezeOp, [t], { shape });
+    return execute1(squeezeOp, [t], { shape: toShape(shape) });
   },
 );
 
@@ -210,7 +228,7 @@ const transposeOp: Op = defineOp({
   name: 'Transpose',
   doc: 'Permutes the axes.',
   kernel: 'Transpose',
-  infer: ([x], { perm }) => ({ dtype: x.dtype, shape: (perm as number[]).map((p) => x.shape[p]) }),
+  infer: ([x], { perm }) => ({ dtype: x.dtype, shape: (perm as number[]).map((p) => dims(x)[p]) }),
   grad: ({ attrs }, dy) => {
     const perm = attrs.perm as number[];
     return transpose(
@@ -250,7 +268,7 @@ export const transpose: NamedFunction<[x: TensorLike, perm?: IntegersLike | null
       const t = toTensor(x);
       const axes =
         perm === undefined || perm === null
-          ? t.shape.map((_, i) => t.rank - 1 - i)
+          ? dims(t).map((_, i) => t.rank - 1 - i)
           : checkIntegers(perm, t.rank, 'perm', 'Transpose').map((a) =>
               normalizeAxis(a, t.rank, 'Transpose'),
             );
@@ -278,7 +296,7 @@ export const swapAxes: NamedFunction<
     const b = normalizeAxis(axis2, t.rank, 'Transpose');
     return transpose(
       t,
-      t.shape.map((_, i) => (i === a ? b : i === b ? a : i)),
+      dims(t).map((_, i) => (i === a ? b : i === b ? a : i)),
     );
   },
 );
@@ -294,7 +312,7 @@ export const moveAxis: NamedFunction<
   (x, source: number, destination: number) => {
     const t = toTensor(x);
     const from = normalizeAxis(source, t.rank, 'Transpose');
-    const perm = t.shape.map((_, i) => i).filter((i) => i !== from);
+    const perm = normalizeAxes(null, t.rank).filter((i) => i !== from);
     perm.splice(normalizeAxis(destination, t.rank, 'Transpose'), 0, from);
     return transpose(t, perm);
   },
@@ -320,17 +338,18 @@ const tileOp: Op = defineOp({
   kernel: 'Tile',
   infer: ([x], { multiples }) => ({
     dtype: x.dtype,
-    shape: x.shape.map((d, i) => d * (multiples as number[])[i]),
+    shape: dims(x).map((d, i) => mulDims(d, dimsOf(multiples as Dims)[i])),
   }),
   grad: ({ x, attrs }, dy) => {
-    const multiples = attrs.multiples as number[];
+    const multiples = dimsOf(attrs.multiples as Dims);
     let d = dy;
     for (let i = 0; i < multiples.length; i++) {
       if (multiples[i] === 1) continue;
-      const before = sizeOf(d.shape.slice(0, i));
-      const after = sizeOf(d.shape.slice(i + 1));
-      const shape = d.shape.map((n, j) => (j === i ? x.shape[i] : n));
-      d = reshape(reshape(d, [before, multiples[i], x.shape[i], after]).sum(1), shape);
+      const own = dims(d);
+      const before = sizeOfDims(own.slice(0, i));
+      const after = sizeOfDims(own.slice(i + 1));
+      const shape = own.map((n, j) => (j === i ? dims(x)[i] : n));
+      d = reshape(reshape(d, toShape([before, multiples[i], dims(x)[i], after])).sum(1), toShape(shape));
     }
     return d;
   },
@@ -345,8 +364,8 @@ const broadcastToOp: Op = defineOp({
   doc: 'Stretches axes of size 1 to a shape.',
   run: ([x], attrs) => {
     const shape = shapeAttr(attrs);
-    const padded = [...new Array<number>(shape.length - x.rank).fill(1), ...x.shape];
-    const out = emptyTensor(x.dtype, shape, sizeOf(shape), x.backend);
+    const padded = [...new Array<number>(shape.length - x.rank).fill(1), ...dims(x)];
+    const out = emptyTensor(x.dtype, shape, sizeOfDims(shape), x.backend);
     const view = aliasTensor(x, padded);
     kernelFor(out.backend, 'Tile', [x])([view], [out], {});
     return letGo(out, view);
@@ -361,18 +380,13 @@ const broadcastToOp: Op = defineOp({
 
 /** The whole tensor, `multiples[i]` times along axis i. */
 export const tile: NamedFunction<[x: TensorLike, multiples: IntegersLike], ['x', 'multiples']> =
-  defineFunction(
-    'tile',
-    { x: kind.tensor, multiples: kind.integers },
-    {},
-    (x, multiples: readonly number[]) => {
-      const t = toTensor(x);
-      const list = checkIntegers(multiples, t.rank, 'multiples', 'Tile');
-      if (list.some((m) => m < 0))
-        throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
-      return move(tileOp, [t], { multiples: list });
-    },
-  );
+  defineFunction('tile', { x: kind.tensor, multiples: kind.shape }, {}, (x, multiples: readonly number[]) => {
+    const t = toTensor(x);
+    const list = checkDims(multiples, t.rank, 'multiples', 'Tile');
+    if (list.some((m) => lessThan(m, 0)))
+      throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
+    return move(tileOp, [t], { multiples: toShape(list) });
+  });
 
 /** Stretches axes of size 1, and adds leading axes, so that the result has the shape. @throws InvalidArgumentError when it does not fit. */
 export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
@@ -381,16 +395,16 @@ export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x',
   {},
   (x, shape: Shape) => {
     const t = toTensor(x);
-    const to = checkRankOf([...checkShape(shape, 'BroadcastTo')], 'BroadcastTo');
+    const to = dimsOf(ownShape(shape, 'BroadcastTo'));
     if (shapesAgree(t.shape, to)) return identity(t);
     const skip = to.length - t.rank;
-    if (skip < 0 || t.shape.some((d, i) => d !== 1 && d !== to[skip + i])) {
+    if (skip < 0 || !dims(t).every((d, i) => stretchesTo(d, to[skip + i]))) {
       throw new InvalidArgumentError(
         `shape ${showShape(t.shape)} does not broadcast to ${showShape(to)}`,
         'BroadcastTo',
       );
     }
-    return move(broadcastToOp, [t], { shape: to });
+    return move(broadcastToOp, [t], { shape: toShape(to) });
   },
 );
 
@@ -409,8 +423,9 @@ export const repeat: NamedFunction<
     let t = toTensor(x);
     if (axis === undefined || axis === null) t = flatten(t);
     const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
-    const n = t.shape[a];
     const counts = listOf(repeats, 'repeats', 'repeat');
+    // A single number is for all.
+    const n = counts.length === 1 ? 1 : t.shape[a];
     if (
       !counts.every((c) => Number.isSafeInteger(c) && c >= 0) ||
       (counts.length !== 1 && counts.length !== n)
@@ -423,8 +438,8 @@ export const repeat: NamedFunction<
     if (counts.length === 1) {
       const multiples = new Array<number>(t.rank + 1).fill(1);
       multiples[a + 1] = counts[0];
-      const shape = t.shape.map((d, i) => (i === a ? d * counts[0] : d));
-      return reshape(tile(expandDims(t, a + 1), multiples), shape);
+      const shape = dims(t).map((d, i) => (i === a ? mulDims(d, counts[0]) : d));
+      return reshape(tile(expandDims(t, a + 1), multiples), toShape(shape));
     }
     const total = counts.reduce((sum, c) => sum + c, 0);
     const indices = emptyTensor('int32', [total], total);
@@ -442,8 +457,10 @@ export const repeat: NamedFunction<
 /** How `pad` fills: with a value; mirrored without the edge; mirrored with the edge repeated. */
 export type PadMode = 'CONSTANT' | 'REFLECT' | 'SYMMETRIC';
 
-const padded = (shape: Shape, attrs: Readonly<Record<string, unknown>>, sign = 1): number[] =>
-  shape.map((d, i) => d + sign * ((attrs.before as number[])[i] + (attrs.after as number[])[i]));
+const padded = (shape: Shape, attrs: Readonly<Record<string, unknown>>, sign = 1): Dim[] =>
+  dimsOf(shape).map((d, i) =>
+    addDims(d, sign * ((attrs.before as number[])[i] + (attrs.after as number[])[i])),
+  );
 
 const padOp: Op = defineOp({
   name: 'PadV2',
@@ -531,11 +548,10 @@ export const pad: NamedFunction<
     }
     const edge = mode === 'REFLECT' ? 1 : 0;
     for (let i = 0; i < t.rank; i++) {
-      const most = Math.max(0, t.shape[i] - edge);
-      if (before[i] > 0 || after[i] > 0) within([before[i], after[i]], [most, most]);
-      if (before[i] > most || after[i] > most) {
+      const most = maxDims(0, subDims(dims(t)[i], edge));
+      if (lessThan(most, before[i]) || lessThan(most, after[i])) {
         throw new InvalidArgumentError(
-          `axis ${i} of size ${t.shape[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
+          `axis ${i} of size ${dims(t)[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
           'Pad',
         );
       }
@@ -551,9 +567,10 @@ const spaceToDepthOp: Op = defineOp({
   doc: 'Moves blocks of pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c].',
   compose: ([x], attrs) => {
     const b = attrs.blockSize as number;
-    const [n, h, w, c] = x.shape;
-    const blocks = transpose(reshape(x, [n, h / b, b, w / b, b, c]), [0, 1, 3, 2, 4, 5]);
-    return reshape(blocks, [n, h / b, w / b, b * b * c]);
+    const [n, h, w, c] = dims(x);
+    const [rows, columns] = [floorDivDims(h, b), floorDivDims(w, b)];
+    const blocks = transpose(reshape(x, toShape([n, rows, b, columns, b, c])), [0, 1, 3, 2, 4, 5]);
+    return reshape(blocks, toShape([n, rows, columns, mulDims(c, b * b)]));
   },
   samples: () => [{ inputs: [distinct([1, 4, 2, 3])], attrs: { blockSize: 2 } }],
 });
@@ -562,16 +579,19 @@ const depthToSpaceOp: Op = defineOp({
   doc: 'Moves channels into blocks of pixels: [n, h, w, b·b·c] → [n, h·b, w·b, c].',
   compose: ([x], attrs) => {
     const b = attrs.blockSize as number;
-    const [n, h, w, d] = x.shape;
-    const c = d / (b * b);
-    return reshape(transpose(reshape(x, [n, h, w, b, b, c]), [0, 1, 3, 2, 4, 5]), [n, h * b, w * b, c]);
+    const [n, h, w, d] = dims(x);
+    const c = floorDivDims(d, b * b);
+    const blocks = transpose(reshape(x, toShape([n, h, w, b, b, c])), [0, 1, 3, 2, 4, 5]);
+    return reshape(blocks, toShape([n, mulDims(h, b), mulDims(w, b), c]));
   },
   samples: () => [{ inputs: [distinct([1, 2, 1, 8])], attrs: { blockSize: 2 } }],
 });
 
-function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Shape) => boolean): Tensor {
+const isMultiple = (d: Dim, of: number): boolean => !differs(modDims(d, of), 0);
+
+function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Dims) => boolean): Tensor {
   const t = toTensor(x);
-  if (t.rank !== 4 || !Number.isInteger(blockSize) || blockSize < 2 || !fits(t.shape)) {
+  if (t.rank !== 4 || !Number.isInteger(blockSize) || blockSize < 2 || !fits(dims(t))) {
     throw new InvalidArgumentError(
       `x of shape ${showShape(t.shape)} has no blocks of ${blockSize}: expected [n, h, w, c] of multiples of the block`,
       op,
@@ -583,13 +603,18 @@ function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Shap
 /** Moves blocks of `blockSize` × `blockSize` pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c]. */
 export const spaceToDepth: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
   defineFunction('spaceToDepth', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
-    const t = blocks(x, blockSize, 'SpaceToDepth', (s) => s[1] % blockSize === 0 && s[2] % blockSize === 0);
+    const t = blocks(
+      x,
+      blockSize,
+      'SpaceToDepth',
+      (s) => isMultiple(s[1], blockSize) && isMultiple(s[2], blockSize),
+    );
     return execute1(spaceToDepthOp, [t], { blockSize });
   });
 
 /** Moves channels into blocks of pixels, the inverse of `spaceToDepth`: [n, h, w, b·b·c] → [n, h·b, w·b, c]. */
 export const depthToSpace: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
   defineFunction('depthToSpace', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
-    const t = blocks(x, blockSize, 'DepthToSpace', (s) => s[3] % (blockSize * blockSize) === 0);
+    const t = blocks(x, blockSize, 'DepthToSpace', (s) => isMultiple(s[3], blockSize * blockSize));
     return execute1(depthToSpaceOp, [t], { blockSize });
   });

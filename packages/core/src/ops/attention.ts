@@ -6,8 +6,11 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, pair, sumTo } from '../op.ts';
 import { uniform, values } from '../samples.ts';
-import { checkFlag, type Shape, showShape } from '../shape.ts';
-import { knownSize } from '../sizes.ts';
+import { checkFlag, type Shape, showShape, stretchesTo } from '../shape.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../shapes/dims.ts';
+import { equalDims, knownDim } from '../shapes/shape-env.ts';
+import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, transpose } from './array.ts';
 import { range } from './creation.ts';
@@ -34,28 +37,25 @@ function weightsOf(inputs: readonly Tensor[], lse: Tensor, mask: Tensor | undefi
   const scale = attrs.scale as number;
   let scores = matmul(query, key, { transposeB: true }).mul(scale);
   if (mask !== undefined) scores = mask.dtype === 'bool' ? where(mask, scores, -Infinity) : scores.add(mask);
-  if (attrs.causal === true) scores = where(causalMask(query.shape[2], key.shape[2]), scores, -Infinity);
+  if (attrs.causal === true) scores = where(causalMask(dims(query)[2], dims(key)[2]), scores, -Infinity);
   const shift = where(lse.equal(-Infinity), 0, lse);
   return { query, key, value, weights: scores.sub(expandDims(shift, -1)).exp(), scale };
 }
 
 /** [queries, keys]: which keys a query may see, those no later than itself. */
-export const causalMask: NamedFunction<[queries: number, keys: number], ['queries', 'keys']> = defineFunction(
-  'causalMask',
-  { queries: kind.asIs, keys: kind.asIs },
-  {},
-  (queries, keys) =>
-    expandDims(range(queries, { dtype: 'int32' }), -1).greaterEqual(range(keys, { dtype: 'int32' })),
-);
+export function causalMask(queries: Dim, keys: Dim): Tensor {
+  const places = (d: Dim): Tensor => range(sizeValue(d, 'int32'), { dtype: 'int32' });
+  return expandDims(places(queries), -1).greaterEqual(places(keys));
+}
 
 const attentionOp: Op = defineOp({
   name: 'ScaledDotProductAttention',
   doc: 'softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row.',
   kernel: 'ScaledDotProductAttention',
   infer: ([query, , value], { timeFirst }) => {
-    const [b, first, second] = query.shape as [number, number, number];
+    const [b, first, second] = dims(query) as [Dim, Dim, Dim];
     return [
-      { dtype: query.dtype, shape: [...query.shape.slice(0, 3), value.shape[3] as number] },
+      { dtype: query.dtype, shape: [b, first, second, dims(value)[3] as Dim] },
       { dtype: query.dtype, shape: timeFirst === true ? [b, second, first] : [b, first, second] },
     ];
   },
@@ -241,19 +241,22 @@ export const scaledDotProductAttention: NamedFunction<
       }
     }
     const [time, heads] = timeFirst ? [1, 2] : [2, 1];
-    const agree = (t: Tensor): boolean => t.shape[0] === q.shape[0] && t.shape[heads] === q.shape[heads];
-    if (!agree(k) || !agree(v) || k.shape[3] !== q.shape[3] || v.shape[time] !== k.shape[time]) {
+    const same = (a: Tensor, b: Tensor, axis: number): boolean =>
+      equalDims(dims(a)[axis] as Dim, dims(b)[axis] as Dim);
+    const agree = (t: Tensor): boolean => same(t, q, 0) && same(t, q, heads);
+    if (!agree(k) || !agree(v) || !same(k, q, 3) || !same(v, k, time)) {
       throw new InvalidArgumentError(
         `query ${showShape(q.shape)}, key ${showShape(k.shape)} and value ${showShape(v.shape)} do not fit as ${form}`,
         op,
       );
     }
-    const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownSize(q.shape[3] as number)));
+    const scale = options.scale ?? 1 / Math.sqrt(Math.max(1, knownDim(dims(q)[3] as Dim)));
     if (typeof scale !== 'number' || !Number.isFinite(scale))
       throw new InvalidArgumentError(`scale is ${String(scale)}, expected a finite number`, op);
     const inputs = [q, k, v];
     if (options.mask !== undefined && options.mask !== null) {
-      const scores = [q.shape[0], q.shape[heads], q.shape[time], k.shape[time]] as number[];
+      const [b, h, rows] = [0, heads, time].map((axis) => dims(q)[axis]) as [Dim, Dim, Dim];
+      const scores = toShape([b, h, rows, dims(k)[time] as Dim]);
       inputs.push(prepareMask(options.mask, q, scores, op));
     }
     const causal = checkFlag(options.isCausal, 'isCausal', 'ScaledDotProductAttention');
@@ -268,16 +271,16 @@ function prepareMask(mask: TensorLike, q: Tensor, scores: Shape, op: string): Te
     checkDType(m.dtype, 'floating', 'mask', op);
     m = pair(q, m, op)[1];
   }
-  const shape = [...new Array<number>(Math.max(0, 4 - m.rank)).fill(1), ...m.shape];
+  const shape: Dims = [...new Array<number>(Math.max(0, 4 - m.rank)).fill(1), ...dims(m)];
   if (
     m.rank > 4 ||
     (m.dtype !== 'bool' && m.dtype !== q.dtype) ||
-    shape.some((d, i) => d !== 1 && d !== scores[i])
+    !shape.every((d, i) => stretchesTo(d, dimsOf(scores)[i]))
   ) {
     throw new InvalidArgumentError(
       `mask is ${m.dtype} ${showShape(m.shape)}, expected bool or ${q.dtype} that broadcasts to ${showShape(scores)}`,
       op,
     );
   }
-  return m.rank === 4 ? m : reshape(m, shape);
+  return m.rank === 4 ? m : reshape(m, toShape(shape));
 }

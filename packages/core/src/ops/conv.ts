@@ -7,13 +7,16 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
 import { distinct, type Sample, type SampleInput, uniform, values } from '../samples.ts';
-import { checkList, checkShape, listOf, type Shape, show, showShape, sizeOf } from '../shape.ts';
-import { knownSize } from '../sizes.ts';
+import { checkList, listOf, type Shape, show, showShape } from '../shape.ts';
+import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { lessThan } from '../shapes/shape-env.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
 import { zerosLike } from './creation.ts';
 import { reluGrad } from './gradients.ts';
-import { letGo } from './moving.ts';
+import { letGo, ownShape } from './moving.ts';
 import { checkBias } from './products.ts';
 
 /** One number for both directions, or [height, width]. */
@@ -53,12 +56,12 @@ function twoNumbers(value: Size2D, what: string, op: string): [number, number] {
 /** [top, bottom, left, right] in pixels. */
 function pixels(
   padding: Padding2D,
-  size: readonly number[],
+  size: Dims,
   window: readonly number[],
   strides: readonly number[],
   dilations: readonly number[],
   op: string,
-): number[] {
+): Dim[] {
   if (typeof padding === 'string') {
     const mode = padding.toUpperCase();
     if (mode === 'VALID') return [0, 0, 0, 0];
@@ -66,10 +69,11 @@ function pixels(
       throw new InvalidArgumentError(`padding '${padding}' is none of SAME, VALID and [[t, b], [l, r]]`, op);
     return [0, 1].flatMap((i) => {
       const reach = (window[i] - 1) * dilations[i] + 1;
-      // Depends on the remainder of the size.
-      if (strides[i] > 1) knownSize(size[i], op);
-      const total = Math.max(0, (Math.ceil(size[i] / strides[i]) - 1) * strides[i] + reach - size[i]);
-      return [Math.floor(total / 2), Math.ceil(total / 2)];
+      const steps = floorDivDims(addDims(size[i], strides[i] - 1), strides[i]);
+      const reached = addDims(mulDims(addDims(steps, -1), strides[i]), reach);
+      const total = maxDims(0, subDims(reached, size[i]));
+      const before = floorDivDims(total, 2);
+      return [before, subDims(total, before)];
     });
   }
   checkList(padding, 'padding', op);
@@ -86,23 +90,24 @@ function pixels(
 
 /** Size of the result along both directions. */
 function outputSize(
-  size: readonly number[],
+  size: Dims,
   window: readonly number[],
   strides: readonly number[],
-  padding: readonly number[],
+  padding: Dims,
   dilations: readonly number[],
   op: string,
-): [number, number] {
+): [Dim, Dim] {
   const [h, w] = [0, 1].map((i) => {
     const reach = (window[i] - 1) * dilations[i] + 1;
-    const room = size[i] + padding[2 * i] + padding[2 * i + 1] - reach;
-    if (room < 0) {
+    const padded = addDims(size[i], addDims(padding[2 * i], padding[2 * i + 1]));
+    const room = subDims(padded, reach);
+    if (lessThan(room, 0)) {
       throw new InvalidArgumentError(
         `a window of ${reach} does not fit into ${size[i]} pixels with padding ${padding[2 * i]} and ${padding[2 * i + 1]}`,
         op,
       );
     }
-    return Math.floor(room / strides[i]) + 1;
+    return addDims(floorDivDims(room, strides[i]), 1);
   });
   return [h, w];
 }
@@ -124,10 +129,11 @@ interface ConvAttrs extends Attrs {
   readonly groups: number;
 }
 
-const convShape = (x: Tensor, filter: Tensor, attrs: Attrs): Shape => {
+const convShape = (x: Tensor, filter: Tensor, attrs: Attrs): Dims => {
   const { strides, padding, dilations } = attrs as ConvAttrs;
-  const size = outputSize(x.shape.slice(1, 3), filter.shape, strides, padding, dilations, 'Conv2D');
-  return [x.shape[0], ...size, filter.shape[3]];
+  const own = dims(x);
+  const size = outputSize(own.slice(1, 3), filter.shape, strides, dimsOf(padding), dilations, 'Conv2D');
+  return [own[0], ...size, filter.shape[3]];
 };
 
 const conv = (x: Tensor, filter: Tensor, attrs: Attrs): Tensor =>
@@ -306,14 +312,14 @@ function convArguments(
   const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
   const padding = pixels(
     options.padding ?? 'VALID',
-    x.shape.slice(1, 3),
+    dims(x).slice(1, 3),
     filter.shape,
     strides,
     dilations,
     op,
   );
-  outputSize(x.shape.slice(1, 3), filter.shape, strides, padding, dilations, op);
-  return { x, filter, attrs: { strides, padding, dilations, groups } };
+  outputSize(dims(x).slice(1, 3), filter.shape, strides, padding, dilations, op);
+  return { x, filter, attrs: { strides, padding: toShape(padding), dilations, groups } };
 }
 
 /**
@@ -425,7 +431,8 @@ export const conv2dTranspose: NamedFunction<
     const strides = twoNumbers(options.strides ?? 1, 'strides', op);
     const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
     const given = options.padding ?? 'VALID';
-    let shape: Shape;
+    const own = dims(dy);
+    let shape: Dims;
     if (outputShape === null) {
       const fixed =
         typeof given === 'string'
@@ -434,31 +441,36 @@ export const conv2dTranspose: NamedFunction<
       const size = [0, 1].map((i) => {
         const reach = (filter.shape[i] - 1) * dilations[i] + 1;
         const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
-        const n = dy.shape[i + 1];
-        return same
-          ? n * strides[i]
-          : Math.max(0, (n - 1) * strides[i] + reach - fixed[2 * i] - fixed[2 * i + 1]);
+        const n = own[i + 1];
+        if (same) return mulDims(n, strides[i]);
+        const cut = addDims(fixed[2 * i], fixed[2 * i + 1]);
+        return maxDims(0, subDims(addDims(mulDims(subDims(n, 1), strides[i]), reach), cut));
       });
-      shape = [dy.shape[0], ...size, filter.shape[2]];
+      shape = [own[0], ...size, filter.shape[2]];
     } else {
-      shape = [...checkShape(outputShape, op)];
+      shape = dimsOf(ownShape(outputShape, op));
     }
     const padding = pixels(given, shape.slice(1, 3), filter.shape, strides, dilations, op);
     const size =
       shape.length === 4 ? outputSize(shape.slice(1, 3), filter.shape, strides, padding, dilations, op) : [];
     if (
       shape.length !== 4 ||
-      shape[0] !== dy.shape[0] ||
-      shape[3] !== filter.shape[2] ||
-      size[0] !== dy.shape[1] ||
-      size[1] !== dy.shape[2]
+      differs(shape[0], own[0]) ||
+      differs(shape[3], filter.shape[2]) ||
+      differs(size[0], own[1]) ||
+      differs(size[1], own[2])
     ) {
       throw new InvalidArgumentError(
         `an output of shape ${showShape(shape)} does not belong to x ${showShape(dy.shape)} and filters ${showShape(filter.shape)}`,
         op,
       );
     }
-    return inputGrad(filter, dy, shape, { strides, padding, dilations, groups: 1 });
+    return inputGrad(filter, dy, toShape(shape), {
+      strides,
+      padding: toShape(padding),
+      dilations,
+      groups: 1,
+    });
   },
 );
 
@@ -496,9 +508,9 @@ export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', '
     (x, filters, options) => {
       const [a, b] = pair(x, filters, 'conv1d');
       if (a.rank > 3) {
-        const batch = a.shape.slice(0, -2);
-        const y = conv1d(reshape(a, [sizeOf(batch), ...a.shape.slice(-2)]), b, options);
-        return reshape(y, [...batch, ...y.shape.slice(1)]);
+        const batch = dims(a).slice(0, -2);
+        const y = conv1d(reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)])), b, options);
+        return reshape(y, toShape([...batch, ...dims(y).slice(1)]));
       }
       const t = rank3(a, 'x has', '[n, w, c]', 'conv1d');
       const f = rank3(b, 'filters have', '[width, in, out]', 'conv1d');
@@ -548,15 +560,15 @@ export interface PoolOptions {
   readonly padding?: Padding2D;
 }
 
-const poolShape = (x: Tensor, attrs: Attrs): Shape => {
+const poolShape = (x: Tensor, attrs: Attrs): Dims => {
   const { window, strides, padding } = attrs as unknown as Record<
     'window' | 'strides' | 'padding',
     readonly number[]
   >;
   return [
-    x.shape[0],
-    ...outputSize(x.shape.slice(1, 3), window, strides, padding, [1, 1], 'pool'),
-    x.shape[3],
+    dims(x)[0],
+    ...outputSize(dims(x).slice(1, 3), window, strides, dimsOf(padding), [1, 1], 'pool'),
+    dims(x)[3],
   ];
 };
 
@@ -640,10 +652,10 @@ function poolArguments(
   const t = image(x, op);
   const window = twoNumbers(ksize, 'ksize', op);
   const strides = twoNumbers(options.strides ?? window, 'strides', op);
-  const size = t.shape.slice(1, 3);
+  const size = dims(t).slice(1, 3);
   const padding = pixels(options.padding ?? 'VALID', size, window, strides, [1, 1], op);
   outputSize(size, window, strides, padding, [1, 1], op);
-  return { x: t, attrs: { window, strides, padding } };
+  return { x: t, attrs: { window, strides, padding: toShape(padding) } };
 }
 
 /** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */

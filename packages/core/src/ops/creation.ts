@@ -11,12 +11,15 @@ import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
+import { addDims, type Dim, floorDivDims, maxDims, subDims } from '../shapes/dim.ts';
+import { hasUnknown } from '../shapes/dims.ts';
+import { knownDim } from '../shapes/shape-env.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { broadcastTo, reshape } from './array.ts';
 import { oneHot } from './gather.ts';
-import { checkRankOf } from './moving.ts';
+import { ownShape } from './moving.ts';
 import { isIndexTensor } from './run-index.ts';
 
 const fillOp: Op = defineOp({
@@ -48,7 +51,7 @@ const zerosLikeOp: Op = likeOp('ZerosLike', 'Zeros of the shape of a tensor.', 0
 const onesLikeOp: Op = likeOp('OnesLike', 'Ones of the shape of a tensor.', 1);
 
 function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
-  const to = checkRankOf([...checkShape(shape, op)], op);
+  const to = ownShape(shape, op);
   if (dtype === 'string') return constant('', 'string', { shape: to });
   checkDType(dtype, 'any', 'dtype', op);
   return execute1(fillOp, [], { shape: to, dtype, value });
@@ -146,7 +149,7 @@ const rangeOp: Op = defineOp({
   name: 'Range',
   doc: 'Numbers at equal distances: start, start + delta, … below limit.',
   kernel: 'Iota',
-  infer: (_, { dtype, size }) => ({ dtype: dtype as DType, shape: [size as number] }),
+  infer: (_, { dtype, size }) => ({ dtype: dtype as DType, shape: [size as Dim] }),
   notDifferentiable: 'it has no inputs',
   samples: () => [
     { inputs: [], attrs: { start: 3, delta: 0.25, size: 5, dtype: 'float32' } },
@@ -157,7 +160,7 @@ const rangeOp: Op = defineOp({
 /** A bound of a range: a number, a bigint (int64) or a scalar tensor. */
 export type Bound = number | bigint | Tensor | Variable;
 
-function bound(value: Bound, dtypes: Set<DType>): number {
+function bound(value: Bound, dtypes: Set<DType>): Dim {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') {
     dtypes.add('int64');
@@ -172,6 +175,12 @@ function bound(value: Bound, dtypes: Set<DType>): number {
   const [size] = t.size === 1 ? (context.tracer?.integers(t) ?? []) : [];
   if (size === undefined) throw noValue(t, UNKNOWN_BOUND);
   return size;
+}
+
+/** How many integers there are from `from` to `to`, without it, in whole steps. */
+function countOf(from: Dim, to: Dim, step: number): Dim {
+  const distance = step > 0 ? subDims(to, from) : subDims(from, to);
+  return maxDims(0, floorDivDims(addDims(distance, Math.abs(step) - 1), Math.abs(step)));
 }
 
 const UNKNOWN_BOUND =
@@ -193,8 +202,7 @@ export const range: NamedFunction<
   (start, limit = null, delta = 1, options) => {
     const dtypes = new Set<DType>();
     const ends = limit === null ? [0, start] : [start, limit];
-    const numbers = [...ends, delta].map((b) => bound(b, dtypes));
-    const [from, to, step] = numbers as [number, number, number];
+    const bounds = [...ends, delta].map((b) => bound(b, dtypes));
     if (dtypes.size > 1)
       throw new InvalidArgumentError(
         `the bounds are ${[...dtypes].join(' and ')}; give them one dtype`,
@@ -202,6 +210,12 @@ export const range: NamedFunction<
       );
     const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
     checkDType(dtype, 'numeric', 'dtype', 'Range');
+    const [start0, end, by] = bounds as [Dim, Dim, Dim];
+    const whole = bounds.every((b) => typeof b !== 'number' || Number.isSafeInteger(b));
+    if (typeof by === 'number' && by !== 0 && whole && hasUnknown([start0, end]))
+      return execute1(rangeOp, [], { start: start0, delta: by, size: countOf(start0, end, by), dtype });
+    const numbers = bounds.map(knownDim);
+    const [from, to, step] = numbers as [number, number, number];
     if (!numbers.every(Number.isFinite) || step === 0) {
       throw new InvalidArgumentError(
         `the bounds [${numbers}] must be one to three finite numbers, delta not 0`,

@@ -6,7 +6,10 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, common } from '../dtypes.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { type SampleInput, uniform } from '../samples.ts';
-import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
+import { broadcastDims, broadcastShapes, type Shape, showShape } from '../shape.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { broadcastTo, expandDims, identity, reshape } from './array.ts';
 import { diagPart, matmul } from './linalg.ts';
@@ -94,23 +97,24 @@ function evaluate(equation: string, tensors: readonly Tensor[]): Tensor {
     (x, i): Term => ({ x, labels: [...parts[i].replace('...', dots.slice(most - hidden[i]))] }),
   );
 
-  const sizes = new Map<string, number>();
+  const sizes = new Map<string, Dim>();
   for (const { x, labels } of terms) {
     labels.forEach((label, axis) => {
-      const size = x.shape[axis];
+      const size = dims(x)[axis];
       const known = sizes.get(label) ?? 1;
-      if (known !== size && known !== 1 && size !== 1) {
-        fail(
+      const both = broadcastDims(known, size);
+      if (both === null) {
+        return fail(
           `the axis '${HIDDEN.includes(label) ? '...' : label}' is ${known} long in one place and ${size} in another`,
         );
       }
-      if (size !== 1 || !sizes.has(label)) sizes.set(label, size);
+      sizes.set(label, both);
     });
   }
   // Only what '...' stands for broadcasts; a letter means one size.
   for (const { x, labels } of terms) {
     const bad = labels.findIndex(
-      (label, axis) => !HIDDEN.includes(label) && x.shape[axis] !== sizes.get(label),
+      (label, axis) => !HIDDEN.includes(label) && differs(dims(x)[axis], sizes.get(label) as Dim),
     );
     if (bad >= 0)
       fail(`the axis '${labels[bad]}' is 1 long in one place and ${sizes.get(labels[bad])} in another`);
@@ -189,15 +193,16 @@ function contract(a: Term, b: Term, needed: ReadonlySet<string>): Term {
   let x = arrange(p, [...batch, ...onlyP, ...summed]);
   let y = arrange(q, [...batch, ...summed, ...onlyQ]);
   const n = batch.length;
-  const lead = broadcastShapes(x.shape.slice(0, n), y.shape.slice(0, n), 'Einsum');
+  const [own, other] = [dims(x), dims(y)];
+  const lead = broadcastShapes(own.slice(0, n), other.slice(0, n), 'Einsum');
   // Summed axes behind '...' may be 1 long in one operand only.
   const depth = broadcastShapes(
-    x.shape.slice(x.rank - summed.length),
-    y.shape.slice(n, n + summed.length),
+    own.slice(x.rank - summed.length),
+    other.slice(n, n + summed.length),
     'Einsum',
   );
-  const rows: Shape = x.shape.slice(n, x.rank - summed.length);
-  const columns: Shape = y.shape.slice(n + summed.length);
+  const rows = own.slice(n, x.rank - summed.length);
+  const columns = other.slice(n + summed.length);
   if (summed.length === 0) {
     // Nothing to sum: an elementwise product is cheaper than matrices of depth 1, and takes every dtype.
     const wide =
@@ -208,18 +213,18 @@ function contract(a: Term, b: Term, needed: ReadonlySet<string>): Term {
             columns.map((_, i) => x.rank + i),
           );
     const tall =
-      rows.length === 0 ? y : reshape(y, [...y.shape.slice(0, n), ...rows.map(() => 1), ...columns]);
+      rows.length === 0 ? y : reshape(y, toShape([...other.slice(0, n), ...rows.map(() => 1), ...columns]));
     return { x: wide.mul(tall), labels };
   }
-  x = reshape(broadcastTo(x, [...x.shape.slice(0, n), ...rows, ...depth]), [
-    ...x.shape.slice(0, n),
-    sizeOf(rows),
-    sizeOf(depth),
-  ]);
-  y = reshape(broadcastTo(y, [...y.shape.slice(0, n), ...depth, ...columns]), [
-    ...y.shape.slice(0, n),
-    sizeOf(depth),
-    sizeOf(columns),
-  ]);
-  return { x: reshape(matmul(x, y), [...lead, ...rows, ...columns]), labels };
+  const deep = dimsOf(depth);
+  const count = sizeOfDims(deep);
+  x = reshape(
+    broadcastTo(x, toShape([...own.slice(0, n), ...rows, ...deep])),
+    toShape([...own.slice(0, n), sizeOfDims(rows), count]),
+  );
+  y = reshape(
+    broadcastTo(y, toShape([...other.slice(0, n), ...deep, ...columns])),
+    toShape([...other.slice(0, n), count, sizeOfDims(columns)]),
+  );
+  return { x: reshape(matmul(x, y), toShape([...dimsOf(lead), ...rows, ...columns])), labels };
 }

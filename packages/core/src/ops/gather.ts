@@ -9,13 +9,16 @@ import { checkDType } from '../dtypes.ts';
 import { atRunTime } from '../host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { checkShape, normalizeAxis, type Shape, sameShape, showShape, sizeOf } from '../shape.ts';
+import { checkShape, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
+import { addDims, type Dim } from '../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
-import { reshape } from './array.ts';
+import { expandDims, flatten, reshape } from './array.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
-import { checkRank, move, toIndices } from './moving.ts';
+import { checkRank, move, ownShape, toIndices } from './moving.ts';
 import { slice } from './slicing.ts';
 
 // ---- slices at indices
@@ -44,7 +47,7 @@ export const gather: NamedFunction<
       throw new InvalidArgumentError(`batchDims ${options.batchDims} must be in 0 … ${most}`, 'GatherV2');
     }
     const a = normalizeAxis(axis ?? batchDims, p.rank, 'GatherV2');
-    const shared = batchDims === 0 || sameShape(p.shape.slice(0, batchDims), i.shape.slice(0, batchDims));
+    const shared = batchDims === 0 || sameShape(dims(p).slice(0, batchDims), dims(i).slice(0, batchDims));
     if (a < batchDims || !shared) {
       throw new InvalidArgumentError(
         `params ${showShape(p.shape)} and indices ${showShape(i.shape)} must share ${batchDims} leading axes before axis ${a}`,
@@ -62,7 +65,7 @@ const gatherNdOp: Op = defineOp({
   kernel: 'GatherNd',
   infer: ([params, indices]) => {
     const depth = indices.shape[indices.rank - 1];
-    return { dtype: params.dtype, shape: [...indices.shape.slice(0, -1), ...params.shape.slice(depth)] };
+    return { dtype: params.dtype, shape: [...dims(indices).slice(0, -1), ...dims(params).slice(depth)] };
   },
   grad: ({ inputs }, dy) => [scatterNd(inputs[1], dy, inputs[0].shape), null],
   samples: () => [
@@ -195,7 +198,7 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
       op,
     );
   }
-  const expected = [...indices.shape.slice(0, -1), ...base.slice(depth)];
+  const expected = [...dims(indices).slice(0, -1), ...dimsOf(base).slice(depth)];
   if (!sameShape(expected, updates)) {
     throw new InvalidArgumentError(
       `updates have shape ${showShape(updates)}, expected ${showShape(expected)}`,
@@ -241,7 +244,7 @@ export const scatterNd: NamedFunction<
   (indices, updates, shape: Shape) => {
     const i = toIndices(indices, 'indices', 'ScatterNd');
     const u = toTensor(updates);
-    const to = [...checkShape(shape, 'ScatterNd')];
+    const to = ownShape(shape, 'ScatterNd');
     checkDType(u.dtype, 'any', 'updates', 'ScatterNd');
     checkScatter(to, i, u.shape, 'ScatterNd');
     // How many are true: a smaller dtype could wrap around to 0.
@@ -257,7 +260,7 @@ const segmentSumOp: Op = defineOp({
   doc: 'Sums the slices that belong to one segment.',
   kernel: 'GatherGrad',
   kernelAttrs: () => ({ axis: 0, batchDims: 0 }),
-  infer: ([x, ids], { count }) => ({ dtype: x.dtype, shape: [count as number, ...x.shape.slice(ids.rank)] }),
+  infer: ([x, ids], { count }) => ({ dtype: x.dtype, shape: [count as Dim, ...dims(x).slice(ids.rank)] }),
   grad: ({ inputs }, dy) => [gather(dy, inputs[1]), null],
   samples: () => [
     { inputs: [uniform([5, 2]), values([1, 0, 1, 3, 0], [5], 'int32')], attrs: { count: 4 } },
@@ -277,14 +280,14 @@ export const unsortedSegmentSum: NamedFunction<
   ['x', 'segmentIds', 'numSegments']
 > = defineFunction(
   'unsortedSegmentSum',
-  { x: kind.tensor, segmentIds: kind.tensor, numSegments: kind.integer },
+  { x: kind.tensor, segmentIds: kind.tensor, numSegments: kind.size },
   {},
   (x, segmentIds, numSegments: number) => {
     const t = toTensor(x);
     const ids = toIndices(segmentIds, 'segmentIds', 'UnsortedSegmentSum');
     checkDType(t.dtype, 'numeric', 'x', 'UnsortedSegmentSum');
     checkShape([numSegments], 'UnsortedSegmentSum');
-    if (!sameShape(ids.shape, t.shape.slice(0, ids.rank))) {
+    if (!sameShape(ids.shape, dims(t).slice(0, ids.rank))) {
       throw new InvalidArgumentError(
         `segmentIds have shape ${showShape(ids.shape)}, which is not how x ${showShape(t.shape)} begins`,
         'UnsortedSegmentSum',
@@ -296,8 +299,8 @@ export const unsortedSegmentSum: NamedFunction<
       return execute1(segmentSumOp, [t, ids], { count: numSegments });
     // Those of negative ids get a row of their own, the first, which goes.
     const shifted = ids.maximum(-1).add(1);
-    const rows = execute1(segmentSumOp, [t, shifted], { count: numSegments + 1 });
-    return slice(rows, [1, ...rows.shape.slice(1).map(() => 0)]);
+    const rows = execute1(segmentSumOp, [t, shifted], { count: addDims(numSegments, 1) });
+    return slice(rows, [1, ...new Array<number>(rows.rank - 1).fill(0)]);
   },
 );
 
@@ -308,8 +311,8 @@ const oneHotOp: Op = defineOp({
   doc: 'Rows that are on at an index and off elsewhere.',
   kernel: 'OneHot',
   infer: ([indices], attrs) => {
-    const shape = [...indices.shape];
-    shape.splice(attrs.axis as number, 0, attrs.depth as number);
+    const shape = [...dims(indices)];
+    shape.splice(attrs.axis as number, 0, attrs.depth as Dim);
     return { dtype: attrs.dtype as DType, shape };
   },
   notDifferentiable: 'the inputs are indices',
@@ -335,7 +338,7 @@ export const oneHot: NamedFunction<
   { onValue?: number; offValue?: number; axis?: IntegerLike; dtype?: DType }
 > = defineFunction(
   'oneHot',
-  { indices: kind.tensor, depth: kind.integer },
+  { indices: kind.tensor, depth: kind.size },
   { onValue: kind.asIs, offValue: kind.asIs, axis: kind.axis, dtype: kind.asIs },
   (
     indices,
@@ -413,14 +416,15 @@ export const booleanMask: NamedFunction<
     if (m.rank === 0)
       throw new InvalidArgumentError('the mask is a scalar; it must have at least one axis', 'booleanMask');
     const a = normalizeAxis(axis, t.rank, 'booleanMask');
-    if (!sameShape(t.shape.slice(a, a + m.rank), m.shape)) {
+    if (!sameShape(dims(t).slice(a, a + m.rank), m.shape)) {
       throw new InvalidArgumentError(
         `the mask ${showShape(m.shape)} does not fit x ${showShape(t.shape)} from axis ${a} on`,
         'booleanMask',
       );
     }
-    const merged = reshape(t, [...t.shape.slice(0, a), sizeOf(m.shape), ...t.shape.slice(a + m.rank)]);
-    return gather(merged, reshape(nonzero(reshape(m, [m.size])), [-1]), a);
+    const own = dims(t);
+    const merged = reshape(t, toShape([...own.slice(0, a), sizeOfDims(dims(m)), ...own.slice(a + m.rank)]));
+    return gather(merged, reshape(nonzero(flatten(m)), [-1]), a);
   },
 );
 
@@ -434,15 +438,15 @@ export const sequenceMask: NamedFunction<
   { dtype?: DType }
 > = defineFunction(
   'sequenceMask',
-  { lengths: kind.tensor, maxlen: kind.integer },
+  { lengths: kind.tensor, maxlen: kind.size },
   { dtype: kind.asIs },
   (lengths, maxlen: number | null | undefined = undefined, options) => {
     const n = toIndices(lengths, 'lengths', 'sequenceMask');
-    let most = 0;
-    if (maxlen !== undefined && maxlen !== null) most = checkShape([maxlen], 'sequenceMask')[0];
+    let most: Dim = 0;
+    if (maxlen !== undefined && maxlen !== null) most = dimsOf(checkShape([maxlen], 'sequenceMask'))[0];
     else for (const v of viewOf(n)) most = Math.max(most, Number(v));
     checkRank(n.rank + 1, 'sequenceMask');
-    const mask = range(most, { dtype: n.dtype as 'int32' }).less(reshape(n, [...n.shape, 1]));
+    const mask = range(sizeValue(most, 'int32'), { dtype: n.dtype as 'int32' }).less(expandDims(n, -1));
     return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
   },
 );

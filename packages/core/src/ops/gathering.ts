@@ -2,6 +2,7 @@
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform, values } from '../samples.ts';
 import type { Shape } from '../shape.ts';
+import { dims } from '../shapes/dims.ts';
 import type { Tensor } from '../tensor.ts';
 
 export const gatherOp: Op = defineOp({
@@ -10,10 +11,10 @@ export const gatherOp: Op = defineOp({
   kernel: 'Gather',
   infer: ([params, indices], attrs) => {
     const axis = attrs.axis as number;
-    const picked = indices.shape.slice(attrs.batchDims as number);
+    const picked = dims(indices).slice(attrs.batchDims as number);
     return {
       dtype: params.dtype,
-      shape: [...params.shape.slice(0, axis), ...picked, ...params.shape.slice(axis + 1)],
+      shape: [...dims(params).slice(0, axis), ...picked, ...dims(params).slice(axis + 1)],
     };
   },
   grad: ({ inputs, attrs }, dy) => [

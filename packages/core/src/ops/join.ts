@@ -8,6 +8,9 @@ import { checkDType, common } from '../dtypes.ts';
 import { defineElementwise, defineOp, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { normalizeAxis, sameShape, showShape } from '../shape.ts';
+import { addDims, type Dim } from '../shapes/dim.ts';
+import { dims, toShape } from '../shapes/dims.ts';
+import { differs } from '../sizes.ts';
 import { Tensor } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { expandDims, reshape } from './array.ts';
@@ -35,25 +38,21 @@ const concatOp: Op = defineOp({
   kernel: 'Concat',
   infer: (inputs, attrs) => ({
     dtype: inputs[0].dtype,
-    shape: inputs[0].shape.map((d, i) =>
-      i === attrs.axis ? inputs.reduce((sum, x) => sum + x.shape[i], 0) : d,
+    shape: dims(inputs[0]).map((d, i) =>
+      i === attrs.axis ? inputs.reduce<Dim>((sum, x) => addDims(sum, dims(x)[i]), 0) : d,
     ),
   }),
   grad: (g, dy) => {
     const axis = g.attrs.axis as number;
     const needed = g.inputs.filter((_, i) => g.needs(i)).length;
     if (needed === g.inputs.length) {
-      return split(
-        dy,
-        g.inputs.map((x) => x.shape[axis]),
-        axis,
-      );
+      return split(dy, toShape(g.inputs.map((x) => dims(x)[axis])), axis);
     }
-    let start = 0;
+    let start: Dim = 0;
     return g.inputs.map((x, i) => {
-      const begin = x.shape.map((_, a) => (a === axis ? start : 0));
-      start += x.shape[axis];
-      return g.needs(i) ? slice(dy, begin, x.shape) : null;
+      const begin = dims(x).map((_, a) => (a === axis ? start : 0));
+      start = addDims(start, dims(x)[axis]);
+      return g.needs(i) ? slice(dy, toShape(begin), x.shape) : null;
     });
   },
   samples: () => [
@@ -93,7 +92,7 @@ export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerL
       throw new InvalidArgumentError('scalars have no axis to join along; use stack', 'ConcatV2');
     const a = normalizeAxis(axis, first.rank, 'ConcatV2');
     all.forEach((t, i) => {
-      if (t.rank !== first.rank || t.shape.some((d, j) => j !== a && d !== first.shape[j])) {
+      if (t.rank !== first.rank || dims(t).some((d, j) => j !== a && differs(d, dims(first)[j]))) {
         throw new InvalidArgumentError(
           `tensor ${i} of shape ${showShape(t.shape)} does not fit ${showShape(first.shape)}: they may differ in axis ${a} only`,
           'ConcatV2',

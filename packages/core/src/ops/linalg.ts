@@ -12,11 +12,15 @@ import {
   checkFlag,
   checkList,
   listOf,
+  normalizeAxes,
   normalizeAxis,
   sameShape,
   showShape,
-  sizeOf,
 } from '../shape.ts';
+import { addDims, type Dim, type Dims, mulDims, subDims } from '../shapes/dim.ts';
+import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { atMost } from '../shapes/shape-env.ts';
+import { differs, sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
 import { range } from './creation.ts';
@@ -50,13 +54,14 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
       checkProduct(x, y, transposeA, transposeB, 'MatMul');
       const attrs = { transposeA, transposeB };
       if (y.rank > 2 || x.rank === 2 || transposeA) {
-        broadcastShapes(x.shape.slice(0, -2), y.shape.slice(0, -2), 'MatMul');
+        broadcastShapes(dims(x).slice(0, -2), dims(y).slice(0, -2), 'MatMul');
         return execute1(matMulOp, [x, y], attrs);
       }
       // One matrix for all rows: one large product instead of many, and the same for its gradient.
-      const rows = reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape[x.rank - 1]]);
+      const lead = dims(x).slice(0, -1);
+      const rows = reshape(x, toShape([sizeOfDims(lead), dims(x)[x.rank - 1]]));
       const flat = execute1(matMulOp, [rows, y], attrs);
-      return letGo(reshape(flat, [...x.shape.slice(0, -1), flat.shape[1]]), rows, flat);
+      return letGo(reshape(flat, toShape([...lead, dims(flat)[1]])), rows, flat);
     },
   );
 
@@ -106,7 +111,7 @@ export const outer: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']> = 
   {},
   (a, b) => {
     const [x, y] = pair(a, b, 'outer');
-    return reshape(x, [x.size, 1]).mul(reshape(y, [1, y.size]));
+    return reshape(x, toShape([sizeOfDims(dims(x)), 1])).mul(reshape(y, toShape([1, sizeOfDims(dims(y))])));
   },
 );
 
@@ -147,15 +152,15 @@ export const tensordot: NamedFunction<
     if (new Set(left).size !== left.length || new Set(right).size !== right.length) {
       throw new InvalidArgumentError(`axes [[${left}], [${right}]] name one axis twice`, 'tensordot');
     }
-    if (left.length !== right.length || left.some((l, i) => x.shape[l] !== y.shape[right[i]]))
+    if (left.length !== right.length || left.some((l, i) => differs(dims(x)[l], dims(y)[right[i]])))
       throw differ(x, y, 'tensordot');
-    const freeX = x.shape.map((_, i) => i).filter((i) => !left.includes(i));
-    const freeY = y.shape.map((_, i) => i).filter((i) => !right.includes(i));
-    const dims = (t: Tensor, list: readonly number[]): number[] => list.map((i) => t.shape[i]);
-    const k = sizeOf(dims(x, left));
-    const p = reshape(permuted(x, [...freeX, ...left]), [sizeOf(dims(x, freeX)), k]);
-    const q = reshape(permuted(y, [...right, ...freeY]), [k, sizeOf(dims(y, freeY))]);
-    return reshape(matmul(p, q), [...dims(x, freeX), ...dims(y, freeY)]);
+    const freeX = normalizeAxes(null, x.rank).filter((i) => !left.includes(i));
+    const freeY = normalizeAxes(null, y.rank).filter((i) => !right.includes(i));
+    const along = (t: Tensor, list: readonly number[]): Dims => list.map((i) => dims(t)[i]);
+    const k = sizeOfDims(along(x, left));
+    const p = reshape(permuted(x, [...freeX, ...left]), toShape([sizeOfDims(along(x, freeX)), k]));
+    const q = reshape(permuted(y, [...right, ...freeY]), toShape([k, sizeOfDims(along(y, freeY))]));
+    return reshape(matmul(p, q), toShape([...along(x, freeX), ...along(y, freeY)]));
   },
 );
 
@@ -182,16 +187,31 @@ export const matrixTranspose: NamedFunction<[x: TensorLike], ['x']> = defineFunc
 
 // A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
 
+/** How long the diagonals of matrices are; a trace in which rows are fewer holds only where they are. */
+function shorter(x: Tensor): Dim {
+  const [m, n] = dims(x).slice(-2);
+  return atMost(m, n) ? m : n;
+}
+
+/** Zeros behind the elements of the last axes. */
+function padEnds(x: Tensor, counts: Dims): Tensor {
+  const before = x.rank - counts.length;
+  return pad(
+    x,
+    dims(x).map((_, i) => toShape([0, i < before ? 0 : counts[i - before]]) as never),
+  );
+}
+
 const diagOp: Op = defineOp({
   name: 'MatrixDiag',
   doc: 'Matrices with the given diagonals and zeros elsewhere.',
   compose: ([x]) => {
-    const n = x.shape[x.rank - 1];
-    const lead = x.shape.slice(0, -1);
-    const none = lead.map((): [number, number] => [0, 0]);
-    const rows = pad(expandDims(x, -1), [...none, [0, 0], [0, n]]);
-    const flat = reshape(rows, [...lead, n * (n + 1)]);
-    return reshape(slice(flat, new Array<number>(x.rank).fill(0), [...lead, n * n]), [...lead, n, n]);
+    const n = dims(x)[x.rank - 1];
+    const lead = dims(x).slice(0, -1);
+    const rows = padEnds(expandDims(x, -1), [n]);
+    const flat = reshape(rows, toShape([...lead, mulDims(n, addDims(n, 1))]));
+    const square = slice(flat, new Array<number>(x.rank).fill(0), toShape([...lead, mulDims(n, n)]));
+    return reshape(square, toShape([...lead, n, n]));
   },
   samples: () => [{ inputs: [uniform([3])] }, { inputs: [uniform([2, 3])] }, { inputs: [uniform([1])] }],
 });
@@ -199,13 +219,13 @@ const diagPartOp: Op = defineOp({
   name: 'MatrixDiagPart',
   doc: 'The diagonals of matrices.',
   compose: ([x]) => {
-    const lead = x.shape.slice(0, -2);
-    const n = Math.min(x.shape[x.rank - 2], x.shape[x.rank - 1]);
+    const lead = dims(x).slice(0, -2);
+    const n = shorter(x);
     const zeros = new Array<number>(x.rank).fill(0);
-    const none = lead.map((): [number, number] => [0, 0]);
-    const square = slice(x, zeros, [...lead, n, n]);
-    const rows = reshape(pad(reshape(square, [...lead, n * n]), [...none, [0, n]]), [...lead, n, n + 1]);
-    return reshape(slice(rows, zeros, [...lead, n, 1]), [...lead, n]);
+    const square = slice(x, zeros, toShape([...lead, n, n]));
+    const flat = padEnds(reshape(square, toShape([...lead, mulDims(n, n)])), [n]);
+    const rows = reshape(flat, toShape([...lead, n, addDims(n, 1)]));
+    return reshape(slice(rows, zeros, toShape([...lead, n, 1])), toShape([...lead, n]));
   },
   samples: () => [
     { inputs: [uniform([3, 3])] },
@@ -240,10 +260,9 @@ const setDiagOp: Op = defineOp({
   name: 'MatrixSetDiag',
   doc: 'Matrices with their diagonals replaced.',
   compose: ([x, diagonal]) => {
-    const [m, n] = x.shape.slice(-2);
-    const k = Math.min(m, n);
-    const none = x.shape.slice(0, -2).map((): [number, number] => [0, 0]);
-    const other = pad(diag(diagonal), [...none, [0, m - k], [0, n - k]]);
+    const [m, n] = dims(x).slice(-2);
+    const k = shorter(x);
+    const other = padEnds(diag(diagonal), [subDims(m, k), subDims(n, k)]);
     return distance(m, n).equal(0).where(other, x);
   },
   samples: () => [
@@ -257,7 +276,7 @@ export const setDiag: NamedFunction<[x: TensorLike, diagonal: TensorLike], ['x',
   defineFunction('setDiag', { x: kind.tensor, diagonal: kind.tensor }, {}, (x, diagonal) => {
     const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
     const t = toMatrix(a, 'MatrixSetDiag');
-    const expected = [...t.shape.slice(0, -2), Math.min(t.shape[t.rank - 2], t.shape[t.rank - 1])];
+    const expected = [...dims(t).slice(0, -2), shorter(t)];
     if (!sameShape(b.shape, expected)) {
       throw new InvalidArgumentError(
         `diagonal has shape ${showShape(b.shape)}, expected ${showShape(expected)}`,
@@ -280,8 +299,9 @@ export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
 );
 
 /** Column minus row of every place of an m × n matrix. */
-function distance(m: number, n: number): Tensor {
-  return range(n, { dtype: 'int32' }).sub(reshape(range(m, { dtype: 'int32' }), [m, 1]));
+function distance(m: Dim, n: Dim): Tensor {
+  const places = (d: Dim): Tensor => range(sizeValue(d, 'int32'), { dtype: 'int32' });
+  return places(n).sub(expandDims(places(m), -1));
 }
 
 const bandPartOp: Op = defineOp({
@@ -289,7 +309,7 @@ const bandPartOp: Op = defineOp({
   doc: 'Matrices with zeros outside of a band around the diagonal.',
   compose: ([x], attrs) => {
     const { low, high } = attrs as { low: number | null; high: number | null };
-    const [m, n] = x.shape.slice(-2);
+    const [m, n] = dims(x).slice(-2);
     const far = distance(m, n);
     const above = low === null ? null : far.greaterEqual(low);
     const below = high === null ? null : far.lessEqual(high);

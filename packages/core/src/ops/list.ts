@@ -1,6 +1,7 @@
 // Rows of a tensor at an index that may be known only at run time: what a TensorArray is made of in graphs.
 import { defineOp, execute1, type Op } from '../op.ts';
 import { integers, uniform, values } from '../samples.ts';
+import { dims } from '../shapes/dims.ts';
 import type { Tensor } from '../tensor.ts';
 import { zeros } from './creation.ts';
 
@@ -9,7 +10,7 @@ const getItemOp: Op = defineOp({
   doc: 'The row of a tensor at an index.',
   kernel: 'Gather',
   kernelAttrs: () => ({ axis: 0, batchDims: 0 }),
-  infer: ([list]) => ({ dtype: list.dtype, shape: list.shape.slice(1) }),
+  infer: ([list]) => ({ dtype: list.dtype, shape: dims(list).slice(1) }),
   grad: ({ inputs: [list, index] }, dy) => [
     execute1(addItemOp, [zeros(list.shape, list.dtype), index, dy]),
     null,

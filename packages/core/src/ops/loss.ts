@@ -7,7 +7,8 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { type BinaryFunction, defineBinary, defineOp, execute, type Op, pair } from '../op.ts';
 import { uniform, values } from '../samples.ts';
-import { broadcastShapes, normalizeAxis, sameShape, showShape, sizeOf } from '../shape.ts';
+import { broadcastShapes, normalizeAxis, sameShape, showShape } from '../shape.ts';
+import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
 import type { Tensor } from '../tensor.ts';
 import { broadcastTo, expandDims, moveAxis, reshape } from './array.ts';
 import { toIndices } from './moving.ts';
@@ -26,7 +27,7 @@ const softmaxCrossEntropyOp: Op = defineOp({
   doc: 'Cross-entropy of softmax(logits) and given distributions, with its gradient.',
   kernel: 'SoftmaxCrossEntropyWithLogits',
   infer: ([logits]) => [
-    { dtype: logits.dtype, shape: [logits.shape[0]] },
+    { dtype: logits.dtype, shape: [dims(logits)[0]] },
     { dtype: logits.dtype, shape: logits.shape },
   ],
   grad: (g, dLoss, ...more) => {
@@ -98,8 +99,8 @@ export const softmaxCrossEntropyWithLogits: NamedFunction<
       x = moveAxis(x, a, -1);
       p = moveAxis(p, a, -1);
     }
-    const lead = x.shape.slice(0, -1);
-    const flat = [sizeOf(lead), x.shape[x.rank - 1]];
+    const lead = toShape(dims(x).slice(0, -1));
+    const flat = toShape([sizeOfDims(lead), dims(x)[x.rank - 1]]);
     return reshape(execute(softmaxCrossEntropyOp, [reshape(x, flat), reshape(p, flat)])[0], lead);
   },
 );
@@ -118,15 +119,16 @@ export const sparseSoftmaxCrossEntropyWithLogits: NamedFunction<CrossEntropyPair
       const x = toTensor(logits);
       const l = toIndices(labels, 'labels', op);
       checkLogits(x, op);
-      const lead = x.shape.slice(0, -1);
+      const lead = toShape(dims(x).slice(0, -1));
       if (!sameShape(l.shape, lead)) {
         throw new InvalidArgumentError(
           `labels have shape ${showShape(l.shape)}, expected ${showShape(lead)} for logits ${showShape(x.shape)}`,
           op,
         );
       }
-      const n = sizeOf(lead);
-      return reshape(execute(sparseOp, [reshape(x, [n, x.shape[x.rank - 1]]), reshape(l, [n])])[0], lead);
+      const n = sizeOfDims(lead);
+      const rows = reshape(x, toShape([n, dims(x)[x.rank - 1]]));
+      return reshape(execute(sparseOp, [rows, reshape(l, toShape([n]))])[0], lead);
     },
   );
 

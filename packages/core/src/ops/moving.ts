@@ -5,7 +5,10 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { checkListSize } from '../list-size.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
-import { type Shape, show } from '../shape.ts';
+import { checkShape, type Shape, show } from '../shape.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { dimsOf, toShape } from '../shapes/dims.ts';
+import { hasUnknownSizes } from '../sizes.ts';
 import { symbolically, symbolicTensor } from '../symbolic.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 import { knownStrings } from './strings.ts';
@@ -21,7 +24,7 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
     const { size } = symbolically(null, () =>
       execute1(
         op,
-        inputs.map((x) => symbolicTensor(x.dtype === 'string' ? 'int32' : x.dtype, x.shape, x.size)),
+        inputs.map((x) => symbolicTensor(x.dtype === 'string' ? 'int32' : x.dtype, x.shape)),
         attrs,
       ),
     );
@@ -53,6 +56,17 @@ export function checkRank(rank: number, op: string): void {
 export function checkRankOf(shape: Shape, op: string): Shape {
   checkRank(shape.length, op);
   return shape;
+}
+
+/** A shape of one's own from what a user gave. @throws InvalidArgumentError for what is none, or has too many axes. */
+export function ownShape(given: Dims, op: string): Shape {
+  return checkRankOf(toShape([...dimsOf(checkShape(given, op))]), op);
+}
+
+/** A copy of a list of integers, of which sizes need not be known. @throws InvalidArgumentError unless there are `length` of them. */
+export function checkDims(list: Dims, length: number, what: string, op: string): Dim[] {
+  if (Array.isArray(list) && hasUnknownSizes(list) && list.length === length) return [...dimsOf(list)];
+  return checkIntegers(list as readonly number[], length, what, op);
 }
 
 /** A copy of a list of integers. @throws InvalidArgumentError unless there are `length` of them. */

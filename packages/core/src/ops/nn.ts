@@ -8,7 +8,10 @@ import { checkDType } from '../dtypes.ts';
 import { defineElementwise, execute1, type Op, pair } from '../op.ts';
 import * as random from '../random.ts';
 import { uniform } from '../samples.ts';
-import { checkList, type PartialShape, type Shape, show, showShape } from '../shape.ts';
+import { checkList, type PartialShape, type Shape, show, showShape, stretchesTo } from '../shape.ts';
+import type { Dim, Dims } from '../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../shapes/dims.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity } from './array.ts';
 import { gather } from './gather.ts';
@@ -56,7 +59,7 @@ export const biasAdd: NamedFunction<[x: TensorLike, bias: TensorLike], ['x', 'bi
   {},
   (x, bias) => {
     const [t, b] = pair(x, bias, 'BiasAdd');
-    if (t.rank < 2 || b.rank !== 1 || b.shape[0] !== t.shape[t.rank - 1]) {
+    if (t.rank < 2 || b.rank !== 1 || differs(dims(b)[0], dims(t)[t.rank - 1])) {
       throw new InvalidArgumentError(
         `x has shape ${showShape(t.shape)} and bias ${showShape(b.shape)}, expected [..., c] of rank 2 or more and [c]`,
         'BiasAdd',
@@ -111,15 +114,17 @@ export const dropout: NamedFunction<
 /** The dimensions of the noise for x; null in a list of x's rank stands for x's own. */
 function noiseShapeOf(given: PartialShape, x: Tensor): Shape {
   checkList(given, 'noiseShape', 'dropout');
-  const shape = given.map((d, i) => (d === null && given.length === x.rank ? x.shape[i] : (d ?? Number.NaN)));
+  const own = dims(x);
+  const wanted: readonly (Dim | null)[] = dimsOf(given as Dims);
+  const shape = wanted.map((d, i) => d ?? (given.length === x.rank ? own[i] : Number.NaN));
   const skip = x.rank - shape.length;
-  if (skip < 0 || shape.some((d, i) => d !== 1 && d !== x.shape[skip + i])) {
+  if (skip < 0 || !shape.every((d, i) => stretchesTo(d, own[skip + i]))) {
     throw new InvalidArgumentError(
       `noiseShape ${showShape(given)} does not broadcast to x ${showShape(x.shape)}`,
       'dropout',
     );
   }
-  return shape;
+  return toShape(shape);
 }
 
 /** Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row. @throws OutOfRangeError */
@@ -139,7 +144,7 @@ export const inTopK: NamedFunction<
   (targets, predictions, k: number) => {
     const t = toIndices(targets, 'targets', 'InTopKV2');
     const p = toTensor(predictions);
-    if (p.rank !== 2 || t.rank !== 1 || t.shape[0] !== p.shape[0]) {
+    if (p.rank !== 2 || t.rank !== 1 || differs(dims(t)[0], dims(p)[0])) {
       throw new InvalidArgumentError(
         `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
         'InTopKV2',

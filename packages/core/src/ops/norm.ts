@@ -7,7 +7,10 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradContext, type Op, pair } from '../op.ts';
 import { uniform, values } from '../samples.ts';
-import { type Axis, normalizeAxes, type Shape, sameShape, showShape } from '../shape.ts';
+import { type Axis, normalizeAxes, sameShape, showShape } from '../shape.ts';
+import { maxDims, productOf } from '../shapes/dim.ts';
+import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { identity, reshape } from './array.ts';
 import { ones, zeros } from './creation.ts';
@@ -50,8 +53,9 @@ export const batchNormalization: NamedFunction<
 
 // ---- batch normalisation in training
 
-const others = (x: Tensor): number[] => x.shape.slice(0, -1).map((_, i) => i);
-const countOf = (x: Tensor): number => Math.max(1, x.size / Math.max(1, x.shape[x.rank - 1]));
+const others = (x: Tensor): number[] => Array.from({ length: x.rank - 1 }, (_, i) => i);
+const countOf = (x: Tensor): number | Tensor =>
+  sizeValue(maxDims(1, sizeOfDims(dims(x).slice(0, -1))), x.dtype);
 
 const fusedBatchNormOp: Op = defineOp({
   name: 'FusedBatchNormV3',
@@ -72,7 +76,7 @@ const fusedBatchNormOp: Op = defineOp({
     let total = dx;
     if (dMean !== null && dMean !== undefined) total = total.add(dMean.div(countOf(x)));
     if (dVariance !== null && dVariance !== undefined) {
-      total = total.add(x.sub(mean).mul(dVariance.mul(2 / countOf(x))));
+      total = total.add(x.sub(mean).mul(dVariance.mul(2).div(countOf(x))));
     }
     return [total, dScale, dOffset];
   },
@@ -173,7 +177,7 @@ export const fusedBatchNorm: NamedFunction<
     if (t.rank < 2)
       throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 2 or more`, op);
     const epsilon = options.epsilon ?? 1e-3;
-    const channels: Shape = [t.shape[t.rank - 1]];
+    const channels = toShape([dims(t)[t.rank - 1]]);
     const vector = (value: TensorLike, what: string): Tensor => {
       const v = toTensor(value, t.dtype);
       if (v.dtype !== t.dtype || !sameShape(v.shape, channels)) {
@@ -210,10 +214,7 @@ const layerNormOp: Op = defineOp({
     const centred = x.sub(x.mean(axes, { keepdims: true }));
     const variance = centred.square().mean(axes, { keepdims: true });
     const along = (v: Tensor): Tensor =>
-      reshape(
-        v,
-        x.shape.map((d, i) => (axes.includes(i) ? d : 1)),
-      );
+      reshape(v, toShape(dims(x).map((d, i) => (axes.includes(i) ? d : 1))));
     let y = centred.mul(variance.add(attrs.epsilon as number).rsqrt());
     if (attrs.scaled === true) y = y.mul(along(rest[0]));
     if (attrs.shifted === true) y = y.add(along(rest[rest.length - 1]));
@@ -289,12 +290,7 @@ export const rmsNormalization: NamedFunction<
     const y = t.mul(t.square().mean(axes, { keepdims: true }).add(epsilon).rsqrt());
     return scale === null
       ? y
-      : y.mul(
-          reshape(
-            scale,
-            t.shape.map((d, i) => (axes.includes(i) ? d : 1)),
-          ),
-        );
+      : y.mul(reshape(scale, toShape(dims(t).map((d, i) => (axes.includes(i) ? d : 1)))));
   },
 );
 
@@ -311,7 +307,7 @@ function prepare(
   if (typeof epsilon !== 'number' || !(epsilon >= 0))
     throw new InvalidArgumentError(`epsilon is ${String(epsilon)}, expected a number of at least 0`, op);
   const axes = normalizeAxes(axis === undefined ? -1 : axis, t.rank, op);
-  const shape = axes.map((a) => t.shape[a]);
+  const shape = toShape(axes.map((a) => dims(t)[a]));
   const vectors = Object.entries(given).map(([what, value]) => {
     if (value === undefined || value === null) return null;
     const [, v] = pair(t, value, op);
@@ -340,7 +336,9 @@ function alongRows(
   run: (rows: Tensor, flat: (v: Tensor | null) => Tensor | null) => Tensor,
 ): Tensor {
   if (axes.length === 1) return run(t, (v) => v);
-  const n = axes.reduce((size, a) => size * t.shape[a], 1);
-  const y = run(reshape(t, [...t.shape.slice(0, axes[0]), n]), (v) => (v === null ? null : reshape(v, [n])));
+  const n = productOf(axes.map((a) => dims(t)[a]));
+  const y = run(reshape(t, toShape([...dims(t).slice(0, axes[0]), n])), (v) =>
+    v === null ? null : reshape(v, toShape([n])),
+  );
   return reshape(y, t.shape);
 }

@@ -8,7 +8,9 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
 import { distinct, integers, values } from '../samples.ts';
 import { normalizeAxis, showShape } from '../shape.ts';
-import { within } from '../sizes.ts';
+import type { Dim } from '../shapes/dim.ts';
+import { dims } from '../shapes/dims.ts';
+import { lessThan } from '../shapes/shape-env.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 import { moveAxis } from './array.ts';
 import { scatterLast } from './gathering.ts';
@@ -16,8 +18,8 @@ import { scatterLast } from './gathering.ts';
 /** Gradient of both ops: each value goes back to where it was taken. */
 const backToPlace: GradFn = ({ x, outputs }, dy) => scatterLast(dy, outputs[1], x.shape);
 
-const ordered = (x: Tensor, k: number): ReturnType<Extract<OpSpec, { kernel: unknown }>['infer']> => {
-  const shape = [...x.shape.slice(0, -1), k];
+const ordered = (x: Tensor, k: Dim): ReturnType<Extract<OpSpec, { kernel: unknown }>['infer']> => {
+  const shape = [...dims(x).slice(0, -1), k];
   return [
     { dtype: x.dtype, shape },
     { dtype: 'int32', shape },
@@ -29,7 +31,7 @@ const topKOp: Op = defineOp({
   doc: 'The largest values of the last axis, and where they are.',
   kernel: 'TopK',
   kernelAttrs: () => ({ descending: true }),
-  infer: ([x], { k }) => ordered(x, k as number),
+  infer: ([x], { k }) => ordered(x, k as Dim),
   grad: backToPlace,
   samples: () => [
     { inputs: [distinct([7])], attrs: { k: 3 } },
@@ -41,7 +43,7 @@ const sortOp: Op = defineOp({
   name: 'Sort',
   doc: 'The values of the last axis in order, and where they were.',
   kernel: 'TopK',
-  infer: ([x]) => ordered(x, x.shape[x.rank - 1]),
+  infer: ([x]) => ordered(x, dims(x)[x.rank - 1]),
   grad: backToPlace,
   samples: () => [
     { inputs: [distinct([8])], attrs: { descending: false } },
@@ -63,14 +65,13 @@ export const topK: NamedFunction<
 > = defineFunction('topK', { x: kind.tensor, k: kind.integer }, { sorted: kind.asIs }, (x, k: number = 1) => {
   const t = toTensor(x);
   checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
-  const n = t.shape[t.rank - 1];
-  if (n === undefined || !Number.isInteger(k) || k < 0 || k > n) {
+  const n = dims(t)[t.rank - 1];
+  if (n === undefined || !Number.isInteger(k) || k < 0 || lessThan(n, k)) {
     throw new InvalidArgumentError(
       `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
       'TopKV2',
     );
   }
-  within([k], [n]);
   const [sorted, indices] = execute(topKOp, [t], { k });
   return { values: sorted, indices };
 });

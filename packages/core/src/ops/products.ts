@@ -4,7 +4,10 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { dtypeGroups } from '../dtypes.ts';
 import { defineOp, execute1, type GradContext, type Op, pair, sumTo } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
-import { broadcastShapes, type Shape, showShape, sizeOf } from '../shape.ts';
+import { broadcastShapes, showShape } from '../shape.ts';
+import type { Dims } from '../shapes/dim.ts';
+import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { reshape, transpose } from './array.ts';
 import { reluGrad } from './gradients.ts';
@@ -41,11 +44,12 @@ export const matMulOp: Op = defineOp({
   ],
 });
 
-function productShape(a: Tensor, b: Tensor, transposeA: boolean, transposeB: boolean): Shape {
-  const rows = a.shape[a.rank - (transposeA ? 1 : 2)];
-  const columns = b.shape[b.rank - (transposeB ? 2 : 1)];
+function productShape(a: Tensor, b: Tensor, transposeA: boolean, transposeB: boolean): Dims {
+  const rows = dims(a)[a.rank - (transposeA ? 1 : 2)];
+  const columns = dims(b)[b.rank - (transposeB ? 2 : 1)];
   if (a.rank === 2 && b.rank === 2) return [rows, columns];
-  return [...broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2), 'MatMul'), rows, columns];
+  const leading = broadcastShapes(dims(a).slice(0, -2), dims(b).slice(0, -2), 'MatMul');
+  return [...dimsOf(leading), rows, columns];
 }
 
 /** The gradients of a product before broadcasting is undone; `g` says which are needed and how it was transposed. */
@@ -85,9 +89,9 @@ export function checkProduct(
       op,
     );
   }
-  const inner = a.shape[a.rank - (transposeA ? 2 : 1)];
-  const other = b.shape[b.rank - (transposeB ? 1 : 2)];
-  if (inner !== other) {
+  const inner = dims(a)[a.rank - (transposeA ? 2 : 1)];
+  const other = dims(b)[b.rank - (transposeB ? 1 : 2)];
+  if (differs(inner, other)) {
     const note = (t: boolean): string => (t ? ' (transposed)' : '');
     throw new InvalidArgumentError(
       `shapes ${showShape(a.shape)}${note(transposeA)} and ${showShape(b.shape)}${note(transposeB)} do not fit: ` +
@@ -148,14 +152,17 @@ export function fusedMatMul(
   checkProduct(a, b, false, false, '_FusedMatMul');
   if (b.rank !== 2)
     throw new InvalidArgumentError(`w has shape ${showShape(b.shape)}, expected a matrix`, '_FusedMatMul');
-  const inputs = [a.rank === 2 ? a : reshape(a, [sizeOf(a.shape.slice(0, -1)), a.shape[a.rank - 1]]), b];
+  const inputs = [
+    a.rank === 2 ? a : reshape(a, toShape([sizeOfDims(dims(a).slice(0, -1)), dims(a)[a.rank - 1]])),
+    b,
+  ];
   if (bias !== null) inputs.push(checkBias(bias, b, 1, '_FusedMatMul'));
   const y = execute1(fusedMatMulOp, inputs, {
     transposeA: false,
     transposeB: false,
     activation: options.activation ?? 0,
   });
-  return a.rank === 2 ? y : letGo(reshape(y, [...a.shape.slice(0, -1), b.shape[1]]), inputs[0], y);
+  return a.rank === 2 ? y : letGo(reshape(y, toShape([...dims(a).slice(0, -1), dims(b)[1]])), inputs[0], y);
 }
 
 /** `transpose` that leaves out the identity. */

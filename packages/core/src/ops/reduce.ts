@@ -6,8 +6,10 @@ import { type TensorLike, toTensor } from '../convert.ts';
 import { checkDType, type DTypeGroup } from '../dtypes.ts';
 import { castHook, defineOp, execute1, type GradContext, type GradFn, type Op } from '../op.ts';
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../samples.ts';
-import { type Axis, normalizeAxis, reducedShape, type Shape } from '../shape.ts';
-import { shapesAgree } from '../sizes.ts';
+import { type Axis, normalizeAxes, normalizeAxis, reducedShape, type Shape } from '../shape.ts';
+import { type Dim, productOf } from '../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../shapes/dims.ts';
+import { differs, shapesAgree, sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
 
@@ -63,7 +65,10 @@ export const sum: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'],
 castHook.sumTo = (x, shape) => {
   if (shapesAgree(x.shape, shape)) return x;
   const added = x.rank - shape.length;
-  const axes = x.shape.flatMap((d, i) => (i < added || (shape[i - added] === 1 && d !== 1) ? [i] : []));
+  const wanted = dimsOf(shape);
+  // What was stretched was 1 long; the sum over one element changes nothing.
+  const stretched = (d: Dim, from: Dim): boolean => (from === 1 ? d !== 1 : differs(d, from));
+  const axes = dims(x).flatMap((d, i) => (i < added || stretched(d, wanted[i - added]) ? [i] : []));
   const total = execute1(sumOp, [x], { axes, keepdims: added === 0 });
   return shapesAgree(total.shape, shape) ? total : total.reshape(shape);
 };
@@ -74,8 +79,8 @@ const meanOp: Op = defineReduction({
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => {
-    const count = axesOf(g.attrs).reduce((n, axis) => n * g.x.shape[axis], 1);
-    return kept(dy.div(count), g).broadcastTo(g.x.shape);
+    const count = productOf(axesOf(g.attrs).map((axis) => dims(g.x)[axis]));
+    return kept(dy.div(sizeValue(count, dy.dtype)), g).broadcastTo(g.x.shape);
   },
 });
 /**
@@ -115,11 +120,11 @@ function productGrad(g: GradContext, dy: Tensor): Tensor {
   if (axes.length === 0) return dy;
   if (axes.length === 1) return others(x, axes[0]).mul(kept(dy, g));
   // Several axes: moved to the end and taken as one.
-  const rest = x.shape.flatMap((_, i) => (axes.includes(i) ? [] : [i]));
+  const rest = normalizeAxes(null, x.rank).filter((i) => !axes.includes(i));
   const perm = [...rest, ...axes];
   const moved = x.transpose(perm);
-  const count = axes.reduce((n, axis) => n * x.shape[axis], 1);
-  const rows = moved.reshape([...rest.map((i) => x.shape[i]), count]);
+  const count = productOf(axes.map((i) => dims(x)[i]));
+  const rows = moved.reshape(toShape([...rest.map((i) => dims(x)[i]), count]));
   const back = perm.map((_, i) => perm.indexOf(i));
   return others(rows, rest.length).reshape(moved.shape).transpose(back).mul(kept(dy, g));
 }
@@ -177,7 +182,7 @@ function definePosition(name: 'ArgMax' | 'ArgMin', doc: string): Op {
     infer: ([x], attrs) => {
       checkDType(x.dtype, 'numeric', 'x', name);
       const axis = attrs.axis as number;
-      if (x.shape[axis] === 0)
+      if (!differs(dims(x)[axis], 0))
         throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, name);
       return { dtype: attrs.dtype as DType, shape: reducedShape(x.shape, [axis], false) };
     },

@@ -7,6 +7,9 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, type OutputSpec, pair } from '../op.ts';
 import { type Sample, type SampleInput, uniform } from '../samples.ts';
 import { type Shape, sameShape, showShape } from '../shape.ts';
+import { type Dim, type Dims, mulDims, subDims } from '../shapes/dim.ts';
+import { dims, toShape } from '../shapes/dims.ts';
+import { lessThan } from '../shapes/shape-env.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -17,20 +20,23 @@ import { slice, split, unstack } from './slicing.ts';
 // ---- pieces that the gradients share. Sequences are [batch, time, n].
 
 /** Rows of all steps: [batch · time, n]. */
-const rows = (t: Tensor): Tensor => reshape(t, [t.shape[0] * t.shape[1], t.shape[2]]);
+const rows = (t: Tensor): Tensor => {
+  const [batch, time, n] = dims(t);
+  return reshape(t, toShape([mulDims(batch, time), n]));
+};
 /** x [.., n] · wᵀ */
 const byTransposed = (x: Tensor, w: Tensor): Tensor => matmul(x, w, { transposeB: true });
 /** Σ over all steps of aᵀ · b. */
 const overSteps = (a: Tensor, b: Tensor): Tensor => matmul(rows(a), rows(b), { transposeA: true });
-const from = (t: Tensor, step: number, count: number): Tensor =>
-  slice(t, [0, step, 0], [t.shape[0], count, t.shape[2]]);
+const from = (t: Tensor, step: number, count: Dim): Tensor =>
+  slice(t, [0, step, 0], toShape([dims(t)[0], count, dims(t)[2]]));
+const allButOne = (t: Tensor): Dim => subDims(dims(t)[1], 1);
 /** What each step finds: `first`, then the sequence without its last step. */
 const before = (first: Tensor, t: Tensor): Tensor =>
-  concat([expandDims(first, 1), from(t, 0, t.shape[1] - 1)], 1);
+  concat([expandDims(first, 1), from(t, 0, allButOne(t))], 1);
 /** The sequence without its first step, then `last`. */
-const after = (t: Tensor, last: Tensor): Tensor =>
-  concat([from(t, 1, t.shape[1] - 1), expandDims(last, 1)], 1);
-const firstOf = (t: Tensor): Tensor => reshape(from(t, 0, 1), [t.shape[0], t.shape[2]]);
+const after = (t: Tensor, last: Tensor): Tensor => concat([from(t, 1, allButOne(t)), expandDims(last, 1)], 1);
+const firstOf = (t: Tensor): Tensor => reshape(from(t, 0, 1), toShape([dims(t)[0], dims(t)[2]]));
 const zeroState = (t: Tensor): Tensor => zeros(t.shape, t.dtype as 'float32');
 const orZeros = (t: Tensor | null | undefined, like: Tensor): Tensor => t ?? zeroState(like);
 /** x − x² = x(1 − x), the slope of a sigmoid; 1 − x², that of tanh. */
@@ -59,7 +65,7 @@ const lstmOp: Op = defineOp({
   ulp: 64,
   kernel: 'LSTM',
   infer: ([x, h0]): OutputSpec[] => {
-    const [batch, time] = x.shape;
+    const [batch, time] = dims(x);
     const units = h0.shape[1];
     return [
       { dtype: x.dtype, shape: [batch, time, units] },
@@ -115,11 +121,11 @@ function gradShapes(
   biases: number,
 ): OutputSpec[] {
   const { dtype } = x;
-  const [batch, time] = x.shape;
+  const [batch, time] = dims(x);
   const width = kernel.shape[1];
-  const shapes: Shape[] = [
+  const shapes: Dims[] = [
     [batch, time, 4 * h0.shape[1]],
-    ...new Array<Shape>(states).fill(h0.shape),
+    ...new Array<Dims>(states).fill(h0.shape),
     kernel.shape,
     recurrent.shape,
     biases === 1 ? [width] : [biases, width],
@@ -315,7 +321,7 @@ const gruOp: Op = defineOp({
   ulp: 64,
   kernel: 'GRU',
   infer: ([x, h0]): OutputSpec[] => {
-    const [batch, time] = x.shape;
+    const [batch, time] = dims(x);
     const units = h0.shape[1];
     return [
       { dtype: x.dtype, shape: [batch, time, units] },
@@ -445,7 +451,7 @@ function gruGradGrad(g: GradContext, ddGates: Tensor, more: readonly (Tensor | n
 
   const biases = ddBias === null || ddBias === undefined ? null : unstack(ddBias, 0);
   const [direct, candidateDirect, innerDirect] = (() => {
-    const zero = zeros([...ofX.shape], ofX.dtype as 'float32');
+    const zero = zeros(ofX.shape, ofX.dtype as 'float32');
     const toX = total(
       zero,
       given(ddKernel, (w) => matmul(x, w)),
@@ -533,7 +539,7 @@ function check(
       op,
     );
   };
-  if (x.rank !== 3 || x.shape[1] < 1) fail('x', x, '[batch, time, features] of at least one step');
+  if (x.rank !== 3 || lessThan(dims(x)[1], 1)) fail('x', x, '[batch, time, features] of at least one step');
   const of = (value: TensorLike, what: string, shape: Shape): Tensor => {
     const t = toTensor(value, x.dtype);
     if (t.dtype !== x.dtype || !sameShape(t.shape, shape)) fail(what, t, showShape(shape));
@@ -546,6 +552,7 @@ function check(
   const width = kernel.shape[1];
   const units = width / gates;
   const biasShape = gates === 3 ? [2, width] : [width];
+  const stateShape = toShape([dims(x)[0], units]);
   return {
     x,
     kernel,
@@ -554,8 +561,8 @@ function check(
       weights[2] === null ? zeros(biasShape, x.dtype as 'float32') : of(weights[2], 'the bias', biasShape),
     states: initial.map((s) =>
       s === null || s === undefined
-        ? zeros([x.shape[0], units], x.dtype as 'float32')
-        : of(s, 'the initial state', [x.shape[0], units]),
+        ? zeros(stateShape, x.dtype as 'float32')
+        : of(s, 'the initial state', stateShape),
     ),
   };
 }

@@ -2,14 +2,17 @@
 import { defineOp, execute, type GradContext, type Op, type OutputSpec } from '../op.ts';
 import { type SampleInput, uniform } from '../samples.ts';
 import type { Shape } from '../shape.ts';
+import { maxDims } from '../shapes/dim.ts';
+import { dims } from '../shapes/dims.ts';
+import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims } from './array.ts';
 
-const perRow = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: x.shape.slice(0, -1) });
+const perRow = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: dims(x).slice(0, -1) });
 const like = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: x.shape });
-const perColumn = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: x.shape.slice(-1) });
+const perColumn = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: dims(x).slice(-1) });
 const rowMean = (t: Tensor): Tensor => t.mean(-1, { keepdims: true });
-const overRows = (t: Tensor): Tensor => t.sum(t.shape.slice(0, -1).map((_, i) => i));
+const overRows = (t: Tensor): Tensor => t.sum(Array.from({ length: t.rank - 1 }, (_, i) => i));
 const column = (t: Tensor): Tensor => expandDims(t, -1);
 
 /** x̂ · gamma + beta of each row; with `centered` x̂ = (x − mean) · r, else x · r. */
@@ -31,12 +34,12 @@ function forwardGrad(
     ...(scaled ? [second] : []),
   ]);
   let total = dx;
-  const n = Math.max(1, x.shape[x.rank - 1]);
+  const n = sizeValue(maxDims(1, dims(x)[x.rank - 1]), x.dtype);
   if (dMean !== null) total = total.add(column(dMean.div(n)));
   if (dRstd !== null) {
     // d rstd / dx = −r³ (x − mean) / n
     const centred = centered ? x.sub(column(g.outputs[1])) : x;
-    total = total.add(centred.mul(column(dRstd.mul(rstd).mul(rstd).mul(rstd).div(-n))));
+    total = total.add(centred.mul(column(dRstd.mul(rstd).mul(rstd).mul(rstd).div(n).neg())));
   }
   return [total, ...(scaled ? [dGamma] : []), ...(g.attrs.shifted === true ? [dBeta] : [])];
 }

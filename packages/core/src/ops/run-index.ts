@@ -1,9 +1,12 @@
 // Indices that are tensors: known ones are numbers, others are looked up at each run of a traced function.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../argument-kinds.ts';
+import { context } from '../context.ts';
 import { toTensor } from '../convert.ts';
 import { isInteger } from '../dtypes.ts';
-import { hostIntegers } from '../sizes.ts';
+import { type Dim, type DimExpr, isExpression } from '../shapes/dim.ts';
+import { dimsOf } from '../shapes/dims.ts';
+import { hasUnknownSizes, hostDims } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
@@ -21,9 +24,9 @@ export function isIndexTensor(value: unknown): value is Tensor | Variable {
   return value instanceof Tensor || value instanceof Variable;
 }
 
-/** A number where it is known, or an int scalar. @throws InvalidArgumentError for a tensor that is no integer scalar. */
-export function indexOf(value: Index, what: string, op: string): number | Tensor {
-  if (typeof value === 'number') return value;
+/** A number or a size where it is known, else an int scalar. @throws InvalidArgumentError for a tensor that is no integer scalar. */
+export function indexOf(value: Index | DimExpr, what: string, op: string): Dim | Tensor {
+  if (typeof value === 'number' || isExpression(value)) return value;
   const t = toTensor(value);
   if (!isInteger(t.dtype) || t.size !== 1)
     throw new InvalidArgumentError(
@@ -31,7 +34,9 @@ export function indexOf(value: Index, what: string, op: string): number | Tensor
       op,
     );
   const found = knownTensor(t);
-  return found === null ? (t.rank === 0 ? t : reshape(t, [])) : Number(viewOf(found)[0]);
+  if (found !== null) return Number(viewOf(found)[0]);
+  const size = context.tracer?.integers(t)?.[0];
+  return size ?? (t.rank === 0 ? t : reshape(t, []));
 }
 
 /** A list of as many indices as a tensor has, or as are in the list. */
@@ -39,11 +44,11 @@ export function indicesOf(
   given: readonly Index[] | Tensor | Variable,
   what: string,
   op: string,
-): (number | Tensor)[] {
+): (Dim | Tensor)[] {
   const value = given instanceof Variable ? given.taken() : given;
   if (!(value instanceof Tensor)) {
     if (!Array.isArray(value)) throw new InvalidArgumentError(`${what} must be a list of integers`, op);
-    return (value as readonly Index[]).map((v) => indexOf(v, what, op));
+    return dimsOf(value as number[]).map((v: Index | DimExpr) => indexOf(v, what, op));
   }
   if (value.rank !== 1 || !isInteger(value.dtype))
     throw new InvalidArgumentError(
@@ -52,11 +57,14 @@ export function indicesOf(
     );
   const found = knownTensor(value);
   if (found !== null) return Array.from(viewOf(found), Number);
+  const sizes = context.tracer?.integers(value);
+  if (sizes !== null && sizes !== undefined) return [...sizes];
   return Array.from({ length: value.size }, (_, i) => indexOf(gather(value, i), what, op));
 }
 
-/** Numbers alone. @throws UnimplementedError where one differs from run to run. */
-export function numbersOf(given: readonly Index[] | Tensor | Variable, what: string, op: string): number[] {
+/** Sizes: numbers, or expressions. @throws UnimplementedError for values that differ from run to run. */
+export function sizesOf(given: readonly Index[] | Tensor | Variable, what: string, op: string): Dim[] {
+  if (Array.isArray(given) && hasUnknownSizes(given as number[])) return [...dimsOf(given as number[])];
   const value = given instanceof Variable ? given.taken() : given;
   if (value instanceof Tensor) {
     if (value.rank !== 1)
@@ -64,11 +72,9 @@ export function numbersOf(given: readonly Index[] | Tensor | Variable, what: str
         `${what} is ${value.dtype} [${value.shape}], expected a list of integers`,
         op,
       );
-    return hostIntegers(value, what, op);
+    return hostDims(value, what, op);
   }
-  return indicesOf(value, what, op).map((v) =>
-    typeof v === 'number' ? v : (hostIntegers(v, what, op)[0] as number),
-  );
+  return indicesOf(value, what, op).map((v) => (v instanceof Tensor ? (hostDims(v, what, op)[0] as Dim) : v));
 }
 
 /** What stands at an index of an axis, which goes; from the end if the index is negative. */

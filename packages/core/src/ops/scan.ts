@@ -6,6 +6,7 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute1, type GradContext, type Op } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkFlag, normalizeAxis } from '../shape.ts';
+import { dims } from '../shapes/dims.ts';
 import type { Tensor } from '../tensor.ts';
 
 export interface ScanOptions {
@@ -57,7 +58,7 @@ function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
   const n = x.shape[axis];
   /** Moved toward the start, zeros coming in at the end. */
   const shifted = (t: Tensor, by: number): Tensor => {
-    const at = (value: number): number[] => x.shape.map((_, i) => (i === axis ? value : 0));
+    const at = (value: number): number[] => dims(x).map((_, i) => (i === axis ? value : 0));
     const end = at(by);
     return t.slice(end).pad(end.map((after): [number, number] => [0, after]));
   };

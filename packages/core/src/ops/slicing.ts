@@ -8,15 +8,18 @@ import { MAX_PIECES } from '../list-size.ts';
 import { defineOp, execute, execute1, type Op } from '../op.ts';
 import { integers, uniform } from '../samples.ts';
 import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '../shape.ts';
-import { knownSize, shapesAgree, within } from '../sizes.ts';
-import { aliasTensor, type Tensor } from '../tensor.ts';
+import { addDims, type Dim, type Dims, floorDivDims, isExpression, modDims, subDims } from '../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../shapes/dims.ts';
+import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
+import { differs, shapesAgree } from '../sizes.ts';
+import { aliasTensor, Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
 import { concat, stack } from './join.ts';
-import { checkIntegers, checkRank, letGo, move } from './moving.ts';
-import { type Index, indexOf, indicesOf, isIndexTensor, numbersOf, takeAt, takeFrom } from './run-index.ts';
+import { checkDims, checkIntegers, checkRankOf, letGo, move } from './moving.ts';
+import { type Index, indexOf, indicesOf, isIndexTensor, sizesOf, takeAt, takeFrom } from './run-index.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
 
@@ -78,8 +81,8 @@ export const slice: NamedFunction<
   (x, begin, size = undefined) => {
     const t = toTensor(x);
     const starts = indicesOf(begin, 'begin', 'Slice');
-    const from = checkIntegers(
-      starts.map((b) => (typeof b === 'number' ? b : 0)),
+    const from = checkDims(
+      starts.map((b) => (b instanceof Tensor ? 0 : b)),
       t.rank,
       'begin',
       'Slice',
@@ -87,8 +90,8 @@ export const slice: NamedFunction<
     const wanted =
       size === undefined
         ? new Array<number>(t.rank).fill(-1)
-        : checkIntegers(numbersOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
-    const late = starts.flatMap((b, axis) => (typeof b === 'number' ? [] : [{ b, axis }]));
+        : checkDims(sizesOf(size, 'size', 'Slice'), t.rank, 'size', 'Slice');
+    const late = starts.flatMap((b, axis) => (b instanceof Tensor ? [{ b, axis }] : []));
     if (late.length > 0) {
       const open = late.find(({ axis }) => wanted[axis] === -1);
       if (open !== undefined)
@@ -98,23 +101,22 @@ export const slice: NamedFunction<
         );
       const block = slice(
         t,
-        from,
-        wanted.map((n, axis) => (typeof starts[axis] === 'number' ? n : -1)),
+        toShape(from),
+        toShape(wanted.map((n, axis) => (starts[axis] instanceof Tensor ? -1 : n))),
       );
-      return late.reduce((y, { b, axis }) => takeFrom(y, b, wanted[axis], axis), block);
+      return late.reduce((y, { b, axis }) => takeFrom(y, b, knownDim(wanted[axis]), axis), block);
     }
-    const shape = wanted.map((n, i) => (n === -1 ? t.shape[i] - from[i] : n));
-    if (from.some((b, i) => b < 0 || shape[i] < 0 || b + shape[i] > t.shape[i])) {
+    const own = dims(t);
+    const shape = wanted.map((n, i) => (n === -1 ? subDims(own[i], from[i]) : n));
+    const end = from.map((b, i) => addDims(b, shape[i]));
+    if (from.some((b, i) => lessThan(b, 0) || lessThan(shape[i], 0) || lessThan(own[i], end[i]))) {
       throw new InvalidArgumentError(
         `begin [${from}] and size [${wanted}] reach outside of the shape ${showShape(t.shape)}`,
         'Slice',
       );
     }
-    const end = from.map((b, i) => b + shape[i]);
-    within(from, end);
-    within(end, t.shape);
     if (shapesAgree(shape, t.shape)) return identity(t);
-    return move(sliceOp, [t], { begin: from, size: shape });
+    return move(sliceOp, [t], { begin: toShape(from), size: toShape(shape) });
   },
 );
 
@@ -127,8 +129,9 @@ export const slice: NamedFunction<
  */
 export type SliceSpec = number | bigint | string | null | Tensor | Variable;
 
-type Range = { readonly begin: number | null; readonly end: number | null; readonly step: number };
-type Item = number | Range | '...' | null;
+type Range = { readonly begin: Dim | null; readonly end: Dim | null; readonly step: number };
+type Item = Dim | Range | '...' | null;
+const isPlace = (item: Item): item is Dim => typeof item === 'number' || isExpression(item);
 
 /**
  * Indexing as with Python's brackets: `t.at('1:3', ':', -1)` is `t[1:3, :, -1]`. Axes not named are taken whole. A bool tensor alone
@@ -175,13 +178,14 @@ const WHOLE: Item = { begin: null, end: null, step: 1 };
 
 /** How many axes of the result an item makes. */
 function axesOf(item: Item, items: readonly Item[], rank: number): number {
-  if (typeof item === 'number') return 0;
+  if (isPlace(item)) return 0;
   return item === '...' ? rank - items.filter((i) => i !== null && i !== '...').length : 1;
 }
 
 const rangePattern = /^\s*([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?\s*)?$/;
 
-function parse(spec: number | string | null): Item {
+function parse(spec: Dim | string | null): Item {
+  if (isExpression(spec)) return spec;
   if (spec === null || spec === 'newaxis') return null;
   if (spec === '...') return spec;
   if (typeof spec !== 'number' && typeof spec !== 'string')
@@ -219,26 +223,25 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
   const list: Item[] = dots < 0 ? [...items, '...'] : [...items];
   list.splice(list.indexOf('...'), 1, ...new Array<Item>(x.rank - used).fill(WHOLE));
 
-  const begin: number[] = [];
+  const begin: Dim[] = [];
   const strides: number[] = [];
-  const size: number[] = [];
-  const shape: number[] = [];
+  const size: Dim[] = [];
+  const shape: Dim[] = [];
   for (const item of list) {
     if (item === null) {
       shape.push(1);
       continue;
     }
     const axis = begin.length;
-    const n = x.shape[axis];
-    if (typeof item === 'number') {
-      const index = item < 0 ? item + n : item;
-      if (index < 0 || index >= n) {
+    const n = dims(x)[axis];
+    if (isPlace(item)) {
+      const index = lessThan(item, 0) ? addDims(item, n) : item;
+      if (lessThan(index, 0) || !lessThan(index, n)) {
         throw new OutOfRangeError(
           `index ${item} is outside of axis ${axis} of size ${n} (shape ${showShape(x.shape)})`,
           'StridedSlice',
         );
       }
-      within([index], [n - 1]);
       begin.push(index);
       strides.push(1);
       size.push(1);
@@ -247,41 +250,36 @@ function take(x: Tensor, items: readonly Item[], shown: string): Tensor {
     const range = item as Range;
     if (range.step === 0) fail('a step of 0 goes nowhere');
     const [first, count] = extent(range, n);
-    if (count > 0) within([first, first + (count - 1) * range.step], [n - 1, n - 1]);
-    begin.push(count === 0 ? 0 : first);
-    strides.push(count === 0 ? 1 : range.step);
+    const empty = count === 0;
+    begin.push(empty ? 0 : first);
+    strides.push(empty ? 1 : range.step);
     size.push(count);
     shape.push(count);
   }
-  checkRank(shape.length, 'StridedSlice');
-  const whole = shapesAgree(size, x.shape) && strides.every((s, i) => s === 1 || size[i] <= 1);
-  if (whole) return reshape(x, shape);
+  const result = checkRankOf(toShape(shape), 'StridedSlice');
+  const whole = shapesAgree(size, x.shape) && strides.every((s) => s === 1);
+  if (whole) return reshape(x, result);
   const y = strides.every((s) => s === 1)
-    ? move(sliceOp, [x], { begin, size })
-    : move(stridedSliceOp, [x], { begin, strides, size });
-  return shapesAgree(shape, size) ? y : reshape(y, shape);
-}
-
-/** Whether a ≤ b, where what follows depends on it: for the sizes of each run, if these are unknown. */
-function atMost(a: number, b: number): boolean {
-  if (a <= b) within([0], [b - a]);
-  else within([0], [a - b - 1]);
-  return a <= b;
+    ? move(sliceOp, [x], { begin: toShape(begin), size: toShape(size) })
+    : move(stridedSliceOp, [x], { begin: toShape(begin), strides, size: toShape(size) });
+  return shapesAgree(shape, size) ? y : reshape(y, result);
 }
 
 /** First index and number of elements of a Python range over n elements. */
-function extent({ begin, end, step }: Range, n: number): [first: number, count: number] {
+function extent({ begin, end, step }: Range, n: Dim): [first: Dim, count: Dim] {
   const low = step > 0 ? 0 : -1;
-  const high = step > 0 ? n : n - 1;
-  const clip = (i: number): number => {
-    const at = i < 0 ? i + n : i;
+  const high = step > 0 ? n : subDims(n, 1);
+  const clip = (i: Dim): Dim => {
+    const at = lessThan(i, 0) ? addDims(i, n) : i;
     if (!atMost(low, at)) return low;
     return atMost(at, high) ? at : high;
   };
   const first = begin === null ? (step > 0 ? low : high) : clip(begin);
   const last = end === null ? (step > 0 ? high : low) : clip(end);
-  const nothing = (begin !== null || end !== null) && (step > 0 ? atMost(last, first) : atMost(first, last));
-  return [first, nothing ? 0 : Math.max(0, Math.ceil((last - first) / step))];
+  const distance = step > 0 ? subDims(last, first) : subDims(first, last);
+  if (atMost(distance, 0)) return [first, 0];
+  // The number of steps, rounded up.
+  return [first, floorDivDims(addDims(distance, Math.abs(step) - 1), Math.abs(step))];
 }
 
 /** Bit i of a mask of `stridedSlice` speaks of the i-th item. */
@@ -305,7 +303,7 @@ export const stridedSlice: NamedFunction<
   StridedSliceMasks
 > = defineFunction(
   'stridedSlice',
-  { x: kind.tensor, begin: kind.integers, end: kind.integers, strides: kind.integers },
+  { x: kind.tensor, begin: kind.shape, end: kind.shape, strides: kind.integers },
   {
     beginMask: kind.asIs,
     endMask: kind.asIs,
@@ -322,8 +320,8 @@ export const stridedSlice: NamedFunction<
   ) => {
     const t = toTensor(x);
     const count = checkList(begin, 'begin', 'StridedSlice').length;
-    checkIntegers(begin, count, 'begin', 'StridedSlice');
-    checkIntegers(end, count, 'end', 'StridedSlice');
+    const from = checkDims(begin, count, 'begin', 'StridedSlice');
+    const to = checkDims(end, count, 'end', 'StridedSlice');
     const steps =
       strides === undefined || strides === null
         ? ones(count)
@@ -331,36 +329,36 @@ export const stridedSlice: NamedFunction<
     for (const [name, mask] of Object.entries(masks))
       if (mask !== undefined) checkNumber(mask, name, 'StridedSlice');
     const has = (mask: number | undefined, i: number): boolean => (((mask ?? 0) >> i) & 1) === 1;
-    const items = begin.map((b, i): Item => {
+    const items = from.map((b, i): Item => {
       if (has(masks.ellipsisMask, i)) return '...';
       if (has(masks.newAxisMask, i)) return null;
       if (has(masks.shrinkAxisMask, i)) return b;
       return {
         begin: has(masks.beginMask, i) ? null : b,
-        end: has(masks.endMask, i) ? null : end[i],
+        end: has(masks.endMask, i) ? null : to[i],
         step: steps[i],
       };
     });
-    return take(t, items, `begin [${begin}], end [${end}], strides [${steps}]`);
+    return take(t, items, `begin [${from}], end [${to}], strides [${steps}]`);
   },
 );
 
 // ---- in pieces
 
-const block = (x: Tensor, axis: number, start: number, count: number): Tensor =>
+const block = (x: Tensor, axis: number, start: Dim, count: Dim): Tensor =>
   move(sliceOp, [x], {
-    begin: x.shape.map((_, i) => (i === axis ? start : 0)),
-    size: x.shape.map((d, i) => (i === axis ? count : d)),
+    begin: toShape(dims(x).map((_, i) => (i === axis ? start : 0))),
+    size: toShape(dims(x).map((d, i) => (i === axis ? count : d))),
   });
 
 const splitOp: Op = defineOp({
   name: 'SplitV',
   doc: 'Cuts a tensor into pieces along an axis.',
   run: ([x], attrs) => {
-    let start = 0;
-    return (attrs.sizes as number[]).map((n) => {
+    let start: Dim = 0;
+    return dimsOf(attrs.sizes as Dims).map((n) => {
       const piece = block(x, attrs.axis as number, start, n);
-      start += n;
+      start = addDims(start, n);
       return piece;
     });
   },
@@ -375,10 +373,11 @@ const unpackOp: Op = defineOp({
   doc: 'The slices of a tensor along an axis, without that axis.',
   run: ([x], attrs) => {
     const axis = attrs.axis as number;
-    const shape = x.shape.filter((_, i) => i !== axis);
-    const size = x.shape.map((d, i) => (i === axis ? 1 : d));
-    return Array.from({ length: x.shape[axis] }, (_, row) => {
-      const piece = move(sliceOp, [x], { begin: x.shape.map((_, i) => (i === axis ? row : 0)), size });
+    const shape = toShape(dims(x).filter((_, i) => i !== axis));
+    const size = toShape(dims(x).map((d, i) => (i === axis ? 1 : d)));
+    return Array.from({ length: knownDim(dims(x)[axis]) }, (_, row) => {
+      const begin = dims(x).map((_, i) => (i === axis ? row : 0));
+      const piece = move(sliceOp, [x], { begin, size });
       return letGo(aliasTensor(piece, shape), piece);
     });
   },
@@ -388,6 +387,8 @@ const unpackOp: Op = defineOp({
     { inputs: [uniform([2, 3, 2])], attrs: { axis: 1 } },
   ],
 });
+
+const sumOf = (list: Dims): Dim => list.reduce(addDims, 0);
 
 /** The gradients of all outputs, zeros where none arrived. */
 function filled(outputs: readonly Tensor[], first: Tensor, more: readonly (Tensor | null)[]): Tensor[] {
@@ -415,34 +416,35 @@ export const split: NamedFunction<
   Tensor[]
 > = defineFunction(
   'split',
-  { x: kind.tensor, numOrSizes: kind.oneOrMore, axis: kind.axis },
+  { x: kind.tensor, numOrSizes: kind.sizes, axis: kind.axis },
   {},
   (x, numOrSizes: number | readonly number[], axis: number = 0) => {
     const t = toTensor(x);
     const a = normalizeAxis(axis, t.rank, 'SplitV');
-    const n = t.shape[a];
-    let sizes: number[];
+    const n = dims(t)[a];
+    let sizes: Dim[];
     if (typeof numOrSizes === 'number') {
-      if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || n % numOrSizes !== 0) {
+      if (!Number.isInteger(numOrSizes) || numOrSizes < 1 || differs(modDims(n, numOrSizes), 0)) {
         throw new InvalidArgumentError(
           `axis ${a} of size ${n} does not split into ${numOrSizes} equal pieces`,
           'SplitV',
         );
       }
       checkPieces(numOrSizes, 'SplitV');
-      sizes = new Array<number>(numOrSizes).fill(n / numOrSizes);
+      sizes = new Array<Dim>(numOrSizes).fill(floorDivDims(n, numOrSizes));
     } else {
-      sizes = [...listOf(numOrSizes, 'numOrSizes', 'SplitV')];
+      sizes = [...dimsOf(listOf(numOrSizes, 'numOrSizes', 'SplitV'))];
+      const whole = sizes.every((s) => (typeof s === 'number' ? Number.isInteger(s) : isExpression(s)));
       const rest = sizes.indexOf(-1);
-      if (rest >= 0) sizes[rest] = n - sizes.reduce((sum, s, i) => (i === rest ? sum : sum + s), 0);
-      if (!sizes.every((s) => Number.isInteger(s) && s >= 0) || sizes.reduce((sum, s) => sum + s, 0) !== n) {
+      if (whole && rest >= 0) sizes[rest] = subDims(n, sumOf(sizes.filter((_, i) => i !== rest)));
+      if (!whole || !sizes.every((s) => atMost(0, s)) || differs(sumOf(sizes), n)) {
         throw new InvalidArgumentError(
           `pieces of [${numOrSizes}] do not add up to axis ${a} of size ${n}`,
           'SplitV',
         );
       }
     }
-    return [...execute(splitOp, [t], { sizes, axis: a })];
+    return [...execute(splitOp, [t], { sizes: toShape(sizes), axis: a })];
   },
 );
 
@@ -451,7 +453,7 @@ export const unstack: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', '
   defineFunction('unstack', { x: kind.tensor, axis: kind.axis }, {}, (x, axis: number = 0) => {
     const t = toTensor(x);
     const a = normalizeAxis(axis, t.rank, 'Unpack');
-    checkPieces(knownSize(t.shape[a], 'Unpack'), 'Unpack');
+    checkPieces(knownDim(dims(t)[a]), 'Unpack');
     return [...execute(unpackOp, [t], { axis: a })];
   });
 
@@ -461,9 +463,11 @@ const rollOp: Op = defineOp({
   compose: ([x], attrs) => {
     let y = x;
     (attrs.axes as number[]).forEach((axis, i) => {
-      const n = y.shape[axis];
-      const k = n === 0 ? 0 : (((attrs.shifts as number[])[i] % n) + n) % n;
-      if (k > 0) y = concat([block(y, axis, n - k, k), block(y, axis, 0, n - k)], axis);
+      const n = dims(y)[axis];
+      if (!differs(n, 0)) return;
+      const k = modDims((attrs.shifts as number[])[i], n);
+      const rest = subDims(n, k);
+      if (k !== 0) y = concat([block(y, axis, rest, k), block(y, axis, 0, rest)], axis);
     });
     return y === x ? identity(x) : y;
   },

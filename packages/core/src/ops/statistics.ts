@@ -7,6 +7,9 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
 import { type Axis, checkFlag, normalizeAxes, normalizeAxis, reducedShape, show } from '../shape.ts';
+import { productOf } from '../shapes/dim.ts';
+import { dims, sizeOfDims } from '../shapes/dims.ts';
+import { sizeValue } from '../sizes.ts';
 import { symbolic } from '../symbolic.ts';
 import type { Tensor } from '../tensor.ts';
 import { axesOf, keepsDims, kept, type ReduceOptions, reduceBy, reductionSamples } from './axes.ts';
@@ -30,7 +33,7 @@ const momentsOp: Op = defineOp({
   },
   // With n elements for each result: d mean = dx / n, d variance = 2 (x − mean) dx / n.
   grad: (g, dMean, dVariance) => {
-    const n = axesOf(g.attrs).reduce((product, axis) => product * g.x.shape[axis], 1);
+    const n = sizeValue(productOf(axesOf(g.attrs).map((axis) => dims(g.x)[axis])), dMean.dtype);
     const level = kept(dMean.div(n), g);
     if (dVariance === null || dVariance === undefined) return level.broadcastTo(g.x.shape);
     return g.x
@@ -51,7 +54,7 @@ const momentsOp: Op = defineOp({
 function meanAndVariance(x: Tensor, attrs: Attrs): readonly Tensor[] {
   const axes = axesOf(attrs);
   if (axes.every((axis, i) => i === 0 || axis === axes[i - 1] + 1)) return execute(momentsOp, [x], attrs);
-  const others = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
+  const others = normalizeAxes(null, x.rank).filter((axis) => !axes.includes(axis));
   const results = execute(momentsOp, [x.transpose([...others, ...axes])], {
     axes: axes.map((_, i) => others.length + i),
     keepdims: false,
@@ -216,9 +219,9 @@ export const norm: NamedFunction<
 const COUNTED = 2 ** 18;
 
 function counted(x: Tensor, axes: readonly number[], keepdims: boolean, dtype: 'int32' | 'int64'): Tensor {
-  const axis = x.shape.findIndex((d) => d > 1);
   // Graphs fuse the steps, so that nothing is stored between them.
-  if (x.size <= COUNTED || axis < 0 || x.backend === symbolic) {
+  const axis = x.backend === symbolic || x.size <= COUNTED ? -1 : x.shape.findIndex((d) => d > 1);
+  if (axis < 0) {
     const mask = x.dtype === 'bool' ? x.identity() : x.notEqual(0);
     const ones = mask.cast(dtype);
     return letGo(ones.sum(axes, { keepdims }), mask, ones);
@@ -260,7 +263,7 @@ function matrixNorm(x: Tensor, ord: number, axis: readonly number[], options: Re
     );
   const keepdims = checkFlag(options.keepdims, 'keepdims', 'Norm');
   if (ord === 2) {
-    const others = x.shape.map((_, i) => i).filter((i) => i !== rows && i !== columns);
+    const others = normalizeAxes(null, x.rank).filter((i) => i !== rows && i !== columns);
     const values = singularValues(permuted(x, [...others, rows, columns])).max(-1);
     return keepdims ? values.reshape(reducedShape(x.shape, [rows, columns], true)) : values;
   }
@@ -309,7 +312,11 @@ export const zeroFraction: NamedFunction<[x: TensorLike], ['x']> = defineFunctio
   {},
   (x) => {
     const value = toTensor(x);
-    return countNonzero(value).cast('float32').div(-value.size).add(1);
+    return countNonzero(value)
+      .cast('float32')
+      .div(sizeValue(sizeOfDims(dims(value)), 'float32'))
+      .mul(-1)
+      .add(1);
   },
 );
 

@@ -7,7 +7,10 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op } from '../op.ts';
 import { uniform, values } from '../samples.ts';
 import { checkFlag, type Shape, showShape } from '../shape.ts';
-import { differs, knownSize, within } from '../sizes.ts';
+import { type Dim, subDims } from '../shapes/dim.ts';
+import { dims, dimsOf, toShape } from '../shapes/dims.ts';
+import { atMost } from '../shapes/shape-env.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { diag, matmul, matrixTranspose, setDiag } from './linalg.ts';
 
@@ -18,20 +21,18 @@ interface SvdAttrs {
 
 /** Whether matrices have at most as many rows as columns; a trace that was told so holds only where it is so. */
 function isWide(shape: Shape): boolean {
-  const [m, n] = shape.slice(-2);
-  if (m <= n) within([m], [n]);
-  else within([n + 1], [m]);
-  return m <= n;
+  const [m, n] = dimsOf(shape).slice(-2);
+  return atMost(m, n);
 }
 
 /** x/(x² + ε), which is 1/x, and 0 where x is. */
 const safeReciprocal = (x: Tensor): Tensor => x.div(x.square().add(1e-20));
 
 /** The first `count` columns of matrices, or those behind. */
-const columns = (x: Tensor, from: number, count: number): Tensor =>
+const columns = (x: Tensor, from: Dim, count: Dim): Tensor =>
   x.slice(
-    x.shape.map((_, i) => (i === x.rank - 1 ? from : 0)),
-    [...x.shape.slice(0, -1), count],
+    toShape(dims(x).map((_, i) => (i === x.rank - 1 ? from : 0))),
+    toShape([...dims(x).slice(0, -1), count]),
   );
 
 /**
@@ -44,10 +45,10 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
   const wide = isWide(g.x.shape);
   // Of a tall matrix: that of its transpose, transposed.
   const [u, v, gu, gv] = wide ? [left, right, du, dv] : [right, left, dv, du];
-  const m = s.shape[s.rank - 1];
-  const n = v.shape[v.rank - 2];
-  const full = differs(v.shape[v.rank - 1], m);
-  if (full && gv !== null && knownSize(n, 'Svd') - knownSize(m, 'Svd') > 1) {
+  const m = dims(s)[s.rank - 1];
+  const n = dims(v)[v.rank - 2];
+  const full = differs(dims(v)[v.rank - 1], m);
+  if (full && gv !== null && !atMost(subDims(n, m), 1)) {
     throw new UnimplementedError(
       `the vectors of matrices ${showShape(g.x.shape)} with fullMatrices have no gradient: those of no singular value are any basis of what the others ` +
         'leave. Leave fullMatrices out, or let the two sizes differ by 1 at most',
@@ -73,7 +74,7 @@ function gradOfVectors(g: GradContext, ds: Tensor, du: Tensor | null, dv: Tensor
     const turnedBack = matmul(matmul(gv1, v1, { transposeA: true }), v1, { transposeB: true });
     let outside = matrixTranspose(gv1).sub(turnedBack);
     if (full) {
-      const last = n - m;
+      const last = subDims(n, m);
       const mixed = matmul(v1, columns(gv, m, last), { transposeA: true });
       outside = outside.sub(matmul(mixed, columns(v, m, last), { transposeB: true }));
     }
@@ -91,10 +92,10 @@ const svdOp: Op = defineOp({
   ulp: 64,
   infer: ([x], attrs) => {
     const { computeUV, fullMatrices } = attrs as Attrs & SvdAttrs;
-    const lead = x.shape.slice(0, -2);
-    const [m, n] = x.shape.slice(-2);
-    const k = Math.min(m, n);
-    const of = (...shape: number[]) => ({ dtype: x.dtype, shape: [...lead, ...shape] });
+    const lead = dims(x).slice(0, -2);
+    const [m, n] = dims(x).slice(-2);
+    const k = isWide(x.shape) ? m : n;
+    const of = (...shape: Dim[]) => ({ dtype: x.dtype, shape: [...lead, ...shape] });
     return computeUV ? [of(k), of(m, fullMatrices ? m : k), of(n, fullMatrices ? n : k)] : of(k);
   },
   grad: (g, ds, ...more) => {

@@ -1,6 +1,6 @@
 // Which graph ops go into.
 import { FailedPreconditionError } from '@eagre/backend';
-import { context, enterUnknownSizes, hostBackend, override, symbolic } from '@eagre/core/internal';
+import { context, hostBackend, override, symbolic } from '@eagre/core/internal';
 import type { Graph } from './graph.ts';
 
 const stack: Graph[] = [];
@@ -18,11 +18,9 @@ export function enterGraph(graph: Graph): () => boolean {
     backend: symbolic,
   });
   const leaveSink = override(symbolic, { sink: graph.tracer });
-  const leaveSizes = enterUnknownSizes(graph.body.standIns);
   stack.push(graph);
   return () => {
     stack.splice(stack.lastIndexOf(graph), 1);
-    leaveSizes();
     leaveSink();
     return leave();
   };

@@ -1,22 +1,23 @@
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import { FailedPreconditionError } from '@eagre/backend';
 import type { Shape } from '@eagre/core';
+import { type DimExpr, type Guard, ShapeEnv, toShape } from '@eagre/core/internal';
 import { Graph, type GraphNode } from '../graph.ts';
-import { type Assumption, MOST_UNKNOWN, StandIns, standIn } from '../stand-ins.ts';
 
 /** What a node needs beside its inputs. */
 interface Conditions {
   /** What runs before it, and with it. */
   readonly control: readonly GraphNode[];
-  /** What the trace took for true of unknown sizes while it was made. */
-  readonly assumptions: readonly Assumption[];
+  /** What was found true of unknown sizes while it was made. */
+  readonly guards: readonly Guard[];
 }
 
-const none: Conditions = { control: [], assumptions: [] };
+const none: Conditions = { control: [], guards: [] };
 
 /** A graph that is written over a long time, and of which each run takes a part. */
 export class GraphBody extends Graph {
   override readonly runsWhole: boolean = false;
-  readonly standIns: StandIns = new StandIns();
+  /** Its unknown sizes: there is no call that could tell them. */
+  readonly sizes: ShapeEnv = new ShapeEnv(false);
   /** Whether nodes can no longer be added. */
   finalized = false;
   /** What the next nodes run after. */
@@ -24,16 +25,16 @@ export class GraphBody extends Graph {
   readonly #conditions = new Map<GraphNode, Conditions>();
   /** What runs with a node: the assignments of variables that its bodies change. */
   readonly #followers = new Map<GraphNode, GraphNode[]>();
-  readonly #classes = new Map<string, number>();
-  #assumed = 0;
+  readonly #named = new Map<string, DimExpr>();
+  #found = 0;
 
   override add(...args: Parameters<Graph['add']>): GraphNode {
     this.checkOpen();
     const node = super.add(...args);
-    const { assumptions } = this.standIns;
-    if (this.control.length > 0 || assumptions.length > this.#assumed) {
-      this.#conditions.set(node, { control: this.control, assumptions: assumptions.slice(this.#assumed) });
-      this.#assumed = assumptions.length;
+    const { guards } = this.sizes;
+    if (this.control.length > 0 || guards.length > this.#found) {
+      this.#conditions.set(node, { control: this.control, guards: guards.slice(this.#found) });
+      this.#found = guards.length;
     }
     return node;
   }
@@ -62,27 +63,25 @@ export class GraphBody extends Graph {
   }
 
   /** What has to hold for the sizes of a run of these nodes. */
-  assumptions(nodes: readonly GraphNode[]): Assumption[] {
-    return nodes.flatMap((node) => this.#of(node).assumptions);
+  guards(nodes: readonly GraphNode[]): Guard[] {
+    return nodes.flatMap((node) => this.#of(node).guards);
   }
 
-  /** A shape in which numbers stand for sizes that are not known: one for each axis, or for each name. */
+  /** A shape of which some sizes are not known: one for each axis, or for each name. */
   traced(shape: readonly (number | null | string)[]): Shape {
-    return shape.map((size, axis) => {
-      if (typeof size === 'number') return size;
-      const name = size ?? `${axis}`;
-      let index = this.#classes.get(name);
-      if (index === undefined) {
-        index = this.#classes.size;
-        if (index >= MOST_UNKNOWN)
-          throw new InvalidArgumentError(
-            `a graph tells ${MOST_UNKNOWN} unknown sizes apart, not more`,
-            'placeholder',
-          );
-        this.#classes.set(name, index);
-      }
-      return standIn(index);
-    });
+    return toShape(
+      shape.map((size, axis) => {
+        if (typeof size === 'number') return size;
+        const name = size ?? `${axis}`;
+        let symbol = this.#named.get(name);
+        if (symbol === undefined) {
+          // Such that pooling and splitting leave no rest.
+          symbol = this.sizes.symbol(size ?? `n${axis}`, 840 * (this.#named.size + 1));
+          this.#named.set(name, symbol);
+        }
+        return symbol;
+      }),
+    );
   }
 
   #of(node: GraphNode): Conditions {

@@ -1,25 +1,18 @@
 // The part of a graph that a run needs, as a function of what is fed.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Shape, Variable } from '@eagre/core';
-import { assumeSizes } from '@eagre/core/internal';
+import { dims, evaluateDim, hasUnknownSizes, holdsFor } from '@eagre/core/internal';
 import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
 import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
 import { showType } from '../graph-text.ts';
 import { isRankless, withRanks } from '../rankless.ts';
-import { type Specialized, specialize } from '../specialize.ts';
-import { type Assumption, hasStandIns } from '../stand-ins.ts';
-import { CannotSpecialize } from '../substitution.ts';
+import { describeGuard, sizesOf, specialize } from '../specialize.ts';
 import type { GraphBody } from './graph-body.ts';
 import { assignOp, noOp } from './session-tracer.ts';
 
 // Plans that are kept for one part.
 const PLANS = 16;
-
-interface Plan {
-  readonly concrete: ConcreteFunction;
-  readonly assumptions: readonly Assumption[];
-}
 
 /** What a run is asked for. */
 export interface Wanted {
@@ -64,7 +57,7 @@ export class Part {
   readonly #graph: Graph;
   readonly #body: GraphBody;
   readonly #nodes: readonly GraphNode[];
-  readonly #plans = new Map<string, Plan>();
+  readonly #plans = new Map<string, ConcreteFunction>();
   /** The nodes whose results have no rank before something is fed. */
   readonly #rankless: ReadonlySet<string>;
 
@@ -88,45 +81,41 @@ export class Part {
 
   /** What runs for fed tensors of these shapes. @throws InvalidArgumentError for sizes that the graph was not written for. */
   concrete(shapes: readonly Shape[]): ConcreteFunction {
-    const sized = this.#graph.arguments.some(({ shape }) => hasStandIns(shape));
+    const sized = this.#graph.arguments.some(({ shape }) => hasUnknownSizes(shape));
     const ranked = this.#rankless.size > 0;
     const key = sized || ranked ? shapes.join(';') : '';
     let plan = this.#plans.get(key);
     if (plan !== undefined) this.#plans.delete(key);
     else {
-      const { graph, assumptions }: Specialized = sized
-        ? this.#specialized(shapes)
-        : { graph: this.#graph, assumptions: [] };
-      const known = ranked ? withRanks(graph, this.#rankless, shapes) : graph;
-      plan = { concrete: new ConcreteFunction(known, null), assumptions };
+      const graph = sized ? this.#specialized(shapes) : this.#graph;
+      plan = new ConcreteFunction(ranked ? withRanks(graph, this.#rankless, shapes) : graph, null);
     }
     this.#plans.set(key, plan);
     const [oldest] = this.#plans;
     if (this.#plans.size > PLANS && oldest !== undefined) {
       this.#plans.delete(oldest[0]);
-      oldest[1].concrete.dispose();
+      oldest[1].dispose();
     }
-    for (const { kind, a, b } of plan.assumptions) assumeSizes(kind, a, b);
-    return plan.concrete;
+    return plan;
   }
 
-  #specialized(given: readonly Shape[]): Specialized {
+  #specialized(given: readonly Shape[]): Graph {
     const { arguments: args } = this.#graph;
     const shapes = given.map((shape, i) =>
       this.#rankless.has((args[i] as GraphValue).node.name) ? (args[i] as GraphValue).shape : shape,
     );
-    try {
-      const assumptions = this.#body.assumptions(this.#nodes);
-      return specialize({ graph: this.#graph, assumptions }, shapes, { twins: null, firstId: 0 });
-    } catch (error) {
-      if (!(error instanceof CannotSpecialize)) throw error;
-      const fed = this.#graph.arguments.map((v, i) => `${v.node.name} ${showType(v)} is [${shapes[i]}]`);
-      throw new InvalidArgumentError(
-        `the graph cannot run for these sizes: ${error.message} (${fed.join('; ')}). Unknown sizes along one axis of several ` +
-          "placeholders are one size, unless they have names: placeholder('float32', ['rows', 3])",
-        'Session.run',
-      );
-    }
+    const sizes = sizesOf(this.#graph, shapes);
+    const wrong =
+      args.find((v, i) => dims(v).some((d, axis) => evaluateDim(d, sizes) !== shapes[i]?.[axis])) ??
+      this.#body.guards(this.#nodes).find((guard) => !holdsFor(guard, sizes));
+    if (wrong === undefined) return specialize(this.#graph, sizes);
+    const fed = args.map((v, i) => `${v.node.name} ${showType(v)} is [${shapes[i]}]`);
+    const why = 'kind' in wrong ? `it was written for ${describeGuard(wrong)}` : 'one size is given twice';
+    throw new InvalidArgumentError(
+      `the graph cannot run for these sizes: ${why} (${fed.join('; ')}). Unknown sizes along one axis of several ` +
+        "placeholders are one size, unless they have names: placeholder('float32', ['rows', 3])",
+      'Session.run',
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
-import { type Attrs, aliasTensor, context, inContext, Op, own, withUnknownSizes } from '@eagre/core/internal';
+import { type Attrs, aliasTensor, context, inContext, Op, own } from '@eagre/core/internal';
 import { bodiesOf, type GraphNode, type GraphValue } from '../graph.ts';
 import {
   hideRank,
@@ -41,9 +41,7 @@ export function hasEffect(node: GraphNode): boolean {
 /** Runs `fn` outside of all graphs and tapes. */
 export function eagerly<T>(fn: () => T): T {
   const backend = context.host ?? context.backend;
-  return withUnknownSizes(null, () =>
-    inContext({ tracer: null, lifting: null, tapes: [], backend, host: null }, fn),
-  );
+  return inContext({ tracer: null, lifting: null, tapes: [], backend, host: null }, fn);
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   kind,
   type NamedFunction,
   override,
+  partialShape,
   scoped,
   shown,
   showShape,
@@ -20,7 +21,6 @@ import {
 import type { GraphValue } from '../graph.ts';
 import { graphRuns } from '../graph-trace.ts';
 import { isRankless } from '../rankless.ts';
-import { withoutStandIns } from '../stand-ins.ts';
 import { getDefaultGraph } from './default-graph.ts';
 import { enterGraph } from './entering.ts';
 import { type Collected, collectFetches, type Fetched, type Fetches } from './fetches.ts';
@@ -255,7 +255,7 @@ export class Session {
         `Cannot feed value of dtype ${tensor.dtype} for Tensor '${name}', which is ${dtype}`,
         'Session.run',
       );
-    const partial = withoutStandIns(shape);
+    const partial = partialShape(shape);
     if (!('node' in value && isRankless(value)) && !isCompatible(tensor.shape, partial))
       throw new InvalidArgumentError(
         `Cannot feed value of shape ${showShape(tensor.shape)} for Tensor '${name}', which has shape ${showShape(partial)}`,

@@ -1,7 +1,7 @@
 // What a TensorArray holds, and how many elements that are.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { checkListSize, context, isUnknownSize } from '@eagre/core/internal';
+import { checkListSize, context, type Dim, type DimExpr, isUnknown, lessThan } from '@eagre/core/internal';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
@@ -9,8 +9,8 @@ const OP = 'TensorArray';
 
 /** As many elements as a size that is not known says, of which none is written. */
 export class Unwritten {
-  readonly length: number;
-  constructor(length: number) {
+  readonly length: DimExpr;
+  constructor(length: DimExpr) {
     this.length = length;
   }
 }
@@ -24,11 +24,10 @@ export function checkLength(size: number): void {
 }
 
 /** Contents of which nothing is written. */
-export function nothingOf(size: number): Contents {
-  if (!isUnknownSize(size)) checkLength(size);
-  return isUnknownSize(size)
-    ? new Unwritten(size)
-    : new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
+export function nothingOf(size: Dim): Contents {
+  if (isUnknown(size)) return new Unwritten(size);
+  checkLength(size);
+  return new Versions<Tensor | null>(new Array<Tensor | null>(size).fill(null));
 }
 
 /** What follows one another in a list: written elements, or places of unwritten ones. */
@@ -46,8 +45,8 @@ export function runsOf(
   return runs;
 }
 
-/** How many elements options ask for. @throws InvalidArgumentError for a size that is not known while tracing. */
-export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): number {
+/** How many elements options ask for. @throws InvalidArgumentError for a size that depends on values while tracing. */
+export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): Dim {
   if (size === undefined) {
     if (dynamicSize) return 0;
     throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
@@ -60,8 +59,9 @@ export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): 
       OP,
     );
   }
-  const [n] = known;
-  if (known.length !== 1 || n === undefined || !Number.isSafeInteger(n) || n < 0)
+  const [n = Number.NaN] = known;
+  const wrong = isUnknown(n) ? lessThan(n, 0) : !Number.isSafeInteger(n) || n < 0;
+  if (known.length !== 1 || wrong)
     throw new InvalidArgumentError(`the size is [${known}], expected one integer of at least 0`, OP);
   return n;
 }

@@ -1,19 +1,23 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, shapeOf, type Tensor, type TensorLike, unstack, zeros } from '@eagre/core';
+import { constant, type Tensor, type TensorLike, unstack } from '@eagre/core';
 import {
   checkDTypeName,
   checkFlag,
   checkFunction,
   context,
+  type Dim,
   defineFunction,
+  differs,
+  dims,
+  equalDims,
   getRow,
   isCompatible,
   isPlain,
-  isUnknownSize,
   kind,
   type NamedFunction,
   showShape,
+  sizeValue,
   toOwnTensor,
 } from '@eagre/core/internal';
 import { checkSignature } from '../signature.ts';
@@ -37,7 +41,7 @@ export interface MapOptions {
 
 /** Checks functions, and tensors whose first axis counts elements. */
 class Elements {
-  readonly count: number;
+  readonly count: Dim;
   readonly #nest: Nest;
   readonly #tensors: readonly Tensor[];
   // Without a trace they are cut apart at once.
@@ -56,17 +60,18 @@ class Elements {
         );
       return leaf;
     });
-    const counts = this.#tensors.map((t) => t.shape[0] as number);
-    if (counts.length === 0) throw new InvalidArgumentError('elems must hold at least one tensor', op);
-    if (counts.some((n) => n !== counts[0]))
+    const counts = this.#tensors.map((t) => dims(t)[0] as Dim);
+    const [count] = counts;
+    if (count === undefined) throw new InvalidArgumentError('elems must hold at least one tensor', op);
+    if (counts.some((n) => differs(n, count)))
       throw new InvalidArgumentError(`elems must have one first dimension, got [${counts}]`, op);
-    this.count = counts[0] as number;
+    this.count = count;
     this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
   }
 
   /** How many there are at a run. */
   get limit(): number | Tensor {
-    return isUnknownSize(this.count) ? shapeOf(this.#tensors[0] as Tensor).gather(0) : this.count;
+    return sizeValue(this.count, 'int32');
   }
 
   /** The element of a number (int32 []), in the structure of all. */
@@ -89,7 +94,7 @@ class Elements {
     const { tracer } = context;
     const probe = new FunctionTracer('fn', tracer === null, tracer instanceof FunctionTracer ? tracer : null);
     return probe.run(() => {
-      const args = this.#tensors.map(({ dtype, shape }) => probe.argument(dtype, shape.slice(1), 'elem'));
+      const args = this.#tensors.map((t) => probe.argument(t.dtype, dims(t).slice(1), 'elem'));
       return fn(pack(this.#nest, args));
     });
   }
@@ -154,7 +159,7 @@ export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
 ) as never;
 
 function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
-  const { count } = elements;
+  const count = elements.limit as number;
   const results = Array.from({ length: count }, (_, i) => call(elements.at(constant(i, 'int32'))));
   const model = results[0] ?? elements.resultOf(call);
   for (const result of results) checkSame(model, result, 'for all elements', op);
@@ -168,7 +173,7 @@ function mapNow(call: (elem: unknown) => Nest, elements: Elements, op: string): 
 }
 
 function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string): unknown {
-  const { count, limit } = elements;
+  const { limit } = elements;
   const model = elements.resultOf(call);
   const [, stacks] = whileLoop(
     (i) => i.less(limit),
@@ -177,7 +182,7 @@ function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string
       checkSame(model, result, 'for all elements', op);
       return [i.add(1), arrays.map((array, k) => array.write(i, result.leaves[k] as Tensor))];
     },
-    [constant(0, 'int32'), arraysLike(model, count, op)],
+    [constant(0, 'int32'), arraysLike(model, limit, op)],
   );
   return pack(
     model,
@@ -186,14 +191,11 @@ function mapTraced(call: (elem: unknown) => Nest, elements: Elements, op: string
 }
 
 /** For each tensor of a structure, an array of `size` such tensors. @throws InvalidArgumentError for arrays in it. */
-function arraysLike({ leaves }: Nest, size: number, op: string): TensorArray[] {
+function arraysLike({ leaves }: Nest, size: number | Tensor, op: string): TensorArray[] {
   return leaves.map((leaf) => {
     if (leaf instanceof TensorArray)
       throw new InvalidArgumentError('a TensorArray cannot be stacked: return its stack()', op);
-    const { dtype, shape } = leaf;
-    if (!isUnknownSize(size)) return new TensorArray(dtype, { size, elementShape: shape });
-    const none = new TensorArray(dtype, { size: 0, elementShape: shape });
-    return none.withRows(zeros([size, ...shape], { dtype }));
+    return new TensorArray(leaf.dtype, { size, elementShape: leaf.shape });
   });
 }
 
@@ -256,10 +258,10 @@ function fold(
   const place = (i: Tensor): Tensor => (reverse ? last.sub(i) : i);
   const start = constant(0, 'int32');
   const fromFirst = initializer === undefined;
-  if (fromFirst && count === 0)
+  if (fromFirst && equalDims(count, 0))
     throw new InvalidArgumentError('there are no elements, so that an initializer is needed', op);
   const initial = flatten(fromFirst ? elements.at(place(start)) : initializer, op);
-  let arrays = keep ? arraysLike(initial, count, op) : [];
+  let arrays = keep ? arraysLike(initial, limit, op) : [];
   const written = (i: Tensor, states: readonly (Tensor | TensorArray)[]): void => {
     arrays = arrays.map((array, k) => array.write(place(i), states[k] as Tensor));
   };

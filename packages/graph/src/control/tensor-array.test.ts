@@ -1,7 +1,7 @@
 import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
-import { constant, InvalidArgumentError, ones, scope, shapeOf, type Tensor, zeros } from '@eagre/core';
-import { describe, expect, test } from 'vitest';
+import { constant, InvalidArgumentError, ones, range, scope, shapeOf, type Tensor, zeros } from '@eagre/core';
+import { describe, expect, test, vi } from 'vitest';
 import { tfFunction } from '../function.ts';
 import { TensorSpec } from '../tensor-spec.ts';
 import { scan } from './elements.ts';
@@ -268,7 +268,38 @@ describe('as many elements as a size that is not known', () => {
       shown = String(new TensorArray('float32', { size: count(x) }));
       return x;
     })(ones([2, 2]));
-    expect(shown).toBe('TensorArray(float32, size ?, elements of unknown shape)');
+    expect(shown).toBe('TensorArray(float32, size n0, elements of unknown shape)');
+  });
+
+  test('all methods serve all sizes', () => {
+    const run = (x: Tensor): Tensor[] => {
+      const n = count(x);
+      const rows = new TensorArray('float32', { size: n }).unstack(x);
+      const pairs = new TensorArray('float32', { size: n }).unstack(x.expandDims(1));
+      const from = range(n.sub(1), -1, -1);
+      return [
+        pairs.concat(),
+        rows.gather(from),
+        rows.scatter(from, x).stack(),
+        rows.write(n.sub(1), [7, 8]).stack(),
+        new TensorArray('float32', { size: 2 }).write(0, x).write(1, x.neg()).concat(),
+        new TensorArray('float32', { size: 1 }).unstack(x.expandDims(0)).read(0),
+      ];
+    };
+    const traced = tfFunction({ inputSignature: [new TensorSpec([null, 2])] })(run);
+    for (const n of [3, 1, 4]) {
+      const x = constant(Array.from({ length: n }, (_, i) => [i + 1, 0.5 * i]));
+      expect(traced(x).map((t) => t.array())).toEqual(run(x).map((t) => t.array()));
+    }
+    expect(traced.experimentalGetTracingCount()).toBe(1);
+  });
+
+  test('an array of dynamic size that grows serves each size', () => {
+    vi.spyOn(console, 'warn').mockImplementationOnce(() => undefined);
+    const run = (x: Tensor): Tensor =>
+      new TensorArray('float32', { size: count(x), dynamicSize: true }).write(2, x.sum()).stack();
+    const traced = sized(run);
+    for (const n of [2, 1, 4, 5]) expect(traced(ones([n, 2])).array()).toEqual(run(ones([n, 2])).array());
   });
 
   test('an index beyond them is refused at the run', () => {

@@ -1,7 +1,6 @@
 import { type DType, InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import {
   concat,
-  constant,
   gather,
   type PartialShape,
   type Shape,
@@ -17,20 +16,30 @@ import {
 import {
   type Arguments,
   argumentsOf,
+  atMost,
   checkDTypeName,
   checkFlag,
   checkPartialShape,
   context,
+  type Dim,
   defineMethods,
+  differs,
+  dims,
+  dimsOf,
   getRow,
   isCompatible,
-  isUnknownSize,
-  knownSize,
+  isUnknown,
+  knownDim,
+  lessThan,
+  mulDims,
   sameShape,
   setRow,
   showShape,
+  sizeOfDims,
+  sizeValue,
   takesArguments,
   toOwnTensor,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { type Contents, checkLength, nothingOf, runsOf, sizeOption, Unwritten } from './array-contents.ts';
@@ -38,7 +47,7 @@ import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
 export interface TensorArrayOptions {
-  /** How many elements there are: a number, or an integer scalar that is known while tracing, such as `tf.shape(x).gather(0)`. */
+  /** How many elements there are: a number, or an integer scalar that is made of sizes while tracing, such as `tf.shape(x).gather(0)`. */
   readonly size?: TensorLike;
   /** Writing behind the end makes the array longer; false unless said. In graphs only at indices known while tracing. */
   readonly dynamicSize?: boolean;
@@ -60,7 +69,13 @@ const OP = 'TensorArray';
 /** In front of what a version of an array is made of. */
 const VERSION = Symbol('version');
 
-const isKnown = (shape: PartialShape | null): shape is Shape => shape !== null && !shape.includes(null);
+/** Sizes that a trace does not know count as known: each run has them. */
+const isKnown = (shape: PartialShape | null): shape is Shape =>
+  shape !== null && !(dimsOf(shape as Shape) as readonly (Dim | null)[]).includes(null);
+/** The shape of so many elements. */
+const rowsShape = (count: Dim, shape: Shape): Shape => toShape([count, ...dimsOf(shape)]);
+/** The shape of one of the rows. */
+const rowShape = (rows: Tensor): Shape => toShape(dims(rows).slice(1));
 
 /**
  * A list of tensors of one dtype, written and read by index: what loops collect their results in.
@@ -119,7 +134,7 @@ export class TensorArray {
 
   /** How many elements there are: int32 []. */
   size(): Tensor {
-    return constant(this.#size, 'int32');
+    return toOwnTensor(sizeValue(this.#size, 'int32'), 'int32');
   }
 
   /**
@@ -139,9 +154,10 @@ export class TensorArray {
     }
     if (at !== undefined) {
       this.#checkIndex(at, 'write', this.dynamicSize);
-      if (at >= this.#size) checkLength(at + 1);
+      const grows = this.dynamicSize && !lessThan(at, this.#size);
+      if (grows) checkLength(at + 1);
       if (this.contents instanceof Versions) return this.#version(this.contents.with(at, row, null));
-      if (at >= this.#size) return this.#version(this.#versions()).write(index, row);
+      if (grows) return this.#version(this.#versions()).write(index, row);
     }
     return this.#version(setRow(this.#rows('write to'), indexTensor(index), row));
   }
@@ -166,8 +182,8 @@ export class TensorArray {
     const { contents } = this;
     if (contents instanceof Tensor) return contents;
     if (contents instanceof Unwritten)
-      return zeros([contents.length, ...this.#shapeOfUnwritten(0)], { dtype: this.dtype });
-    if (contents.length === 0) return zeros([0, ...this.#shape('stack')], { dtype: this.dtype });
+      return zeros(rowsShape(contents.length, this.#shapeOfUnwritten(0)), { dtype: this.dtype });
+    if (contents.length === 0) return zeros(rowsShape(0, this.#shape('stack')), { dtype: this.dtype });
     const gap = contents.toArray().indexOf(null);
     if (gap >= 0) this.#shapeOfUnwritten(gap);
     return this.dense() as Tensor;
@@ -179,7 +195,7 @@ export class TensorArray {
     const known = knownList(indices, 'indices');
     if (known === null || this.contents instanceof Tensor)
       return gather(this.#rows('gather from'), indexTensor(indices));
-    if (known.length === 0) return zeros([0, ...this.#shape('gather')], { dtype: this.dtype });
+    if (known.length === 0) return zeros(rowsShape(0, this.#shape('gather')), { dtype: this.dtype });
     return stack(known.map((at) => this.read(at)));
   }
 
@@ -190,34 +206,33 @@ export class TensorArray {
   concat(): Tensor {
     const { contents } = this;
     const items = contents instanceof Tensor ? [] : this.#filled();
-    const shapes = contents instanceof Tensor ? [contents.shape.slice(1)] : items.map((t) => t.shape);
-    const scalar = shapes.findIndex((shape) => shape.length === 0);
+    const ranks = contents instanceof Tensor ? [contents.rank - 1] : items.map((t) => t.rank);
+    const scalar = ranks.indexOf(0);
     if (scalar >= 0)
       throw new InvalidArgumentError(
         `the element at ${scalar} is a scalar, but concat requires at least vectors`,
         OP,
       );
     if (contents instanceof Tensor) {
-      const [n, length, ...rest] = contents.shape as [number, number, ...number[]];
-      return contents.reshape([n * length, ...rest]);
+      const [n, length, ...rest] = dims(contents) as [Dim, Dim, ...Dim[]];
+      return contents.reshape(toShape([mulDims(n, length), ...rest]));
     }
     if (items.length > 0) return concat(items, 0);
-    const [, ...rest] = this.#shape('concat');
-    return zeros([0, ...rest], { dtype: this.dtype });
+    const [, ...rest] = dimsOf(this.#shape('concat'));
+    return zeros(toShape([0, ...rest]), { dtype: this.dtype });
   }
 
   /** The array whose elements are the slices of `value` [n, ...]. @throws InvalidArgumentError if there are more than fit. */
   unstack(...args: Arguments<[value: TensorLike], ['value']>): TensorArray;
   unstack(value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'unstack');
-    const [first] = rows.shape as [number];
-    const n = first === this.#size ? first : knownSize(first, OP);
-    if (n > this.#size && !this.dynamicSize)
+    const n = dims(rows)[0] as Dim;
+    if (!this.dynamicSize && !atMost(n, this.#size))
       throw new InvalidArgumentError(
         `cannot unstack ${n} tensors into a TensorArray of static size ${this.#size}`,
         OP,
       );
-    this.#merge(rows.shape.slice(1));
+    this.#merge(rowShape(rows));
     return this.#version(context.tracer === null ? new Versions<Tensor | null>(unstack(rows)) : rows);
   }
 
@@ -229,14 +244,15 @@ export class TensorArray {
   scatter(indices: TensorLike, value: TensorLike): TensorArray {
     const rows = this.#rowsOf(value, 'scatter');
     const known = knownList(indices, 'indices');
-    const n = known?.length ?? toTensor(indices).size;
-    if (rows.shape[0] !== n) throw new InvalidArgumentError(`${n} indices for ${rows.shape[0]} tensors`, OP);
+    const n = known?.length ?? sizeOfDims(toTensor(indices).shape);
+    const count = dims(rows)[0] as Dim;
+    if (differs(count, n)) throw new InvalidArgumentError(`${n} indices for ${count} tensors`, OP);
     if (known !== null) {
       const items = unstack(rows);
       return known.reduce<TensorArray>((array, at, i) => array.write(at, items[i] as Tensor), this);
     }
-    this.#merge(rows.shape.slice(1));
-    const at = indexTensor(indices).reshape([n, 1]);
+    this.#merge(rowShape(rows));
+    const at = indexTensor(indices).reshape(toShape([n, 1]));
     return this.#version(tensorScatterNdUpdate(this.#rows('scatter into'), at, rows));
   }
 
@@ -250,7 +266,7 @@ export class TensorArray {
     const sizes = knownList(lengths, 'lengths');
     if (sizes === null)
       throw new InvalidArgumentError('the lengths of split must be known while tracing', OP);
-    if (sizes.length !== this.#size && !this.dynamicSize) {
+    if (!this.dynamicSize && differs(sizes.length, this.#size)) {
       throw new InvalidArgumentError(
         `the TensorArray has ${this.#size} elements, but there are ${sizes.length} lengths, and its size is not dynamic`,
         OP,
@@ -265,7 +281,7 @@ export class TensorArray {
   toString(): string {
     const { dtype, elementShape } = this;
     const elements = elementShape === null ? 'of unknown shape' : showShape(elementShape);
-    const size = isUnknownSize(this.#size) ? '?' : this.#size;
+    const size = this.#size;
     return `TensorArray(${dtype}, size ${size}, elements ${elements})`;
   }
 
@@ -280,12 +296,12 @@ export class TensorArray {
     if (contents instanceof Tensor) return contents;
     const shape = this.#commonShape();
     if (shape === null) return null;
-    if (contents instanceof Unwritten) return zeros([contents.length, ...shape], { dtype: this.dtype });
+    if (contents instanceof Unwritten) return zeros(rowsShape(contents.length, shape), { dtype: this.dtype });
     const pieces = runsOf(contents.toArray()).map(({ count, items }) =>
-      items.length > 0 ? stack(items) : zeros([count, ...shape], { dtype: this.dtype }),
+      items.length > 0 ? stack(items) : zeros(rowsShape(count, shape), { dtype: this.dtype }),
     );
     const [first] = pieces;
-    if (first === undefined) return zeros([0, ...shape], { dtype: this.dtype });
+    if (first === undefined) return zeros(rowsShape(0, shape), { dtype: this.dtype });
     return pieces.length === 1 ? first : concat(pieces, 0);
   }
 
@@ -309,7 +325,7 @@ export class TensorArray {
   differs(other: TensorArray, where: string): string | null {
     if (this.dtype !== other.dtype)
       return `${where} is a TensorArray of ${this.dtype} and one of ${other.dtype}`;
-    if (this.#size !== other.#size)
+    if (differs(this.#size, other.#size))
       return `${where} is a TensorArray of ${this.#size} elements and one of ${other.#size}`;
     const [a, b] = [this.elementShape, other.elementShape];
     return isKnown(a) && isKnown(b) && !sameShape(a, b)
@@ -317,9 +333,9 @@ export class TensorArray {
       : null;
   }
 
-  get #size(): number {
+  get #size(): Dim {
     const { contents } = this;
-    return contents instanceof Tensor ? (contents.shape[0] as number) : contents.length;
+    return contents instanceof Tensor ? (dims(contents)[0] as Dim) : contents.length;
   }
 
   #version(contents: Contents): TensorArray {
@@ -329,7 +345,7 @@ export class TensorArray {
   /** The one shape of all elements, as far as it is known. @throws InvalidArgumentError if they have different ones. */
   #commonShape(): Shape | null {
     const { contents, elementShape } = this;
-    if (contents instanceof Tensor) return contents.shape.slice(1);
+    if (contents instanceof Tensor) return rowShape(contents);
     if (isKnown(elementShape)) return elementShape;
     if (contents instanceof Unwritten) return null;
     const written = contents.toArray().filter((t) => t !== null);
@@ -344,11 +360,13 @@ export class TensorArray {
     return shape;
   }
 
-  /** @throws FailedPreconditionError for a size that is not known. */
+  /** One by one, for which their number has to be known. */
   #versions(): Versions<Tensor | null> {
     const { contents } = this;
-    if (contents instanceof Unwritten) knownSize(contents.length, OP);
-    return contents instanceof Versions ? contents : new Versions<Tensor | null>(unstack(contents as Tensor));
+    if (contents instanceof Tensor) return new Versions<Tensor | null>(unstack(contents));
+    return contents instanceof Unwritten
+      ? (nothingOf(knownDim(contents.length)) as Versions<Tensor | null>)
+      : contents;
   }
 
   #rows(what: string): Tensor {
@@ -431,10 +449,12 @@ export class TensorArray {
 
   #checkIndex(at: number, what: 'read' | 'write', mayGrow: boolean): void {
     if (!Number.isInteger(at)) throw new InvalidArgumentError(`the index ${at} is no integer`, OP);
-    if (at >= 0 && (at < this.#size || mayGrow)) return;
+    const size = this.#size;
+    // Where the size is not known, the run finds an index that is outside.
+    if (at >= 0 && (mayGrow || isUnknown(size) || at < size)) return;
     const grow = what === 'write' && at >= 0 ? '; it grows with { dynamicSize: true }' : '';
     throw new OutOfRangeError(
-      `cannot ${what} ${what === 'read' ? 'from' : 'to'} index ${at} of a TensorArray of size ${this.#size}${grow}`,
+      `cannot ${what} ${what === 'read' ? 'from' : 'to'} index ${at} of a TensorArray of size ${size}${grow}`,
       OP,
     );
   }
@@ -478,8 +498,8 @@ function indexTensor(index: TensorLike): Tensor {
 /** One index; undefined where it differs from run to run. @throws InvalidArgumentError for none or several. */
 function knownIndex(index: TensorLike): number | undefined {
   const known = knownNumbers(index, OP);
-  const count = known?.length ?? toTensor(index).size;
-  if (count !== 1) throw new InvalidArgumentError(`expected one index, got ${count}`, OP);
+  const count = known?.length ?? sizeOfDims(toTensor(index).shape);
+  if (differs(count, 1)) throw new InvalidArgumentError(`expected one index, got ${count}`, OP);
   return known?.[0];
 }
 

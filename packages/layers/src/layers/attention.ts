@@ -10,9 +10,14 @@ import {
 import {
   argumentsOf,
   causalMask,
+  type Dim,
+  dims,
   fusedMatMul,
+  mulDims,
+  partialShape,
   showShape,
   takesArguments,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { withAxes } from '../initializer-axes.ts';
@@ -23,6 +28,7 @@ import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } 
 import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
+import { isShapes } from '../specs.ts';
 import {
   type Config,
   checkInteger,
@@ -86,15 +92,15 @@ class Projection extends Layer {
   }
 
   override call(x: Tensor): Tensor {
-    const [batch, time] = x.shape as [number, number];
+    const [batch, time] = dims(x) as [Dim, Dim];
     const size = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
     const [k, n] = [size(this.from), size(this.to)];
     const y = fusedMatMul(
-      x.reshape([batch * time, k]),
+      x.reshape(toShape([mulDims(batch, time), k])),
       this.kernel.reshape([k, n]),
       this.bias?.reshape([n]) ?? null,
     );
-    return penalize(this, this.#penalty, y.reshape([batch, time, ...this.to]));
+    return penalize(this, this.#penalty, y.reshape(toShape([batch, time, ...this.to])));
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -266,7 +272,7 @@ export class MultiHeadAttention extends Layer {
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */
   #shapes(given: Shapes): readonly [PartialShape, PartialShape, PartialShape] {
-    const list = (Array.isArray(given[0]) ? given : [given]) as readonly PartialShape[];
+    const list = (isShapes(given) ? given : [given]).map((s) => partialShape(s as PartialShape));
     const [query, value = query, key = value] = list as [PartialShape, PartialShape?, PartialShape?];
     const all = [query, value, key] as const;
     const shown = list.map(showShape).join(', ');
@@ -296,9 +302,9 @@ export class MultiHeadAttention extends Layer {
       if (given === undefined || given === null) return null;
       const mask = toTensor(given);
       if (mask.rank !== 2) fail(this, `needs a ${name} [batch, time], got ${showShape(mask.shape)}`);
-      const [batch, time] = mask.shape as [number, number];
+      const [batch, time] = dims(mask) as [Dim, Dim];
       const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
-      return seen.reshape(axis === 2 ? [batch, 1, time, 1] : [batch, 1, 1, time]);
+      return seen.reshape(toShape(axis === 2 ? [batch, 1, time, 1] : [batch, 1, 1, time]));
     };
     const all = [
       along(queryMask, 'queryMask', 2),
@@ -316,14 +322,14 @@ export class MultiHeadAttention extends Layer {
     if (mask.rank < 2 || mask.rank > 4)
       fail(this, `needs an attentionMask [batch, queries, keys], got ${showShape(mask.shape)}`);
     const seen = mask.dtype === 'bool' ? mask : mask.notEqual(0);
-    return mask.rank === 4
-      ? seen
-      : seen.reshape([mask.rank === 3 ? mask.shape[0] : 1, 1, ...mask.shape.slice(-2)] as number[]);
+    if (mask.rank === 4) return seen;
+    const own = dims(mask);
+    return seen.reshape(toShape([mask.rank === 3 ? (own[0] as Dim) : 1, 1, ...own.slice(-2)]));
   }
 
   /** The softmax of scores [batch, heads, queries, keys], 0 for what is not to be seen. */
   #weights(scores: Tensor, mask: Tensor | null, isCausal: boolean): Tensor {
-    const causal = isCausal ? causalMask(scores.shape[2] as number, scores.shape[3] as number) : null;
+    const causal = isCausal ? causalMask(dims(scores)[2] as Dim, dims(scores)[3] as Dim) : null;
     const seen = mask === null ? causal : causal === null ? mask : mask.logicalAnd(causal);
     if (seen === null) return scores.softmax();
     return seen.where(seen.where(scores, -1e30).softmax(), 0);

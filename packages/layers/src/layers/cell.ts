@@ -8,7 +8,18 @@ import {
   type Variable,
   zeros,
 } from '@eagre/core';
-import { checkCount, defineMethods, isPlain } from '@eagre/core/internal';
+import {
+  checkCount,
+  type Dim,
+  type Dims,
+  defineMethods,
+  differs,
+  dims,
+  isPlain,
+  sameShape,
+  showShape,
+  toShape,
+} from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
@@ -24,6 +35,9 @@ import {
   floats,
   knownSize,
   resolveActivation,
+  type Size,
+  shapeOf,
+  sizesOf,
 } from './common.ts';
 import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
 
@@ -37,7 +51,7 @@ export interface RecurrentCell extends Layer {
   /** The number of units of the output; that of the first state unless said. */
   readonly outputSize?: number;
   /** @internal Dropout masks that hold for all steps of a call. */
-  masks?(batch: number, features: number): unknown;
+  masks?(batch: Dim, features: Dim): unknown;
 }
 
 /** @internal */
@@ -128,7 +142,7 @@ export abstract class Cell extends Layer {
   }
   protected abstract step(x: Tensor, states: readonly Tensor[], masks: Masks): readonly Tensor[];
 
-  override build(inputShape: Shape): void {
+  override build(inputShape: PartialShape): void {
     checkRank(this, inputShape, 2, '[batch, features]');
     const width = this.gates * this.units;
     this.kernel = this.addWeight({
@@ -161,15 +175,16 @@ export abstract class Cell extends Layer {
     checkRank(this, x.shape, 2, '[batch, features]');
     this.checkFeatures(x.shape);
     const given = options['states'] as Tensor | readonly Tensor[] | undefined;
+    const [batch, features] = dims(x) as [Dim, Dim];
     const sizes = stateSizes(this);
     const states =
       given === undefined
-        ? sizes.map((n) => zeros([x.shape[0], n], { dtype: this.dtype }))
+        ? sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }))
         : ((Array.isArray(given) ? given : [given]) as readonly Tensor[]);
-    checkStates(this, states, x.shape[0], sizes);
+    checkStates(this, states, batch, sizes);
     const masks =
       options.training === true
-        ? ((options['masks'] as Masks | undefined) ?? this.masks(x.shape[0], x.shape[1]))
+        ? ((options['masks'] as Masks | undefined) ?? this.masks(batch, features))
         : { input: null, recurrent: null };
     return this.step(x, states, masks);
   }
@@ -181,7 +196,7 @@ export abstract class Cell extends Layer {
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkRank(this, inputShape, 2, '[batch, features]');
-    return [inputShape[0] as number | null, this.units];
+    return shapeOf([sizesOf(inputShape)[0] as Size, this.units]);
   }
   /** @internal */
   override computeOutputSpec({ list: [x] }: Specs): Specs {
@@ -203,12 +218,12 @@ export abstract class Cell extends Layer {
   }
 
   /** @internal */
-  masks(batch: number, features: number): Masks {
+  masks(batch: Dim, features: Dim): Masks {
     const { dtype } = this;
-    const mask = (rate: number, size: number): Tensor | null => {
+    const mask = (rate: number, size: Dim): Tensor | null => {
       if (rate === 0) return null;
-      const noise =
-        this.#generator?.uniform([batch, size], { dtype }) ?? random.uniform([batch, size], { dtype });
+      const shape = toShape([batch, size]);
+      const noise = this.#generator?.uniform(shape, { dtype }) ?? random.uniform(shape, { dtype });
       return noise
         .greaterEqual(rate)
         .cast(dtype)
@@ -220,13 +235,9 @@ export abstract class Cell extends Layer {
   /** @internal @throws InvalidArgumentError for another number of features than the weights were made for. */
   checkFeatures(shape: PartialShape): void {
     const n = this.kernel?.shape[0];
-    const last = shape.at(-1);
-    if (n !== undefined && last !== null && last !== n) {
-      fail(
-        this,
-        `was built for ${n} features, got ${last} (input [${shape.map((d) => d ?? 'null').join(', ')}])`,
-      );
-    }
+    const last = sizesOf(shape).at(-1) ?? null;
+    if (n !== undefined && last !== null && differs(last, n))
+      fail(this, `was built for ${n} features, got ${last} (input ${showShape(shape)})`);
   }
 }
 
@@ -244,14 +255,13 @@ export interface Cell {
 export function checkStates(
   layer: Layer,
   states: readonly Tensor[],
-  batch: number,
+  batch: Dim,
   sizes: readonly number[],
 ): void {
   const fits =
-    states.length === sizes.length &&
-    states.every((s, i) => s.rank === 2 && s.shape[0] === batch && s.shape[1] === sizes[i]);
+    states.length === sizes.length && states.every((s, i) => sameShape(s.shape, [batch, sizes[i] as number]));
   if (fits) return;
-  const show = (shapes: readonly Shape[]): string => shapes.map((s) => `[${s.join(', ')}]`).join(', ');
+  const show = (shapes: readonly Dims[]): string => shapes.map(showShape).join(', ');
   fail(
     layer,
     `expects states of shape ${show(sizes.map((n) => [batch, n]))}, got ${show(states.map((s) => s.shape))}`,

@@ -1,6 +1,25 @@
 // What the layers share: checks of options and inputs, activations, geometry of windows.
 import { InvalidArgumentError, keep, nn, type PartialShape, type Tensor } from '@eagre/core';
-import { checkNoPromise, isFloating, isPlain, outsideScopes, showShape } from '@eagre/core/internal';
+import {
+  addDims,
+  checkNoPromise,
+  type Dim,
+  type Dims,
+  dims,
+  dimsOf,
+  floorDivDims,
+  isFloating,
+  isPlain,
+  lessThan,
+  maxDims,
+  mulDims,
+  outsideScopes,
+  partialShape,
+  showShape,
+  sizeValue,
+  subDims,
+  toShape,
+} from '@eagre/core/internal';
 import { activationName } from '../activation-names.ts';
 import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
@@ -9,6 +28,7 @@ import { Layer } from '../layer.ts';
 import { get as getRegularizer, type RegularizerFunction, type RegularizerLike } from '../regularizers.ts';
 import { type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
+import { isShapes } from '../specs.ts';
 
 /** Options that `getConfig` gave. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -84,11 +104,31 @@ export function checkDataFormat(layer: Layer, value: string | undefined | null):
   );
 }
 
+// ---- sizes, of tensors and of what is only described
+
+/** The size of an axis: null where any fits, an expression where a trace does not know it. */
+export type Size = Dim | null;
+
+/** The sizes of a shape. */
+export function sizesOf(shape: PartialShape): readonly Size[] {
+  return dimsOf(shape as Dims) as readonly Size[];
+}
+/** The shape of sizes. */
+export function shapeOf(sizes: readonly Size[]): PartialShape {
+  return toShape(sizes as Dims) as PartialShape;
+}
+export function plus(a: Size, b: Size): Size {
+  return a === null || b === null ? null : addDims(a, b);
+}
+export function times(a: Size, b: Size): Size {
+  return a === null || b === null ? null : mulDims(a, b);
+}
+
 // ---- inputs
 
 /** @throws InvalidArgumentError when a list of tensors came to a layer that takes one. */
 export function checkOne(layer: Layer, shape: PartialShape): PartialShape {
-  if (Array.isArray(shape[0])) fail(layer, `takes one tensor, got a list of ${shape.length}`);
+  if (isShapes(shape)) fail(layer, `takes one tensor, got a list of ${shape.length}`);
   return shape;
 }
 
@@ -105,14 +145,15 @@ export const IMAGES = '[batch, height, width, channels]';
 /** Rank 4 and, where it is known already, the number of channels. */
 export function checkImages(layer: Layer, shape: PartialShape, channels?: number): void {
   checkRank(layer, shape, 4, IMAGES);
-  if (channels !== undefined && shape[3] !== null && shape[3] !== channels) {
-    fail(layer, `was built for ${channels} channels, got ${shape[3]} (input ${showShape(shape)})`);
+  const own = partialShape(shape)[3] ?? channels;
+  if (channels !== undefined && own !== channels) {
+    fail(layer, `was built for ${channels} channels, got ${own} (input ${showShape(shape)})`);
   }
 }
 
 /** The size of an axis that weights depend on. @throws InvalidArgumentError while it is not known. */
 export function knownSize(layer: Layer, shape: PartialShape, axis: number): number {
-  const size = shape.at(axis);
+  const size = partialShape(shape).at(axis);
   if (size === null || size === undefined) {
     fail(layer, `needs to know the size of axis ${axis}, got input ${showShape(shape)}`);
   }
@@ -196,7 +237,7 @@ export function penalize(layer: Layer, regularizer: RegularizerFunction | undefi
   if (regularizer !== undefined) {
     const loss = outsideScopes(() => regularizer(keep(y)));
     checkNoPromise(loss, 'the activity regularizer', layer.name);
-    layer.addLoss(y.rank === 0 ? loss : loss.div(Math.max(1, y.shape[0])));
+    layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0] as Dim), loss.dtype)));
   }
   return y;
 }
@@ -206,16 +247,16 @@ export function penalize(layer: Layer, regularizer: RegularizerFunction | undefi
 /** The size of a convolution's or pooling's result along one direction. @throws InvalidArgumentError when nothing fits. */
 export function windowed(
   layer: Layer,
-  size: number | null,
+  size: Size,
   window: number,
   stride: number,
   padding: Padding,
   dilation = 1,
-): number | null {
+): Size {
   if (size === null) return null;
-  if (padding === 'same') return Math.ceil(size / stride);
+  if (padding === 'same') return floorDivDims(addDims(size, stride - 1), stride);
   const reach = (window - 1) * dilation + 1;
-  if (size < reach)
+  if (lessThan(size, reach))
     fail(layer, `has a window of ${reach} pixels that does not fit into the ${size} of its input`);
-  return Math.floor((size - reach) / stride) + 1;
+  return addDims(floorDivDims(subDims(size, reach), stride), 1);
 }

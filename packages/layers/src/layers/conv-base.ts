@@ -21,7 +21,10 @@ import {
   relu,
   resolveActivation,
   resolveActivityRegularizer,
+  type Size,
   type Size2D,
+  shapeOf,
+  sizesOf,
   windowed,
 } from './common.ts';
 import { type BiasOptions, recipe, recipeOptions } from './weights.ts';
@@ -127,18 +130,19 @@ export abstract class ConvBase extends Layer {
     return { strides: this.strides, padding, dilations: this.dilationRate };
   }
 
-  protected outputShape(inputShape: PartialShape, filters: number | null): PartialShape {
+  protected outputShape(inputShape: PartialShape, filters: Size): PartialShape {
     checkImages(this, inputShape, this.#channels);
-    const size = (i: 0 | 1): number | null =>
+    const [batch, ...sizes] = sizesOf(inputShape) as [Size, Size, Size, Size];
+    const size = (i: 0 | 1): Size =>
       windowed(
         this,
-        inputShape[i + 1],
+        sizes[i] as Size,
         this.kernelSize[i],
         this.strides[i],
         this.padding,
         this.dilationRate[i],
       );
-    return [inputShape[0], size(0), size(1), filters];
+    return shapeOf([batch, size(0), size(1), filters]);
   }
 
   override getConfig(): Record<string, unknown> {

@@ -5,7 +5,19 @@ import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
 import { builtin } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
-import { type Config, checkImages, checkInteger, checkPair, fail, type Size2D } from './common.ts';
+import {
+  type Config,
+  checkImages,
+  checkInteger,
+  checkPair,
+  fail,
+  plus,
+  type Size,
+  type Size2D,
+  shapeOf,
+  sizesOf,
+  times,
+} from './common.ts';
 import {
   ConvBase,
   type ConvBaseArguments,
@@ -151,17 +163,17 @@ export class Conv2DTranspose extends ConvBase {
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const size = (i: 0 | 1): number | null => {
-      const n = inputShape[i + 1];
-      if (n === null) return null;
+    const [batch, ...sizes] = sizesOf(inputShape) as [Size, Size, Size, Size];
+    const size = (i: 0 | 1): Size => {
+      const n = sizes[i] as Size;
       const stride = this.strides[i];
       const reach = (this.kernelSize[i] - 1) * this.dilationRate[i] + 1;
       const extra = this.outputPadding?.[i];
       if (this.padding === 'valid')
-        return (n - 1) * stride + reach + (extra ?? Math.max(reach, stride) - reach);
-      return extra === undefined ? n * stride : (n - 1) * stride + (reach % 2) + extra;
+        return plus(times(n, stride), reach - stride + (extra ?? Math.max(reach, stride) - reach));
+      return extra === undefined ? times(n, stride) : plus(times(n, stride), (reach % 2) - stride + extra);
     };
-    return [inputShape[0], size(0), size(1), this.filters];
+    return shapeOf([batch, size(0), size(1), this.filters]);
   }
 
   override getConfig(): Record<string, unknown> {
@@ -204,13 +216,13 @@ export class DepthwiseConv2D extends ConvBase {
 
   override call(inputs: Tensor): Tensor {
     const x = this.images(inputs);
-    return this.convolve(x, grouped(this.kernel), { ...this.window, groups: x.shape[3] });
+    return this.convolve(x, grouped(this.kernel), { ...this.window, groups: this.kernel.shape[2] });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const channels = inputShape[3];
-    return this.outputShape(inputShape, channels === null ? null : channels * this.depthMultiplier);
+    const channels = sizesOf(inputShape)[3] as Size;
+    return this.outputShape(inputShape, times(channels, this.depthMultiplier));
   }
 
   override getConfig(): Record<string, unknown> {
@@ -263,7 +275,10 @@ export class SeparableConv2D extends ConvBase {
 
   override call(inputs: Tensor): Tensor {
     const x = this.images(inputs);
-    const each = fusedConv2d(x, grouped(this.depthwiseKernel), null, { ...this.window, groups: x.shape[3] });
+    const each = fusedConv2d(x, grouped(this.depthwiseKernel), null, {
+      ...this.window,
+      groups: this.depthwiseKernel.shape[2],
+    });
     return this.convolve(each, this.pointwiseKernel, { groups: 1 });
   }
 

@@ -1,7 +1,7 @@
 // Small layers: inputs, scaling, functions.
 
 import type { PartialShape, Tensor } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, type Dim, differs, dims, takesArguments } from '@eagre/core/internal';
 import { functionConfig, functionOf } from '../keras-object.ts';
 import {
   builtin,
@@ -34,9 +34,10 @@ export class InputLayer extends Layer {
     this.shape = [...shape];
   }
   override call(inputs: Tensor): Tensor {
-    const { shape } = inputs;
+    const shape = dims(inputs);
     const fits =
-      shape.length === this.shape.length + 1 && this.shape.every((d, i) => d === null || d === shape[i + 1]);
+      shape.length === this.shape.length + 1 &&
+      this.shape.every((d, i) => d === null || !differs(d, shape[i + 1] as Dim));
     if (!fits) {
       const expected = [null, ...this.shape].map((d) => d ?? 'any').join(', ');
       fail(this, `expects input of shape [${expected}], got [${shape.join(', ')}]`);

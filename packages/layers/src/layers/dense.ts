@@ -1,5 +1,5 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, differs, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { functionConfig } from '../keras-object.ts';
 import { builtin, Layer, type LayerOptions, passesMask } from '../layer.ts';
@@ -18,6 +18,7 @@ import {
   relu,
   resolveActivation,
   resolveActivityRegularizer,
+  sizesOf,
 } from './common.ts';
 import {
   type BiasOptions,
@@ -116,9 +117,9 @@ export class Dense extends Layer {
     if (checkOne(this, shape).length < 2) {
       fail(this, `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}`);
     }
-    const last = shape[shape.length - 1];
+    const last = sizesOf(shape).at(-1) ?? null;
     const n = this.kernel?.shape[0];
-    if (n !== undefined && last !== null && last !== n) {
+    if (n !== undefined && last !== null && differs(last, n)) {
       fail(this, `was built for a last axis of ${n}, got ${last} (input ${showShape(shape)})`);
     }
   }

@@ -1,10 +1,20 @@
 // Layers that make one tensor of a list.
 import { concat, onesLike, type PartialShape, type Tensor, zerosLike } from '@eagre/core';
-import { argumentsOf, isFloating, showShape, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  broadcastDims,
+  type Dim,
+  differs,
+  dims,
+  isFloating,
+  showShape,
+  takesArguments,
+  toShape,
+} from '@eagre/core/internal';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Mask } from '../masks.ts';
 import { show } from '../show.ts';
-import { type Config, fail, values } from './common.ts';
+import { type Config, fail, plus, type Size, shapeOf, sizesOf, values } from './common.ts';
 import { layerOptions } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
@@ -26,6 +36,17 @@ function showAll(shapes: readonly PartialShape[]): string {
   return shapes.map(showShape).join(', ');
 }
 
+/** The size that all of them are, where they are known; undefined where two differ. */
+function common(sizes: readonly Size[]): Size | undefined {
+  let size: Size = null;
+  for (const d of sizes) {
+    if (d === null) continue;
+    if (size !== null && differs(size, d)) return undefined;
+    size ??= d;
+  }
+  return size;
+}
+
 /** Element by element; examples are broadcast against each other, the batch is not. */
 abstract class Merge extends Layer {
   /** Computes from inputs of one rank. */
@@ -43,7 +64,8 @@ abstract class Merge extends Layer {
       list.map((x) => {
         if (x.rank === rank) return x;
         const missing = new Array<number>(rank - x.rank).fill(1);
-        return x.reshape([x.shape[0], ...missing, ...x.shape.slice(1)]);
+        const [batch, ...example] = dims(x) as [Dim, ...Dim[]];
+        return x.reshape(toShape([batch, ...missing, ...example]));
       }),
     );
   }
@@ -57,22 +79,24 @@ abstract class Merge extends Layer {
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
     const shapes = listOf(this, inputShape);
-    const batches = new Set(shapes.map((s) => s[0] ?? null));
-    batches.delete(null);
-    if (batches.size > 1) fail(this, `cannot merge different batch sizes, got ${showAll(shapes)}`);
-    const rank = Math.max(...shapes.map((s) => s.length));
+    const all = shapes.map(sizesOf);
+    const batch = common(all.map((s) => s[0] ?? null));
+    if (batch === undefined) fail(this, `cannot merge different batch sizes, got ${showAll(shapes)}`);
+    const rank = Math.max(...all.map((s) => s.length));
     const example = Array.from({ length: Math.max(0, rank - 1) }, (_, i) => {
       // Counted from the end; the batch, at the front, is none of them.
-      const sizes = shapes.map((shape) =>
-        shape.length - rank + 1 + i < 1 ? 1 : shape[shape.length - rank + 1 + i],
+      const sizes = all.map(
+        (s): Size => (s.length - rank + 1 + i < 1 ? 1 : (s[s.length - rank + 1 + i] as Size)),
       );
-      const stretched = new Set(sizes.filter((d) => d !== null && d !== 1));
-      if (stretched.size > 1) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
-      const [size = sizes.includes(null) ? null : 1] = stretched;
-      return size;
+      let size: Dim = 1;
+      for (const d of sizes) {
+        const wide: Dim | null = d === null ? size : broadcastDims(size, d);
+        if (wide === null) fail(this, `cannot broadcast its inputs, got ${showAll(shapes)}`);
+        size = wide;
+      }
+      return size === 1 && sizes.includes(null) ? null : size;
     });
-    const [batch = null] = batches;
-    return [batch, ...example];
+    return shapeOf([batch, ...example]);
   }
 }
 
@@ -185,14 +209,16 @@ export class Concatenate extends Layer {
       fail(this, `joins along axis ${this.axis}, which inputs ${showAll(shapes)} do not have`);
     }
     const axis = this.axis < 0 ? this.axis + rank : this.axis;
-    return shapes[0].map((_, i) => {
-      const sizes = shapes.map((s) => s[i]);
-      if (i === axis) return sizes.reduce((a, b) => (a === null || b === null ? null : a + b));
-      const known = [...new Set(sizes)].filter((d) => d !== null);
-      if (known.length > 1)
-        fail(this, `needs inputs that agree but on axis ${this.axis}, got ${showAll(shapes)}`);
-      return known[0] ?? null;
-    });
+    const all = shapes.map(sizesOf);
+    return shapeOf(
+      Array.from({ length: rank }, (_, i) => {
+        const sizes = all.map((s) => s[i] as Size);
+        const size = i === axis ? sizes.reduce(plus) : common(sizes);
+        if (size === undefined)
+          fail(this, `needs inputs that agree but on axis ${this.axis}, got ${showAll(shapes)}`);
+        return size;
+      }),
+    );
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), axis: this.axis };

@@ -1,9 +1,12 @@
 import { nn, type PartialShape, type Shape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
 import {
   argumentsOf,
+  dims,
+  lessThan,
   normalizeAxes,
   sameShape,
   showShape,
+  sizeOfDims,
   takesArguments,
   toTensor,
   withoutTapes,
@@ -180,7 +183,7 @@ export class BatchNormalization extends Normalization {
         ? nn.fusedBatchNorm(x, this.gamma, this.beta, { epsilon: this.epsilon })
         : this.#masked(x, mask);
     // An empty batch has no statistics.
-    if (x.size > 0) {
+    if (lessThan(0, sizeOfDims(x.shape))) {
       withoutTapes(() => {
         this.#move(this.movingMean, mean);
         this.#move(this.movingVariance, variance);
@@ -191,10 +194,10 @@ export class BatchNormalization extends Normalization {
 
   /** As `nn.fusedBatchNorm`, but the places that the mask hides count for nothing in the statistics. */
   #masked(x: Tensor, mask: Tensor): { y: Tensor; mean: Tensor; variance: Tensor } {
-    if (!sameShape(mask.shape, x.shape.slice(0, -1)))
-      fail(this, `needs a mask ${showShape(x.shape.slice(0, -1))}, got ${showShape(mask.shape)}`);
+    if (!sameShape(mask.shape, dims(x).slice(0, -1)))
+      fail(this, `needs a mask ${showShape(dims(x).slice(0, -1))}, got ${showShape(mask.shape)}`);
     const seen = (mask.dtype === 'bool' ? mask : mask.notEqual(0)).expandDims(-1);
-    const over = x.shape.slice(0, -1).map((_, i) => i);
+    const over = Array.from({ length: x.rank - 1 }, (_, i) => i);
     // As in Keras, which keeps the quotient finite.
     const total = seen.cast(x.dtype).sum(over).add(1e-7);
     const mean = seen.where(x, 0).sum(over).div(total);

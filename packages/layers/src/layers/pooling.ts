@@ -3,6 +3,7 @@
 import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
+  dims,
   isFloating,
   sameShape,
   showShape,
@@ -22,7 +23,10 @@ import {
   floats,
   IMAGES,
   type Padding,
+  type Size,
   type Size2D,
+  shapeOf,
+  sizesOf,
   values,
   windowed,
 } from './common.ts';
@@ -76,9 +80,10 @@ abstract class Pooling2D extends Layer {
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const size = (i: 0 | 1): number | null =>
-      windowed(this, inputShape[i + 1], this.poolSize[i], this.strides[i], this.padding);
-    return [inputShape[0], size(0), size(1), inputShape[3]];
+    const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
+    const size = (i: 0 | 1): Size =>
+      windowed(this, i === 0 ? h : w, this.poolSize[i], this.strides[i], this.padding);
+    return shapeOf([batch, size(0), size(1), channels]);
   }
 
   override getConfig(): Record<string, unknown> {
@@ -143,14 +148,15 @@ abstract class GlobalPooling extends Layer {
   override call(inputs: Tensor): Tensor {
     const x = this.#reduction === 'max' ? values(this, inputs) : floats(this, inputs);
     this.#check(x.shape);
-    const axes = x.shape.slice(1, -1).map((_, i) => i + 1);
+    const axes = Array.from({ length: x.rank - 2 }, (_, i) => i + 1);
     return x[this.#reduction](axes, { keepdims: this.keepdims });
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#check(inputShape);
-    const [batch, channels] = [inputShape[0] as number | null, inputShape.at(-1) as number | null];
-    return [batch, ...(this.keepdims ? inputShape.slice(1, -1).map(() => 1) : []), channels];
+    const sizes = sizesOf(inputShape);
+    const kept = this.keepdims ? sizes.slice(1, -1).map(() => 1) : [];
+    return shapeOf([sizes[0] as Size, ...kept, sizes.at(-1) as Size]);
   }
 
   override getConfig(): Record<string, unknown> {
@@ -171,8 +177,9 @@ export class GlobalAveragePooling1D extends GlobalPooling {
     const x = floats(this, inputs);
     checkRank(this, x.shape, 3, '[batch, steps, features]');
     const given = toTensor(mask as TensorLike);
-    if (!sameShape(given.shape, x.shape.slice(0, 2)))
-      fail(this, `needs a mask ${showShape(x.shape.slice(0, 2))}, got ${showShape(given.shape)}`);
+    const steps = dims(x).slice(0, 2);
+    if (!sameShape(given.shape, steps))
+      fail(this, `needs a mask ${showShape(steps)}, got ${showShape(given.shape)}`);
     const weights = given.cast(x.dtype).expandDims(2);
     const options = { keepdims: this.keepdims };
     return x.mul(weights).sum(1, options).div(weights.sum(1, options));

@@ -1,6 +1,6 @@
 // Recurrent layers over sequences [batch, time, features].
 import { nn, type Tensor } from '@eagre/core';
-import { argumentsOf, type OptionNames, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, type Dim, dims, type OptionNames, takesArguments } from '@eagre/core/internal';
 import type { LayerOptions } from '../layer.ts';
 import type { Config } from './common.ts';
 import {
@@ -41,7 +41,8 @@ abstract class FusedLayer extends CellLayer {
   protected override run(x: Tensor, initial: readonly Tensor[], training: boolean): Sequence {
     const { cell } = this;
     if (!cell.fusable || (training && cell.recurrentDropout > 0)) return super.run(x, initial, training);
-    const mask = training ? cell.masks(x.shape[0] as number, x.shape[2] as number).input : null;
+    const [batch, , features] = dims(x) as [Dim, Dim, Dim];
+    const mask = training ? cell.masks(batch, features).input : null;
     return this.fused(mask === null ? x : x.mul(mask.expandDims(1)), initial);
   }
 }

@@ -1,6 +1,14 @@
 // Layers that disturb their input in training and pass it on otherwise.
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  type Dim,
+  dims,
+  dimsOf,
+  showShape,
+  takesArguments,
+  toShape,
+} from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { show } from '../show.ts';
 import {
@@ -99,7 +107,8 @@ export class Dropout extends Noise {
     if (given.length !== shape.length) {
       fail(this, `has a noiseShape ${showShape(given)} of another rank than its input ${showShape(shape)}`);
     }
-    return given.map((d, i) => d ?? shape[i]);
+    const own = dimsOf(shape);
+    return toShape(given.map((d, i) => d ?? (own[i] as Dim)));
   }
 }
 
@@ -128,7 +137,9 @@ export class SpatialDropout2D extends Noise {
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     checkImages(this, x.shape);
-    return training === true ? this.drop(x, this.rate, [x.shape[0], 1, 1, x.shape[3]]) : x;
+    if (training !== true) return x;
+    const [batch, , , channels] = dims(x) as [Dim, Dim, Dim, Dim];
+    return this.drop(x, this.rate, toShape([batch, 1, 1, channels]));
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), rate: this.rate };

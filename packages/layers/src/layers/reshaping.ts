@@ -1,6 +1,16 @@
 // Layers that move values: shapes, order of axes, padding, repetition.
 import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  type Dim,
+  differs,
+  dims,
+  floorDivDims,
+  modDims,
+  showShape,
+  takesArguments,
+  toShape,
+} from '@eagre/core/internal';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import {
@@ -12,14 +22,19 @@ import {
   checkPair,
   checkRank,
   fail,
+  plus,
+  type Size,
   type Size2D,
+  shapeOf,
+  sizesOf,
+  times,
   values,
 } from './common.ts';
 import { layerOptions } from './weights.ts';
 
-/** The product of dimensions; null where one is not known. */
-function product(shape: PartialShape): number | null {
-  return shape.reduce<number | null>((n, d) => (n === null || d === null ? null : n * d), 1);
+/** The number of elements of an example; null where a size is. */
+function sizeOfExample(shape: PartialShape): Size {
+  return sizesOf(shape).slice(1).reduce(times, 1);
 }
 
 export interface FlattenOptions extends LayerOptions {
@@ -42,7 +57,7 @@ export class Flatten extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
-    return [inputShape[0], product(inputShape.slice(1))];
+    return shapeOf([sizesOf(inputShape)[0] as Size, sizeOfExample(inputShape)]);
   }
   static override fromConfig(config: Config): Flatten {
     return new Flatten(config);
@@ -78,19 +93,17 @@ export class Reshape extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
-    const size = product(inputShape.slice(1));
+    const size = sizeOfExample(inputShape);
     const known = this.targetShape.reduce((n, d) => (d === -1 ? n : n * d), 1);
     const free = this.targetShape.includes(-1);
-    if (size !== null && (free ? known === 0 || size % known !== 0 : size !== known)) {
+    if (size !== null && (free ? known === 0 || differs(modDims(size, known), 0) : differs(size, known))) {
       fail(
         this,
-        `cannot give examples of shape ${showShape(inputShape.slice(1))} (${size} elements) the shape ${showShape(this.targetShape)}`,
+        `cannot give examples of shape ${showShape(sizesOf(inputShape).slice(1) as PartialShape)} (${size} elements) the shape ${showShape(this.targetShape)}`,
       );
     }
-    return [
-      inputShape[0],
-      ...this.targetShape.map((d) => (d !== -1 ? d : size === null ? null : size / known)),
-    ];
+    const rest = size === null || !free ? null : floorDivDims(size, known);
+    return shapeOf([sizesOf(inputShape)[0] as Size, ...this.targetShape.map((d) => (d === -1 ? rest : d))]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), targetShape: this.targetShape };
@@ -127,7 +140,8 @@ export class Permute extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#check(inputShape);
-    return [inputShape[0], ...this.dims.map((d) => inputShape[d])];
+    const sizes = sizesOf(inputShape);
+    return shapeOf([0, ...this.dims].map((d) => sizes[d] as Size));
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), dims: this.dims };
@@ -163,7 +177,8 @@ export class RepeatVector extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkRank(this, inputShape, 2, '[batch, features]');
-    return [inputShape[0], this.n, inputShape[1]];
+    const [batch, features] = sizesOf(inputShape) as [Size, Size];
+    return shapeOf([batch, this.n, features]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), n: this.n };
@@ -208,11 +223,9 @@ export class ZeroPadding2D extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const [batch, h, w, channels] = inputShape;
+    const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
     const [rows, columns] = this.padding;
-    const grown = (d: number | null, by: readonly number[]): number | null =>
-      d === null ? null : d + by[0] + by[1];
-    return [batch, grown(h, rows), grown(w, columns), channels];
+    return shapeOf([batch, plus(h, rows[0] + rows[1]), plus(w, columns[0] + columns[1]), channels]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), padding: this.padding };
@@ -249,14 +262,14 @@ export class UpSampling2D extends Layer {
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
     const shape = this.computeOutputShape(x.shape) as Shape;
-    const [n, h, w, c] = x.shape;
-    return x.reshape([n, h, 1, w, 1, c]).tile([1, 1, this.size[0], 1, this.size[1], 1]).reshape(shape);
+    const [n, h, w, c] = dims(x) as [Dim, Dim, Dim, Dim];
+    const apart = x.reshape(toShape([n, h, 1, w, 1, c]));
+    return apart.tile([1, 1, this.size[0], 1, this.size[1], 1]).reshape(shape);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     checkImages(this, inputShape);
-    const [batch, h, w, channels] = inputShape;
-    const [rows, columns] = this.size;
-    return [batch, h === null ? null : h * rows, w === null ? null : w * columns, channels];
+    const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
+    return shapeOf([batch, times(h, this.size[0]), times(w, this.size[1]), channels]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), size: this.size, interpolation: 'nearest' };

@@ -13,15 +13,20 @@ import {
 import {
   argumentsOf,
   checkList,
+  type Dim,
   defineMethods,
-  knownSize,
+  dims,
+  knownDim,
+  lessThan,
   lifted,
   type OptionNames,
   outsideScopes,
+  partialShape,
   sameShape,
   shown,
   showShape,
   takesArguments,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { functionConfig } from '../keras-object.ts';
@@ -38,6 +43,7 @@ import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
+import { isShapes } from '../specs.ts';
 import {
   Cell,
   checkStates,
@@ -47,7 +53,17 @@ import {
   stateSizes,
   zeroStates,
 } from './cell.ts';
-import { type Config, checkRank, fail, floats, penalize, resolveActivityRegularizer } from './common.ts';
+import {
+  type Config,
+  checkRank,
+  fail,
+  floats,
+  penalize,
+  resolveActivityRegularizer,
+  type Size,
+  shapeOf,
+  sizesOf,
+} from './common.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
 import { layerOptions } from './weights.ts';
 
@@ -110,16 +126,17 @@ export class RNN extends Layer {
 
   override build(inputShape: PartialShape | readonly PartialShape[]): void {
     const shape = this.#sequence(inputShape);
-    this.cell.ensureBuilt([shape[0] ?? null, shape[2] ?? null]);
+    const [batch = null, , features = null] = partialShape(shape);
+    this.cell.ensureBuilt([batch, features]);
   }
 
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = floats(this, list[0] as Tensor);
     this.#sequence(x.shape);
-    if ((x.shape[1] as number) < 1)
+    if (lessThan(dims(x)[1] as Dim, 1))
       fail(this, `expects a sequence of at least one step, got ${showShape(x.shape)}`);
-    const states = this.#initial(x.shape[0] as number, list.slice(1), options);
+    const states = this.#initial(dims(x)[0] as Dim, list.slice(1), options);
     const training = options.training ?? false;
     const mask = this.#mask(x, options);
     const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
@@ -152,7 +169,8 @@ export class RNN extends Layer {
     mask: readonly Tensor[] | null,
   ): Sequence {
     const { cell } = this;
-    const masks = training ? cell.masks?.(x.shape[0] as number, x.shape[2] as number) : undefined;
+    const [batch, , features] = dims(x) as [Dim, Dim, Dim];
+    const masks = training ? cell.masks?.(batch, features) : undefined;
     const outputs: Tensor[] = [];
     let states = initial;
     for (const [i, step] of x.unstack(1).entries()) {
@@ -171,9 +189,9 @@ export class RNN extends Layer {
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const [batch, time] = this.#sequence(inputShape) as readonly [number | null, number | null];
+    const [batch, time] = sizesOf(this.#sequence(inputShape)) as readonly [Size, Size];
     const units = outputSize(this.cell);
-    return this.returnSequences ? [batch, time, units] : [batch, units];
+    return shapeOf(this.returnSequences ? [batch, time, units] : [batch, units]);
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
@@ -225,14 +243,14 @@ export class RNN extends Layer {
   }
 
   #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const shape = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
+    const shape = (isShapes(inputShape) ? inputShape[0] : inputShape) as PartialShape;
     checkRank(this, shape, 3, '[batch, time, features]');
     const { cell } = this;
     if (cell instanceof Cell) cell.checkFeatures(shape);
     return shape;
   }
 
-  #initial(batch: number, inputs: readonly Tensor[], options: CallOptions): readonly Tensor[] {
+  #initial(batch: Dim, inputs: readonly Tensor[], options: CallOptions): readonly Tensor[] {
     const sizes = stateSizes(this.cell);
     const option = options['initialState'] as Tensor | readonly Tensor[] | null | undefined;
     const given: readonly Tensor[] | null =
@@ -243,7 +261,7 @@ export class RNN extends Layer {
           : this.stateful
             ? this.#held(batch).map((held) => held.read())
             : null;
-    if (given === null) return sizes.map((n) => zeros([batch, n], { dtype: this.dtype }));
+    if (given === null) return sizes.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
     checkStates(this, given, batch, sizes);
     return given.map((s) => floats(this, s));
   }
@@ -251,17 +269,17 @@ export class RNN extends Layer {
   #mask(x: Tensor, { mask }: CallOptions): Tensor | null {
     if (mask === undefined || mask === null) return null;
     const { dtype, shape } = toTensor(mask as TensorLike);
-    if (dtype !== 'bool' || !sameShape(shape, x.shape.slice(0, 2)))
+    if (dtype !== 'bool' || !sameShape(shape, dims(x).slice(0, 2)))
       fail(
         this,
-        `expects a mask of bool ${showShape(x.shape.slice(0, 2))}, got ${dtype} ${showShape(shape)}`,
+        `expects a mask of bool ${showShape(dims(x).slice(0, 2))}, got ${dtype} ${showShape(shape)}`,
       );
     return toTensor(mask as TensorLike);
   }
 
   /** What holds the states of a stateful layer from call to call. Variables, so that traced functions read and write them at each run. */
-  #held(size: number): readonly Variable[] {
-    const batch = knownSize(size, this.name);
+  #held(size: Dim): readonly Variable[] {
+    const batch = knownDim(size);
     const known = this.#states?.[0]?.shape[0];
     if (this.#states === null || (this.#forgotten && known !== batch)) {
       this.#states = lifted(() =>
@@ -278,7 +296,9 @@ export class RNN extends Layer {
   }
 
   #remember(states: readonly Tensor[]): void {
-    this.#held(states[0]?.shape[0] ?? 0).forEach((held, i) => {
+    const [first] = states;
+    const batch = first === undefined ? 0 : (dims(first)[0] as Dim);
+    this.#held(batch).forEach((held, i) => {
       held.assign(states[i] as Tensor);
     });
   }

@@ -1,5 +1,13 @@
-import { type Shape, type Tensor, zeros } from '@eagre/core';
-import { argumentsOf, defineMethods, isPlain, takesArguments } from '@eagre/core/internal';
+import { type PartialShape, type Tensor, zeros } from '@eagre/core';
+import {
+  argumentsOf,
+  type Dim,
+  defineMethods,
+  dims,
+  isPlain,
+  takesArguments,
+  toShape,
+} from '@eagre/core/internal';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
@@ -13,7 +21,7 @@ import {
   stateSizes,
   zeroStates,
 } from './cell.ts';
-import { type Config, fail, floats } from './common.ts';
+import { type Config, fail, floats, shapeOf, sizesOf } from './common.ts';
 import { layerOptions } from './weights.ts';
 
 /** All arguments of `StackedRNNCells`, by name. */
@@ -47,19 +55,21 @@ export class StackedRNNCells extends Layer {
   getInitialState(batchSize: number): Tensor[] {
     return zeroStates(this, batchSize, this.stateSize);
   }
-  override build(inputShape: Shape): void {
-    let shape: Shape = inputShape;
+  override build(inputShape: PartialShape): void {
+    let shape: PartialShape = inputShape;
+    const [batch = null] = sizesOf(shape);
     for (const cell of this.cells) {
       cell.ensureBuilt(shape);
-      shape = [shape[0] as number, outputSize(cell)];
+      shape = shapeOf([batch, outputSize(cell)]);
     }
   }
   override call(inputs: Tensor, { training, states, masks }: CallOptions): readonly Tensor[] {
     let x = floats(this, inputs);
+    const batch = dims(x)[0] as Dim;
     const given =
       (states as readonly Tensor[] | undefined) ??
-      this.stateSize.map((n) => zeros([x.shape[0], n], { dtype: this.dtype }));
-    checkStates(this, given, x.shape[0], this.stateSize);
+      this.stateSize.map((n) => zeros(toShape([batch, n]), { dtype: this.dtype }));
+    checkStates(this, given, batch, this.stateSize);
     const next: Tensor[] = [];
     this.cells.forEach((cell, i) => {
       const n = stateSizes(cell).length;
@@ -76,7 +86,7 @@ export class StackedRNNCells extends Layer {
     return presentStep(result, args);
   }
   /** @internal */
-  masks(batch: number, features: number): unknown[] {
+  masks(batch: Dim, features: Dim): unknown[] {
     let n = features;
     return this.cells.map((cell) => {
       const own = cell.masks?.(batch, n);

@@ -1,6 +1,16 @@
 // Layers around a layer.
 import { concat, type PartialShape, type Shape, stack, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  type Dim,
+  dims,
+  mulDims,
+  sameShape,
+  showShape,
+  takesArguments,
+  toShape,
+  toTensor,
+} from '@eagre/core/internal';
 import { withInner } from '../inside.ts';
 import {
   builtin,
@@ -18,7 +28,7 @@ import { takesCall, takesOption } from '../own-call.ts';
 import { copyLayer, deserializeLayer, type SerializedLayer, serializeLayer } from '../serialization.ts';
 import { show } from '../show.ts';
 import { stateSizes } from './cell.ts';
-import { type Config, fail } from './common.ts';
+import { type Config, fail, plus, type Size, shapeOf, sizesOf, times } from './common.ts';
 import { BatchNormalization } from './normalization.ts';
 import { RNN } from './rnn.ts';
 import { layerOptions } from './weights.ts';
@@ -100,8 +110,9 @@ export class Bidirectional extends Layer {
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
     const shape = this.forwardLayer.computeOutputShape(inputShape);
     if (this.mergeMode !== 'concat') return shape;
-    const other = this.backwardLayer.computeOutputShape(inputShape);
-    return [...shape.slice(0, -1), (shape.at(-1) as number) + (other.at(-1) as number)];
+    const sizes = sizesOf(shape);
+    const other = sizesOf(this.backwardLayer.computeOutputShape(inputShape));
+    return shapeOf([...sizes.slice(0, -1), plus(sizes.at(-1) as Size, other.at(-1) as Size)]);
   }
   /** @internal */
   override computeOutputSpec(inputs: Specs): Specs {
@@ -182,14 +193,15 @@ export class TimeDistributed extends Layer {
     const masks = mask === undefined || mask === null ? undefined : toTensor(mask);
     if (masks !== undefined) {
       if (!takesMask(this.layer)) fail(this, `${this.layer.name} takes no mask`);
-      const fits = masks.rank >= 2 && masks.shape.slice(0, 2).every((n, i) => n === inputs.shape[i]);
+      const fits = masks.rank >= 2 && sameShape(dims(masks).slice(0, 2), dims(inputs).slice(0, 2));
       if (!fits)
         fail(
           this,
           `the mask ${showShape(masks.shape)} does not begin as the input ${showShape(inputs.shape)} does`,
         );
     }
-    const [batch, time, ...rest] = inputs.shape as [number, number, ...number[]];
+    const [batch, time, ...rest] = dims(inputs) as [Dim, Dim, ...Dim[]];
+    const rows = mulDims(batch, time);
     // What looks at a whole batch must see the examples of one step only.
     const apart = (layer: Layer): boolean =>
       !isBuiltin(layer) || (training && layer instanceof BatchNormalization);
@@ -200,16 +212,17 @@ export class TimeDistributed extends Layer {
         .map((x, i) => this.layer.invoke(x, { training, ...(steps && { mask: steps[i] }) }));
       return stack(each, 1);
     }
-    const flat = masks?.reshape([batch * time, ...masks.shape.slice(2)]);
-    const y: Tensor = this.layer.invoke(inputs.reshape([batch * time, ...rest]), {
+    const flat = masks?.reshape(toShape([rows, ...dims(masks).slice(2)]));
+    const y: Tensor = this.layer.invoke(inputs.reshape(toShape([rows, ...rest])), {
       training,
       ...(flat && { mask: flat }),
     });
-    return y.reshape([batch, time, ...y.shape.slice(1)]);
+    return y.reshape(toShape([batch, time, ...dims(y).slice(1)]));
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     const shape = this.layer.computeOutputShape(this.#step(inputShape));
-    return [inputShape[0] as number | null, inputShape[1] as number | null, ...shape.slice(1)];
+    const [batch, time] = sizesOf(inputShape) as [Size, Size];
+    return shapeOf([batch, time, ...sizesOf(shape).slice(1)]);
   }
   override getConfig(): Record<string, unknown> {
     return { ...super.getConfig(), layer: serializeLayer(this.layer) };
@@ -221,8 +234,8 @@ export class TimeDistributed extends Layer {
   #step(shape: PartialShape): PartialShape {
     if (shape.length < 3)
       fail(this, `expects input of rank 3 or more [batch, time, …], got ${showShape(shape)}`);
-    const [batch, time] = shape as readonly [number | null, number | null];
-    return [batch === null || time === null ? null : batch * time, ...shape.slice(2)];
+    const [batch, time, ...rest] = sizesOf(shape) as [Size, Size, ...Size[]];
+    return shapeOf([times(batch, time), ...rest]);
   }
 }
 const takesMask = (layer: Layer): boolean => !isBuiltin(layer) || takesOption(layer, 'mask');

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, maximum, nn, sub, type Tensor, type TensorLike, where } from '@eagre/core';
 import {
   checkFlag,
-  differs,
+  dims,
+  endsInOne,
   isInteger,
   normalizeAxis,
   type OptionNames,
@@ -220,7 +221,7 @@ export function sparseLabels(
   ignoreClass: number | null,
 ): { labels: Tensor; valid: Tensor | null } {
   let labels = labelIndices(yTrue);
-  if (labels.rank === yPred.rank && !differs(labels.shape.at(-1) as number, 1)) labels = labels.squeeze(-1);
+  if (labels.rank === yPred.rank && endsInOne(labels)) labels = labels.squeeze(-1);
   return { labels, valid: ignoreClass === null ? null : labels.notEqual(ignoreClass) };
 }
 
@@ -240,9 +241,9 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
     const at = normalizeAxis(axis, p.rank, 'sparseCategoricalCrossentropy');
     if (at !== p.rank - 1) p = p.moveAxis(at, -1);
     const { labels, valid } = sparseLabels(yTrue, p, ignoreClass);
-    if (!sameShape(labels.shape, p.shape.slice(0, -1))) {
+    if (!sameShape(labels.shape, dims(p).slice(0, -1))) {
       throw new InvalidArgumentError(
-        `labels ${showShape(labels.shape)} do not fit predictions ${showShape(p.shape)}; expected ${showShape(p.shape.slice(0, -1))} (categoricalCrossentropy takes one-hot targets)`,
+        `labels ${showShape(labels.shape)} do not fit predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))} (categoricalCrossentropy takes one-hot targets)`,
         'sparseCategoricalCrossentropy',
       );
     }

@@ -11,6 +11,8 @@ import {
   type OptionNames,
   shown,
   showShape,
+  sizeOfDims,
+  sizeValue,
   snakeCase,
   takesArguments,
   toTensor,
@@ -153,7 +155,7 @@ function checkWeights(weights: Tensor, values: Tensor): void {
 }
 
 function sizeAs(x: Tensor): Tensor {
-  return toTensor(x.size, x.dtype);
+  return toTensor(sizeValue(sizeOfDims(x.shape), x.dtype), x.dtype);
 }
 
 /**

@@ -4,14 +4,20 @@ import {
   checkCount,
   checkList,
   checkNumber,
+  type Dim,
   defineFunction,
   differs,
+  dims,
+  dimsOf,
+  endsInOne,
   isInteger,
   kind,
   type NamedFunction,
   sameShape,
   showShape,
+  sizeOfDims,
   takesArguments,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
 import {
@@ -66,7 +72,7 @@ export const categoricalAccuracy: ExampleFunction = simple('categoricalAccuracy'
 function labels(yTrue: TensorLike, yPred: Tensor): Tensor {
   const t = toTensor(yTrue, 'int64');
   const x = isInteger(t.dtype) ? as(t, 'int64') : t.cast('int64');
-  return x.rank === yPred.rank && !differs(x.shape.at(-1) as number, 1) ? x.squeeze(-1) : x;
+  return x.rank === yPred.rank && endsInOne(x) ? x.squeeze(-1) : x;
 }
 
 /** 1 where the prediction is largest at the label, else 0. */
@@ -79,14 +85,14 @@ export const sparseCategoricalAccuracy: ExampleFunction = simple(
 );
 
 function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
-  if (!sameShape(label.shape, p.shape.slice(0, -1))) {
+  if (!sameShape(label.shape, dims(p).slice(0, -1))) {
     throw new InvalidArgumentError(
       `labels ${showShape(label.shape)} do not fit predictions ${showShape(p.shape)}`,
       name,
     );
   }
   checkCount(k, 'k', name);
-  const rows = p.reshape([label.size, p.shape.at(-1) as number]);
+  const rows = p.reshape(toShape([sizeOfDims(dims(label)), dims(p).at(-1) as Dim]));
   return nn
     .inTopK(label.reshape([-1]), rows, k)
     .cast('float32')
@@ -181,9 +187,9 @@ export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k: num
 
 /** Whether targets and predictions of these shapes are of two classes, labels of many, or one-hot, as Keras decides. */
 export function targetKind(yTrueShape: Shape, yPredShape: Shape): 'binary' | 'sparse' | 'categorical' {
-  const classes = yPredShape.at(-1);
+  const classes = dimsOf(yPredShape).at(-1);
   if (classes === undefined || !differs(classes, 1)) return 'binary';
-  return yTrueShape.length < yPredShape.length || !differs(yTrueShape.at(-1) ?? 0, 1)
+  return yTrueShape.length < yPredShape.length || !differs(dimsOf(yTrueShape).at(-1) ?? 0, 1)
     ? 'sparse'
     : 'categorical';
 }

@@ -8,7 +8,16 @@ import {
   type TensorLike,
   where,
 } from '@eagre/core';
-import { differs, normalizeAxis, showShape } from '@eagre/core/internal';
+import {
+  atMost,
+  dims,
+  endsInOne,
+  knownDim,
+  normalizeAxis,
+  showShape,
+  sizeOfDims,
+  toShape,
+} from '@eagre/core/internal';
 import { alike, sameRank } from '../arrange.ts';
 
 /** Weighted counts for each threshold, [thresholds]. */
@@ -53,30 +62,28 @@ export function confusion(
     const at = normalizeAxis(classId, p.shape.at(-1) as number, name);
     const column = (x: Tensor): Tensor => x.gather(constant([at], 'int32'), x.rank - 1);
     [p, t] = [column(p), column(t)];
-    if (weights.rank === p.rank && differs(weights.shape.at(-1) as number, 1)) weights = column(weights);
+    if (weights.rank === p.rank && !endsInOne(weights)) weights = column(weights);
   }
-  const n = p.size;
+  const n = sizeOfDims(dims(p));
   const rows = thresholds.expandDims(-1);
-  const flat = p.reshape([1, n]);
-  const label = t.notEqual(0).reshape([n]);
-  const weight = weights.broadcastTo(p.shape).reshape([n]);
+  const flat = p.reshape(toShape([1, n]));
+  const label = t.notEqual(0).reshape(toShape([n]));
+  const weight = weights.broadcastTo(p.shape).reshape(toShape([n]));
   const zero = constant(0, dtype);
   const sides = stack([where(label, weight, zero), where(label, zero, weight)], 1);
   const chunk = Math.max(1, Math.floor(COMPARISONS / thresholds.size));
+  const above = (x: Tensor, side: Tensor): Tensor => scope(() => x.greater(rows).cast(dtype).matmul(side));
   let positives: Tensor | null = null;
-  for (let start = 0; start < n; start += chunk) {
-    const size = Math.min(chunk, n - start);
-    const part = scope(() => {
-      const [x, side] =
-        size === n ? [flat, sides] : [flat.slice([0, start], [1, size]), sides.slice([start, 0], [size, 2])];
-      return x.greater(rows).cast(dtype).matmul(side);
-    });
-    positives = positives === null ? part : positives.add(part);
+  if (atMost(n, chunk)) positives = above(flat, sides);
+  else {
+    const count = knownDim(n);
+    for (let start = 0; start < count; start += chunk) {
+      const size = Math.min(chunk, count - start);
+      const part = scope(() => above(flat.slice([0, start], [1, size]), sides.slice([start, 0], [size, 2])));
+      positives = positives === null ? part : positives.add(part);
+    }
   }
-  const [tp, fp] = (positives ?? constant(0, dtype, { shape: [thresholds.size, 2] })).unstack(1) as [
-    Tensor,
-    Tensor,
-  ];
+  const [tp, fp] = (positives as Tensor).unstack(1) as [Tensor, Tensor];
   const [yes, no] = sides.sum(0).unstack(0) as [Tensor, Tensor];
   return { truePositives: tp, falsePositives: fp, trueNegatives: no.sub(fp), falseNegatives: yes.sub(tp) };
 }

@@ -4,8 +4,10 @@ import {
   argumentsOf,
   checkNoPromise,
   declared,
+  dims,
   outsideScopes,
   shown,
+  sizeValue,
   snakeCase,
   takesArguments,
   toTensor,
@@ -54,7 +56,8 @@ export abstract class Average extends Metric {
   protected add(given: Tensor, sampleWeight: TensorLike | null): void {
     const { values, weights } = samplewise(given, sampleWeight, 'mean');
     this.total.assignAdd(values.sum());
-    this.count.assignAdd(weights === null ? (values.shape[0] ?? 1) : weights.sum());
+    const count = sizeValue(dims(values)[0] ?? 1, this.count.dtype);
+    this.count.assignAdd(weights === null ? count : weights.sum());
   }
   override result(): Tensor {
     return this.total.divNoNan(this.count);

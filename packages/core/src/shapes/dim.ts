@@ -1,0 +1,375 @@
+// Sizes that a trace does not know: expressions over symbols, which each run gives a number.
+import { InternalError } from '@eagre/backend';
+import type { ShapeEnv } from './shape-env.ts';
+
+/** The size of an axis: a number, or an expression over sizes that are not known while a function is traced. */
+export type Dim = number | DimExpr;
+/** The sizes of a tensor, some of which may not be known yet. */
+export type Dims = readonly Dim[];
+
+/** What the symbols of an expression are in a run. */
+export type Sizes = (symbol: DimSymbol) => number;
+
+/** What products are made of. Expressions in it are never numbers. */
+export abstract class Factor {
+  /** Equal factors have equal keys. */
+  abstract readonly key: string;
+  /** As messages show it. */
+  abstract readonly text: string;
+  abstract evaluate(sizes: Sizes): number;
+  /** The least and the greatest value that any sizes give. */
+  abstract readonly least: number;
+  abstract readonly most: number;
+  abstract readonly env: ShapeEnv;
+}
+
+/** An unknown size of an argument. */
+export class DimSymbol extends Factor {
+  readonly key: string;
+  readonly text: string;
+  readonly least: number = 0;
+  readonly most: number = Number.POSITIVE_INFINITY;
+  readonly env: ShapeEnv;
+  /** What it is in the call that is traced: decides where a trace goes one way or another. */
+  readonly hint: number;
+
+  constructor(env: ShapeEnv, id: number, text: string, hint: number) {
+    super();
+    this.env = env;
+    this.key = `s${id}`;
+    this.text = text;
+    this.hint = hint;
+  }
+
+  evaluate(sizes: Sizes): number {
+    return sizes(this);
+  }
+}
+
+type Operation = 'floorDiv' | 'mod' | 'max' | 'min';
+
+const operations: Readonly<Record<Operation, (a: number, b: number) => number>> = {
+  floorDiv: (a, b) => Math.floor(a / b),
+  mod: (a, b) => a - b * Math.floor(a / b),
+  max: Math.max,
+  min: Math.min,
+};
+
+/** What is no polynomial. */
+class Operated extends Factor {
+  readonly operation: Operation;
+  readonly a: Dim;
+  readonly b: Dim;
+  readonly key: string;
+  readonly text: string;
+  readonly env: ShapeEnv;
+
+  constructor(operation: Operation, a: Dim, b: Dim) {
+    super();
+    this.operation = operation;
+    this.a = a;
+    this.b = b;
+    this.key = `${operation}(${keyOf(a)},${keyOf(b)})`;
+    this.env = (a instanceof DimExpr ? a : (b as DimExpr)).env;
+    const [x, y] = [a, b].map((d) =>
+      d instanceof DimExpr && d.terms.length > 1 ? `(${showDim(d)})` : showDim(d),
+    );
+    this.text =
+      operation === 'floorDiv'
+        ? `floor(${x} / ${y})`
+        : operation === 'mod'
+          ? `${x} % ${y}`
+          : `${operation}(${showDim(a)}, ${showDim(b)})`;
+  }
+
+  evaluate(sizes: Sizes): number {
+    return operations[this.operation](evaluateDim(this.a, sizes), evaluateDim(this.b, sizes));
+  }
+
+  get least(): number {
+    const { operation, a, b } = this;
+    if (operation === 'max') return Math.max(leastOf(a), leastOf(b));
+    if (operation === 'min') return Math.min(leastOf(a), leastOf(b));
+    if (leastOf(b) < 1) return Number.NEGATIVE_INFINITY;
+    return operation === 'mod' || leastOf(a) >= 0 ? 0 : leastOf(a);
+  }
+
+  get most(): number {
+    const { operation, a, b } = this;
+    if (operation === 'max') return Math.max(mostOf(a), mostOf(b));
+    if (operation === 'min') return Math.min(mostOf(a), mostOf(b));
+    if (leastOf(b) < 1) return Number.POSITIVE_INFINITY;
+    return operation === 'mod' ? mostOf(b) - 1 : Math.max(0, mostOf(a));
+  }
+}
+
+/** A product. */
+interface Term {
+  /** An integer but 0. */
+  readonly coefficient: number;
+  /** In the order of their keys, a power as often as it says; none for the constant. */
+  readonly factors: readonly Factor[];
+}
+
+const keyOfTerm = (factors: readonly Factor[]): string => factors.map((f) => f.key).join('*');
+const keyOf = (d: Dim): string => (typeof d === 'number' ? `${d}` : d.key);
+
+/** A sum of products that is no number. Equal ones have equal keys. */
+export class DimExpr {
+  readonly terms: readonly Term[];
+  readonly key: string;
+
+  /** @internal Terms are in order, without zeros. */
+  constructor(terms: readonly Term[]) {
+    this.terms = terms;
+    this.key = terms.map(({ coefficient, factors }) => `${coefficient}*${keyOfTerm(factors)}`).join('+');
+  }
+
+  /** Whose symbols it is made of. */
+  get env(): ShapeEnv {
+    for (const { factors } of this.terms) if (factors[0] !== undefined) return factors[0].env;
+    throw new InternalError('an expression without symbols');
+  }
+
+  /** `2*n + 1` */
+  toString(): string {
+    return showDim(this);
+  }
+
+  /** Arithmetic with operators would lose what it is made of. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === 'string') return showDim(this);
+    throw new InternalError(
+      `${showDim(this)} is not known while a function is traced, and no number to compute with`,
+    );
+  }
+}
+
+/** Whether a value is an expression; false for what cannot be looked at. */
+export function isExpression(value: unknown): value is DimExpr {
+  try {
+    return value instanceof DimExpr;
+  } catch {
+    return false;
+  }
+}
+
+// ---- making them
+
+/** The expression of one factor. */
+export function dimOf(factor: Factor): DimExpr {
+  return new DimExpr([{ coefficient: 1, factors: [factor] }]);
+}
+
+const termsOf = (d: Dim): readonly Term[] =>
+  typeof d === 'number' ? (d === 0 ? [] : [{ coefficient: d, factors: [] }]) : d.terms;
+
+function ofTerms(terms: Iterable<Term>): Dim {
+  const sums = new Map<string, Term>();
+  for (const { coefficient, factors } of terms) {
+    const key = keyOfTerm(factors);
+    const sum = coefficient + (sums.get(key)?.coefficient ?? 0);
+    if (sum === 0) sums.delete(key);
+    else sums.set(key, { coefficient: sum, factors });
+  }
+  if (sums.size === 0) return 0;
+  const constant = sums.get('');
+  if (sums.size === 1 && constant !== undefined) return constant.coefficient;
+  return new DimExpr([...sums].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, term]) => term));
+}
+
+export function addDims(a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return a + b;
+  return ofTerms([...termsOf(a), ...termsOf(b)]);
+}
+
+export function mulDims(a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return a * b;
+  return ofTerms(
+    termsOf(a).flatMap((x) =>
+      termsOf(b).map((y) => ({
+        coefficient: x.coefficient * y.coefficient,
+        factors: [...x.factors, ...y.factors].sort((f, g) => (f.key < g.key ? -1 : f.key > g.key ? 1 : 0)),
+      })),
+    ),
+  );
+}
+
+export function subDims(a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return addDims(a, mulDims(b, -1));
+}
+
+/** The number of elements. */
+export function productOf(dims: Dims): Dim {
+  let product: Dim = 1;
+  for (let i = 0; i < dims.length; i++) product = mulDims(product, dims[i] as Dim);
+  return product;
+}
+
+const LONGEST_DIVISION = 4;
+
+/** `a / b` where that leaves no rest whatever the sizes are; else undefined. */
+function quotientOf(a: Dim, b: Dim): Dim | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a % b === 0 ? a / b : undefined;
+  const [divisor] = termsOf(b);
+  if (divisor === undefined) return undefined;
+  const terms: Term[] = [];
+  let rest = a;
+  // Long division by the leading term. Terms are in no order of degrees, so it need not end by itself.
+  for (let steps = termsOf(a).length + LONGEST_DIVISION; rest !== 0; steps--) {
+    const term = dividedTerm(termsOf(rest)[0] as Term, divisor);
+    if (term === undefined || steps === 0) return undefined;
+    terms.push(term);
+    rest = subDims(rest, mulDims(ofTerms([term]), b));
+  }
+  return ofTerms(terms);
+}
+
+function dividedTerm(a: Term, b: Term): Term | undefined {
+  if (a.coefficient % b.coefficient !== 0) return undefined;
+  const factors = [...a.factors];
+  for (const { key } of b.factors) {
+    const at = factors.findIndex((f) => f.key === key);
+    if (at < 0) return undefined;
+    factors.splice(at, 1);
+  }
+  return { coefficient: a.coefficient / b.coefficient, factors };
+}
+
+/** `Math.floor(a / b)` for b > 0. */
+export function floorDivDims(a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return Math.floor(a / b);
+  const exact = quotientOf(a, b);
+  if (exact !== undefined) return exact;
+  const [whole, rest] = split(a, b);
+  return addDims(
+    whole,
+    typeof rest === 'number' && typeof b === 'number' ? Math.floor(rest / b) : floored(rest, b),
+  );
+}
+
+function floored(a: Dim, b: Dim): Dim {
+  // floor(floor(x / m) / n) is floor(x / (m n)).
+  const [term, ...more] = termsOf(a);
+  const [factor, ...others] = term?.factors ?? [];
+  if (
+    typeof b === 'number' &&
+    b > 0 &&
+    more.length === 0 &&
+    term?.coefficient === 1 &&
+    others.length === 0 &&
+    factor instanceof Operated &&
+    factor.operation === 'floorDiv' &&
+    typeof factor.b === 'number' &&
+    factor.b > 0
+  )
+    return floorDivDims(factor.a, factor.b * b);
+  return dimOf(new Operated('floorDiv', a, b));
+}
+
+/** The remainder of the floored quotient, 0 ≤ r < b, for b > 0. */
+export function modDims(a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return a - b * Math.floor(a / b);
+  if (quotientOf(a, b) !== undefined) return 0;
+  const [, rest] = split(a, b);
+  return typeof rest === 'number' && typeof b === 'number'
+    ? modDims(rest, b)
+    : dimOf(new Operated('mod', rest, b));
+}
+
+/** `a` as `whole * b + rest`, as far as terms can be divided. */
+function split(a: Dim, b: Dim): readonly [whole: Dim, rest: Dim] {
+  const whole: Term[] = [];
+  const rest: Term[] = [];
+  for (const term of termsOf(a)) {
+    const quotient = quotientOf(ofTerms([term]), b);
+    if (quotient !== undefined) whole.push(...termsOf(quotient));
+    else if (typeof b === 'number' && term.factors.length > 0) {
+      // 7 n / 2 = 3 n + n / 2
+      const times = Math.floor(term.coefficient / b);
+      if (times !== 0) whole.push({ coefficient: times, factors: term.factors });
+      rest.push({ coefficient: term.coefficient - times * b, factors: term.factors });
+    } else rest.push(term);
+  }
+  return [ofTerms(whole), ofTerms(rest)];
+}
+
+export function maxDims(a: Dim, b: Dim): Dim {
+  return chosen('max', a, b);
+}
+export function minDims(a: Dim, b: Dim): Dim {
+  return chosen('min', a, b);
+}
+
+function chosen(operation: 'max' | 'min', a: Dim, b: Dim): Dim {
+  if (typeof a === 'number' && typeof b === 'number') return operations[operation](a, b);
+  const difference = subDims(a, b);
+  if (leastOf(difference) >= 0) return operation === 'max' ? a : b;
+  if (mostOf(difference) <= 0) return operation === 'max' ? b : a;
+  // In one order, so that both are equal.
+  const [first, second] = keyOf(a) < keyOf(b) ? [a, b] : [b, a];
+  return dimOf(new Operated(operation, first, second));
+}
+
+// ---- looking at them
+
+/** Whether they are the same whatever the sizes are. */
+export function identicalDims(a: Dim, b: Dim): boolean {
+  return a === b || (typeof a !== 'number' && typeof b !== 'number' && a.key === b.key);
+}
+
+/** What it is for the sizes of a run. */
+export function evaluateDim(d: Dim, sizes: Sizes): number {
+  if (typeof d === 'number') return d;
+  let sum = 0;
+  for (const { coefficient, factors } of d.terms)
+    sum += factors.reduce((product, f) => product * f.evaluate(sizes), coefficient);
+  return sum;
+}
+
+/** What it is in the call that is traced. */
+export function hintOf(d: Dim): number {
+  return evaluateDim(d, ({ hint }) => hint);
+}
+
+/** The least value that any sizes give, as far as that is seen. */
+export function leastOf(d: Dim): number {
+  return boundOf(d, true);
+}
+/** The greatest value that any sizes give, as far as that is seen. */
+export function mostOf(d: Dim): number {
+  return boundOf(d, false);
+}
+
+function boundOf(d: Dim, least: boolean): number {
+  if (typeof d === 'number') return d;
+  let sum = 0;
+  for (const { coefficient, factors } of d.terms) {
+    const low = least === coefficient > 0;
+    let product = Math.abs(coefficient);
+    for (const f of factors) {
+      // Products of what may be negative are not followed.
+      if (f.least < 0 && factors.length > 1)
+        return least ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      const bound = low ? f.least : f.most;
+      product = bound === 0 ? 0 : product * bound;
+    }
+    sum += coefficient < 0 ? -product : product;
+  }
+  return sum;
+}
+
+/** As messages show it: `2*n + 1`. */
+export function showDim(d: Dim): string {
+  if (typeof d === 'number') return `${d}`;
+  return d.terms
+    .map(({ coefficient, factors }, i) => {
+      const size = Math.abs(coefficient);
+      const names = factors.map((f) => f.text);
+      const product = (size === 1 && names.length > 0 ? names : [`${size}`, ...names]).join('*');
+      if (i === 0) return coefficient < 0 ? `-${product}` : product;
+      return coefficient < 0 ? ` - ${product}` : ` + ${product}`;
+    })
+    .join('');
+}

@@ -1,0 +1,108 @@
+// What a trace knows of sizes: its symbols, and what it has found true of them.
+import { FailedPreconditionError } from '@eagre/backend';
+import {
+  type Dim,
+  DimExpr,
+  DimSymbol,
+  dimOf,
+  evaluateDim,
+  hintOf,
+  leastOf,
+  mostOf,
+  type Sizes,
+  showDim,
+  subDims,
+} from './dim.ts';
+
+/** What has to hold for the sizes of a run, since the trace went one way where it does. */
+export interface Guard {
+  readonly kind: 'equal' | 'differ' | 'atMost';
+  readonly a: Dim;
+  readonly b: Dim;
+  /** Where a number was asked for, which makes the trace serve that one only. */
+  readonly asked?: Error;
+}
+
+/** The unknown sizes of one trace. */
+export class ShapeEnv {
+  /** Whether there is a call that is traced, so that its sizes can be asked for; without, those of symbols are made up. */
+  readonly hasCall: boolean;
+  readonly #symbols: DimSymbol[] = [];
+  readonly #guards = new Map<string, Guard>();
+
+  constructor(hasCall = true) {
+    this.hasCall = hasCall;
+  }
+
+  /** @param hint its size in the call that is traced. */
+  symbol(text: string, hint: number): DimExpr {
+    const symbol = new DimSymbol(this, this.#symbols.length, text, hint);
+    this.#symbols.push(symbol);
+    return dimOf(symbol);
+  }
+
+  get symbols(): readonly DimSymbol[] {
+    return this.#symbols;
+  }
+
+  /** What the trace has found true of its sizes. */
+  get guards(): readonly Guard[] {
+    return [...this.#guards.values()];
+  }
+
+  guard(guard: Guard): void {
+    const key = `${guard.kind} ${showDim(guard.a)}, ${showDim(guard.b)}`;
+    if (!this.#guards.has(key)) this.#guards.set(key, guard);
+  }
+}
+
+/** Whether what a trace has found true holds for other sizes. */
+export function holdsFor({ kind, a, b }: Guard, sizes: Sizes): boolean {
+  const [x, y] = [evaluateDim(a, sizes), evaluateDim(b, sizes)];
+  return kind === 'equal' ? x === y : kind === 'differ' ? x !== y : x <= y;
+}
+
+// ---- questions, where a trace goes one way or another
+
+/** Whether two sizes are equal. */
+export function equalDims(a: Dim, b: Dim): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return a === b;
+  const difference = subDims(a, b);
+  if (typeof difference === 'number') return difference === 0;
+  if (leastOf(difference) > 0 || mostOf(difference) < 0) return false;
+  const equal = hintOf(difference) === 0;
+  difference.env.guard({ kind: equal ? 'equal' : 'differ', a, b });
+  return equal;
+}
+
+/** Whether a ≤ b. */
+export function atMost(a: Dim, b: Dim): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return a <= b;
+  const difference = subDims(b, a);
+  if (typeof difference === 'number') return difference >= 0;
+  if (leastOf(difference) >= 0) return true;
+  if (mostOf(difference) < 0) return false;
+  const holds = hintOf(difference) >= 0;
+  difference.env.guard(holds ? { kind: 'atMost', a, b } : { kind: 'atMost', a: subDims(b, -1), b: a });
+  return holds;
+}
+
+/** Whether a < b. */
+export function lessThan(a: Dim, b: Dim): boolean {
+  return !atMost(b, a);
+}
+
+/**
+ * The number that a size is in the call that is traced: the trace serves calls with this one only.
+ * @throws FailedPreconditionError where no call is traced.
+ */
+export function knownDim(d: Dim): number {
+  if (!(d instanceof DimExpr)) return d;
+  if (!d.env.hasCall) throw new FailedPreconditionError(UNKNOWN_SIZE);
+  const hint = hintOf(d);
+  d.env.guard({ kind: 'equal', a: d, b: hint, asked: new Error() });
+  return hint;
+}
+
+const UNKNOWN_SIZE =
+  'this size is not known while the graph is written, for it serves all sizes; tf.shape(x) gives it as a tensor, and -1 in reshape stands for it';
