@@ -20,6 +20,29 @@ describe('Session.run', () => {
     expect(session.run([z], { feedDict })[0].item()).toBe(4);
   });
 
+  it('tells numbers of the program from sizes, whatever they are', () => {
+    using _ = new v1.Graph().asDefault();
+    const x = v1.placeholder('float32', [null, 2]);
+    // Multiples of 840 are what sizes are in a graph that no call is there for.
+    const sizes = [840, 1680, 2520];
+    const y = x.add(840).sum(0).mul(1680);
+    const filled = tf.fill([840], 2520).sum().add(x.sum());
+    const mean = x.mean();
+    const cut = x.reshape([-1]).slice([0], [2]);
+    using session = new v1.Session();
+    for (const n of [1, 3, 840, ...sizes]) {
+      const values = { data: new Float32Array(2 * n).fill(1), shape: [n, 2] };
+      const [a, b, c, d] = session.run([y, filled, mean, cut], { feedDict: new Map([[x, values]]) });
+      expect([n, a.array(), b.item(), c.item(), d.array()]).toEqual([
+        n,
+        [841 * n * 1680, 841 * n * 1680].map(Math.fround),
+        840 * 2520 + 2 * n,
+        1,
+        [1, 1],
+      ]);
+    }
+  });
+
   it('takes any rank where ops are element-wise', () => {
     using _ = new v1.Graph().asDefault();
     const x = v1.placeholder('float32');
