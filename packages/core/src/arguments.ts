@@ -297,7 +297,7 @@ export function mayBeNamed(value: unknown): boolean {
 }
 
 /** Whether a value is a tensor; false for what cannot be looked at. */
-function isTensor(value: unknown): boolean {
+export function isTensor(value: unknown): value is Tensor {
   try {
     return value instanceof Tensor;
   } catch {

@@ -16,7 +16,7 @@ import {
   type ScalarValue,
   UnimplementedError,
 } from '@eagre/backend';
-import { defineHot, mayBeNamed, type NamedFunction } from './arguments.ts';
+import { defineHot, isTensor, mayBeNamed, type NamedFunction } from './arguments.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, common, type DTypeGroup } from './dtypes.ts';
@@ -495,8 +495,8 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
       function (a, b?: unknown) {
         // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
         if (arguments.length !== 2) return otherwise(arguments) as Tensor;
-        if (a instanceof Tensor) {
-          if (b instanceof Tensor && a.dtype === b.dtype && a.dtype !== 'string') return execute1(op, [a, b]);
+        if (isTensor(a)) {
+          if (isTensor(b) && a.dtype === b.dtype && a.dtype !== 'string') return execute1(op, [a, b]);
           if (typeof b === 'number') return run(a, b);
         }
         // biome-ignore lint/complexity/noArguments: as above.

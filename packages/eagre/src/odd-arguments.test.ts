@@ -21,9 +21,18 @@ const inGraph = (call: () => unknown): unknown => {
 };
 const sgd = (): { applyGradients(...args: unknown[]): unknown } => new tf.optimizers.SGD() as never;
 
+const { proxy, revoke } = Proxy.revocable({}, {});
+revoke();
+
 const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
   'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
   'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
+  'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be looked at'],
+  'the method add of such a proxy': [() => x.add(proxy as never), 'cannot be looked at'],
+  'a model of a list that holds itself': [
+    () => new tf.Model({ inputs: cyclic, outputs: cyclic } as never),
+    'a structure holds itself',
+  ],
   'stack of a list with holes': [() => tf.stack(holes as never), 'undefined'],
   'addN of a list with holes': [() => tf.addN(holes as never), 'undefined'],
   'sort in no direction': [() => tf.sort(x, -1, { direction: bare as never }), 'ASCENDING'],

@@ -1,6 +1,6 @@
 // What goes into the call of a layer, and what comes out.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { isFloating, isPlain, isRefusedPromise, toTensor, unseen } from '@eagre/core/internal';
+import { checkLevel, isFloating, isPlain, isRefusedPromise, toTensor, unseen } from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -122,16 +122,21 @@ const SHORT = 16;
 
 /** Whether there is a symbolic tensor in arrays and plain objects. */
 export function isSymbolic(value: unknown): boolean {
+  return holdsSymbolic(value, 0);
+}
+
+function holdsSymbolic(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
+  checkLevel(level, 'the call of a layer');
+  const inside = (item: unknown): boolean => holdsSymbolic(item, level + 1);
   try {
     if (value instanceof Tensor) return false;
     if (value instanceof KerasTensor) return true;
     // Arrays of numbers may be large: there the first item tells what they hold.
     if (Array.isArray(value))
-      return (value.length <= SHORT || typeof value[0] === 'object') && value.some(isSymbolic);
+      return (value.length <= SHORT || typeof value[0] === 'object') && value.some(inside);
     if (!isPlain(value)) return false;
-    for (const key of Object.keys(value))
-      if (isSymbolic((value as Record<string, unknown>)[key])) return true;
+    for (const key of Object.keys(value)) if (inside((value as Record<string, unknown>)[key])) return true;
     return false;
   } catch (error) {
     throw error instanceof TypeError ? unseen(error) : error;
