@@ -167,7 +167,10 @@ describe.skipIf(browserPath === undefined)('the page', () => {
       cardOf('error')
         .locator('canvas')
         .evaluate((c) => (c as unknown as { toDataURL(): string }).toDataURL());
-    const all = await drawing();
+    // What was done before may not be drawn yet.
+    let all = '';
+    const rests = async (): Promise<boolean> => all === (all = await drawing());
+    await expect.poll(rests, { interval: 400, timeout: 5000 }).toBe(true);
     await page.getByLabel('Ignore outliers').check();
     await expect.poll(drawing).not.toBe(all);
     expect(page.url()).toContain('inliers=true');
