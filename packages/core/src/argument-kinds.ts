@@ -5,7 +5,7 @@ import { shown } from './checks.ts';
 import { isPlain } from './plain.ts';
 import { showShape } from './shape.ts';
 import { type Dim, isExpression } from './shapes/dim.ts';
-import { dimsOf, hasUnknown, toShape } from './shapes/dims.ts';
+import { hasUnknown, toShape } from './shapes/dims.ts';
 import { knownDim } from './shapes/shape-env.ts';
 import { hostDims } from './sizes.ts';
 import { Tensor } from './tensor.ts';
@@ -94,7 +94,7 @@ export const shape: Kind = {
   read(value, what, op) {
     if (Array.isArray(value)) {
       // A shape that is handed on.
-      if (hasUnknown(dimsOf(value as number[]))) return toShape(value as number[]);
+      if (hasUnknown(value as number[])) return toShape(value as number[]);
       if (!value.some(isTensor)) return integersOf(value, what, op);
       return toShape(value.map((item: unknown, at) => dimIn(item, `${what}[${at}]`, op)) as Dim[]);
     }

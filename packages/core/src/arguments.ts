@@ -351,6 +351,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     third === undefined || typeof c === 'number' || c === undefined ? c : third(c);
   // A tensor that needs no reading comes first nearly always.
   const asItIs = (a: unknown): boolean => first === undefined && isTensor(a);
+  const plainSecond = (b: unknown): boolean => typeof b === 'number' || (second === undefined && isTensor(b));
   if (kinds.some((kind) => kind.numbers === true))
     return register((...args: readonly unknown[]) => call(declaration, args), declaration);
   if (kinds.length === 1) {
@@ -368,8 +369,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     return register(function (this: unknown, a: unknown, b: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
-      if (n === 2 && asItIs(a) && (typeof b === 'number' || (second === undefined && isTensor(b))))
-        return run(a, b, NONE);
+      if (n === 2 && asItIs(a) && plainSecond(b)) return run(a, b, NONE);
       if (n > 0 && n < 4 && isValue(a) && isSecond(b)) {
         if (n < 3) return run(read1(a), read2(b), NONE);
         if (areOptions(known, o)) return run(read1(a), read2(b), o);
@@ -382,13 +382,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     return register(function (this: unknown, a: unknown, b: unknown, c: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
-      if (
-        n === 2 &&
-        required < 3 &&
-        asItIs(a) &&
-        (typeof b === 'number' || (second === undefined && isTensor(b)))
-      )
-        return run(a, b, undefined, NONE);
+      if (n === 2 && required < 3 && asItIs(a) && plainSecond(b)) return run(a, b, undefined, NONE);
       if (n > 0 && n < 5 && isValue(a) && isSecond(b) && isThird(c)) {
         if (n < 4) return run(read1(a), read2(b), read3(c), NONE);
         if (areOptions(known, o)) return run(read1(a), read2(b), read3(c), o);

@@ -128,7 +128,6 @@ export * from './shapes/shape-env.ts';
 export {
   differs,
   endsInOne,
-  hasUnknownSizes,
   hostDims,
   sizeValue,
 } from './sizes.ts';

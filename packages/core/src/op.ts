@@ -25,8 +25,7 @@ import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape } from './shape.ts';
 import type { Dims } from './shapes/dim.ts';
-import { sizeOfDims } from './shapes/dims.ts';
-import { hasUnknownSizes } from './sizes.ts';
+import { hasUnknown, sizeOfDims } from './shapes/dims.ts';
 import { type SymbolicAttrs, symbolic, symbolicTensor } from './symbolic.ts';
 import { emptyTensor, Tensor } from './tensor.ts';
 
@@ -247,7 +246,7 @@ export function defineOp(spec: OpSpec): Op {
         (s) => emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend),
       );
       // Attributes of the kernel are computed where it runs.
-      if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknownSizes(t.shape))) {
+      if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
         symbolic.sink?.call(name, inputs, outputs, attrs as SymbolicAttrs);
         return outputs;
       }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { asIs, defineFunction, type NamedFunction } from './arguments.ts';
+import { asIs, defineFunction, isTensor, type NamedFunction } from './arguments.ts';
 import { checkText, shown } from './checks.ts';
 import { context, override, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
@@ -10,9 +10,8 @@ export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): 
     visit(value);
     return;
   }
-  const isTensor = (item: unknown): boolean => item instanceof Tensor;
   if (Array.isArray(value) && value.every(isTensor)) {
-    value.forEach(visit);
+    for (const tensor of value) visit(tensor);
     return;
   }
   const seen = new Set<unknown>();

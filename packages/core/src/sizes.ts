@@ -2,16 +2,11 @@
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { context } from './context.ts';
 import { isInteger } from './dtypes.ts';
-import type { Dim, Dims } from './shapes/dim.ts';
-import { dims, dimsOf, equalShapes, hasUnknown, identicalShapes } from './shapes/dims.ts';
+import { type Dim, type Dims, identicalDims } from './shapes/dim.ts';
+import { dims, dimsOf } from './shapes/dims.ts';
 import { equalDims } from './shapes/shape-env.ts';
 import { knownTensor, symbolicTensor } from './symbolic.ts';
 import { type Tensor, viewOf } from './tensor.ts';
-
-/** Whether a shape has sizes that are not known. */
-export function hasUnknownSizes(shape: Dims): boolean {
-  return hasUnknown(dimsOf(shape));
-}
 
 /**
  * The integers of a tensor, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes, multiples, a depth,
@@ -60,12 +55,18 @@ export function endsInOne(x: Tensor): boolean {
   return last !== undefined && equalDims(last, 1);
 }
 
-/** Whether two shapes are equal, where what follows comes to the same if not: a short cut. */
+/** Whether two shapes are the same whatever the sizes are: for short cuts, where what follows comes to the same if not. */
 export function shapesAgree(a: Dims, b: Dims): boolean {
-  return a === b || identicalShapes(dimsOf(a), dimsOf(b));
+  return a === b || everyPair(dimsOf(a), dimsOf(b), identicalDims);
 }
 
 /** Whether two shapes are equal. */
 export function sameShape(a: Dims, b: Dims): boolean {
-  return a === b || equalShapes(dimsOf(a), dimsOf(b));
+  return a === b || everyPair(dimsOf(a), dimsOf(b), equalDims);
+}
+
+function everyPair(a: Dims, b: Dims, agree: (x: Dim, y: Dim) => boolean): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!agree(a[i] as Dim, b[i] as Dim)) return false;
+  return true;
 }

@@ -7,7 +7,7 @@ import {
 } from '@eagre/backend';
 import type { Variable } from '@eagre/core';
 import {
-  hasUnknownSizes,
+  hasUnknown,
   inContext,
   type Sink,
   type SymbolicAttrs,
@@ -52,7 +52,7 @@ export interface GraphStatistics {
  * @throws FailedPreconditionError for a graph in which sizes may be any.
  */
 export function graphStatistics(graph: Graph): GraphStatistics {
-  if (graph.arguments.some((value) => hasUnknownSizes(value.shape))) {
+  if (graph.arguments.some((value) => hasUnknown(value.shape))) {
     throw new FailedPreconditionError(
       'the work depends on sizes that may be any: concrete.specialize(x).graph.statistics() counts it for those of x',
       graph.name,

@@ -9,7 +9,7 @@ import {
   dimsOf,
   evaluateDim,
   type Guard,
-  hasUnknownSizes,
+  hasUnknown,
   inContext,
   type Sizes,
   symbolically,
@@ -170,7 +170,7 @@ class Specializing {
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
     if (value instanceof DimExpr) return this.#size(value);
     if (Array.isArray(value)) {
-      if (hasUnknownSizes(value as Shape)) return dimsOf(value as Shape).map((v) => this.#attr(v));
+      if (hasUnknown(value as Shape)) return dimsOf(value as Shape).map((v) => this.#attr(v));
       return value.map((v) => this.#attr(v));
     }
     if (value instanceof Graph) return this.#body(value);

@@ -1,5 +1,4 @@
 // Nodes of a graph that TensorFlow has no op for, in terms of its ops.
-
 import type { PartialShape } from '@eagre/core';
 import { partialShape } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from './graph.ts';

@@ -14,7 +14,7 @@ import {
   DimExpr,
   type Dims,
   execute,
-  hasUnknownSizes,
+  hasUnknown,
   inContext,
   isSharedScalar,
   lifted,
@@ -102,7 +102,7 @@ function ownerOf(name: string, outer: TensorOwner | null): TensorOwner {
 /** Whether attributes have numbers that are made of unknown sizes. */
 function holdsSizes(attrs: GraphNode['attrs']): boolean {
   return Object.values(attrs).some(
-    (value) => value instanceof DimExpr || (Array.isArray(value) && hasUnknownSizes(value)),
+    (value) => value instanceof DimExpr || (Array.isArray(value) && hasUnknown(value)),
   );
 }
 
@@ -390,7 +390,7 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   #constant(value: GraphValue, draws: boolean): Tensor | null {
-    if (hasUnknownSizes(value.shape)) return null;
+    if (hasUnknown(value.shape)) return null;
     const values = new Map<GraphNode, readonly Tensor[] | null>();
     const compute = (node: GraphNode): readonly Tensor[] | null => {
       const { what, inputs, attrs, outputs } = node;
@@ -398,11 +398,7 @@ export class FunctionTracer implements Tracer, Sink {
       if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
       if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
       const given = inputs.map(valueAt);
-      if (
-        given.some((t) => t === null) ||
-        node.outputs.some((v) => hasUnknownSizes(v.shape)) ||
-        holdsSizes(attrs)
-      )
+      if (given.some((t) => t === null) || node.outputs.some((v) => hasUnknown(v.shape)) || holdsSizes(attrs))
         return null;
       return execute(what.op, given as Tensor[], attrs);
     };

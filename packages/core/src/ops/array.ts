@@ -28,9 +28,9 @@ import {
   mulDims,
   subDims,
 } from '../shapes/dim.ts';
-import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
-import { differs, hasUnknownSizes, shapesAgree } from '../sizes.ts';
+import { differs, shapesAgree } from '../sizes.ts';
 import { symbolicTensor } from '../symbolic.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { gather } from './gather.ts';
@@ -89,7 +89,7 @@ const shapeOp: Op = defineOp({
   doc: 'The dimensions as an int32 tensor.',
   run: ([x]) => {
     // Its values are those of the run.
-    if (hasUnknownSizes(x.shape)) return symbolicTensor('int32', [x.rank]);
+    if (hasUnknown(x.shape)) return symbolicTensor('int32', [x.rank]);
     const out = emptyTensor('int32', [x.rank], x.rank);
     (viewOf(out) as Int32Array).set(x.shape);
     return out;

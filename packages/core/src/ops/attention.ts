@@ -10,11 +10,10 @@ import { checkFlag, type Shape, showShape, stretchesTo } from '../shape.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
 import { equalDims, knownDim } from '../shapes/shape-env.ts';
-import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, transpose } from './array.ts';
-import { range } from './creation.ts';
 import { matmul } from './linalg.ts';
+import { placesOf } from './places.ts';
 import { where } from './select.ts';
 
 /** The [batch, heads, time, width] of a tensor, and back: the same exchange of two axes. */
@@ -44,8 +43,7 @@ function weightsOf(inputs: readonly Tensor[], lse: Tensor, mask: Tensor | undefi
 
 /** [queries, keys]: which keys a query may see, those no later than itself. */
 export function causalMask(queries: Dim, keys: Dim): Tensor {
-  const places = (d: Dim): Tensor => range(sizeValue(d, 'int32'), { dtype: 'int32' });
-  return expandDims(places(queries), -1).greaterEqual(places(keys));
+  return expandDims(placesOf(queries), -1).greaterEqual(placesOf(keys));
 }
 
 const attentionOp: Op = defineOp({

@@ -210,10 +210,10 @@ export const range: NamedFunction<
       );
     const dtype = options.dtype ?? [...dtypes][0] ?? 'float32';
     checkDType(dtype, 'numeric', 'dtype', 'Range');
-    const [start0, end, by] = bounds as [Dim, Dim, Dim];
+    const [first, end, by] = bounds as [Dim, Dim, Dim];
     const whole = bounds.every((b) => typeof b !== 'number' || Number.isSafeInteger(b));
-    if (typeof by === 'number' && by !== 0 && whole && hasUnknown([start0, end]))
-      return execute1(rangeOp, [], { start: start0, delta: by, size: countOf(start0, end, by), dtype });
+    if (typeof by === 'number' && by !== 0 && whole && hasUnknown([first, end]))
+      return execute1(rangeOp, [], { start: first, delta: by, size: countOf(first, end, by), dtype });
     const numbers = bounds.map(knownDim);
     const [from, to, step] = numbers as [number, number, number];
     if (!numbers.every(Number.isFinite) || step === 0) {

@@ -20,11 +20,11 @@ import {
 import { addDims, type Dim, type Dims, mulDims, subDims } from '../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { atMost } from '../shapes/shape-env.ts';
-import { differs, sizeValue } from '../sizes.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
-import { range } from './creation.ts';
 import { letGo } from './moving.ts';
+import { placesOf } from './places.ts';
 import { checkProduct, matMulOp, permuted } from './products.ts';
 import { slice } from './slicing.ts';
 
@@ -300,8 +300,7 @@ export const trace: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
 
 /** Column minus row of every place of an m × n matrix. */
 function distance(m: Dim, n: Dim): Tensor {
-  const places = (d: Dim): Tensor => range(sizeValue(d, 'int32'), { dtype: 'int32' });
-  return places(n).sub(expandDims(places(m), -1));
+  return placesOf(n).sub(expandDims(placesOf(m), -1));
 }
 
 const bandPartOp: Op = defineOp({

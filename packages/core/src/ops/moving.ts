@@ -7,8 +7,7 @@ import { checkListSize } from '../list-size.ts';
 import { type Attrs, execute1, type Op } from '../op.ts';
 import { checkShape, type Shape, show } from '../shape.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
-import { dimsOf, toShape } from '../shapes/dims.ts';
-import { hasUnknownSizes } from '../sizes.ts';
+import { dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
 import { symbolically, symbolicTensor } from '../symbolic.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
 import { knownStrings } from './strings.ts';
@@ -65,7 +64,7 @@ export function ownShape(given: Dims, op: string): Shape {
 
 /** A copy of a list of integers, of which sizes need not be known. @throws InvalidArgumentError unless there are `length` of them. */
 export function checkDims(list: Dims, length: number, what: string, op: string): Dim[] {
-  if (Array.isArray(list) && hasUnknownSizes(list) && list.length === length) return [...dimsOf(list)];
+  if (Array.isArray(list) && hasUnknown(list) && list.length === length) return [...dimsOf(list)];
   return checkIntegers(list as readonly number[], length, what, op);
 }
 

@@ -5,8 +5,8 @@ import { context } from '../context.ts';
 import { toTensor } from '../convert.ts';
 import { isInteger } from '../dtypes.ts';
 import { type Dim, type DimExpr, isExpression } from '../shapes/dim.ts';
-import { dimsOf } from '../shapes/dims.ts';
-import { hasUnknownSizes, hostDims } from '../sizes.ts';
+import { dimsOf, hasUnknown } from '../shapes/dims.ts';
+import { hostDims } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
@@ -64,7 +64,7 @@ export function indicesOf(
 
 /** Sizes: numbers, or expressions. @throws UnimplementedError for values that differ from run to run. */
 export function sizesOf(given: readonly Index[] | Tensor | Variable, what: string, op: string): Dim[] {
-  if (Array.isArray(given) && hasUnknownSizes(given as number[])) return [...dimsOf(given as number[])];
+  if (Array.isArray(given) && hasUnknown(given as number[])) return [...dimsOf(given as number[])];
   const value = given instanceof Variable ? given.taken() : given;
   if (value instanceof Tensor) {
     if (value.rank !== 1)

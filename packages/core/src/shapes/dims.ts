@@ -1,7 +1,7 @@
 // The sizes of tensors: what users read, and what the library computes with.
 import type { PartialShape, Shape } from '../shape.ts';
-import { type Dim, type DimExpr, type Dims, identicalDims, isExpression, productOf } from './dim.ts';
-import { equalDims, knownDim } from './shape-env.ts';
+import { type Dim, type DimExpr, type Dims, isExpression, productOf } from './dim.ts';
+import { knownDim } from './shape-env.ts';
 
 /** Under which a shape for users has its expressions. */
 const DIMS = Symbol('dims');
@@ -47,7 +47,8 @@ export function isUnknown(d: Dim): d is DimExpr {
 }
 
 /** Whether some of the sizes are not known. */
-export function hasUnknown(of: Dims): boolean {
+export function hasUnknown(shape: Dims): boolean {
+  const of = dimsOf(shape);
   // Lists of users may hold anything.
   for (let i = 0; i < of.length; i++) if (typeof of[i] !== 'number' && isExpression(of[i])) return true;
   return false;
@@ -69,18 +70,4 @@ export function sizeOfDims(shape: Dims | Shape): Dim {
     size *= d;
   }
   return size;
-}
-
-/** Whether two shapes are the same whatever the sizes are: for short cuts, which come to the same if not. */
-export function identicalShapes(a: Dims, b: Dims): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!identicalDims(a[i] as Dim, b[i] as Dim)) return false;
-  return true;
-}
-
-/** Whether two shapes are equal. */
-export function equalShapes(a: Dims, b: Dims): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!equalDims(a[i] as Dim, b[i] as Dim)) return false;
-  return true;
 }

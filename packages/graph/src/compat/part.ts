@@ -1,7 +1,7 @@
 // The part of a graph that a run needs, as a function of what is fed.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Shape, Variable } from '@eagre/core';
-import { dims, evaluateDim, hasUnknownSizes, holdsFor } from '@eagre/core/internal';
+import { dims, evaluateDim, hasUnknown, holdsFor } from '@eagre/core/internal';
 import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
 import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
@@ -81,7 +81,7 @@ export class Part {
 
   /** What runs for fed tensors of these shapes. @throws InvalidArgumentError for sizes that the graph was not written for. */
   concrete(shapes: readonly Shape[]): ConcreteFunction {
-    const sized = this.#graph.arguments.some(({ shape }) => hasUnknownSizes(shape));
+    const sized = this.#graph.arguments.some(({ shape }) => hasUnknown(shape));
     const ranked = this.#rankless.size > 0;
     const key = sized || ranked ? shapes.join(';') : '';
     let plan = this.#plans.get(key);
