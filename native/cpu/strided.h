@@ -46,15 +46,14 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
   struct B16 { uint64_t a, b; };
   struct B32 { B16 a, b; };
   typedef uint8_t Vector __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
-  struct B64 { Vector parts[64 / kVectorBytes]; };
+  const auto load = [&](int64_t i) { return *reinterpret_cast<const Vector*>(s + i); };
+  const auto store = [&](int64_t i, Vector v) { *reinterpret_cast<Vector*>(d + i) = v; };
   if (n > 4096) {
     std::memcpy(d, s, static_cast<size_t>(n));
   } else if (n > 128) {
     // The end overlaps what is before it. Loads before stores: where both sides lie alike within a page, a load right behind a store
     // waits for it.
     constexpr int64_t step = 4 * kVectorBytes;
-    const auto load = [&](int64_t i) { return *reinterpret_cast<const Vector*>(s + i); };
-    const auto store = [&](int64_t i, Vector v) { *reinterpret_cast<Vector*>(d + i) = v; };
     const Vector last = load(n - kVectorBytes);
     int64_t i = 0;
     for (; i + step <= n; i += step) {
@@ -68,7 +67,23 @@ inline void copy_bytes(void* to, const void* from, int64_t n) {
     }
     store(n - kVectorBytes, last);
   } else if (n > 64) {
-    pair(B64{});
+    // Each vector is a variable of its own: an array of them would be written to the stack and read back. No more stores than needed.
+    constexpr int64_t v = kVectorBytes;
+    const Vector last = load(n - v);
+    if constexpr (v == 64) {
+      const Vector first = load(0);
+      store(0, first);
+    } else if constexpr (v == 32) {
+      const Vector v0 = load(0), v1 = load(v), v2 = n > 3 * v ? load(2 * v) : last;
+      keep_order();
+      store(0, v0), store(v, v1);
+      if (n > 3 * v) store(2 * v, v2);
+    } else {
+      const Vector v0 = load(0), v1 = load(v), v2 = load(2 * v), v3 = load(3 * v);
+      store(0, v0), store(v, v1), store(2 * v, v2), store(3 * v, v3);
+      for (int64_t i = 4 * v; i + v < n; i += v) store(i, load(i));
+    }
+    store(n - v, last);
   } else if (n > 32) {
     pair(B32{});
   } else if (n >= 16) {

@@ -13,6 +13,7 @@ import {
   digits,
   fasterThan,
   formatValue,
+  otherResults,
   type RunResult,
   type Series,
   type WorkloadResult,
@@ -25,8 +26,6 @@ import { workloads } from './workloads/index.ts';
 // Thread pools of other libraries spin for a while after their last work; nobody is measured meanwhile.
 const PAUSE_MS = 250;
 const LIMIT_SECONDS = 0.3;
-// Results of the same numbers in another order.
-const CHECK_TOLERANCE = 1e-3;
 
 const limitKinds: readonly LimitKind[] = ['fma', 'copy', 'add', 'read'];
 
@@ -217,14 +216,17 @@ async function timed(
     notes.push(
       `${library}, ${threads === 1 ? '1 thread' : `${threads} threads`}: ${digits(rate / 1e9)} GFLOP/s are more than AVX2 can do, so it is not compared`,
     );
-  const series = all.filter((s) => !wider.some(({ library }) => library === s.library));
-  const [reference] = series;
-  for (const { library, check } of series) {
-    if (reference?.check == null || check === null) continue;
-    if (Math.abs(check - reference.check) > CHECK_TOLERANCE * Math.abs(reference.check)) {
-      failed = true;
-      notes.push(`**the results differ**: ${reference.library} ${reference.check}, ${library} ${check}`);
-    }
+  const narrow = all.filter((s) => !wider.some(({ library }) => library === s.library));
+  const { wrong, differing } = otherResults(narrow);
+  const series = narrow.filter((s) => !wrong.some(({ library }) => library === s.library));
+  const right = narrow[0]?.check;
+  for (const { library, threads, check } of wrong)
+    notes.push(
+      `${library}, ${threads === 1 ? '1 thread' : `${threads} threads`}: its result is wrong (${check}; all others have ${right}), so it is not compared`,
+    );
+  for (const { library, check } of differing) {
+    failed = true;
+    notes.push(`**the results differ**: ${narrow[0]?.library} ${right}, ${library} ${check}`);
   }
   return {
     name,

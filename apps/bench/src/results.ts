@@ -115,6 +115,28 @@ export function fasterThan(
   });
 }
 
+// Results of the same numbers in another order.
+const CHECK_TOLERANCE = 1e-3;
+
+/**
+ * Series whose result is not that of the first library (Eagre). `wrong` are those of libraries that stand alone: at least two others have
+ * Eagre's result, so theirs is that of another program. The rest, `differing`, leave open who is right.
+ */
+export function otherResults(series: readonly Series[]): { wrong: Series[]; differing: Series[] } {
+  const [reference, ...others] = series.filter((s) => s.check !== null);
+  if (reference === undefined) return { wrong: [], differing: [] };
+  const right = reference.check as number;
+  const agrees = ({ check }: Series): boolean =>
+    Math.abs((check as number) - right) <= CHECK_TOLERANCE * Math.abs(right);
+  const stray = others.filter((s) => !agrees(s));
+  const strayed = new Set(stray.map((s) => s.library));
+  const agreeing = new Set(
+    others.map((s) => s.library).filter((id) => id !== reference.library && !strayed.has(id)),
+  );
+  const alone = strayed.size === 1 && !strayed.has(reference.library) && agreeing.size > 1;
+  return alone ? { wrong: stray, differing: [] } : { wrong: [], differing: stray };
+}
+
 export interface Verdict {
   readonly text: string;
   readonly met: boolean;

@@ -4,6 +4,7 @@ import {
   fasterThan,
   formatSummary,
   formatValue,
+  otherResults,
   type RunResult,
   rateOf,
   ratioTo,
@@ -59,6 +60,63 @@ test('a peer that does more than the machine can is found, Eagre never', () => {
   const found = (most: number): unknown => fasterThan({ 1: [most, most / 2] }, gemm.series, 2e8);
   expect(found(110e9)).toEqual([]);
   expect(found(100e9)).toEqual([{ library: 'torch', threads: 1, rate: expect.closeTo(2e8 / 0.0018, -9) }]);
+});
+
+test('a peer whose result stands alone is wrong; otherwise the results differ', () => {
+  const of = (checks: readonly (readonly [string, number | null])[]): string[][] => {
+    const all = checks.map(([library, check]) => ({ ...series(library, 1, [1, 1, 1]), check }));
+    const { wrong, differing } = otherResults(all);
+    return [wrong, differing].map((some) => some.map((s) => s.library));
+  };
+  expect(of([])).toEqual([[], []]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['torch', 1.0005],
+      ['jax', null],
+    ]),
+  ).toEqual([[], []]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['torch', 1],
+      ['jax', 1],
+      ['torch-compile', 0.6],
+    ]),
+  ).toEqual([['torch-compile'], []]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['eagre', 1],
+      ['torch', 1],
+      ['torch-compile', 0.6],
+    ]),
+  ).toEqual([[], ['torch-compile']]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['torch', 2],
+      ['jax', 2],
+      ['tf', 2],
+    ]),
+  ).toEqual([[], ['torch', 'jax', 'tf']]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['eagre', 2],
+      ['torch', 1],
+      ['jax', 1],
+      ['tf', 1],
+    ]),
+  ).toEqual([[], ['eagre']]);
+  expect(
+    of([
+      ['eagre', 1],
+      ['torch', 1],
+      ['jax', 1],
+      ['tf', Number.NaN],
+    ]),
+  ).toEqual([['tf'], []]);
 });
 
 test('verdicts', () => {
