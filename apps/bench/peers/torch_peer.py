@@ -1,5 +1,7 @@
 """PyTorch's side of the workloads, eager or by torch.compile; see serve.py for the protocol."""
 
+import os
+
 from serve import Case, class_labels, serve, shaped_kernels, values, whole_numbers
 
 
@@ -7,6 +9,12 @@ def load(threads, compiled):
     import torch
     from torch import nn
     from torch.nn import functional as F
+
+    if compiled and os.environ.get("ATEN_CPU_CAPABILITY") == "avx2":
+        # The compiler would still step by the 16 elements of AVX-512, and leave half of a result unwritten.
+        import torch._inductor.config
+
+        torch._inductor.config.cpp.simdlen = 256
 
     torch.set_num_threads(threads)
     torch.set_num_interop_threads(threads)
