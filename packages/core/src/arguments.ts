@@ -391,6 +391,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
       return call(declaration, arguments);
     }, declaration);
   }
+  const asTheyAre = kinds.every(({ read }) => read === undefined);
   return register((...args: readonly unknown[]) => {
     const n = args.length;
     if (n > kinds.length + 1) return call(declaration, args);
@@ -400,6 +401,7 @@ function entry(declaration: Declaration): (...args: never) => unknown {
     }
     const options = n > kinds.length ? args[kinds.length] : NONE;
     if (!areOptions(known, options)) return call(declaration, args);
+    if (asTheyAre && n > kinds.length) return run(...args);
     const values = kinds.map(({ read }, i) => {
       const value = args[i];
       return read === undefined || typeof value === 'number' || value === undefined

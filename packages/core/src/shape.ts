@@ -80,6 +80,7 @@ export function broadcastShapes(first: Dims, second: Dims, op?: string): Shape {
   if (first.length === 0) return second as Shape;
   const a = dimsOf(first);
   const b = dimsOf(second);
+  if (areSame(a, b)) return first as Shape;
   const rank = Math.max(a.length, b.length);
   const out = new Array<Dim>(rank);
   let same = a.length >= b.length;
@@ -97,6 +98,13 @@ export function broadcastShapes(first: Dims, second: Dims, op?: string): Shape {
     out[rank - i] = d;
   }
   return same ? (first as Shape) : toShape(out);
+}
+
+/** Whether two lists of sizes are the same at first sight, which most are. */
+function areSame(a: Dims, b: Dims): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** An axis in 0 … rank-1. @throws InvalidArgumentError when it is no integer in that range. */

@@ -304,7 +304,9 @@ export function emptyTensor(
 
 /** @internal A tensor whose sizes need not be known while a function is traced. */
 export function tensorOver(storage: Storage, dtype: DType, shape: Dims, size: Dim, backend: Backend): Tensor {
-  if (typeof size === 'number') return new Tensor(storage, dtype, toShape(shape), size, backend);
+  // Sizes that are not known have a product that is not, unless another one is 0.
+  if (typeof size === 'number')
+    return new Tensor(storage, dtype, size > 0 ? (shape as Shape) : toShape(shape), size, backend);
   const tensor = new Tensor(storage, dtype, toShape(shape), 0, backend);
   hideDim(tensor, 'size', size);
   return tensor;

@@ -127,16 +127,19 @@ export function isSymbolic(value: unknown): boolean {
 
 function holdsSymbolic(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  checkLevel(level, 'the call of a layer');
-  const inside = (item: unknown): boolean => holdsSymbolic(item, level + 1);
   try {
     if (value instanceof Tensor) return false;
     if (value instanceof KerasTensor) return true;
-    // Arrays of numbers may be large: there the first item tells what they hold.
-    if (Array.isArray(value))
-      return (value.length <= SHORT || typeof value[0] === 'object') && value.some(inside);
+    checkLevel(level, 'the call of a layer');
+    if (Array.isArray(value)) {
+      // Arrays of numbers may be large: there the first item tells what they hold.
+      if (value.length > SHORT && typeof value[0] !== 'object') return false;
+      for (let i = 0; i < value.length; i++) if (holdsSymbolic(value[i], level + 1)) return true;
+      return false;
+    }
     if (!isPlain(value)) return false;
-    for (const key of Object.keys(value)) if (inside((value as Record<string, unknown>)[key])) return true;
+    for (const key of Object.keys(value))
+      if (holdsSymbolic((value as Record<string, unknown>)[key], level + 1)) return true;
     return false;
   } catch (error) {
     throw error instanceof TypeError ? unseen(error) : error;

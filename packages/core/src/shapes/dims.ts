@@ -21,7 +21,7 @@ export function dims(x: { readonly shape: Shape }): Dims {
  * trace then serves calls with this number only.
  */
 export function toShape(of: Dims | Shape): Shape {
-  if (dimsOf(of) !== of || !hasUnknown(of)) return of as Shape;
+  if (dimsOf(of) !== of || !holdsExpression(of)) return of as Shape;
   const shape = [...of] as number[];
   of.forEach((d, i) => {
     if (isExpression(d)) hideDim(shape, i, d);
@@ -48,7 +48,10 @@ export function isUnknown(d: Dim): d is DimExpr {
 
 /** Whether some of the sizes are not known. */
 export function hasUnknown(shape: Dims): boolean {
-  const of = dimsOf(shape);
+  return holdsExpression(dimsOf(shape));
+}
+
+function holdsExpression(of: Dims): boolean {
   // Lists of users may hold anything.
   for (let i = 0; i < of.length; i++) if (typeof of[i] !== 'number' && isExpression(of[i])) return true;
   return false;
