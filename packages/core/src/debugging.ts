@@ -54,13 +54,17 @@ function compare(
   holds: (x: Value, y: Value) => boolean,
 ): void {
   const [x, y] = pair(a, b, name);
-  let shape: readonly number[];
-  try {
-    shape = broadcastShapes(x.shape, y.shape);
-  } catch {
-    throw failure(name, `shapes ${showShape(x.shape)} and ${showShape(y.shape)} do not broadcast`, message);
-  }
+  const together = (p: Tensor, q: Tensor): readonly number[] => {
+    try {
+      return broadcastShapes(p.shape, q.shape);
+    } catch {
+      throw failure(name, `shapes ${showShape(p.shape)} and ${showShape(q.shape)} do not broadcast`, message);
+    }
+  };
+  together(x, y);
   const check = (p: Tensor, q: Tensor): void => {
+    // Of the run: while a function is traced, sizes need not be known.
+    const shape = together(p, q);
     const left = valuesOf(sameShape(p.shape, shape) ? p : p.broadcastTo(shape));
     const right = valuesOf(sameShape(q.shape, shape) ? q : q.broadcastTo(shape));
     let wrong = 0;
