@@ -128,10 +128,10 @@ export const axisLists: Kind = {
     return Array.from({ length: value.shape[0] as number }, (_, i) => numbers.slice(n * i, n * (i + 1)));
   },
 };
-/** Pairs of integers: a list of lists, or a tensor [n, 2]. */
+/** Pairs of sizes, which may not be known: a list of lists, or a tensor [n, 2]. */
 export const pairs: Kind = {
   read(value, what, op) {
-    if (Array.isArray(value)) return value.map((pair: unknown, i) => integersOf(pair, `${what}[${i}]`, op));
+    if (Array.isArray(value)) return value.map((pair: unknown, i) => shape.read?.(pair, `${what}[${i}]`, op));
     if (!isTensor(value)) return value;
     if (value.rank !== 2 || value.shape[1] !== 2) {
       throw new InvalidArgumentError(
@@ -139,8 +139,8 @@ export const pairs: Kind = {
         op,
       );
     }
-    const numbers = numbersOf(value, what, op);
-    return Array.from({ length: value.shape[0] as number }, (_, i) => numbers.slice(2 * i, 2 * i + 2));
+    const sizes = dimsIn(value, what, op);
+    return Array.from({ length: value.shape[0] as number }, (_, i) => toShape(sizes.slice(2 * i, 2 * i + 2)));
   },
 };
 /** A tensor, or values for one: numbers, lists, { data, shape }. */

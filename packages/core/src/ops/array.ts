@@ -23,13 +23,14 @@ import {
   type Dim,
   type Dims,
   floorDivDims,
+  isExpression,
   maxDims,
   modDims,
   mulDims,
   subDims,
 } from '../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { lessThan } from '../shapes/shape-env.ts';
+import { atMost, lessThan } from '../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../sizes.ts';
 import { symbolicTensor } from '../symbolic.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
@@ -425,11 +426,8 @@ export const repeat: NamedFunction<
     const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
     const counts = listOf(repeats, 'repeats', 'repeat');
     // A single number is for all.
-    const n = counts.length === 1 ? 1 : t.shape[a];
-    if (
-      !counts.every((c) => Number.isSafeInteger(c) && c >= 0) ||
-      (counts.length !== 1 && counts.length !== n)
-    ) {
+    const n = counts.length === 1 ? 1 : dims(t)[a];
+    if (!counts.every((c) => Number.isSafeInteger(c) && c >= 0) || differs(counts.length, n)) {
       throw new InvalidArgumentError(
         `repeats must be one integer of at least 0, or ${n} of them, got [${counts}]`,
         'repeat',
@@ -459,7 +457,7 @@ export type PadMode = 'CONSTANT' | 'REFLECT' | 'SYMMETRIC';
 
 const padded = (shape: Shape, attrs: Readonly<Record<string, unknown>>, sign = 1): Dim[] =>
   dimsOf(shape).map((d, i) =>
-    addDims(d, sign * ((attrs.before as number[])[i] + (attrs.after as number[])[i])),
+    addDims(d, mulDims(sign, addDims(dimsOf(attrs.before as Dims)[i], dimsOf(attrs.after as Dims)[i]))),
   );
 
 const padOp: Op = defineOp({
@@ -508,6 +506,9 @@ const mirrorPadGradOp: Op = defineOp({
   ],
 });
 
+const isCount = (n: Dim): boolean =>
+  typeof n === 'number' ? Number.isSafeInteger(n) && n >= 0 : isExpression(n) && atMost(0, n);
+
 /**
  * Adds `paddings[i] = [before, after]` elements around axis i.
  * @param options.mode `CONSTANT` (the default), `REFLECT` (mirrored, edge not repeated) or `SYMMETRIC` (edge repeated).
@@ -525,7 +526,7 @@ export const pad: NamedFunction<
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', 'Pad');
     const wrong = checkList(paddings, 'paddings', 'Pad').findIndex(
-      (p) => !Array.isArray(p) || p.length !== 2 || !p.every((n) => Number.isSafeInteger(n) && n >= 0),
+      (p) => !Array.isArray(p) || p.length !== 2 || !dimsOf(p).every(isCount),
     );
     if (paddings.length !== t.rank || wrong >= 0) {
       throw new InvalidArgumentError(
@@ -533,8 +534,9 @@ export const pad: NamedFunction<
         'Pad',
       );
     }
-    const before = paddings.map((p) => p[0]);
-    const after = paddings.map((p) => p[1]);
+    const sides = paddings.map((p) => dimsOf(p));
+    const before = toShape(sides.map((p) => p[0]));
+    const after = toShape(sides.map((p) => p[1]));
     const given: unknown = options.mode ?? 'CONSTANT';
     const mode = typeof given === 'string' ? given.toUpperCase() : given;
     if (mode === 'CONSTANT') {
@@ -549,7 +551,7 @@ export const pad: NamedFunction<
     const edge = mode === 'REFLECT' ? 1 : 0;
     for (let i = 0; i < t.rank; i++) {
       const most = maxDims(0, subDims(dims(t)[i], edge));
-      if (lessThan(most, before[i]) || lessThan(most, after[i])) {
+      if (lessThan(most, sides[i][0]) || lessThan(most, sides[i][1])) {
         throw new InvalidArgumentError(
           `axis ${i} of size ${dims(t)[i]} can be padded by at most ${most} in mode ${mode}, got [${paddings[i]}]`,
           'Pad',

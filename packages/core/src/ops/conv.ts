@@ -8,9 +8,18 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, execute1, type GradContext, type Op, pair } from '../op.ts';
 import { distinct, type Sample, type SampleInput, uniform, values } from '../samples.ts';
 import { checkList, listOf, type Shape, show, showShape } from '../shape.ts';
-import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../shapes/dim.ts';
+import {
+  addDims,
+  type Dim,
+  type Dims,
+  floorDivDims,
+  maxDims,
+  modDims,
+  mulDims,
+  subDims,
+} from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { lessThan } from '../shapes/shape-env.ts';
+import { atMost, lessThan } from '../shapes/shape-env.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape, squeeze } from './array.ts';
@@ -53,11 +62,14 @@ function twoNumbers(value: Size2D, what: string, op: string): [number, number] {
   return [list[0], list[1]];
 }
 
+/** How many pixels a window covers. */
+const reachOf = (size: Dim, dilation: number): Dim => addDims(mulDims(subDims(size, 1), dilation), 1);
+
 /** [top, bottom, left, right] in pixels. */
 function pixels(
   padding: Padding2D,
   size: Dims,
-  window: readonly number[],
+  window: Dims,
   strides: readonly number[],
   dilations: readonly number[],
   op: string,
@@ -68,7 +80,7 @@ function pixels(
     if (mode !== 'SAME')
       throw new InvalidArgumentError(`padding '${padding}' is none of SAME, VALID and [[t, b], [l, r]]`, op);
     return [0, 1].flatMap((i) => {
-      const reach = (window[i] - 1) * dilations[i] + 1;
+      const reach = reachOf(window[i], dilations[i]);
       const steps = floorDivDims(addDims(size[i], strides[i] - 1), strides[i]);
       const reached = addDims(mulDims(addDims(steps, -1), strides[i]), reach);
       const total = maxDims(0, subDims(reached, size[i]));
@@ -91,14 +103,14 @@ function pixels(
 /** Size of the result along both directions. */
 function outputSize(
   size: Dims,
-  window: readonly number[],
+  window: Dims,
   strides: readonly number[],
   padding: Dims,
   dilations: readonly number[],
   op: string,
 ): [Dim, Dim] {
   const [h, w] = [0, 1].map((i) => {
-    const reach = (window[i] - 1) * dilations[i] + 1;
+    const reach = reachOf(window[i], dilations[i]);
     const padded = addDims(size[i], addDims(padding[2 * i], padding[2 * i + 1]));
     const room = subDims(padded, reach);
     if (lessThan(room, 0)) {
@@ -126,14 +138,15 @@ interface ConvAttrs extends Attrs {
   readonly strides: readonly number[];
   readonly padding: readonly number[];
   readonly dilations: readonly number[];
-  readonly groups: number;
+  /** A number, once sizes are known. */
+  readonly groups: Dim;
 }
 
 const convShape = (x: Tensor, filter: Tensor, attrs: Attrs): Dims => {
   const { strides, padding, dilations } = attrs as ConvAttrs;
   const own = dims(x);
-  const size = outputSize(own.slice(1, 3), filter.shape, strides, dimsOf(padding), dilations, 'Conv2D');
-  return [own[0], ...size, filter.shape[3]];
+  const size = outputSize(own.slice(1, 3), dims(filter), strides, dimsOf(padding), dilations, 'Conv2D');
+  return [own[0], ...size, dims(filter)[3]];
 };
 
 const conv = (x: Tensor, filter: Tensor, attrs: Attrs): Tensor =>
@@ -290,6 +303,7 @@ function convArguments(
   filters: TensorLike,
   options: ConvOptions & { groups?: number },
   op: string,
+  given: Dim | undefined = options.groups,
 ): { x: Tensor; filter: Tensor; attrs: ConvAttrs } {
   const [a, filter] = pair(images, filters, op);
   const x = image(a, op);
@@ -299,9 +313,16 @@ function convArguments(
       op,
     );
   }
-  const [c, inner, out] = [x.shape[3], filter.shape[2], filter.shape[3]];
-  const groups = options.groups ?? (inner === 0 ? 1 : c / inner);
-  if (!Number.isInteger(groups) || groups < 1 || inner * groups !== c || out % groups !== 0) {
+  const c = dims(x)[3];
+  const [, , inner, out] = dims(filter);
+  const groups = given ?? (!differs(c, inner) || atMost(inner, 0) ? 1 : floorDivDims(c, inner));
+  const count = typeof groups !== 'number' || Number.isInteger(groups);
+  if (
+    !count ||
+    lessThan(groups, 1) ||
+    differs(mulDims(inner, groups), c) ||
+    differs(modDims(out, groups), 0)
+  ) {
     throw new InvalidArgumentError(
       `x ${showShape(x.shape)} has ${c} channels, filters ${showShape(filter.shape)} take ${inner} and give ${out}` +
         `${groups === 1 ? '' : ` in ${groups} groups`}: they do not fit`,
@@ -313,12 +334,12 @@ function convArguments(
   const padding = pixels(
     options.padding ?? 'VALID',
     dims(x).slice(1, 3),
-    filter.shape,
+    dims(filter),
     strides,
     dilations,
     op,
   );
-  outputSize(dims(x).slice(1, 3), filter.shape, strides, padding, dilations, op);
+  outputSize(dims(x).slice(1, 3), dims(filter), strides, padding, dilations, op);
   return { x, filter, attrs: { strides, padding: toShape(padding), dilations, groups } };
 }
 
@@ -371,15 +392,16 @@ export const depthwiseConv2d: NamedFunction<
     const op = 'DepthwiseConv2dNative';
     const [a, f] = pair(x, filter, op);
     const images = image(a, op);
-    if (f.rank !== 4 || f.shape[2] !== images.shape[3]) {
+    if (f.rank !== 4 || differs(dims(f)[2], dims(images)[3])) {
       throw new InvalidArgumentError(
-        `filters have shape ${showShape(f.shape)}, expected [height, width, ${images.shape[3]}, multiplier] for x ${showShape(images.shape)}`,
+        `filters have shape ${showShape(f.shape)}, expected [height, width, ${dims(images)[3]}, multiplier] for x ${showShape(images.shape)}`,
         op,
       );
     }
-    const [h, w, c, m] = f.shape;
-    const filters = reshape(f, [h, w, 1, c * m]);
-    return letGo(conv2d(images, filters, { ...options, groups: c }), filters);
+    const [h, w, c, m] = dims(f);
+    const filters = reshape(f, toShape([h, w, 1, mulDims(c, m)]));
+    const { attrs } = convArguments(images, filters, options, 'Conv2D', c);
+    return letGo(execute1(conv2dOp, [images, filters], attrs), filters);
   },
 );
 
@@ -394,7 +416,7 @@ export const separableConv2d: NamedFunction<
   { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs },
   (x, depthwiseFilter, pointwiseFilter, options) => {
     const f = toTensor(pointwiseFilter);
-    if (f.rank !== 4 || f.shape[0] !== 1 || f.shape[1] !== 1) {
+    if (f.rank !== 4 || differs(dims(f)[0], 1) || differs(dims(f)[1], 1)) {
       throw new InvalidArgumentError(
         `pointwise filters have shape ${showShape(f.shape)}, expected [1, 1, in, out]`,
         'separableConv2d',
@@ -422,41 +444,39 @@ export const conv2dTranspose: NamedFunction<
     const op = 'Conv2DBackpropInput';
     const [a, filter] = pair(x, filters, op);
     const dy = image(a, op);
-    if (filter.rank !== 4 || filter.shape[3] !== dy.shape[3]) {
+    if (filter.rank !== 4 || differs(dims(filter)[3], dims(dy)[3])) {
       throw new InvalidArgumentError(
-        `filters have shape ${showShape(filter.shape)}, expected [height, width, out, ${dy.shape[3]}] for x ${showShape(dy.shape)}`,
+        `filters have shape ${showShape(filter.shape)}, expected [height, width, out, ${dims(dy)[3]}] for x ${showShape(dy.shape)}`,
         op,
       );
     }
     const strides = twoNumbers(options.strides ?? 1, 'strides', op);
     const dilations = twoNumbers(options.dilations ?? 1, 'dilations', op);
     const given = options.padding ?? 'VALID';
-    const own = dims(dy);
+    const [own, taps] = [dims(dy), dims(filter)];
     let shape: Dims;
     if (outputShape === null) {
       const fixed =
-        typeof given === 'string'
-          ? [0, 0, 0, 0]
-          : pixels(given, [0, 0], filter.shape, strides, dilations, op);
+        typeof given === 'string' ? [0, 0, 0, 0] : pixels(given, [0, 0], taps, strides, dilations, op);
       const size = [0, 1].map((i) => {
-        const reach = (filter.shape[i] - 1) * dilations[i] + 1;
+        const reach = reachOf(taps[i], dilations[i]);
         const same = typeof given === 'string' && given.toUpperCase() === 'SAME';
         const n = own[i + 1];
         if (same) return mulDims(n, strides[i]);
         const cut = addDims(fixed[2 * i], fixed[2 * i + 1]);
         return maxDims(0, subDims(addDims(mulDims(subDims(n, 1), strides[i]), reach), cut));
       });
-      shape = [own[0], ...size, filter.shape[2]];
+      shape = [own[0], ...size, taps[2]];
     } else {
       shape = dimsOf(ownShape(outputShape, op));
     }
-    const padding = pixels(given, shape.slice(1, 3), filter.shape, strides, dilations, op);
+    const padding = pixels(given, shape.slice(1, 3), taps, strides, dilations, op);
     const size =
-      shape.length === 4 ? outputSize(shape.slice(1, 3), filter.shape, strides, padding, dilations, op) : [];
+      shape.length === 4 ? outputSize(shape.slice(1, 3), taps, strides, padding, dilations, op) : [];
     if (
       shape.length !== 4 ||
       differs(shape[0], own[0]) ||
-      differs(shape[3], filter.shape[2]) ||
+      differs(shape[3], taps[2]) ||
       differs(size[0], own[1]) ||
       differs(size[1], own[2])
     ) {

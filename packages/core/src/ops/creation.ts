@@ -12,7 +12,7 @@ import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
 import { addDims, type Dim, floorDivDims, maxDims, subDims } from '../shapes/dim.ts';
-import { hasUnknown } from '../shapes/dims.ts';
+import { hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
@@ -145,7 +145,8 @@ export const fullLike: NamedFunction<
 
 // ---- sequences
 
-const rangeOp: Op = defineOp({
+/** @internal */
+export const rangeOp: Op = defineOp({
   name: 'Range',
   doc: 'Numbers at equal distances: start, start + delta, … below limit.',
   kernel: 'Iota',
@@ -314,15 +315,10 @@ export const meshgrid: NamedFunction<
     throw new InvalidArgumentError(`indexing '${String(indexing)}' is neither 'xy' nor 'ij'`, 'meshgrid');
   }
   const axisOf = (i: number): number => (indexing === 'xy' && i < 2 && list.length > 1 ? 1 - i : i);
-  const shape = new Array<number>(list.length);
-  list.forEach((v, i) => (shape[axisOf(i)] = v.size));
+  const sizes = new Array<Dim>(list.length);
+  list.forEach((v, i) => (sizes[axisOf(i)] = sizeOfDims(v.shape)));
+  const shape = toShape(sizes);
   return list.map((v, i) =>
-    broadcastTo(
-      reshape(
-        v,
-        shape.map((_, a) => (a === axisOf(i) ? v.size : 1)),
-      ),
-      shape,
-    ),
+    broadcastTo(reshape(v, toShape(sizes.map((d, a) => (a === axisOf(i) ? d : 1)))), shape),
   );
 });

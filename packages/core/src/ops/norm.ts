@@ -143,7 +143,7 @@ function batchNormGradGrad(
     .sub(sumG.div(n))
     .sub(xhat.mul(sumGx.div(n)))
     .mul(factor);
-  let toXhat = ddx.mul(sumDx).add(dy.mul(sumGx)).mul(factor.div(-n));
+  let toXhat = ddx.mul(sumDx).add(dy.mul(sumGx)).mul(factor.neg().div(n));
   if (ddScale !== null) {
     toDy = toDy.add(xhat.mul(ddScale));
     toXhat = toXhat.add(dy.mul(ddScale));

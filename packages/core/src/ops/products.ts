@@ -132,9 +132,9 @@ export const fusedMatMulOp: Op = defineOp({
 /** A bias for the given axis of a filter or matrix. */
 export function checkBias(bias: TensorLike, weights: Tensor, axis: number, op: string): Tensor {
   const b = toTensor(bias, weights.dtype);
-  if (b.dtype !== weights.dtype || b.rank !== 1 || b.shape[0] !== weights.shape[axis]) {
+  if (b.dtype !== weights.dtype || b.rank !== 1 || differs(dims(b)[0], dims(weights)[axis])) {
     throw new InvalidArgumentError(
-      `the bias is ${b.dtype} ${showShape(b.shape)}, expected ${weights.dtype} [${weights.shape[axis]}]`,
+      `the bias is ${b.dtype} ${showShape(b.shape)}, expected ${weights.dtype} [${dims(weights)[axis]}]`,
       op,
     );
   }

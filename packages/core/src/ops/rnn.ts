@@ -7,9 +7,10 @@ import { checkDType } from '../dtypes.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, type OutputSpec, pair } from '../op.ts';
 import { type Sample, type SampleInput, uniform } from '../samples.ts';
 import { type Shape, sameShape, showShape } from '../shape.ts';
-import { type Dim, type Dims, mulDims, subDims } from '../shapes/dim.ts';
+import { type Dim, type Dims, floorDivDims, modDims, mulDims, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
+import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
 import { expandDims, reshape } from './array.ts';
 import { zeros } from './creation.ts';
@@ -66,12 +67,12 @@ const lstmOp: Op = defineOp({
   kernel: 'LSTM',
   infer: ([x, h0]): OutputSpec[] => {
     const [batch, time] = dims(x);
-    const units = h0.shape[1];
+    const units = dims(h0)[1];
     return [
       { dtype: x.dtype, shape: [batch, time, units] },
       { dtype: x.dtype, shape: h0.shape },
       { dtype: x.dtype, shape: h0.shape },
-      { dtype: x.dtype, shape: [batch, time, 6 * units] },
+      { dtype: x.dtype, shape: [batch, time, mulDims(6, units)] },
     ];
   },
   grad: (g, dh, dLastH, dLastC, dReserve) => {
@@ -122,9 +123,9 @@ function gradShapes(
 ): OutputSpec[] {
   const { dtype } = x;
   const [batch, time] = dims(x);
-  const width = kernel.shape[1];
+  const width = dims(kernel)[1];
   const shapes: Dims[] = [
-    [batch, time, 4 * h0.shape[1]],
+    [batch, time, mulDims(4, dims(h0)[1])],
     ...new Array<Dims>(states).fill(h0.shape),
     kernel.shape,
     recurrent.shape,
@@ -322,11 +323,11 @@ const gruOp: Op = defineOp({
   kernel: 'GRU',
   infer: ([x, h0]): OutputSpec[] => {
     const [batch, time] = dims(x);
-    const units = h0.shape[1];
+    const units = dims(h0)[1];
     return [
       { dtype: x.dtype, shape: [batch, time, units] },
       { dtype: x.dtype, shape: h0.shape },
-      { dtype: x.dtype, shape: [batch, time, 4 * units] },
+      { dtype: x.dtype, shape: [batch, time, mulDims(4, units)] },
     ];
   },
   grad: (g, dh, dLastH, dReserve) => {
@@ -545,18 +546,22 @@ function check(
     if (t.dtype !== x.dtype || !sameShape(t.shape, shape)) fail(what, t, showShape(shape));
     return t;
   };
-  const features = x.shape[2];
-  if (kernel.rank !== 2 || kernel.shape[0] !== features || kernel.shape[1] % gates !== 0) {
+  const features = dims(x)[2];
+  if (
+    kernel.rank !== 2 ||
+    differs(dims(kernel)[0], features) ||
+    differs(modDims(dims(kernel)[1], gates), 0)
+  ) {
     fail('the kernel', kernel, `[${features}, ${gates} · units]`);
   }
-  const width = kernel.shape[1];
-  const units = width / gates;
-  const biasShape = gates === 3 ? [2, width] : [width];
+  const width = dims(kernel)[1];
+  const units = floorDivDims(width, gates);
+  const biasShape = toShape(gates === 3 ? [2, width] : [width]);
   const stateShape = toShape([dims(x)[0], units]);
   return {
     x,
     kernel,
-    recurrent: of(weights[1], 'the recurrent kernel', [units, width]),
+    recurrent: of(weights[1], 'the recurrent kernel', toShape([units, width])),
     bias:
       weights[2] === null ? zeros(biasShape, x.dtype as 'float32') : of(weights[2], 'the bias', biasShape),
     states: initial.map((s) =>

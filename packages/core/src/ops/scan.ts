@@ -7,6 +7,7 @@ import { defineOp, execute1, type GradContext, type Op } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkFlag, normalizeAxis } from '../shape.ts';
 import { dims } from '../shapes/dims.ts';
+import { atMost, lessThan } from '../shapes/shape-env.ts';
 import type { Tensor } from '../tensor.ts';
 
 export interface ScanOptions {
@@ -55,19 +56,19 @@ function cumprodGrad(g: GradContext, dy: Tensor): Tensor {
   const { axis, exclusive, reverse } = g.attrs as { axis: number; exclusive: boolean; reverse: boolean };
   const turned = (t: Tensor): Tensor => (reverse ? t.reverse(axis) : t);
   const x = turned(g.x);
-  const n = x.shape[axis];
+  const n = dims(x)[axis];
   /** Moved toward the start, zeros coming in at the end. */
   const shifted = (t: Tensor, by: number): Tensor => {
     const at = (value: number): number[] => dims(x).map((_, i) => (i === axis ? value : 0));
     const end = at(by);
     return t.slice(end).pad(end.map((after): [number, number] => [0, after]));
   };
-  if (n === 0) return dy;
+  if (atMost(n, 0)) return dy;
   let sum = exclusive ? shifted(turned(dy), 1) : turned(dy);
   let factor = shifted(x, 1);
-  for (let by = 1; by < n; by *= 2) {
+  for (let by = 1; lessThan(by, n); by *= 2) {
     sum = sum.add(factor.mul(shifted(sum, by)));
-    if (2 * by < n) factor = factor.mul(shifted(factor, by));
+    if (lessThan(2 * by, n)) factor = factor.mul(shifted(factor, by));
   }
   return turned(x.cumprod(axis, { exclusive: true }).mul(sum));
 }

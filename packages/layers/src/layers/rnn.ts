@@ -15,6 +15,7 @@ import {
   checkList,
   type Dim,
   defineMethods,
+  differs,
   dims,
   knownDim,
   lessThan,
@@ -279,9 +280,9 @@ export class RNN extends Layer {
 
   /** What holds the states of a stateful layer from call to call. Variables, so that traced functions read and write them at each run. */
   #held(size: Dim): readonly Variable[] {
-    const batch = knownDim(size);
     const known = this.#states?.[0]?.shape[0];
-    if (this.#states === null || (this.#forgotten && known !== batch)) {
+    if (this.#states === null || (this.#forgotten && differs(size, known ?? 0))) {
+      const batch = knownDim(size);
       this.#states = lifted(() =>
         outsideScopes(() =>
           stateSizes(this.cell).map(

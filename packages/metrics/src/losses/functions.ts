@@ -1,6 +1,16 @@
-import { InvalidArgumentError, maximum, nn, sub, type Tensor, type TensorLike, where } from '@eagre/core';
+import {
+  div,
+  InvalidArgumentError,
+  maximum,
+  nn,
+  sub,
+  type Tensor,
+  type TensorLike,
+  where,
+} from '@eagre/core';
 import {
   checkFlag,
+  type Dim,
   dims,
   endsInOne,
   isInteger,
@@ -9,6 +19,7 @@ import {
   sameShape,
   shown,
   showShape,
+  sizeValue,
   toTensor,
 } from '@eagre/core/internal';
 import {
@@ -200,7 +211,9 @@ export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.categoricalCrossentropy');
     const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(smoothing / (t.shape.at(-1) as number));
+    const classes = sizeValue(dims(t).at(-1) as Dim, t.dtype);
+    const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
+    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
     if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
     const q = p.div(p.sum(at, { keepdims: true })).clipByValue(EPSILON, 1 - EPSILON);
     return labels.mul(q.log()).sum(at).neg();

@@ -12,10 +12,11 @@ import {
   atMost,
   dims,
   endsInOne,
-  knownDim,
+  lessThan,
   normalizeAxis,
   showShape,
   sizeOfDims,
+  subDims,
   toShape,
 } from '@eagre/core/internal';
 import { alike, sameRank } from '../arrange.ts';
@@ -76,10 +77,11 @@ export function confusion(
   let positives: Tensor | null = null;
   if (atMost(n, chunk)) positives = above(flat, sides);
   else {
-    const count = knownDim(n);
-    for (let start = 0; start < count; start += chunk) {
-      const size = Math.min(chunk, count - start);
-      const part = scope(() => above(flat.slice([0, start], [1, size]), sides.slice([start, 0], [size, 2])));
+    for (let start = 0; lessThan(start, n); start += chunk) {
+      const size = atMost(start + chunk, n) ? chunk : subDims(n, start);
+      const part = scope(() =>
+        above(flat.slice([0, start], toShape([1, size])), sides.slice([start, 0], toShape([size, 2]))),
+      );
       positives = positives === null ? part : positives.add(part);
     }
   }

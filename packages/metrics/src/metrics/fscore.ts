@@ -7,7 +7,17 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, checkNumber, sameShape, shown, showShape, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkNumber,
+  type Dim,
+  dims,
+  knownDim,
+  sameShape,
+  shown,
+  showShape,
+  takesArguments,
+} from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
@@ -77,7 +87,7 @@ export class FBetaScore extends Metric {
           this.name,
         );
       }
-      const counts = (this.counts ??= this.#make(scores.shape[1] as number));
+      const counts = (this.counts ??= this.#make(dims(scores)[1] as Dim));
       const positive =
         this.threshold === null
           ? // Where all are 0, none is the largest.
@@ -115,8 +125,8 @@ export class FBetaScore extends Metric {
     return { ...super.getConfig(), average: this.average, beta: this.beta, threshold: this.threshold };
   }
 
-  #make(classes: number): Counts {
-    const shape = this.average === 'micro' ? [] : [classes];
+  #make(classes: Dim): Counts {
+    const shape = this.average === 'micro' ? [] : [knownDim(classes)];
     const weight = (name: string): Variable => this.addWeight({ name, shape });
     return {
       truePositives: weight('true_positives'),
