@@ -97,6 +97,21 @@ export { isPlain, unseen } from './plain.ts';
 export { isRefusedPromise } from './promises.ts';
 export { RecentMap } from './recent-map.ts';
 export type { Sample, SampleInput } from './samples.ts';
+export {
+  anyOption,
+  configOf,
+  flagOption,
+  nameOption,
+  numberOption,
+  type Option,
+  optionsFrom,
+  orNull,
+  type Schema,
+  type SerializedObject,
+  serializedObject,
+  setOptions,
+  takesOptions,
+} from './schema.ts';
 export { forEachTensor, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';
 export {
@@ -104,7 +119,6 @@ export {
   type Deserialize,
   defineDeserialize,
   defineSerialize,
-  optionsFrom,
   type Serialized,
 } from './serialized.ts';
 export {

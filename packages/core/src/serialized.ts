@@ -1,8 +1,6 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { defineFunction, type NamedFunction, structure } from './arguments.ts';
 import { shown } from './checks.ts';
-import { withoutUnused } from './class-arguments.ts';
-import { camelCaseKeys } from './module.ts';
 
 /** An object as Keras writes it in a file. */
 export interface Serialized {
@@ -74,9 +72,4 @@ export function classOf<C>(
       what,
     );
   return Object.hasOwn(customObjects, name) ? (customObjects[name] as C) : find(name);
-}
-
-/** The options in a config of Keras for a class: by our names, without those that are off and unknown to it. */
-export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
-  return withoutUnused(cls, camelCaseKeys(config));
 }

@@ -1,12 +1,13 @@
 import { type Axis, type ClassNameOf, type CustomName, Tensor } from '@eagre/core';
 import {
-  argumentsOf,
-  checkNumber,
+  anyOption,
   defineFunction,
   isPlain,
   kind,
   type NamedFunction,
-  takesArguments,
+  numberOption,
+  type Option,
+  takesOptions,
   toTensor,
 } from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
@@ -47,23 +48,16 @@ export interface MaxNormOptions {
 }
 /** Norms along `axis` of at most `maxValue`. */
 export class MaxNorm extends Constraint {
-  readonly maxValue: number;
-  readonly axis: Axis;
+  declare readonly maxValue: number;
+  declare readonly axis: Axis;
 
   constructor(maxValue?: number | MaxNormOptions, options?: MaxNormOptions);
-  constructor(...args: readonly unknown[]) {
-    super();
-    const { maxValue, axis } = argumentsOf<MaxNormOptions>(MaxNorm, new.target, args);
-    this.maxValue = maxValue ?? 2;
-    this.axis = axis === undefined ? 0 : axis;
-    checkNumber(this.maxValue, 'maxValue', new.target.name, 0);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Tensor): Tensor {
     const length = norms(weight, this.axis);
     return weight.mul(length.clipByValue(0, this.maxValue).div(length.add(EPSILON)));
-  }
-  override getConfig(): Record<string, unknown> {
-    return { max_value: this.maxValue, axis: this.axis };
   }
 }
 
@@ -79,21 +73,14 @@ export interface MinMaxNormOptions {
 }
 /** Norms along `axis` from `minValue` to `maxValue`. */
 export class MinMaxNorm extends Constraint {
-  readonly minValue: number;
-  readonly maxValue: number;
-  readonly rate: number;
-  readonly axis: Axis;
+  declare readonly minValue: number;
+  declare readonly maxValue: number;
+  declare readonly rate: number;
+  declare readonly axis: Axis;
 
   constructor(minValue?: number | MinMaxNormOptions, options?: MinMaxNormOptions);
-  constructor(...args: readonly unknown[]) {
-    super();
-    const given = argumentsOf<MinMaxNormOptions>(MinMaxNorm, new.target, args);
-    this.minValue = given.minValue ?? 0;
-    this.maxValue = given.maxValue ?? 1;
-    this.rate = given.rate ?? 1;
-    this.axis = given.axis === undefined ? 0 : given.axis;
-    for (const name of ['minValue', 'maxValue', 'rate'] as const)
-      checkNumber(this[name], name, new.target.name, 0);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Tensor): Tensor {
     const length = norms(weight, this.axis);
@@ -101,18 +88,10 @@ export class MinMaxNorm extends Constraint {
     const wanted = this.rate === 1 ? bounded : bounded.add(length.mul(1 - this.rate));
     return weight.mul(wanted.div(length.add(EPSILON)));
   }
-  override getConfig(): Record<string, unknown> {
-    return { min_value: this.minValue, max_value: this.maxValue, rate: this.rate, axis: this.axis };
-  }
 }
 
 /** No negative values. */
 export class NonNeg extends Constraint {
-  constructor();
-  constructor(...args: readonly unknown[]) {
-    super();
-    argumentsOf<object>(NonNeg, new.target, args);
-  }
   override call(weight: Tensor): Tensor {
     return weight.relu();
   }
@@ -124,36 +103,33 @@ export interface UnitNormOptions {
 }
 /** Norms along `axis` of 1. */
 export class UnitNorm extends Constraint {
-  readonly axis: Axis;
+  declare readonly axis: Axis;
 
   constructor(axis?: Axis | UnitNormOptions, options?: UnitNormOptions);
-  constructor(...args: readonly unknown[]) {
-    super();
-    const { axis } = argumentsOf<UnitNormOptions>(UnitNorm, new.target, args);
-    this.axis = axis === undefined ? 0 : axis;
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Tensor): Tensor {
     return weight.div(norms(weight, this.axis).add(EPSILON));
   }
-  override getConfig(): Record<string, unknown> {
-    return { axis: this.axis };
-  }
 }
 markOurs(MaxNorm, MinMaxNorm, NonNeg, UnitNorm);
-takesArguments<MaxNormOptions>(
-  { positional: ['maxValue'], required: 0, names: { maxValue: true, axis: true } },
+const limit = (otherwise: number): Option<number> => numberOption(otherwise, 0);
+const axis: Option<Axis> = anyOption<Axis>(0);
+takesOptions<MaxNormOptions, MaxNorm>(
+  { positional: ['maxValue'], required: 0, options: { maxValue: limit(2), axis } },
   MaxNorm,
 );
-takesArguments<MinMaxNormOptions>(
+takesOptions<MinMaxNormOptions, MinMaxNorm>(
   {
     positional: ['minValue'],
     required: 0,
-    names: { minValue: true, maxValue: true, rate: true, axis: true },
+    options: { minValue: limit(0), maxValue: limit(1), rate: limit(1), axis },
   },
   MinMaxNorm,
 );
-takesArguments<object>({ names: {} }, NonNeg);
-takesArguments<UnitNormOptions>({ positional: ['axis'], required: 0, names: { axis: true } }, UnitNorm);
+takesOptions<object, NonNeg>({ options: {} }, NonNeg);
+takesOptions<UnitNormOptions, UnitNorm>({ positional: ['axis'], required: 0, options: { axis } }, UnitNorm);
 
 /** `new MaxNorm(…)` without `new`. */
 export const maxNorm: (...args: ConstructorParameters<typeof MaxNorm>) => MaxNorm = maker(MaxNorm);

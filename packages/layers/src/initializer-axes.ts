@@ -1,5 +1,5 @@
 // Initializers that ask how many inputs and outputs a unit has, told which axes those are.
-import { camelCaseKeys } from '@eagre/core/internal';
+import { optionsFrom } from '@eagre/core/internal';
 import { Initializer, type InitializerFunction } from './initializers.ts';
 
 /** The initializer for a weight whose axes are told, unless it knows them or does not ask. */
@@ -12,5 +12,5 @@ export function withAxes(
     return initializer;
   if (initializer.inputAxes !== null || initializer.outputAxes !== null) return initializer;
   const Class = initializer.constructor as new (options: object) => InitializerFunction;
-  return new Class({ ...camelCaseKeys(initializer.getConfig()), inputAxes, outputAxes });
+  return new Class({ ...optionsFrom(initializer.getConfig(), Class), inputAxes, outputAxes });
 }

@@ -13,17 +13,17 @@ import {
   zeros as zeroTensor,
 } from '@eagre/core';
 import {
-  argumentsOf,
-  checkNumber,
-  checkOneOf,
   checkShape,
   defineFunction,
   kind,
   type NamedFunction,
+  nameOption,
   normalizeAxis,
+  numberOption,
+  type Option,
+  orNull,
   sizeOf,
-  snakeCase,
-  takesArguments,
+  takesOptions,
 } from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
 import { show } from './show.ts';
@@ -57,13 +57,8 @@ export interface SeedOptions {
 
 /** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
 abstract class Seeded extends Initializer {
-  readonly seed: number | null;
+  declare readonly seed: number | null;
 
-  constructor(seed: number | null | undefined, what: string) {
-    super();
-    if (seed !== undefined && seed !== null) checkNumber(seed, 'seed', what);
-    this.seed = seed ?? null;
-  }
   protected get source(): Pick<random.Generator, 'normal' | 'truncatedNormal' | 'uniform'> {
     return this.seed === null ? random : random.Generator.fromSeed(this.seed);
   }
@@ -88,19 +83,14 @@ export interface ConstantOptions {
 }
 /** All `value`. */
 export class Constant extends Initializer {
-  readonly value: number;
+  declare readonly value: number;
 
   constructor(value?: number | ConstantOptions, options?: ConstantOptions);
-  constructor(...args: readonly unknown[]) {
-    super();
-    this.value = argumentsOf<ConstantOptions>(Constant, new.target, args).value ?? 0;
-    checkNumber(this.value, 'value', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
     return fill(shape, this.value, { dtype });
-  }
-  override getConfig(): Record<string, unknown> {
-    return { value: this.value };
   }
 }
 
@@ -110,13 +100,11 @@ export interface GainOptions {
 }
 /** The identity matrix, times `gain`; for weights of two axes. */
 export class Identity extends Initializer {
-  readonly gain: number;
+  declare readonly gain: number;
 
   constructor(gain?: number | GainOptions, options?: GainOptions);
-  constructor(...args: readonly unknown[]) {
-    super();
-    this.gain = argumentsOf<GainOptions>(Identity, new.target, args).gain ?? 1;
-    checkNumber(this.gain, 'gain', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
     checkShape(shape, 'Identity');
@@ -124,9 +112,6 @@ export class Identity extends Initializer {
     if (shape.length !== 2 || rows === undefined || columns === undefined)
       throw new InvalidArgumentError(`needs a shape of two axes, got [${shape.join(', ')}]`, 'Identity');
     return eye(rows, columns, { dtype }).mul(this.gain);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { gain: this.gain };
   }
 }
 
@@ -138,20 +123,12 @@ export interface NormalOptions extends SeedOptions {
 }
 
 abstract class Normal extends Seeded {
-  readonly mean: number;
-  readonly stddev: number;
+  declare readonly mean: number;
+  declare readonly stddev: number;
 
   constructor(mean?: number | NormalOptions, options?: NormalOptions);
-  constructor(...args: readonly unknown[]) {
-    const { mean, stddev, seed } = argumentsOf<NormalOptions>(new.target, new.target, args);
-    super(seed, new.target.name);
-    this.mean = mean ?? 0;
-    this.stddev = stddev ?? 0.05;
-    checkNumber(this.mean, 'mean', new.target.name);
-    checkNumber(this.stddev, 'stddev', new.target.name);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { mean: this.mean, stddev: this.stddev, seed: this.seed };
+  constructor(...args: readonly []) {
+    super(...args);
   }
 }
 /** Normal with mean 0 and standard deviation 0.05 unless given. */
@@ -177,24 +154,16 @@ export interface UniformOptions extends SeedOptions {
 }
 /** Uniform in [-0.05, 0.05) unless given. */
 export class RandomUniform extends Seeded {
-  readonly minval: number;
-  readonly maxval: number;
+  declare readonly minval: number;
+  declare readonly maxval: number;
 
   constructor(minval?: number | UniformOptions, options?: UniformOptions);
-  constructor(...args: readonly unknown[]) {
-    const { minval, maxval, seed } = argumentsOf<UniformOptions>(RandomUniform, new.target, args);
-    super(seed, new.target.name);
-    this.minval = minval ?? -0.05;
-    this.maxval = maxval ?? 0.05;
-    checkNumber(this.minval, 'minval', new.target.name);
-    checkNumber(this.maxval, 'maxval', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
     const { minval, maxval } = this;
     return this.source.uniform(shape, { minval, maxval, dtype: dtype as 'float32' });
-  }
-  override getConfig(): Record<string, unknown> {
-    return { minval: this.minval, maxval: this.maxval, seed: this.seed };
   }
 }
 
@@ -203,49 +172,33 @@ export interface FanOptions extends SeedOptions {
   readonly inputAxes?: readonly number[] | null;
   readonly outputAxes?: readonly number[] | null;
 }
+type Mode = 'fanIn' | 'fanOut' | 'fanAvg';
+type Distribution = 'truncatedNormal' | 'untruncatedNormal' | 'uniform';
 export interface VarianceScalingOptions extends FanOptions {
   /** 1 unless given. */
   readonly scale?: number;
   /** `fanIn` unless given. */
-  readonly mode?: NameOf<'fanIn' | 'fanOut' | 'fanAvg'>;
+  readonly mode?: NameOf<Mode>;
   /** `truncatedNormal` unless given. */
-  readonly distribution?: NameOf<'truncatedNormal' | 'untruncatedNormal' | 'uniform'>;
+  readonly distribution?: NameOf<Distribution>;
 }
 
 // Standard deviation of a standard normal cut at ±2, so that the cut one can be scaled back.
 const TRUNCATED_STDDEV = 0.8796256610342398;
 
-const modes: readonly string[] = ['fanIn', 'fanOut', 'fanAvg'];
-const distributions: readonly string[] = ['truncatedNormal', 'untruncatedNormal', 'uniform'];
-
-/** One of the names, which Keras's spelling means too. @throws InvalidArgumentError */
-function oneOf(value: unknown, known: readonly string[], what: string, op: string): string {
-  const found = known.find((name) => name === value || snakeCase(name) === value);
-  if (found === undefined) checkOneOf(value, known, what, op);
-  return found as string;
-}
-
 /** What these share: variance scale / n, n being the fan in, the fan out, or their mean. */
 abstract class Scaled extends Seeded {
-  readonly scale: number;
-  readonly mode: string;
-  readonly distribution: string;
-  readonly inputAxes: readonly number[] | null;
-  readonly outputAxes: readonly number[] | null;
+  declare readonly inputAxes: readonly number[] | null;
+  declare readonly outputAxes: readonly number[] | null;
 
-  constructor(options: VarianceScalingOptions, what: string) {
-    const { scale, mode, distribution, seed, inputAxes, outputAxes } = options;
-    super(seed, what);
-    for (const axes of [inputAxes ?? [], outputAxes ?? []]) {
-      if (Array.isArray(axes) && axes.every(Number.isInteger)) continue;
-      throw new InvalidArgumentError(`axes are a list of integers, got ${show(axes)}`, what);
-    }
-    this.inputAxes = inputAxes ?? null;
-    this.outputAxes = outputAxes ?? null;
-    this.scale = scale ?? 1;
-    checkNumber(this.scale, 'scale', what, 0);
-    this.mode = oneOf(mode ?? 'fanIn', modes, 'mode', what);
-    this.distribution = oneOf(distribution ?? 'truncatedNormal', distributions, 'distribution', what);
+  get scale(): number {
+    return 1;
+  }
+  get mode(): Mode {
+    return 'fanIn';
+  }
+  get distribution(): Distribution {
+    return 'truncatedNormal';
   }
   override call(shape: Shape, dtype: DType): Tensor {
     const { mode, source } = this;
@@ -261,9 +214,6 @@ abstract class Scaled extends Seeded {
     return this.distribution === 'truncatedNormal'
       ? source.truncatedNormal(shape, { mean: 0, stddev: stddev / TRUNCATED_STDDEV, dtype: float })
       : source.normal(shape, { mean: 0, stddev, dtype: float });
-  }
-  override getConfig(): Record<string, unknown> {
-    return { seed: this.seed, input_axes: this.inputAxes, output_axes: this.outputAxes };
   }
 
   /** Inputs and outputs of one unit: the last two dimensions, times the receptive field of a convolution. */
@@ -285,65 +235,72 @@ abstract class Scaled extends Seeded {
 /** Keeps the variance of signals through a layer: variance scale / n, n being the fan in, the fan out, or their mean. */
 export class VarianceScaling extends Scaled {
   constructor(scale?: number | VarianceScalingOptions, options?: VarianceScalingOptions);
-  constructor(...args: readonly unknown[]) {
-    super(argumentsOf<VarianceScalingOptions>(VarianceScaling, new.target, args), new.target.name);
-  }
-  override getConfig(): Record<string, unknown> {
-    const { scale, mode, distribution } = this;
-    return { scale, mode: snakeCase(mode), distribution: snakeCase(distribution), ...super.getConfig() };
+  constructor(...args: readonly []) {
+    super(...args);
   }
 }
 
-/** Those whose scale and distribution have a name. */
-abstract class Fixed extends Scaled {
-  constructor(
-    settings: VarianceScalingOptions,
-    made: abstract new (...args: never) => object,
-    args: readonly unknown[],
-  ) {
-    super({ ...settings, ...argumentsOf<FanOptions>(made, made, args) }, made.name);
-  }
-}
 /** Glorot and Bengio (2010), uniform: the default of Dense and Conv2D. */
-export class GlorotUniform extends Fixed {
+export class GlorotUniform extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({ mode: 'fanAvg', distribution: 'uniform' }, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get mode(): Mode {
+    return 'fanAvg';
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
   }
 }
 /** Glorot and Bengio (2010), normal. */
-export class GlorotNormal extends Fixed {
+export class GlorotNormal extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({ mode: 'fanAvg' }, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get mode(): Mode {
+    return 'fanAvg';
   }
 }
 /** He et al. (2015), normal. */
-export class HeNormal extends Fixed {
+export class HeNormal extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({ scale: 2 }, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get scale(): number {
+    return 2;
   }
 }
 /** He et al. (2015), uniform. */
-export class HeUniform extends Fixed {
+export class HeUniform extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({ scale: 2, distribution: 'uniform' }, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get scale(): number {
+    return 2;
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
   }
 }
 /** LeCun et al. (1998), normal. */
-export class LecunNormal extends Fixed {
+export class LecunNormal extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({}, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
   }
 }
 /** LeCun et al. (1998), uniform. */
-export class LecunUniform extends Fixed {
+export class LecunUniform extends Scaled {
   constructor(seed?: number | null | FanOptions, options?: FanOptions);
-  constructor(...args: readonly unknown[]) {
-    super({ distribution: 'uniform' }, new.target, args);
+  constructor(...args: readonly []) {
+    super(...args);
+  }
+  override get distribution(): Distribution {
+    return 'uniform';
   }
 }
 
@@ -354,14 +311,11 @@ export interface OrthogonalOptions extends GainOptions, SeedOptions {}
  * the last are taken as one.
  */
 export class Orthogonal extends Seeded {
-  readonly gain: number;
+  declare readonly gain: number;
 
   constructor(gain?: number | OrthogonalOptions, options?: OrthogonalOptions);
-  constructor(...args: readonly unknown[]) {
-    const { gain, seed } = argumentsOf<OrthogonalOptions>(Orthogonal, new.target, args);
-    super(seed, new.target.name);
-    this.gain = gain ?? 1;
-    checkNumber(this.gain, 'gain', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(shape: Shape, dtype: DType): Tensor {
     checkShape(shape, 'orthogonal');
@@ -377,33 +331,53 @@ export class Orthogonal extends Seeded {
     const out = tensorOf(vectors, 'float64', { shape: [count, length] });
     return (rows <= columns ? out : out.transpose()).mul(this.gain).cast(dtype).reshape(shape);
   }
-  override getConfig(): Record<string, unknown> {
-    return { gain: this.gain, seed: this.seed };
-  }
 }
 
-takesArguments<ConstantOptions>({ positional: ['value'], required: 0, names: { value: true } }, Constant);
-takesArguments<GainOptions>({ positional: ['gain'], required: 0, names: { gain: true } }, Identity);
-takesArguments<NormalOptions>(
-  { positional: ['mean'], required: 0, names: { mean: true, stddev: true, seed: true } },
+const number = numberOption;
+const seed: Option<number | null> = orNull(number(0));
+takesOptions<object, Initializer>({ options: {} }, Zeros, Ones);
+takesOptions<ConstantOptions, Constant>(
+  { positional: ['value'], required: 0, options: { value: number(0) } },
+  Constant,
+);
+takesOptions<GainOptions, Identity>(
+  { positional: ['gain'], required: 0, options: { gain: number(1) } },
+  Identity,
+);
+takesOptions<NormalOptions, Normal>(
+  { positional: ['mean'], required: 0, options: { mean: number(0), stddev: number(0.05), seed } },
   RandomNormal,
   TruncatedNormal,
 );
-takesArguments<UniformOptions>(
-  { positional: ['minval'], required: 0, names: { minval: true, maxval: true, seed: true } },
+takesOptions<UniformOptions, RandomUniform>(
+  { positional: ['minval'], required: 0, options: { minval: number(-0.05), maxval: number(0.05), seed } },
   RandomUniform,
 );
-const fanNames = { seed: true, inputAxes: true, outputAxes: true } as const;
-takesArguments<VarianceScalingOptions>(
+const axes: Option<readonly number[] | null> = orNull({
+  read: (given, _, of) => {
+    if (Array.isArray(given) && given.every(Number.isInteger)) return given as number[];
+    throw new InvalidArgumentError(`axes are a list of integers, got ${show(given)}`, of.constructor.name);
+  },
+});
+const fans = { seed, inputAxes: axes, outputAxes: axes } as const;
+takesOptions<VarianceScalingOptions, VarianceScaling>(
   {
     positional: ['scale'],
     required: 0,
-    names: { scale: true, mode: true, distribution: true, ...fanNames },
+    options: {
+      scale: number(1, 0),
+      mode: nameOption<Mode>(['fanIn', 'fanOut', 'fanAvg'], 'fanIn'),
+      distribution: nameOption<Distribution>(
+        ['truncatedNormal', 'untruncatedNormal', 'uniform'],
+        'truncatedNormal',
+      ),
+      ...fans,
+    },
   },
   VarianceScaling,
 );
-takesArguments<FanOptions>(
-  { positional: ['seed'], required: 0, names: fanNames },
+takesOptions<FanOptions, Scaled>(
+  { positional: ['seed'], required: 0, options: fans },
   GlorotUniform,
   GlorotNormal,
   HeNormal,
@@ -411,8 +385,8 @@ takesArguments<FanOptions>(
   LecunNormal,
   LecunUniform,
 );
-takesArguments<OrthogonalOptions>(
-  { positional: ['gain'], required: 0, names: { gain: true, seed: true } },
+takesOptions<OrthogonalOptions, Orthogonal>(
+  { positional: ['gain'], required: 0, options: { gain: number(1), seed } },
   Orthogonal,
 );
 

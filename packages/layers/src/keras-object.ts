@@ -3,26 +3,25 @@ import { FailedPreconditionError, InvalidArgumentError } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
-  camelCaseKeys,
+  configOf,
+  customClass,
   customObject,
   isPlain,
+  optionsFrom,
   parametersOf,
   registeredName,
+  type SerializedObject,
+  serializedObject,
+  setOptions,
   snakeCase,
   takesArguments,
   unknownName,
 } from '@eagre/core/internal';
 import { show } from './show.ts';
 
-/** An object as Keras writes it in a file. */
-export interface SerializedObject {
-  readonly module: string;
-  readonly class_name: string;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly registered_name: string | null;
-}
+export type { SerializedObject } from '@eagre/core/internal';
 
-// Within a process a configuration finds its function, also one that has no name in files.
+// Within a process a configuration finds its function, also one that has no name in files. Nobody sees it in the configuration.
 const itself: unique symbol = Symbol('function');
 
 /** A function of the user's as Keras writes it in a file: by its name, and by that of its package where it is registered. */
@@ -31,29 +30,32 @@ export interface SerializedFunction {
   readonly class_name: 'function';
   readonly config: string;
   readonly registered_name: 'function';
-  readonly [itself]?: unknown;
 }
 
-/** What `getConfig` says of a regularizer and the like: a bare function, of which JSON would hold nothing, by its name. */
-export function functionConfig<T>(like: T): T | SerializedFunction {
-  if (typeof like !== 'function' || Object.getPrototypeOf(like) !== Function.prototype) return like;
-  return {
-    module: 'builtins',
-    class_name: 'function',
-    config: registeredName(like) ?? like.name,
-    registered_name: 'function',
-    [itself]: like,
-  };
+/** What `getConfig` says of a function: a regularizer and the like, or a bare one, of which JSON would hold nothing, by its name. */
+export function functionConfig<T>(like: T): T | SerializedObject | SerializedFunction {
+  if (typeof like !== 'function') return like;
+  const written: object =
+    like instanceof KerasObject
+      ? like.toJSON()
+      : {
+          module: 'builtins',
+          class_name: 'function',
+          config: registeredName(like) ?? like.name,
+          registered_name: 'function',
+        };
+  return Object.defineProperty(written, itself, { value: like }) as SerializedObject | SerializedFunction;
 }
 
 /**
- * The function of what `functionConfig` gave, also of one that was read from a file; undefined for anything else.
+ * The function of what `functionConfig` gave, also of a bare one that was read from a file; undefined for anything else.
  * @throws InvalidArgumentError for the name of one that is not registered
  */
 export function functionOf(like: unknown): unknown {
-  if (!isPlain(like) || like['class_name'] !== 'function') return undefined;
-  const { config: name, [itself]: own } = like as unknown as SerializedFunction;
-  const found = own ?? (typeof name === 'string' ? customObject(name) : undefined);
+  if (!isPlain(like)) return undefined;
+  const { class_name, config: name, [itself]: own } = like as { readonly [key: string | symbol]: unknown };
+  if (own !== undefined || class_name !== 'function') return own;
+  const found = typeof name === 'string' ? customObject(name) : undefined;
   if (typeof found === 'function') return found;
   throw new InvalidArgumentError(
     `the function ${show(name)} of the configuration is not known here: make it so by registerKerasSerializable(fn, { name }) first`,
@@ -68,7 +70,7 @@ export abstract class KerasObject extends Callable {
   constructor();
   constructor(...args: readonly unknown[]) {
     super();
-    argumentsOf(KerasObject, new.target, args);
+    setOptions(this, argumentsOf(new.target, new.target, args));
   }
 
   /** What a class of one's own writes. @throws FailedPreconditionError where it has not. */
@@ -77,16 +79,11 @@ export abstract class KerasObject extends Callable {
   }
   /** What makes it again, by Keras's names. */
   getConfig(): Record<string, unknown> {
-    return {};
+    return configOf(this);
   }
   /** What `JSON.stringify` writes: the class and its options, as in files of Keras. `get` reads it. */
   toJSON(): SerializedObject {
-    return {
-      module: this.module,
-      class_name: this.constructor.name,
-      config: this.getConfig(),
-      registered_name: null,
-    };
+    return serializedObject(this, this.module);
   }
 }
 
@@ -122,7 +119,7 @@ export class ClassNames<T extends object> {
       const known = [...Object.keys(this.#classes).map(first), ...Object.keys(this.#others)];
       throw new InvalidArgumentError(unknownName(name, known, this.#kind));
     }
-    return new Class(camelCaseKeys(config) as never);
+    return new Class(optionsFrom(config, Class) as never);
   }
 
   /** What stands for an object: its name, what a file holds, or itself. @throws InvalidArgumentError for anything else */
@@ -138,8 +135,9 @@ export class ClassNames<T extends object> {
     const bare = functionOf(like);
     if (bare !== undefined) return bare as F;
     if (isPlain(like) && typeof like['class_name'] === 'string') {
-      const { class_name: name, config } = like as unknown as SerializedObject;
-      return this.make(name, config);
+      const { class_name: name, config, registered_name: registered } = like as unknown as SerializedObject;
+      const Class = customClass<Makes<T>>(registered ?? name, Base);
+      return Class === undefined ? this.make(name, config) : new Class(optionsFrom(config, Class) as never);
     }
     throw new InvalidArgumentError(
       `expected ${article(this.#kind)}, its name, or a function, got ${show(like)}`,

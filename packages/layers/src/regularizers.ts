@@ -1,12 +1,12 @@
 import { type ClassNameOf, type CustomName, Tensor, Variable } from '@eagre/core';
 import {
-  argumentsOf,
-  checkNumber,
   defineFunction,
   isPlain,
   kind,
   type NamedFunction,
-  takesArguments,
+  numberOption,
+  type Option,
+  takesOptions,
   toTensor,
 } from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
@@ -32,12 +32,7 @@ export interface Regularizer {
   (weight: Variable | Tensor): Tensor;
 }
 
-/** @throws InvalidArgumentError for what is no finite number of at least 0 */
-function factor(value: number | null | undefined, otherwise: number, what: string, op: string): number {
-  const given = value ?? otherwise;
-  checkNumber(given, what, op, 0);
-  return given;
-}
+const factor = (otherwise: number): Option<number> => numberOption(otherwise, 0);
 
 export interface L1Options {
   /** 0.01 unless given. */
@@ -45,18 +40,14 @@ export interface L1Options {
 }
 /** `l1 · Σ|w|` */
 export class L1 extends Regularizer {
-  readonly l1: number;
+  declare readonly l1: number;
 
   constructor(l1?: number | null | L1Options, options?: L1Options);
-  constructor(...args: readonly unknown[]) {
-    super();
-    this.l1 = factor(argumentsOf<L1Options>(L1, new.target, args).l1, 0.01, 'l1', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {
     return weight.abs().sum().mul(this.l1);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { l1: this.l1 };
   }
 }
 
@@ -66,18 +57,14 @@ export interface L2Options {
 }
 /** `l2 · Σw²` */
 export class L2 extends Regularizer {
-  readonly l2: number;
+  declare readonly l2: number;
 
   constructor(l2?: number | null | L2Options, options?: L2Options);
-  constructor(...args: readonly unknown[]) {
-    super();
-    this.l2 = factor(argumentsOf<L2Options>(L2, new.target, args).l2, 0.01, 'l2', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {
     return weight.square().sum().mul(this.l2);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { l2: this.l2 };
   }
 }
 
@@ -89,27 +76,24 @@ export interface L1L2Options {
 }
 /** `l1 · Σ|w| + l2 · Σw²` */
 export class L1L2 extends Regularizer {
-  readonly l1: number;
-  readonly l2: number;
+  declare readonly l1: number;
+  declare readonly l2: number;
 
   constructor(l1?: number | null | L1L2Options, options?: L1L2Options);
-  constructor(...args: readonly unknown[]) {
-    super();
-    const given = argumentsOf<L1L2Options>(L1L2, new.target, args);
-    this.l1 = factor(given.l1, 0, 'l1', new.target.name);
-    this.l2 = factor(given.l2, 0, 'l2', new.target.name);
+  constructor(...args: readonly []) {
+    super(...args);
   }
   override call(weight: Variable | Tensor): Tensor {
     return weight.abs().sum().mul(this.l1).add(weight.square().sum().mul(this.l2));
   }
-  override getConfig(): Record<string, unknown> {
-    return { l1: this.l1, l2: this.l2 };
-  }
 }
 markOurs(L1, L2, L1L2);
-takesArguments<L1Options>({ positional: ['l1'], required: 0, names: { l1: true } }, L1);
-takesArguments<L2Options>({ positional: ['l2'], required: 0, names: { l2: true } }, L2);
-takesArguments<L1L2Options>({ positional: ['l1'], required: 0, names: { l1: true, l2: true } }, L1L2);
+takesOptions<L1Options, L1>({ positional: ['l1'], required: 0, options: { l1: factor(0.01) } }, L1);
+takesOptions<L2Options, L2>({ positional: ['l2'], required: 0, options: { l2: factor(0.01) } }, L2);
+takesOptions<L1L2Options, L1L2>(
+  { positional: ['l1'], required: 0, options: { l1: factor(0), l2: factor(0) } },
+  L1L2,
+);
 
 /** `new L1(…)` without `new`. */
 export const l1: (...args: ConstructorParameters<typeof L1>) => L1 = maker(L1);
