@@ -77,7 +77,7 @@ const hooks: ReadonlySet<string> = new Set([
   'specsOfCall',
   'symbolic',
   'LSTM.fused',
-  'LSTMCell.biasInitializer',
+  'LSTMCell.firstBias',
   'LSTMCell.step',
   'RNN.run',
   'RNN.sequenceConfig',

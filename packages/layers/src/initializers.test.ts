@@ -191,13 +191,13 @@ test('in files', () => {
     kernelConstraint: new constraints.UnitNorm(),
   });
   const config = JSON.parse(JSON.stringify(layer.getConfig())) as Record<string, { config: object }>;
-  expect(config['kernelRegularizer']).toEqual({
+  expect(config['kernel_regularizer']).toEqual({
     module: 'keras.regularizers',
     class_name: 'L2',
     config: { l2: 0.25 },
     registered_name: null,
   });
-  expect(config['kernelInitializer']?.config).toEqual({
+  expect(config['kernel_initializer']?.config).toEqual({
     scale: 2,
     mode: 'fan_out',
     distribution: 'truncated_normal',

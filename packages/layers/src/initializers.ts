@@ -26,6 +26,7 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { ClassNames, KerasObject, maker, type SerializedObject } from './keras-object.ts';
+import { markOurs } from './ours.ts';
 import { show } from './show.ts';
 
 /** Makes the first value of a weight. */
@@ -475,6 +476,7 @@ const others = {
   IdentityInitializer: Identity,
   OrthogonalInitializer: Orthogonal,
 };
+markOurs(...Object.values(classes));
 const known = new ClassNames<Initializer>('initializer', classes, others);
 
 /** Names of initializers; Keras's own (`glorot_uniform`, `GlorotUniform`) are understood too. */

@@ -45,3 +45,6 @@ export interface NamedWeight {
   /** Neither the weight nor a layer around it is frozen. */
   readonly trainable: boolean;
 }
+
+/** What makes a layer of a configuration that `getConfig` gave, here or in Keras. */
+export type FromConfig<L> = (config: Readonly<Record<string, unknown>>) => L;

@@ -483,7 +483,11 @@ describe('shapes without values', () => {
 
 test('the class, its name and its configuration', () => {
   const dense = new Dense(1, { name: 'x', dtype: 'float64', trainable: false });
-  expect(dense.getConfig()).toMatchObject({ name: 'x', trainable: false, dtype: 'float64' });
+  expect(dense.getConfig()).toMatchObject({
+    name: 'x',
+    trainable: false,
+    dtype: { class_name: 'DTypePolicy', config: { name: 'float64' } },
+  });
   expect(dense(constant([[1]], 'float64')).dtype).toBe('float64');
   expect(() => new Dense(2).countParams()).toThrow(FailedPreconditionError);
 });

@@ -17,11 +17,15 @@ import {
   callable,
   checkNoPromise,
   checkText,
+  configOf,
   context,
   defineMethods,
+  isPlain,
   lifted,
+  optionsFrom,
   outsideScopes,
   sameShape,
+  setOptions,
   showFields,
   showShape,
   takesArguments,
@@ -72,6 +76,7 @@ import { layerChildren } from './trackable.ts';
 
 export type {
   CallOptions,
+  FromConfig,
   LayerInput,
   LayerOptions,
   LayerOutput,
@@ -157,7 +162,7 @@ export class Layer extends Module implements Trackable {
     const options = argumentsOf<LayerOptions>(Layer, new.target, args);
     checkLayerOptions(options, new.target.name);
     super({ name: options.name ?? uniqueName(new.target.name) });
-    this.dtype = options.dtype ?? 'float32';
+    this.dtype = dtypeOf(options.dtype) ?? 'float32';
     const state: LayerState = {
       built: false,
       trainable: options.trainable ?? true,
@@ -173,6 +178,7 @@ export class Layer extends Module implements Trackable {
     );
     state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
+    setOptions(self, options as Readonly<Record<string, unknown>>);
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
     return self;
   }
@@ -232,13 +238,20 @@ export class Layer extends Module implements Trackable {
     return previousMask;
   }
 
-  /** Options that make an equal layer; for files and for `fromConfig`. */
+  /** Options that make an equal layer, in Keras's form; for files and for `fromConfig`. */
   getConfig(): Record<string, unknown> {
-    return { name: this.name, trainable: this.trainable, dtype: this.dtype };
+    const dtype = {
+      module: 'keras',
+      class_name: POLICY,
+      config: { name: this.dtype },
+      registered_name: null,
+    };
+    return { name: this.name, trainable: this.trainable, dtype, ...configOf(this) };
   }
-  /** A new layer of the options that `getConfig` gave. */
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
-    return new this(config);
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(optionsFrom(config, this));
   }
 
   /** A new weight of the layer. Its penalty is part of `losses`. */
@@ -266,8 +279,7 @@ export class Layer extends Module implements Trackable {
     const create = (): Variable =>
       scope(() => {
         // A function of the user may keep what it makes.
-        const first =
-          typeof initializer === 'function' ? outsideScopes(() => make(shape, dtype)) : make(shape, dtype);
+        const first = isOurs(make) ? make(shape, dtype) : outsideScopes(() => make(shape, dtype));
         checkNoPromise(first, `the initializer of '${local}'`, this.name);
         if (!(first instanceof Tensor)) {
           throw new InvalidArgumentError(
@@ -637,8 +649,19 @@ export function trainableChanges(): number {
   return changes;
 }
 
+// What Keras calls the dtypes of a layer's weights and computation together.
+const POLICY = 'DTypePolicy';
+
+/** The dtype of an option, which may be as Keras writes it. */
+function dtypeOf(given: unknown): LayerOptions['dtype'] {
+  const policy = given as { readonly class_name?: unknown; readonly config?: { readonly name?: unknown } };
+  const isPolicy = isPlain(given) && policy.class_name === POLICY && isPlain(policy.config);
+  return (isPolicy ? policy.config?.name : given) as LayerOptions['dtype'];
+}
+
 function checkLayerOptions(options: LayerOptions, className: string): void {
-  const { name, trainable, dtype, inputShape } = options;
+  const { name, trainable, inputShape } = options;
+  const dtype = dtypeOf(options.dtype);
   const refuse = (what: string, value: unknown): never => {
     throw new InvalidArgumentError(`${what}, got ${show(value)}`, className);
   };

@@ -1,12 +1,13 @@
 // Ops on symbolic tensors: each call is a layer of the model that is described.
 import * as core from '@eagre/core';
 import { linalg, math, nn } from '@eagre/core';
-import { argumentsOf, methodNames, takesArguments } from '@eagre/core/internal';
+import { anyOption, argumentsOf, methodNames, takesOptions } from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from './call.ts';
 import { KerasTensor, type SymbolicFunction } from './keras-tensor.ts';
 import {
   builtin,
   type CallOptions,
+  type FromConfig,
   Layer,
   type LayerInput,
   type LayerOptions,
@@ -28,27 +29,21 @@ export interface OperationOptions extends LayerOptions {
  * with is part of the call.
  */
 export class Operation extends Layer {
-  readonly op: string;
+  declare static readonly fromConfig: FromConfig<Operation>;
+  declare readonly op: string;
 
   constructor(...args: [options: OperationOptions]) {
-    const { op, ...options } = argumentsOf<OperationOptions>(Operation, new.target, args);
-    functionOf(op);
-    super({ ...options, name: options.name ?? uniqueName(op) });
-    this.op = op;
+    const options = argumentsOf<OperationOptions>(Operation, new.target, args);
+    functionOf(options.op);
+    super({ ...options, name: options.name ?? uniqueName(options.op) });
   }
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), op: this.op };
-  }
-  static override fromConfig(config: Readonly<Record<string, unknown>>): Operation {
-    return new Operation(config as unknown as OperationOptions);
-  }
 }
 builtin(Operation);
 takesCall({ options: { training: true, args: true } }, Operation);
-takesArguments<OperationOptions>({ names: { ...layerOptions, op: true } }, Operation);
+takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 
 const methods = new Set(methodNames);
 const functions = new Map<string, OpFunction>();

@@ -1,9 +1,9 @@
 import { KerasObject } from './keras-object.ts';
 
-// What the library's own regularizers and constraints compute with.
+// What the library's own initializers, regularizers and constraints compute with.
 const calls = new WeakSet<object>();
 
-/** Marks classes of regularizers or constraints as the library's: they keep none of the tensors that they see. */
+/** Marks classes of initializers, regularizers or constraints as the library's: they keep none of the tensors that they see. */
 export function markOurs(...classes: readonly { readonly prototype: { readonly call: object } }[]): void {
   for (const c of classes) calls.add(c.prototype.call);
 }

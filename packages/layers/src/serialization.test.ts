@@ -188,11 +188,12 @@ test('functions of the user as regularizers, constraints, initializers and activ
     config,
     registered_name: 'function',
   });
-  for (const [option, fn] of Object.entries(options)) expect(file[option]).toEqual(named(fn.name));
+  const key = (option: string): string => option.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+  for (const [option, fn] of Object.entries(options)) expect(file[key(option)]).toEqual(named(fn.name));
   // Within the process the functions themselves are there.
   expect(Dense.fromConfig(layer.getConfig())(ones([1, 1])).item()).toBeCloseTo(Math.tanh(2));
   for (const option of Object.keys(options)) {
-    const alone = { units: 1, [option]: file[option] };
+    const alone = { units: 1, [option]: file[key(option)] };
     expect(() => Dense.fromConfig(alone)).toThrow(InvalidArgumentError);
     expect(() => Dense.fromConfig(alone)).toThrow('registerKerasSerializable');
   }
@@ -226,15 +227,22 @@ describe('layers as activations', () => {
   test('are part of the configuration, also as JSON', () => {
     const dense = new Dense(2, { activation: new ReLU({ maxValue: 0.5, name: 'mine' }) });
     expect(read(dense.getConfig())['activation']).toEqual({
+      module: 'keras.layers',
       class_name: 'ReLU',
       config: {
         name: 'mine',
         trainable: true,
-        dtype: 'float32',
-        maxValue: 0.5,
-        negativeSlope: 0,
+        dtype: {
+          module: 'keras',
+          class_name: 'DTypePolicy',
+          config: { name: 'float32' },
+          registered_name: null,
+        },
+        max_value: 0.5,
+        negative_slope: 0,
         threshold: 0,
       },
+      registered_name: null,
     });
     for (const layer of [
       dense,

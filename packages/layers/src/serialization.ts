@@ -1,21 +1,30 @@
 // Layers as configurations that a file can hold, and back.
 import { InvalidArgumentError } from '@eagre/core';
-import { customObject, isPlain, unknownName } from '@eagre/core/internal';
+import {
+  classOf,
+  customObject,
+  type Deserialize,
+  defineDeserialize,
+  defineFunction,
+  isPlain,
+  kind,
+  type NamedFunction,
+  type SerializedObject,
+  serializedObject,
+  shown,
+  unknownName,
+} from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 type LayerClass = { fromConfig(config: Config): Layer };
 
-// Within a process a configuration finds its class, also one that has no name in files.
+// Within a process a configuration finds its class, also one that has no name in files. Nobody sees it in the configuration.
 const madeOf: unique symbol = Symbol('class');
 
-/** A layer as `getConfig` of another one holds it. */
-export interface SerializedLayer {
-  readonly class_name: string;
-  readonly config: Config;
-  readonly [madeOf]?: LayerClass;
-}
+/** A layer as Keras writes it in a file, and as `getConfig` of another one holds it. */
+export type SerializedLayer = SerializedObject;
 
 const classes = new Map<string, LayerClass>();
 /** @internal Makes classes known by the names under which they are exported. */
@@ -25,8 +34,7 @@ export function registerLayerClasses(exported: Readonly<Record<string, unknown>>
 
 /** @internal */
 export function serializeLayer(layer: Layer): SerializedLayer {
-  const Class = layer.constructor as unknown as LayerClass;
-  return { class_name: layer.constructor.name, config: layer.getConfig(), [madeOf]: Class };
+  return Object.defineProperty(serializedObject(layer, 'keras.layers'), madeOf, { value: layer.constructor });
 }
 
 /**
@@ -35,12 +43,18 @@ export function serializeLayer(layer: Layer): SerializedLayer {
  * @throws InvalidArgumentError for a class that is neither ours nor registered.
  */
 export function deserializeLayer(serialized: unknown, changes: Config = {}): Layer {
-  const { class_name: name, config, [madeOf]: own } = (serialized ?? {}) as Partial<SerializedLayer>;
+  const {
+    class_name: name,
+    config,
+    registered_name: registered,
+    [madeOf]: own,
+  } = (serialized ?? {}) as Partial<SerializedLayer> & { readonly [madeOf]?: LayerClass };
   if (typeof name !== 'string' || !isPlain(config))
     throw new InvalidArgumentError(
       `expected a layer as getConfig gives it, { class_name, config }, got ${show(serialized)}`,
     );
-  const Class = own ?? (customObject(name) as LayerClass | undefined) ?? classes.get(name);
+  const custom = customObject(registered ?? name) ?? customObject(name);
+  const Class = own ?? (custom as LayerClass | undefined) ?? classes.get(name);
   if (typeof Class?.fromConfig !== 'function')
     throw new InvalidArgumentError(
       `${unknownName(name, [...classes.keys()], 'layer')}; classes of your own are found by registerKerasSerializable`,
@@ -52,3 +66,27 @@ export function deserializeLayer(serialized: unknown, changes: Config = {}): Lay
 export function copyLayer(layer: Layer, changes: Config): Layer {
   return deserializeLayer(serializeLayer(layer), changes);
 }
+
+/** A layer as plain JSON, in Keras's form; without its weights. */
+export const serialize: NamedFunction<[layer: Layer], ['layer'], unknown, SerializedLayer> = defineFunction(
+  'layers.serialize',
+  { layer: kind.asIs },
+  {},
+  (layer: unknown) => {
+    if (isPlain(layer) || typeof (layer as Partial<Layer> | null)?.getConfig !== 'function')
+      throw new InvalidArgumentError(
+        `expected an object of class Layer, got ${shown(layer)}`,
+        'layers.serialize',
+      );
+    return serializeLayer(layer as Layer);
+  },
+);
+
+/** The layer that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
+export const deserialize: Deserialize<SerializedLayer, Layer> = defineDeserialize(
+  'layers.deserialize',
+  (serialized, customObjects) => {
+    const own = classOf<LayerClass>(serialized, customObjects, () => undefined, 'layers.deserialize');
+    return own === undefined ? deserializeLayer(serialized) : own.fromConfig(serialized.config);
+  },
+);

@@ -1,22 +1,13 @@
 // Activations as layers.
+
 import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, showShape, takesArguments, toTensor } from '@eagre/core/internal';
+import { argumentsOf, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
-import { show } from '../show.ts';
-import {
-  activationConfig,
-  applyActivation,
-  type Config,
-  checkNotNegative,
-  checkOne,
-  fail,
-  floats,
-  keepsIntegers,
-  resolveActivation,
-  values,
-} from './common.ts';
+import { applyActivation, checkOne, fail, floats, keepsIntegers, values } from './common.ts';
+import { activation, axis, notNegative } from './options.ts';
 import { layerOptions } from './weights.ts';
 
 export interface ActivationArguments extends LayerOptions {
@@ -25,13 +16,12 @@ export interface ActivationArguments extends LayerOptions {
 
 /** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
 export class Activation extends Layer {
-  readonly activation: ActivationFunction;
+  declare static readonly fromConfig: FromConfig<Activation>;
+  declare readonly activation: ActivationFunction;
 
   constructor(activation: ActivationLike | ActivationArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<ActivationArguments>(Activation, new.target, args);
-    super(options);
-    this.activation = resolveActivation(options.activation);
+    super(argumentsOf<ActivationArguments>(Activation, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = keepsIntegers(this.activation) ? values(this, inputs) : floats(this, inputs);
@@ -39,12 +29,6 @@ export class Activation extends Layer {
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), activation: activationConfig(this.activation) };
-  }
-  static override fromConfig({ activation, ...options }: Config): Activation {
-    return new Activation({ ...options, activation: activation as ActivationLike });
   }
 }
 
@@ -59,18 +43,14 @@ export interface ReLUOptions extends LayerOptions {
 
 /** max(x, 0), with an upper limit, a slope below, and another threshold where they are given. */
 export class ReLU extends Layer {
-  readonly maxValue: number | null;
-  readonly negativeSlope: number;
-  readonly threshold: number;
+  declare static readonly fromConfig: FromConfig<ReLU>;
+  declare readonly maxValue: number | null;
+  declare readonly negativeSlope: number;
+  declare readonly threshold: number;
 
   constructor(maxValue?: number | null | ReLUOptions, options?: ReLUOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<ReLUOptions>(ReLU, new.target, args);
-    super(options);
-    const { maxValue, negativeSlope, threshold } = options;
-    this.maxValue = maxValue == null ? null : checkNotNegative(this, 'maxValue', maxValue);
-    this.negativeSlope = checkNotNegative(this, 'negativeSlope', negativeSlope ?? 0);
-    this.threshold = checkNotNegative(this, 'threshold', threshold ?? 0);
+    super(argumentsOf<ReLUOptions>(ReLU, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const { maxValue, negativeSlope, threshold } = this;
@@ -86,13 +66,6 @@ export class ReLU extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
   }
-  override getConfig(): Record<string, unknown> {
-    const { maxValue, negativeSlope, threshold } = this;
-    return { ...super.getConfig(), maxValue, negativeSlope, threshold };
-  }
-  static override fromConfig(config: Config): ReLU {
-    return new ReLU(config);
-  }
 }
 
 export interface LeakyReLUOptions extends LayerOptions {
@@ -102,25 +75,18 @@ export interface LeakyReLUOptions extends LayerOptions {
 
 /** x where it is positive, negativeSlope · x elsewhere. `new LeakyReLU(0.2)` */
 export class LeakyReLU extends Layer {
-  readonly negativeSlope: number;
+  declare static readonly fromConfig: FromConfig<LeakyReLU>;
+  declare readonly negativeSlope: number;
 
   constructor(negativeSlope?: number | null | LeakyReLUOptions, options?: LeakyReLUOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<LeakyReLUOptions>(LeakyReLU, new.target, args);
-    super(options);
-    this.negativeSlope = checkNotNegative(this, 'negativeSlope', options.negativeSlope ?? 0.3);
+    super(argumentsOf<LeakyReLUOptions>(LeakyReLU, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     return nn.leakyRelu(floats(this, inputs), { alpha: this.negativeSlope });
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), negativeSlope: this.negativeSlope };
-  }
-  static override fromConfig(config: Config): LeakyReLU {
-    return new LeakyReLU(config);
   }
 }
 
@@ -131,14 +97,12 @@ export interface SoftmaxOptions extends LayerOptions {
 
 /** exp(x) / Σ exp(x) over one axis. */
 export class Softmax extends Layer {
-  readonly axis: number;
+  declare static readonly fromConfig: FromConfig<Softmax>;
+  declare readonly axis: number;
 
   constructor(axis?: number | null | SoftmaxOptions, options?: SoftmaxOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<SoftmaxOptions>(Softmax, new.target, args);
-    super(options);
-    this.axis = options.axis ?? -1;
-    if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
+    super(argumentsOf<SoftmaxOptions>(Softmax, new.target, args));
   }
   /** @param options.mask true or not 0 for what counts, of the input's shape or one that broadcasts to it. */
   override call(inputs: Tensor, { mask }: CallOptions): Tensor {
@@ -159,33 +123,37 @@ export class Softmax extends Layer {
     }
     return inputShape;
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis };
-  }
-  static override fromConfig(config: Config): Softmax {
-    return new Softmax(config);
-  }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
 passesMask(Activation, ReLU, LeakyReLU, Softmax);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);
-takesArguments<ActivationArguments>(
-  { positional: ['activation'], names: { activation: true, ...layerOptions } },
+
+takesOptions<ActivationArguments, Activation>(
+  { positional: ['activation'], options: { activation: activation('linear'), ...layerOptions } },
   Activation,
 );
-takesArguments<ReLUOptions>(
+takesOptions<ReLUOptions, ReLU>(
   {
     positional: ['maxValue'],
     required: 0,
-    names: { maxValue: true, negativeSlope: true, threshold: true, ...layerOptions },
+    options: {
+      maxValue: orNull(notNegative()),
+      negativeSlope: notNegative(0),
+      threshold: notNegative(0),
+      ...layerOptions,
+    },
   },
   ReLU,
 );
-takesArguments<LeakyReLUOptions>(
-  { positional: ['negativeSlope'], required: 0, names: { negativeSlope: true, ...layerOptions } },
+takesOptions<LeakyReLUOptions, LeakyReLU>(
+  {
+    positional: ['negativeSlope'],
+    required: 0,
+    options: { negativeSlope: notNegative(0.3), ...layerOptions },
+  },
   LeakyReLU,
 );
-takesArguments<SoftmaxOptions>(
-  { positional: ['axis'], required: 0, names: { axis: true, ...layerOptions } },
+takesOptions<SoftmaxOptions, Softmax>(
+  { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
   Softmax,
 );

@@ -14,47 +14,28 @@ import {
   dims,
   fusedMatMul,
   mulDims,
+  type Option,
+  orNull,
   partialShape,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { withAxes } from '../initializer-axes.ts';
-import { get as getInitializer } from '../initializers.ts';
-import { functionConfig } from '../keras-object.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { isShapes } from '../specs.ts';
-import {
-  type Config,
-  checkInteger,
-  checkRate,
-  fail,
-  floats,
-  knownSize,
-  penalize,
-  resolveActivityRegularizer,
-} from './common.ts';
+import { fail, floats, knownSize, penalize } from './common.ts';
+import { flag, integer, rate, recipe, regularizer, seed, weights } from './options.ts';
 import { Dropout } from './regularization.ts';
-import {
-  type BiasOptions,
-  type KernelOptions,
-  layerOptions,
-  recipe,
-  recipeOptions,
-  weightNames,
-} from './weights.ts';
+import { type BiasOptions, type KernelOptions, layerOptions } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
-
-interface ProjectionOptions extends KernelOptions, BiasOptions {
-  /** A penalty on the result of each projection, per example. */
-  readonly activityRegularizer?: RegularizerLike | null;
-}
 
 /** x · kernel + bias from the axes `from` to the axes `to`: [batch, time, ...from] becomes [batch, time, ...to]. */
 class Projection extends Layer {
@@ -64,31 +45,31 @@ class Projection extends Layer {
   kernel!: Variable;
   /** [...to] */
   bias: Variable | null = null;
-  readonly #options: ProjectionOptions;
-  readonly #penalty: RegularizerFunction | undefined;
 
-  constructor(from: Shape, to: Shape, options: ProjectionOptions, common: LayerOptions) {
-    super(common);
+  readonly activityRegularizer: RegularizerFunction | null;
+  readonly #of: MultiHeadAttention;
+
+  constructor(of: MultiHeadAttention, name: string, from: Shape, to: Shape) {
+    super({ name, dtype: of.dtype, trainable: of.trainable });
+    this.#of = of;
     this.from = from;
     this.to = to;
-    this.#options = options;
-    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+    this.activityRegularizer = of.activityRegularizer;
   }
 
   override build(): void {
-    const options = this.#options;
     const shape = [...this.from, ...this.to];
     const axes = shape.map((_, axis) => axis);
-    const { initializer, ...kernel } = recipe('kernel', options, 'glorotUniform');
+    const { initializer, ...kernel } = recipe(this.#of, 'kernel');
     const n = this.from.length;
     this.kernel = this.addWeight({
       name: 'kernel',
       shape,
       ...kernel,
-      initializer: withAxes(getInitializer(initializer), axes.slice(0, n), axes.slice(n)),
+      initializer: withAxes(initializer, axes.slice(0, n), axes.slice(n)),
     });
-    if (options.useBias === false) return;
-    this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe('bias', options, 'zeros') });
+    if (!this.#of.useBias) return;
+    this.bias = this.addWeight({ name: 'bias', shape: this.to, ...recipe(this.#of, 'bias') });
   }
 
   override call(x: Tensor): Tensor {
@@ -100,7 +81,7 @@ class Projection extends Layer {
       this.kernel.reshape([k, n]),
       this.bias?.reshape([n]) ?? null,
     );
-    return penalize(this, this.#penalty, y.reshape(toShape([batch, time, ...this.to])));
+    return penalize(this, y.reshape(toShape([batch, time, ...this.to])));
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -108,7 +89,7 @@ class Projection extends Layer {
   }
 }
 
-export interface MultiHeadAttentionOptions extends LayerOptions, ProjectionOptions {
+export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, BiasOptions {
   readonly numHeads: number;
   /** Size of each head for query and key. */
   readonly keyDim: number;
@@ -118,6 +99,8 @@ export interface MultiHeadAttentionOptions extends LayerOptions, ProjectionOptio
   readonly dropout?: number;
   /** Of the result behind batch and time; the query's last axis unless said. */
   readonly outputShape?: number | Shape | null;
+  /** A penalty on the result of each projection, per example. */
+  readonly activityRegularizer?: RegularizerLike | null;
   /** Of the dropout. */
   readonly seed?: number | null;
 }
@@ -147,21 +130,23 @@ export interface AttentionCallOptions extends CallOptions {
  *     const y = attention(x, { useCausalMask: true });
  */
 export class MultiHeadAttention extends Layer {
-  readonly numHeads: number;
-  readonly keyDim: number;
-  readonly valueDim: number;
-  readonly dropout: number;
-  readonly useBias: boolean;
+  declare static readonly fromConfig: FromConfig<MultiHeadAttention>;
+  declare readonly numHeads: number;
+  declare readonly keyDim: number;
+  declare readonly valueDim: number;
+  declare readonly dropout: number;
+  declare readonly useBias: boolean;
+  /** As given; null is the query's last axis. */
+  declare readonly outputShape: Shape | null;
+  declare readonly seed: number | null;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
   /** [n, heads, keyDim] */
   query!: Projection;
   key!: Projection;
   value!: Projection;
   /** [heads, valueDim, ...outputShape] */
   attentionOutput!: Projection;
-  readonly #outputShape: Shape | null;
-  readonly #recipes;
-  readonly #activityRegularizer: RegularizerLike | null;
-  readonly #seed: number | null;
   readonly #drop: Dropout | null;
 
   constructor(
@@ -169,25 +154,9 @@ export class MultiHeadAttention extends Layer {
       | [numHeads: number, keyDim: number, options?: Omit<MultiHeadAttentionOptions, 'numHeads' | 'keyDim'>]
       | [options: MultiHeadAttentionOptions]
   ) {
-    const options = argumentsOf<MultiHeadAttentionOptions>(MultiHeadAttention, new.target, args);
-    super(options);
-    this.numHeads = checkInteger(this, 'numHeads', options.numHeads);
-    this.keyDim = checkInteger(this, 'keyDim', options.keyDim);
-    this.valueDim = checkInteger(this, 'valueDim', options.valueDim ?? this.keyDim);
-    this.dropout = checkRate(this, options.dropout ?? 0);
-    this.useBias = options.useBias ?? true;
-    const shape = options.outputShape ?? null;
-    this.#outputShape = typeof shape === 'number' ? [shape] : shape;
-    this.#outputShape?.forEach((d) => {
-      checkInteger(this, 'outputShape', d);
-    });
-    this.#seed = options.seed ?? null;
-    this.#drop = this.dropout > 0 ? new Dropout(this.dropout, { seed: this.#seed, dtype: this.dtype }) : null;
-    this.#recipes = {
-      kernel: recipe('kernel', options, 'glorotUniform'),
-      bias: recipe('bias', options, 'zeros'),
-    };
-    this.#activityRegularizer = options.activityRegularizer ?? null;
+    super(argumentsOf<MultiHeadAttentionOptions>(MultiHeadAttention, new.target, args));
+    const { dropout, seed, dtype } = this;
+    this.#drop = dropout > 0 ? new Dropout(dropout, { seed, dtype }) : null;
   }
 
   /** What checkpoints save: Keras has private names for the projections. */
@@ -208,10 +177,7 @@ export class MultiHeadAttention extends Layer {
     const [query, value, key] = this.#shapes(inputShape);
     const n = knownSize(this, query, -1);
     const projection = (name: string, from: Shape, to: Shape): Projection => {
-      const { useBias, dtype, trainable } = this;
-      const weights = recipeOptions(this.#recipes);
-      const options = { ...weights, activityRegularizer: this.#activityRegularizer, useBias };
-      const layer = new Projection(from, to, options, { name, dtype, trainable });
+      const layer = new Projection(this, name, from, to);
       layer.ensureBuilt([null, null, ...from]);
       return layer;
     };
@@ -219,7 +185,7 @@ export class MultiHeadAttention extends Layer {
     this.query = projection('query', [n], [heads, this.keyDim]);
     this.key = projection('key', [knownSize(this, key, -1)], [heads, this.keyDim]);
     this.value = projection('value', [knownSize(this, value, -1)], [heads, this.valueDim]);
-    this.attentionOutput = projection('attention_output', [heads, this.valueDim], this.#outputShape ?? [n]);
+    this.attentionOutput = projection('attention_output', [heads, this.valueDim], this.outputShape ?? [n]);
   }
 
   override call(inputs: LayerInput, options: AttentionCallOptions): Tensor | readonly Tensor[] {
@@ -249,25 +215,7 @@ export class MultiHeadAttention extends Layer {
 
   override computeOutputShape(inputShape: Shapes): PartialShape {
     const [query] = this.#shapes(inputShape);
-    return [...query.slice(0, 2), ...(this.#outputShape ?? query.slice(2))];
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      numHeads: this.numHeads,
-      keyDim: this.keyDim,
-      valueDim: this.valueDim,
-      dropout: this.dropout,
-      useBias: this.useBias,
-      outputShape: this.#outputShape,
-      seed: this.#seed,
-      activityRegularizer: functionConfig(this.#activityRegularizer),
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig(config: Config): MultiHeadAttention {
-    return new MultiHeadAttention(config as unknown as MultiHeadAttentionOptions);
+    return [...query.slice(0, 2), ...(this.outputShape ?? query.slice(2))];
   }
 
   /** Query's, value's and key's shapes. @throws InvalidArgumentError for others than the layer takes. */
@@ -359,21 +307,27 @@ takesCall(
   },
   MultiHeadAttention,
 );
-takesArguments<MultiHeadAttentionOptions>(
+
+const sizes: Option<Shape | null> = orNull({
+  read: (given, name, layer) =>
+    (typeof given === 'number' ? [given] : (given as Shape)).map((d) => integer().read(d, name, layer)),
+});
+takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
   {
     positional: ['numHeads', 'keyDim'],
-    names: {
-      numHeads: true,
-      keyDim: true,
-      valueDim: true,
-      dropout: true,
-      useBias: true,
-      outputShape: true,
-      ...weightNames('kernel', 'bias'),
-      activityRegularizer: true,
-      seed: true,
+    options: {
+      numHeads: integer(),
+      keyDim: integer(),
+      valueDim: integer((layer: MultiHeadAttention) => layer.keyDim),
+      dropout: rate(0),
+      useBias: flag(true),
+      outputShape: sizes,
+      ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
+      activityRegularizer: regularizer,
+      seed,
       ...layerOptions,
     },
+    fixed: { use_gate: false, attention_axes: null, sliding_window: null },
   },
   MultiHeadAttention,
 );

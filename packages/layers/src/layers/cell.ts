@@ -1,4 +1,5 @@
 // What cells of recurrent networks share. A cell is called as `cell(x, [h, c])` and gives [output, new states].
+
 import {
   type PartialShape,
   random,
@@ -22,24 +23,13 @@ import {
 } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import type { ConstraintLike } from '../constraints.ts';
-import type { InitializerLike } from '../initializers.ts';
+import type { InitializerFunction, InitializerLike } from '../initializers.ts';
 import { builtin, type CallOptions, isBuiltin, Layer, type LayerOptions, type Specs } from '../layer.ts';
 import { type CallParameters, takesCall } from '../own-call.ts';
 import type { RegularizerLike } from '../regularizers.ts';
-import {
-  activationConfig,
-  checkInteger,
-  checkRank,
-  checkRate,
-  fail,
-  floats,
-  knownSize,
-  resolveActivation,
-  type Size,
-  shapeOf,
-  sizesOf,
-} from './common.ts';
-import { type BiasOptions, type KernelOptions, recipe, recipeOptions } from './weights.ts';
+import { checkRank, fail, floats, knownSize, type Size, shapeOf, sizesOf } from './common.ts';
+import { recipe } from './options.ts';
+import type { BiasOptions, KernelOptions } from './weights.ts';
 
 /**
  * What `RNN` runs over time. A cell of one's own is a layer with `stateSize` whose `call(x, states, options)` gives [output, newStates];
@@ -95,35 +85,23 @@ export interface Masks {
 
 /** What the cells share: weights, dropout, options. */
 export abstract class Cell extends Layer {
-  readonly units: number;
-  readonly activation: Activation;
-  readonly useBias: boolean;
-  readonly dropout: number;
-  readonly recurrentDropout: number;
-  readonly seed: number | null;
+  declare readonly units: number;
+  declare readonly activation: Activation;
+  declare readonly useBias: boolean;
+  declare readonly dropout: number;
+  declare readonly recurrentDropout: number;
+  declare readonly seed: number | null;
   /** [features, gates · units] */
   kernel!: Variable;
   /** [units, gates · units] */
   recurrentKernel!: Variable;
   bias: Variable | null = null;
-  readonly #recipes;
   readonly #generator: random.Generator | null;
 
   constructor(options: CellArguments) {
     super(options);
-    this.units = checkInteger(this, 'units', options.units);
-    this.activation = resolveActivation(options.activation ?? 'tanh');
-    this.useBias = options.useBias ?? true;
-    this.dropout = checkRate(this, options.dropout ?? 0);
-    this.recurrentDropout = checkRate(this, options.recurrentDropout ?? 0);
     if (this.dropout === 1 || this.recurrentDropout === 1) fail(this, 'needs dropout rates below 1');
-    this.seed = options.seed ?? null;
     this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
-    this.#recipes = {
-      kernel: recipe('kernel', options, 'glorotUniform'),
-      recurrent: recipe('recurrent', options, 'orthogonal'),
-      bias: recipe('bias', options, 'zeros'),
-    };
   }
 
   get stateSize(): number | readonly number[] {
@@ -137,7 +115,7 @@ export abstract class Cell extends Layer {
   protected get biasShape(): Shape {
     return [this.gates * this.units];
   }
-  protected biasInitializer(given: InitializerLike): InitializerLike {
+  protected firstBias(given: InitializerFunction): InitializerFunction {
     return given;
   }
   protected abstract step(x: Tensor, states: readonly Tensor[], masks: Masks): readonly Tensor[];
@@ -148,19 +126,20 @@ export abstract class Cell extends Layer {
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [knownSize(this, inputShape, -1), width],
-      ...this.#recipes.kernel,
+      ...recipe(this, 'kernel'),
     });
     this.recurrentKernel = this.addWeight({
       name: 'recurrent_kernel',
       shape: [this.units, width],
-      ...this.#recipes.recurrent,
+      ...recipe(this, 'recurrent'),
     });
     if (!this.useBias) return;
+    const bias = recipe(this, 'bias');
     this.bias = this.addWeight({
       name: 'bias',
       shape: this.biasShape,
-      ...this.#recipes.bias,
-      initializer: this.biasInitializer(this.#recipes.bias.initializer),
+      ...bias,
+      initializer: this.firstBias(bias.initializer),
     });
   }
 
@@ -202,19 +181,6 @@ export abstract class Cell extends Layer {
   override computeOutputSpec({ list: [x] }: Specs): Specs {
     const shapes = [this.units, ...stateSizes(this)].map((n) => [x?.shape[0] ?? null, n]);
     return { list: shapes.map((shape) => ({ shape, dtype: this.dtype })), many: true };
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      units: this.units,
-      activation: activationConfig(this.activation),
-      useBias: this.useBias,
-      dropout: this.dropout,
-      recurrentDropout: this.recurrentDropout,
-      seed: this.seed,
-      ...recipeOptions(this.#recipes),
-    };
   }
 
   /** @internal */

@@ -9,7 +9,6 @@ import {
   dimsOf,
   floorDivDims,
   isFloating,
-  isPlain,
   lessThan,
   maxDims,
   mulDims,
@@ -17,6 +16,7 @@ import {
   partialShape,
   showShape,
   sizeValue,
+  snakeCase,
   subDims,
   toShape,
 } from '@eagre/core/internal';
@@ -25,9 +25,8 @@ import type { Activation, ActivationLike } from '../activations.ts';
 import * as activations from '../activations.ts';
 import { functionConfig, type SerializedFunction } from '../keras-object.ts';
 import { Layer } from '../layer.ts';
-import { get as getRegularizer, type RegularizerFunction, type RegularizerLike } from '../regularizers.ts';
+import type { RegularizerFunction } from '../regularizers.ts';
 import { type SerializedLayer, serializeLayer } from '../serialization.ts';
-import { show } from '../show.ts';
 import { isShapes } from '../specs.ts';
 
 /** Options that `getConfig` gave. */
@@ -40,69 +39,9 @@ export function fail(layer: Layer, message: string): never {
   throw new InvalidArgumentError(`${layer.constructor.name} '${layer.name}' ${message}`);
 }
 
-/** An integer of at least `least`. @throws InvalidArgumentError */
-export function checkInteger(layer: Layer, what: string, value: number, least = 1): number {
-  if (!Number.isSafeInteger(value) || value < least) {
-    fail(layer, `needs ${what} to be an integer of at least ${least}, got ${show(value)}`);
-  }
-  return value;
-}
-
-/** A number of at least 0. @throws InvalidArgumentError */
-export function checkNotNegative(layer: Layer, what: string, value: number): number {
-  if (typeof value !== 'number' || !(value >= 0)) {
-    fail(layer, `needs ${what} to be a number of at least 0, got ${show(value)}`);
-  }
-  return value;
-}
-
-/** A share between 0 and 1. @throws InvalidArgumentError */
-export function checkRate(layer: Layer, value: number): number {
-  if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
-    fail(layer, `needs a rate between 0 and 1, got ${show(value)}`);
-  }
-  return value;
-}
-
 /** One integer for both directions, or [height, width]. */
 export type Size2D = number | readonly [height: number, width: number];
 export type Padding = 'valid' | 'same';
-
-/** @throws InvalidArgumentError unless it is one integer or two. */
-export function checkPair(
-  layer: Layer,
-  what: string,
-  value: Size2D,
-  least = 1,
-): readonly [height: number, width: number] {
-  const list: readonly number[] = typeof value === 'number' ? [value, value] : value;
-  if (
-    isPlain(list) ||
-    !Array.isArray(list) ||
-    list.length !== 2 ||
-    !list.every((n) => Number.isSafeInteger(n) && n >= least)
-  ) {
-    fail(layer, `needs ${what} to be an integer of at least ${least} or two of them, got ${show(value)}`);
-  }
-  return [list[0], list[1]];
-}
-
-/** @throws InvalidArgumentError unless it is `valid` or `same`. */
-export function checkPadding(layer: Layer, value: Padding): Padding {
-  const padding = typeof value === 'string' ? value.toLowerCase() : value;
-  if (padding !== 'valid' && padding !== 'same')
-    fail(layer, `needs padding 'valid' or 'same', got ${show(value)}`);
-  return padding;
-}
-
-/** Images are [batch, height, width, channels]. @throws InvalidArgumentError for another order. */
-export function checkDataFormat(layer: Layer, value: string | undefined | null): void {
-  if (value === undefined || value === null || value === 'channelsLast' || value === 'channels_last') return;
-  fail(
-    layer,
-    `knows the data format 'channelsLast' only, got ${show(value)}; transpose with Permute([2, 3, 1]) first`,
-  );
-}
 
 // ---- sizes, of tensors and of what is only described
 
@@ -211,7 +150,8 @@ export function resolveActivation(activation: ActivationLike | undefined): Activ
 /** What `getConfig` says of an activation: its name, the configuration of a layer, or what makes the function known in files. */
 export function activationConfig(fn: Activation): string | Activation | SerializedFunction | SerializedLayer {
   if ((fn as unknown) instanceof Layer) return serializeLayer(fn as unknown as Layer);
-  return activationName(fn) ?? functionConfig(fn);
+  const name = activationName(fn);
+  return name === undefined ? (functionConfig(fn) as SerializedFunction) : snakeCase(name);
 }
 
 /** Whether an activation gives integers for integers, as in Keras: those that compute nothing else, and functions of the user's. */
@@ -225,16 +165,13 @@ export function applyActivation(fn: Activation, x: Tensor): Tensor {
   return activationName(fn) !== undefined ? fn(x) : outsideScopes(() => fn(keep(x)));
 }
 
-/** The penalty on a layer's output, per example; undefined for none. */
-export function resolveActivityRegularizer(
-  regularizer: RegularizerLike | null | undefined,
-): RegularizerFunction | undefined {
-  return regularizer === undefined || regularizer === null ? undefined : getRegularizer(regularizer);
-}
-
 /** Adds the penalty on the output to the layer's losses. */
-export function penalize(layer: Layer, regularizer: RegularizerFunction | undefined, y: Tensor): Tensor {
-  if (regularizer !== undefined) {
+export function penalize(
+  layer: Layer & { readonly activityRegularizer: RegularizerFunction | null },
+  y: Tensor,
+): Tensor {
+  const regularizer = layer.activityRegularizer;
+  if (regularizer !== null) {
     const loss = outsideScopes(() => regularizer(keep(y)));
     checkNoPromise(loss, 'the activity regularizer', layer.name);
     layer.addLoss(y.rank === 0 ? loss : loss.div(sizeValue(maxDims(1, dims(y)[0] as Dim), loss.dtype)));

@@ -1,17 +1,13 @@
 // What the convolutions share: options, the bias, the activation, geometry.
+
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
 import { fusedConv2d } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
-import { functionConfig } from '../keras-object.ts';
 import { Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
-  activationConfig,
   applyActivation,
-  checkDataFormat,
   checkImages,
-  checkPadding,
-  checkPair,
   fail,
   floats,
   knownSize,
@@ -19,15 +15,14 @@ import {
   type Padding,
   penalize,
   relu,
-  resolveActivation,
-  resolveActivityRegularizer,
   type Size,
   type Size2D,
   shapeOf,
   sizesOf,
   windowed,
 } from './common.ts';
-import { type BiasOptions, recipe, recipeOptions } from './weights.ts';
+import { recipe } from './options.ts';
+import type { BiasOptions } from './weights.ts';
 
 /** Options of every convolution. */
 export interface ConvBaseOptions extends LayerOptions, BiasOptions {
@@ -57,34 +52,23 @@ export interface FiltersArguments extends ConvBaseArguments {
 
 /** What all convolutions share. */
 export abstract class ConvBase extends Layer {
-  readonly kernelSize: readonly [height: number, width: number];
-  readonly strides: readonly [height: number, width: number];
-  readonly padding: Padding;
-  readonly dilationRate: readonly [height: number, width: number];
-  readonly activation: Activation;
-  readonly useBias: boolean;
+  declare readonly kernelSize: readonly [height: number, width: number];
+  declare readonly strides: readonly [height: number, width: number];
+  declare readonly padding: Padding;
+  declare readonly dilationRate: readonly [height: number, width: number];
+  declare readonly activation: Activation;
+  declare readonly useBias: boolean;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
   /** One for each channel of the result, or null without a bias. */
   bias: Variable | null = null;
-  readonly #recipes;
-  readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: RegularizerFunction | undefined;
   #channels: number | undefined;
 
   constructor(options: ConvBaseArguments) {
     super(options);
-    this.kernelSize = checkPair(this, 'kernelSize', options.kernelSize);
-    this.strides = checkPair(this, 'strides', options.strides ?? 1);
-    this.padding = checkPadding(this, options.padding ?? 'valid');
-    this.dilationRate = checkPair(this, 'dilationRate', options.dilationRate ?? 1);
-    checkDataFormat(this, options.dataFormat);
     if (Math.max(...this.strides) > 1 && Math.max(...this.dilationRate) > 1) {
       fail(this, `cannot have strides [${this.strides}] and dilationRate [${this.dilationRate}] together`);
     }
-    this.activation = resolveActivation(options.activation);
-    this.useBias = options.useBias ?? true;
-    this.#recipes = { bias: recipe('bias', options, 'zeros') };
-    this.#activityRegularizer = options.activityRegularizer ?? null;
-    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
   /** Checks the shape of the first input. @returns its channels. */
@@ -98,7 +82,7 @@ export abstract class ConvBase extends Layer {
 
   protected addBias(size: number): void {
     if (!this.useBias) return;
-    this.bias = this.addWeight({ name: 'bias', shape: [size], ...this.#recipes.bias });
+    this.bias = this.addWeight({ name: 'bias', shape: [size], ...recipe(this, 'bias') });
   }
 
   /** The input as floats, of the rank and channels that the weights were made for. */
@@ -122,7 +106,7 @@ export abstract class ConvBase extends Layer {
   /** The activation, unless the kernel has applied it, and the penalty. */
   protected finish(y: Tensor, activated = false): Tensor {
     const z = activated || this.activation === linear ? y : applyActivation(this.activation, y);
-    return penalize(this, this.#penalty, z);
+    return penalize(this, z);
   }
 
   protected get window(): { strides: Size2D; padding: 'SAME' | 'VALID'; dilations: Size2D } {
@@ -143,19 +127,5 @@ export abstract class ConvBase extends Layer {
         this.dilationRate[i],
       );
     return shapeOf([batch, size(0), size(1), filters]);
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      kernelSize: this.kernelSize,
-      strides: this.strides,
-      padding: this.padding,
-      dilationRate: this.dilationRate,
-      activation: activationConfig(this.activation),
-      useBias: this.useBias,
-      activityRegularizer: functionConfig(this.#activityRegularizer),
-      ...recipeOptions(this.#recipes),
-    };
   }
 }

@@ -1,30 +1,32 @@
 // Convolutions over images [batch, height, width, channels].
+
 import { nn, type PartialShape, type Shape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, fusedConv2d, showShape, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, fusedConv2d, orNull, showShape, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin } from '../layer.ts';
 import type { RegularizerLike } from '../regularizers.ts';
-import {
-  type Config,
-  checkImages,
-  checkInteger,
-  checkPair,
-  fail,
-  plus,
-  type Size,
-  type Size2D,
-  shapeOf,
-  sizesOf,
-  times,
-} from './common.ts';
+import { checkImages, fail, plus, type Size, type Size2D, shapeOf, sizesOf, times } from './common.ts';
 import {
   ConvBase,
   type ConvBaseArguments,
   type ConvBaseOptions,
   type FiltersArguments,
 } from './conv-base.ts';
-import { type KernelOptions, layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
+import {
+  activation,
+  dataFormat,
+  flag,
+  integer,
+  padding,
+  pair,
+  recipe,
+  regularizer,
+  weights,
+} from './options.ts';
+import type { KernelOptions } from './weights.ts';
+import { layerOptions } from './weights.ts';
 
 interface DepthwiseOptions {
   /** Results for each channel; 1 unless said. */
@@ -62,23 +64,19 @@ export type SeparableConv2DArguments = SeparableConv2DOptions & FiltersArguments
 
 /** Convolution of images with `filters` kernels: [batch, h, w, channels] becomes [batch, h', w', filters]. */
 export class Conv2D extends ConvBase {
-  readonly filters: number;
-  readonly groups: number;
+  declare static readonly fromConfig: FromConfig<Conv2D>;
+  declare readonly filters: number;
+  declare readonly groups: number;
   /** [height, width, channels / groups, filters] */
   kernel!: Variable;
-  readonly #recipes;
 
   constructor(
     ...args: [filters: number, kernelSize: Size2D, options?: Conv2DOptions] | [options: Conv2DArguments]
   ) {
-    const options = argumentsOf<Conv2DArguments>(Conv2D, new.target, args);
-    super(options);
-    this.filters = checkInteger(this, 'filters', options.filters);
-    this.groups = checkInteger(this, 'groups', options.groups ?? 1);
+    super(argumentsOf<Conv2DArguments>(Conv2D, new.target, args));
     if (this.filters % this.groups !== 0) {
       fail(this, `needs filters to be a multiple of groups, got ${this.filters} and ${this.groups}`);
     }
-    this.#recipes = { kernel: recipe('kernel', options, 'glorotUniform') };
   }
 
   override build(inputShape: PartialShape): void {
@@ -92,7 +90,7 @@ export class Conv2D extends ConvBase {
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [...this.kernelSize, channels / this.groups, this.filters],
-      ...this.#recipes.kernel,
+      ...recipe(this, 'kernel'),
     });
     this.addBias(this.filters);
   }
@@ -104,18 +102,6 @@ export class Conv2D extends ConvBase {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return this.outputShape(inputShape, this.filters);
   }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      filters: this.filters,
-      groups: this.groups,
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig({ filters, kernelSize, ...options }: Config): Conv2D {
-    return new Conv2D(filters as number, kernelSize as Size2D, options);
-  }
 }
 
 /**
@@ -123,26 +109,21 @@ export class Conv2D extends ConvBase {
  * padding [batch, h, w, channels] becomes [batch, h · stride, w · stride, filters].
  */
 export class Conv2DTranspose extends ConvBase {
-  readonly filters: number;
-  readonly outputPadding: readonly [height: number, width: number] | null;
+  declare static readonly fromConfig: FromConfig<Conv2DTranspose>;
+  declare readonly filters: number;
+  declare readonly outputPadding: readonly [height: number, width: number] | null;
   /** [height, width, filters, channels] */
   kernel!: Variable;
-  readonly #recipes;
 
   constructor(
     ...args:
       | [filters: number, kernelSize: Size2D, options?: Conv2DTransposeOptions]
       | [options: Conv2DTransposeArguments]
   ) {
-    const options = argumentsOf<Conv2DTransposeArguments>(Conv2DTranspose, new.target, args);
-    super(options);
-    this.filters = checkInteger(this, 'filters', options.filters);
-    const { outputPadding = null } = options;
-    this.outputPadding = outputPadding === null ? null : checkPair(this, 'outputPadding', outputPadding, 0);
+    super(argumentsOf<Conv2DTransposeArguments>(Conv2DTranspose, new.target, args));
     if (this.outputPadding?.some((p, i) => p >= this.strides[i]) ?? false) {
       fail(this, `needs outputPadding below strides [${this.strides}], got [${this.outputPadding}]`);
     }
-    this.#recipes = { kernel: recipe('kernel', options, 'glorotUniform') };
   }
 
   override build(inputShape: PartialShape): void {
@@ -150,7 +131,7 @@ export class Conv2DTranspose extends ConvBase {
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [...this.kernelSize, this.filters, channels],
-      ...this.#recipes.kernel,
+      ...recipe(this, 'kernel'),
     });
     this.addBias(this.filters);
   }
@@ -175,33 +156,18 @@ export class Conv2DTranspose extends ConvBase {
     };
     return shapeOf([batch, size(0), size(1), this.filters]);
   }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      filters: this.filters,
-      outputPadding: this.outputPadding,
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig({ filters, kernelSize, ...options }: Config): Conv2DTranspose {
-    return new Conv2DTranspose(filters as number, kernelSize as Size2D, options);
-  }
 }
 
 /** Each channel convolved with its own kernels: [batch, h, w, c] becomes [batch, h', w', c · depthMultiplier]. */
 export class DepthwiseConv2D extends ConvBase {
-  readonly depthMultiplier: number;
+  declare static readonly fromConfig: FromConfig<DepthwiseConv2D>;
+  declare readonly depthMultiplier: number;
   /** [height, width, channels, depthMultiplier] */
   kernel!: Variable;
-  readonly #recipes;
 
   constructor(kernelSize: Size2D | DepthwiseConv2DArguments, options?: DepthwiseConv2DOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<DepthwiseConv2DArguments>(DepthwiseConv2D, new.target, args);
-    super(options);
-    this.depthMultiplier = checkInteger(this, 'depthMultiplier', options.depthMultiplier ?? 1);
-    this.#recipes = { depthwise: recipe('depthwise', options, 'glorotUniform') };
+    super(argumentsOf<DepthwiseConv2DArguments>(DepthwiseConv2D, new.target, args));
   }
 
   override build(inputShape: PartialShape): void {
@@ -209,7 +175,7 @@ export class DepthwiseConv2D extends ConvBase {
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [...this.kernelSize, channels, this.depthMultiplier],
-      ...this.#recipes.depthwise,
+      ...recipe(this, 'depthwise'),
     });
     this.addBias(channels * this.depthMultiplier);
   }
@@ -224,38 +190,24 @@ export class DepthwiseConv2D extends ConvBase {
     const channels = sizesOf(inputShape)[3] as Size;
     return this.outputShape(inputShape, times(channels, this.depthMultiplier));
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), depthMultiplier: this.depthMultiplier, ...recipeOptions(this.#recipes) };
-  }
-  static override fromConfig({ kernelSize, ...options }: Config): DepthwiseConv2D {
-    return new DepthwiseConv2D(kernelSize as Size2D, options);
-  }
 }
 
 /** A depthwise convolution, then one that mixes channels (1 × 1): far fewer weights than a Conv2D of the same shapes. */
 export class SeparableConv2D extends ConvBase {
-  readonly filters: number;
-  readonly depthMultiplier: number;
+  declare static readonly fromConfig: FromConfig<SeparableConv2D>;
+  declare readonly filters: number;
+  declare readonly depthMultiplier: number;
   /** [height, width, channels, depthMultiplier] */
   depthwiseKernel!: Variable;
   /** [1, 1, channels · depthMultiplier, filters] */
   pointwiseKernel!: Variable;
-  readonly #recipes;
 
   constructor(
     ...args:
       | [filters: number, kernelSize: Size2D, options?: SeparableConv2DOptions]
       | [options: SeparableConv2DArguments]
   ) {
-    const options = argumentsOf<SeparableConv2DArguments>(SeparableConv2D, new.target, args);
-    super(options);
-    this.filters = checkInteger(this, 'filters', options.filters);
-    this.depthMultiplier = checkInteger(this, 'depthMultiplier', options.depthMultiplier ?? 1);
-    this.#recipes = {
-      depthwise: recipe('depthwise', options, 'glorotUniform'),
-      pointwise: recipe('pointwise', options, 'glorotUniform'),
-    };
+    super(argumentsOf<SeparableConv2DArguments>(SeparableConv2D, new.target, args));
   }
 
   override build(inputShape: PartialShape): void {
@@ -263,12 +215,12 @@ export class SeparableConv2D extends ConvBase {
     this.depthwiseKernel = this.addWeight({
       name: 'depthwise_kernel',
       shape: [...this.kernelSize, channels, this.depthMultiplier],
-      ...this.#recipes.depthwise,
+      ...recipe(this, 'depthwise'),
     });
     this.pointwiseKernel = this.addWeight({
       name: 'pointwise_kernel',
       shape: [1, 1, channels * this.depthMultiplier, this.filters],
-      ...this.#recipes.pointwise,
+      ...recipe(this, 'pointwise'),
     });
     this.addBias(this.filters);
   }
@@ -285,81 +237,68 @@ export class SeparableConv2D extends ConvBase {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return this.outputShape(inputShape, this.filters);
   }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      filters: this.filters,
-      depthMultiplier: this.depthMultiplier,
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig({ filters, kernelSize, ...options }: Config): SeparableConv2D {
-    return new SeparableConv2D(filters as number, kernelSize as Size2D, options);
-  }
 }
 builtin(Conv2D, Conv2DTranspose, DepthwiseConv2D, SeparableConv2D);
 
-const first = { filters: true, kernelSize: true, strides: true, padding: true } as const;
-const output = { activation: true, useBias: true } as const;
-const last = { activityRegularizer: true, ...layerOptions } as const;
-takesArguments<Conv2DArguments>(
+const filters = { filters: integer() } as const;
+const window = { kernelSize: pair(), strides: pair(1), padding } as const;
+const order = { dataFormat, dilationRate: pair(1) } as const;
+const output = { activation: activation('linear'), useBias: flag(true) } as const;
+const last = { activityRegularizer: regularizer, ...layerOptions } as const;
+takesOptions<Conv2DArguments, Conv2D>(
   {
     positional: ['filters', 'kernelSize'],
-    names: {
-      ...first,
-      dataFormat: true,
-      dilationRate: true,
-      groups: true,
+    options: {
+      ...filters,
+      ...window,
+      ...order,
+      groups: integer(1),
       ...output,
-      ...weightNames('kernel', 'bias'),
+      ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       ...last,
     },
   },
   Conv2D,
 );
-takesArguments<Conv2DTransposeArguments>(
+takesOptions<Conv2DTransposeArguments, Conv2DTranspose>(
   {
     positional: ['filters', 'kernelSize'],
-    names: {
-      ...first,
-      outputPadding: true,
-      dataFormat: true,
-      dilationRate: true,
+    options: {
+      ...filters,
+      ...window,
+      outputPadding: orNull(pair(undefined, 0)),
+      ...order,
       ...output,
-      ...weightNames('kernel', 'bias'),
+      ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       ...last,
     },
   },
   Conv2DTranspose,
 );
-takesArguments<DepthwiseConv2DArguments>(
+takesOptions<DepthwiseConv2DArguments, DepthwiseConv2D>(
   {
     positional: ['kernelSize'],
-    names: {
-      kernelSize: true,
-      strides: true,
-      padding: true,
-      depthMultiplier: true,
-      dataFormat: true,
-      dilationRate: true,
+    options: {
+      ...window,
+      depthMultiplier: integer(1),
+      ...order,
       ...output,
-      ...weightNames('depthwise', 'bias'),
+      ...weights({ depthwise: 'glorotUniform', bias: 'zeros' }),
       ...last,
     },
   },
   DepthwiseConv2D,
 );
-takesArguments<SeparableConv2DArguments>(
+takesOptions<SeparableConv2DArguments, SeparableConv2D>(
   {
     positional: ['filters', 'kernelSize'],
-    names: {
-      ...first,
-      dataFormat: true,
-      dilationRate: true,
-      depthMultiplier: true,
+    options: {
+      ...filters,
+      ...window,
+      ...order,
+      depthMultiplier: integer(1),
       ...output,
-      ...weightNames('depthwise', 'pointwise', 'bias'),
+      ...weights({ depthwise: 'glorotUniform', pointwise: 'glorotUniform', bias: 'zeros' }),
       ...last,
     },
   },

@@ -1,8 +1,17 @@
 // Small layers: inputs, scaling, functions.
 
 import type { PartialShape, Tensor } from '@eagre/core';
-import { argumentsOf, type Dim, differs, dims, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  type Dim,
+  differs,
+  dims,
+  type Option,
+  optionsFrom,
+  takesOptions,
+} from '@eagre/core/internal';
 import { functionConfig, functionOf } from '../keras-object.ts';
+import type { FromConfig } from '../layer.ts';
 import {
   builtin,
   type CallOptions,
@@ -48,23 +57,24 @@ export class InputLayer extends Layer {
     return checkOne(this, inputShape);
   }
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), shape: this.shape };
+    const { name, dtype, shape } = this;
+    return { batch_shape: [null, ...shape], dtype, sparse: false, ragged: false, name, optional: false };
   }
   static override fromConfig(config: Config): InputLayer {
-    return new InputLayer(config);
+    const { batch_shape, ...options } = config as { readonly batch_shape?: PartialShape };
+    const shape = batch_shape === undefined ? {} : { shape: batch_shape.slice(1) };
+    return new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
   }
 }
 
 /** Passes its input on; floats become those of the layer's dtype, as in Keras. */
 export class Identity extends Layer {
+  declare static readonly fromConfig: FromConfig<Identity>;
   override call(inputs: Tensor): Tensor {
     return values(this, inputs);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
-  }
-  static override fromConfig(config: Config): Identity {
-    return new Identity(config);
   }
 }
 
@@ -81,20 +91,14 @@ export interface RescalingArguments extends RescalingOptions {
 
 /** x · scale + offset; integers become floats. `new Rescaling(1 / 255)` for the bytes of images. */
 export class Rescaling extends Layer {
-  readonly scale: number | readonly number[];
-  readonly offset: number | readonly number[];
+  declare static readonly fromConfig: FromConfig<Rescaling>;
+  declare readonly scale: number | readonly number[];
+  declare readonly offset: number | readonly number[];
 
   /** @param scale one number, or one for each element of the last axis. */
   constructor(scale: number | readonly number[] | RescalingArguments, options?: RescalingOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<RescalingArguments>(Rescaling, new.target, args);
-    super(options);
-    this.scale = options.scale;
-    this.offset = options.offset ?? 0;
-    for (const value of [this.scale, this.offset]) {
-      const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
-      if (!ok) fail(this, `needs numbers as scale and offset, got ${show(value)}`);
-    }
+    super(argumentsOf<RescalingArguments>(Rescaling, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const scaled = floats(this, inputs).mul(copy(this.scale));
@@ -103,22 +107,29 @@ export class Rescaling extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), scale: this.scale, offset: this.offset };
-  }
-  static override fromConfig({ scale, ...options }: Config): Rescaling {
-    return new Rescaling(scale as number | readonly number[], options);
-  }
 }
 builtin(InputLayer, Identity, Rescaling);
 passesMask(Identity, Rescaling);
-takesArguments<LayerOptions>({ names: layerOptions }, Identity);
-takesArguments<InputLayerOptions>(
-  { positional: ['shape'], required: 0, names: { shape: true, ...layerOptions } },
+takesOptions<LayerOptions, Identity>({ options: layerOptions }, Identity);
+takesOptions<InputLayerOptions, InputLayer>(
+  {
+    positional: ['shape'],
+    required: 0,
+    options: { shape: true, ...layerOptions },
+    fixed: { sparse: false, ragged: false, optional: false },
+  },
   InputLayer,
 );
-takesArguments<RescalingArguments>(
-  { positional: ['scale'], names: { scale: true, offset: true, ...layerOptions } },
+const numbers = (otherwise?: number): Option<number | readonly number[]> => ({
+  read: (given, _, layer) => {
+    const value = given ?? otherwise;
+    const ok = Array.isArray(value) ? value.every((v) => typeof v === 'number') : typeof value === 'number';
+    if (!ok) fail(layer as Layer, `needs numbers as scale and offset, got ${show(value)}`);
+    return value as number | readonly number[];
+  },
+});
+takesOptions<RescalingArguments, Rescaling>(
+  { positional: ['scale'], options: { scale: numbers(), offset: numbers(0), ...layerOptions } },
   Rescaling,
 );
 
@@ -141,44 +152,46 @@ export interface LambdaArguments extends LambdaOptions {
 
 /** A function of a tensor, or of a list of them, as a layer; it has no weights. `new Lambda((x) => x.square())` */
 export class Lambda extends Layer {
-  readonly function: LambdaFunction | LambdaListFunction;
-  readonly #outputShape: LambdaOptions['outputShape'];
+  declare static readonly fromConfig: FromConfig<Lambda>;
+  declare readonly function: LambdaFunction | LambdaListFunction;
+  /** @internal As given. */
+  declare readonly outputShape: LambdaOptions['outputShape'];
 
   constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);
   constructor(fn: LambdaListFunction, options?: LambdaOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<LambdaArguments>(Lambda, new.target, args);
-    super(options);
-    const { function: fn } = options;
-    if (typeof fn !== 'function') fail(this, `needs a function, got ${typeof fn}`);
-    this.function = fn;
-    this.#outputShape = options.outputShape;
+    super(argumentsOf<LambdaArguments>(Lambda, new.target, args));
   }
   override call(inputs: LayerInput, options: CallOptions): LayerOutput {
     return (this.function as LambdaFunction)(inputs as Tensor, options);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
-    const given = this.#outputShape;
+    const given = this.outputShape;
     if (given === undefined) return super.computeOutputShape(inputShape);
     const first = (Array.isArray(inputShape[0]) ? inputShape[0] : inputShape) as PartialShape;
     return typeof given === 'function' ? given(inputShape as PartialShape) : [first[0], ...given];
   }
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      function: functionConfig(this.function),
-      outputShape: functionConfig(this.#outputShape),
-    };
-  }
-  static override fromConfig({ function: fn, outputShape: shape, ...options }: Config): Lambda {
-    return new Lambda({
-      ...options,
-      function: (functionOf(fn) ?? fn) as LambdaFunction,
-      outputShape: (functionOf(shape) ?? shape) as NonNullable<LambdaOptions['outputShape']>,
-    });
-  }
 }
-takesArguments<LambdaArguments>(
-  { positional: ['function'], names: { function: true, outputShape: true, ...layerOptions } },
+
+takesOptions<LambdaArguments, Lambda>(
+  {
+    positional: ['function'],
+    options: {
+      function: {
+        read: (given, _, layer) => {
+          const fn = functionOf(given) ?? given;
+          if (typeof fn !== 'function') fail(layer as Layer, `needs a function, got ${typeof fn}`);
+          return fn as LambdaFunction;
+        },
+        write: functionConfig,
+      },
+      outputShape: {
+        read: (given) => (functionOf(given) ?? given ?? undefined) as LambdaOptions['outputShape'],
+        write: functionConfig,
+      },
+      ...layerOptions,
+    },
+    fixed: { arguments: {} },
+  },
   Lambda,
 );

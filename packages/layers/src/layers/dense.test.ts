@@ -65,13 +65,13 @@ describe('Dense', () => {
     expect(layer.getConfig()).toMatchObject({
       activation: 'relu',
       units: 1,
-      kernelInitializer: 'glorotUniform',
+      kernel_initializer: { class_name: 'GlorotUniform' },
     });
     const own = (x: Tensor): Tensor => x.square();
     const { activation } = new Dense(1, { activation: own }).getConfig();
     expect(activation).toMatchObject({ class_name: 'function', config: 'own' });
     expect(get(activation as never)).toBe(own);
-    expect(new Dense(1, { activation: 'leaky_relu' }).getConfig()['activation']).toBe('leakyRelu');
+    expect(new Dense(1, { activation: 'leaky_relu' }).getConfig()['activation']).toBe('leaky_relu');
   });
 
   test('what a function of the user holds stays valid', () => {

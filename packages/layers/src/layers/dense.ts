@@ -1,14 +1,11 @@
 import type { PartialShape, Tensor, Variable } from '@eagre/core';
-import { argumentsOf, differs, fusedMatMul, showShape, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, differs, fusedMatMul, showShape, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
-import { functionConfig } from '../keras-object.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import {
-  activationConfig,
   applyActivation,
-  type Config,
-  checkInteger,
   checkOne,
   fail,
   floats,
@@ -16,18 +13,11 @@ import {
   linear,
   penalize,
   relu,
-  resolveActivation,
-  resolveActivityRegularizer,
   sizesOf,
 } from './common.ts';
-import {
-  type BiasOptions,
-  type KernelOptions,
-  layerOptions,
-  recipe,
-  recipeOptions,
-  weightNames,
-} from './weights.ts';
+import { activation, activityRegularizer, flag, integer, recipe, weights } from './options.ts';
+import type { BiasOptions, KernelOptions } from './weights.ts';
+import { layerOptions } from './weights.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Applied to the result; none unless said. */
@@ -44,30 +34,20 @@ export interface DenseArguments extends DenseOptions {
 
 /** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
 export class Dense extends Layer {
-  readonly units: number;
-  readonly activation: Activation;
-  readonly useBias: boolean;
+  declare static readonly fromConfig: FromConfig<Dense>;
+  declare readonly units: number;
+  declare readonly activation: Activation;
+  declare readonly useBias: boolean;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
   /** [n, units] */
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
-  readonly #recipes;
-  readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: RegularizerFunction | undefined;
 
   constructor(units: number | DenseArguments, options?: DenseOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<DenseArguments>(Dense, new.target, args);
-    super(options);
-    this.units = checkInteger(this, 'units', options.units);
-    this.activation = resolveActivation(options.activation);
-    this.useBias = options.useBias ?? true;
-    this.#recipes = {
-      kernel: recipe('kernel', options, 'glorotUniform'),
-      bias: recipe('bias', options, 'zeros'),
-    };
-    this.#activityRegularizer = options.activityRegularizer ?? null;
-    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+    super(argumentsOf<DenseArguments>(Dense, new.target, args));
   }
 
   override build(inputShape: PartialShape): void {
@@ -75,13 +55,13 @@ export class Dense extends Layer {
     this.kernel = this.addWeight({
       name: 'kernel',
       shape: [knownSize(this, inputShape, -1), this.units],
-      ...this.#recipes.kernel,
+      ...recipe(this, 'kernel'),
     });
     if (!this.useBias) return;
     this.bias = this.addWeight({
       name: 'bias',
       shape: [this.units],
-      ...this.#recipes.bias,
+      ...recipe(this, 'bias'),
     });
   }
 
@@ -91,26 +71,12 @@ export class Dense extends Layer {
     const fused = this.activation === relu;
     let y = fusedMatMul(x, this.kernel, this.bias, { activation: fused ? 1 : 0 });
     if (!fused && this.activation !== linear) y = applyActivation(this.activation, y);
-    return penalize(this, this.#penalty, y);
+    return penalize(this, y);
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#check(inputShape);
     return [...inputShape.slice(0, -1), this.units];
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      units: this.units,
-      activation: activationConfig(this.activation),
-      useBias: this.useBias,
-      activityRegularizer: functionConfig(this.#activityRegularizer),
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig({ units, ...options }: Config): Dense {
-    return new Dense(units as number, options);
   }
 
   #check(shape: PartialShape): void {
@@ -126,17 +92,18 @@ export class Dense extends Layer {
 }
 builtin(Dense);
 passesMask(Dense);
-takesArguments<DenseArguments>(
+takesOptions<DenseArguments, Dense>(
   {
     positional: ['units'],
-    names: {
-      units: true,
-      activation: true,
-      useBias: true,
-      ...weightNames('kernel', 'bias'),
-      activityRegularizer: true,
+    options: {
+      units: integer(),
+      activation: activation('linear'),
+      useBias: flag(true),
+      ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
+      activityRegularizer,
       ...layerOptions,
     },
+    fixed: { quantization_config: null },
   },
   Dense,
 );

@@ -1,12 +1,13 @@
 import { nn, OutOfRangeError, type PartialShape, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
-import { functionConfig } from '../keras-object.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
-import { type Config, checkInteger, checkOne, fail, penalize, resolveActivityRegularizer } from './common.ts';
-import { layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
+import { checkOne, fail, penalize } from './common.ts';
+import { integer, recipe, regularizer, weights } from './options.ts';
+import { layerOptions } from './weights.ts';
 
 export interface EmbeddingOptions extends LayerOptions {
   /** `uniform`, between -0.05 and 0.05, unless said. */
@@ -27,31 +28,25 @@ export interface EmbeddingArguments extends EmbeddingOptions {
 
 /** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
 export class Embedding extends Layer {
-  readonly inputDim: number;
-  readonly outputDim: number;
+  declare static readonly fromConfig: FromConfig<Embedding>;
+  declare readonly inputDim: number;
+  declare readonly outputDim: number;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
   /** [inputDim, outputDim] */
   embeddings!: Variable;
-  readonly #recipes;
-  readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: RegularizerFunction | undefined;
 
   constructor(
     ...args: [inputDim: number, outputDim: number, options?: EmbeddingOptions] | [options: EmbeddingArguments]
   ) {
-    const options = argumentsOf<EmbeddingArguments>(Embedding, new.target, args);
-    super(options);
-    this.inputDim = checkInteger(this, 'inputDim', options.inputDim);
-    this.outputDim = checkInteger(this, 'outputDim', options.outputDim);
-    this.#recipes = { embeddings: recipe('embeddings', options, 'uniform') };
-    this.#activityRegularizer = options.activityRegularizer ?? null;
-    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
+    super(argumentsOf<EmbeddingArguments>(Embedding, new.target, args));
   }
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {
     this.embeddings = this.addWeight({
       name: 'embeddings',
       shape: [this.inputDim, this.outputDim],
-      ...this.#recipes.embeddings,
+      ...recipe(this, 'embeddings'),
     });
   }
 
@@ -61,7 +56,7 @@ export class Embedding extends Layer {
     if (inputs.dtype === 'string') fail(this, 'expects integers, got a string tensor');
     const ids = inputs.dtype === 'int32' || inputs.dtype === 'int64' ? inputs : inputs.cast('int32');
     try {
-      return penalize(this, this.#penalty, nn.embeddingLookup(this.embeddings, ids));
+      return penalize(this, nn.embeddingLookup(this.embeddings, ids));
     } catch (error) {
       if (!(error instanceof OutOfRangeError)) throw error;
       throw new OutOfRangeError(
@@ -75,31 +70,19 @@ export class Embedding extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return [...checkOne(this, inputShape), this.outputDim];
   }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      inputDim: this.inputDim,
-      outputDim: this.outputDim,
-      activityRegularizer: functionConfig(this.#activityRegularizer),
-      ...recipeOptions(this.#recipes),
-    };
-  }
-  static override fromConfig({ inputDim, outputDim, ...options }: Config): Embedding {
-    return new Embedding(inputDim as number, outputDim as number, options);
-  }
 }
 builtin(Embedding);
-takesArguments<EmbeddingArguments>(
+takesOptions<EmbeddingArguments, Embedding>(
   {
     positional: ['inputDim', 'outputDim'],
-    names: {
-      inputDim: true,
-      outputDim: true,
-      ...weightNames('embeddings'),
-      activityRegularizer: true,
+    options: {
+      inputDim: integer(),
+      outputDim: integer(),
+      ...weights({ embeddings: 'uniform' }),
+      activityRegularizer: regularizer,
       ...layerOptions,
     },
+    fixed: { mask_zero: false, quantization_config: null },
   },
   Embedding,
 );

@@ -2,6 +2,7 @@
 
 export { Input, type InputOptions } from '../functional.ts';
 export { type CallOptions, Layer, type LayerOptions, type WeightOptions } from '../layer.ts';
+export { deserialize, type SerializedLayer, serialize } from '../serialization.ts';
 export * from './activation.ts';
 export {
   type AttentionCallOptions,

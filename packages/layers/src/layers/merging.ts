@@ -8,13 +8,14 @@ import {
   dims,
   isFloating,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import type { FromConfig } from '../layer.ts';
 import { builtin, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Mask } from '../masks.ts';
-import { show } from '../show.ts';
-import { type Config, fail, plus, type Size, shapeOf, sizesOf, values } from './common.ts';
+import { fail, plus, type Size, shapeOf, sizesOf, values } from './common.ts';
+import { axis } from './options.ts';
 import { layerOptions } from './weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
@@ -102,16 +103,15 @@ abstract class Merge extends Layer {
 
 /** The sum of the inputs. */
 export class Add extends Merge {
+  declare static readonly fromConfig: FromConfig<Add>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.add(b));
-  }
-  static override fromConfig(config: Config): Add {
-    return new Add(config);
   }
 }
 
 /** The first of two inputs less the second. */
 export class Subtract extends Merge {
+  declare static readonly fromConfig: FromConfig<Subtract>;
   protected override merge([a, b]: readonly Tensor[]): Tensor {
     return a.sub(b);
   }
@@ -120,49 +120,38 @@ export class Subtract extends Merge {
     if (shapes.length !== 2) fail(this, `takes exactly two tensors, got ${shapes.length}`);
     return super.computeOutputShape(inputShape);
   }
-  static override fromConfig(config: Config): Subtract {
-    return new Subtract(config);
-  }
 }
 
 /** The product of the inputs. */
 export class Multiply extends Merge {
+  declare static readonly fromConfig: FromConfig<Multiply>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.mul(b));
-  }
-  static override fromConfig(config: Config): Multiply {
-    return new Multiply(config);
   }
 }
 
 /** The mean of the inputs. */
 export class Average extends Merge {
+  declare static readonly fromConfig: FromConfig<Average>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     const list = inputs.map((x) => (isFloating(x.dtype) ? x : x.cast(this.dtype)));
     return list.length === 1 ? list[0] : list.reduce((a, b) => a.add(b)).div(list.length);
-  }
-  static override fromConfig(config: Config): Average {
-    return new Average(config);
   }
 }
 
 /** The largest of the inputs. */
 export class Maximum extends Merge {
+  declare static readonly fromConfig: FromConfig<Maximum>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.maximum(b));
-  }
-  static override fromConfig(config: Config): Maximum {
-    return new Maximum(config);
   }
 }
 
 /** The smallest of the inputs. */
 export class Minimum extends Merge {
+  declare static readonly fromConfig: FromConfig<Minimum>;
   protected override merge(inputs: readonly Tensor[]): Tensor {
     return inputs.reduce((a, b) => a.minimum(b));
-  }
-  static override fromConfig(config: Config): Minimum {
-    return new Minimum(config);
   }
 }
 
@@ -173,14 +162,12 @@ export interface ConcatenateOptions extends LayerOptions {
 
 /** The inputs joined along one axis; all other axes must agree. */
 export class Concatenate extends Layer {
-  readonly axis: number;
+  declare static readonly fromConfig: FromConfig<Concatenate>;
+  declare readonly axis: number;
 
   constructor(axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<ConcatenateOptions>(Concatenate, new.target, args);
-    super(options);
-    this.axis = options.axis ?? -1;
-    if (!Number.isInteger(this.axis)) fail(this, `needs one integer as axis, got ${show(this.axis)}`);
+    super(argumentsOf<ConcatenateOptions>(Concatenate, new.target, args));
   }
   override build(inputShape: Shapes): void {
     this.computeOutputShape(inputShape);
@@ -220,16 +207,18 @@ export class Concatenate extends Layer {
       }),
     );
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis };
-  }
-  static override fromConfig(config: Config): Concatenate {
-    return new Concatenate(config);
-  }
 }
 builtin(Merge, Concatenate);
-takesArguments<LayerOptions>({ names: layerOptions }, Add, Subtract, Multiply, Average, Maximum, Minimum);
-takesArguments<ConcatenateOptions>(
-  { positional: ['axis'], required: 0, names: { axis: true, ...layerOptions } },
+takesOptions<LayerOptions, Merge>(
+  { options: layerOptions },
+  Add,
+  Subtract,
+  Multiply,
+  Average,
+  Maximum,
+  Minimum,
+);
+takesOptions<ConcatenateOptions, Concatenate>(
+  { positional: ['axis'], required: 0, options: { axis, ...layerOptions } },
   Concatenate,
 );

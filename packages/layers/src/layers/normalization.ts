@@ -7,18 +7,19 @@ import {
   sameShape,
   showShape,
   sizeOfDims,
-  takesArguments,
+  takesOptions,
   toTensor,
   withoutTapes,
 } from '@eagre/core/internal';
 import type { ConstraintLike } from '../constraints.ts';
 import type { InitializerLike } from '../initializers.ts';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerLike } from '../regularizers.ts';
-import { show } from '../show.ts';
-import { type Config, checkNotNegative, checkOne, checkRate, fail, floats, knownSize } from './common.ts';
-import { layerOptions, recipe, recipeOptions, weightNames } from './weights.ts';
+import { checkOne, fail, floats, knownSize } from './common.ts';
+import { axes, axis, flag, initializer, notNegative, rate, recipe, weights } from './options.ts';
+import { layerOptions } from './weights.ts';
 
 interface NormalizationOptions extends LayerOptions {
   /** Added to the variance; 0.001 unless said. */
@@ -56,46 +57,18 @@ function axesOf(
   return axes;
 }
 
-/** @throws InvalidArgumentError unless it is one axis or several. */
-function checkAxes(layer: Layer, axis: number | readonly number[]): number | readonly number[] {
-  const list = typeof axis === 'number' ? [axis] : axis;
-  if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a))) {
-    fail(layer, `needs an integer or a list of them as axis, got ${show(axis)}`);
-  }
-  return axis;
-}
-
 abstract class Normalization extends Layer {
-  readonly epsilon: number;
-  readonly center: boolean;
-  readonly scale: boolean;
+  declare readonly epsilon: number;
+  declare readonly center: boolean;
+  declare readonly scale: boolean;
   /** The factor, or null without `scale`. */
   gamma: Variable | null = null;
   /** The offset, or null without `center`. */
   beta: Variable | null = null;
-  readonly #recipes;
-
-  constructor(options: NormalizationOptions) {
-    super(options);
-    this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-3);
-    this.center = options.center ?? true;
-    this.scale = options.scale ?? true;
-    this.#recipes = { gamma: recipe('gamma', options, 'ones'), beta: recipe('beta', options, 'zeros') };
-  }
 
   protected addScaleAndOffset(shape: Shape): void {
-    if (this.scale) this.gamma = this.addWeight({ name: 'gamma', shape, ...this.#recipes.gamma });
-    if (this.center) this.beta = this.addWeight({ name: 'beta', shape, ...this.#recipes.beta });
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      epsilon: this.epsilon,
-      center: this.center,
-      scale: this.scale,
-      ...recipeOptions(this.#recipes),
-    };
+    if (this.scale) this.gamma = this.addWeight({ name: 'gamma', shape, ...recipe(this, 'gamma') });
+    if (this.center) this.beta = this.addWeight({ name: 'beta', shape, ...recipe(this, 'beta') });
   }
 }
 
@@ -115,24 +88,15 @@ export interface BatchNormalizationOptions extends NormalizationOptions {
  * by the moving statistics. With `trainable = false` it never trains.
  */
 export class BatchNormalization extends Normalization {
-  readonly axis: number;
-  readonly momentum: number;
+  declare static readonly fromConfig: FromConfig<BatchNormalization>;
+  declare readonly axis: number;
+  declare readonly momentum: number;
   movingMean!: Variable;
   movingVariance!: Variable;
-  readonly #options;
 
   constructor(axis?: number | null | BatchNormalizationOptions, options?: BatchNormalizationOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<BatchNormalizationOptions>(BatchNormalization, new.target, args);
-    super(options);
-    const axis = options.axis ?? -1;
-    if (!Number.isInteger(axis)) fail(this, `needs one integer as axis, got ${show(axis)}`);
-    this.axis = axis;
-    this.momentum = checkRate(this, options.momentum ?? 0.99);
-    this.#options = {
-      movingMeanInitializer: options.movingMeanInitializer ?? 'zeros',
-      movingVarianceInitializer: options.movingVarianceInitializer ?? 'ones',
-    };
+    super(argumentsOf<BatchNormalizationOptions>(BatchNormalization, new.target, args));
   }
 
   override build(inputShape: PartialShape): void {
@@ -142,13 +106,13 @@ export class BatchNormalization extends Normalization {
     this.movingMean = this.addWeight({
       name: 'moving_mean',
       shape,
-      initializer: this.#options.movingMeanInitializer,
+      initializer: recipe(this, 'movingMean').initializer,
       trainable: false,
     });
     this.movingVariance = this.addWeight({
       name: 'moving_variance',
       shape,
-      initializer: this.#options.movingVarianceInitializer,
+      initializer: recipe(this, 'movingVariance').initializer,
       trainable: false,
     });
   }
@@ -168,13 +132,6 @@ export class BatchNormalization extends Normalization {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     this.#channelAxis(inputShape);
     return inputShape;
-  }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis, momentum: this.momentum, ...this.#options };
-  }
-  static override fromConfig(config: Config): BatchNormalization {
-    return new BatchNormalization(config);
   }
 
   #train(x: Tensor, mask: Tensor | null): Tensor {
@@ -235,7 +192,8 @@ export interface LayerNormalizationOptions extends NormalizationOptions {
 
 /** Normalises each example over its last axis, or the given ones, to mean 0 and variance 1; then scales and shifts. */
 export class LayerNormalization extends Normalization {
-  readonly axis: number | readonly number[];
+  declare static readonly fromConfig: FromConfig<LayerNormalization>;
+  declare readonly axis: number | readonly number[];
   #shape: Shape | undefined;
 
   constructor(
@@ -243,9 +201,7 @@ export class LayerNormalization extends Normalization {
     options?: LayerNormalizationOptions,
   );
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<LayerNormalizationOptions>(LayerNormalization, new.target, args);
-    super(options);
-    this.axis = checkAxes(this, options.axis ?? -1);
+    super(argumentsOf<LayerNormalizationOptions>(LayerNormalization, new.target, args));
   }
 
   override build(inputShape: PartialShape): void {
@@ -264,13 +220,6 @@ export class LayerNormalization extends Normalization {
     axesOf(this, inputShape, this.axis, this.#shape);
     return inputShape;
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis };
-  }
-  static override fromConfig(config: Config): LayerNormalization {
-    return new LayerNormalization(config);
-  }
 }
 
 export interface RMSNormalizationOptions extends LayerOptions {
@@ -282,8 +231,9 @@ export interface RMSNormalizationOptions extends LayerOptions {
 
 /** Divides each example by its root mean square over the last axis, or the given ones; then scales (Zhang and Sennrich, 2019). */
 export class RMSNormalization extends Layer {
-  readonly axis: number | readonly number[];
-  readonly epsilon: number;
+  declare static readonly fromConfig: FromConfig<RMSNormalization>;
+  declare readonly axis: number | readonly number[];
+  declare readonly epsilon: number;
   /** The factor. */
   scale!: Variable;
 
@@ -292,10 +242,7 @@ export class RMSNormalization extends Layer {
     options?: RMSNormalizationOptions,
   );
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<RMSNormalizationOptions>(RMSNormalization, new.target, args);
-    super(options);
-    this.axis = checkAxes(this, options.axis ?? -1);
-    this.epsilon = checkNotNegative(this, 'epsilon', options.epsilon ?? 1e-6);
+    super(argumentsOf<RMSNormalizationOptions>(RMSNormalization, new.target, args));
   }
 
   override build(inputShape: Shape): void {
@@ -313,52 +260,45 @@ export class RMSNormalization extends Layer {
     axesOf(this, inputShape, this.axis, this.scale?.shape);
     return inputShape;
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis, epsilon: this.epsilon };
-  }
-  static override fromConfig(config: Config): RMSNormalization {
-    return new RMSNormalization(config);
-  }
 }
 builtin(BatchNormalization, LayerNormalization, RMSNormalization);
 passesMask(BatchNormalization, LayerNormalization);
 takesCall({ options: { training: true, mask: true } }, BatchNormalization);
 
-takesArguments<BatchNormalizationOptions>(
+const affine = { center: flag(true), scale: flag(true) } as const;
+const affineWeights = weights({ beta: 'zeros', gamma: 'ones' });
+takesOptions<BatchNormalizationOptions, BatchNormalization>(
   {
     positional: ['axis'],
     required: 0,
-    names: {
-      axis: true,
-      momentum: true,
-      epsilon: true,
-      center: true,
-      scale: true,
-      movingMeanInitializer: true,
-      movingVarianceInitializer: true,
-      ...weightNames('beta', 'gamma'),
+    options: {
+      axis,
+      momentum: rate(0.99),
+      epsilon: notNegative(1e-3),
+      ...affine,
+      movingMeanInitializer: initializer('zeros'),
+      movingVarianceInitializer: initializer('ones'),
+      ...affineWeights,
       ...layerOptions,
     },
+    fixed: { synchronized: false, renorm: false, renorm_clipping: null, renorm_momentum: 0.99 },
   },
   BatchNormalization,
 );
-takesArguments<LayerNormalizationOptions>(
+takesOptions<LayerNormalizationOptions, LayerNormalization>(
   {
     positional: ['axis'],
     required: 0,
-    names: {
-      axis: true,
-      epsilon: true,
-      center: true,
-      scale: true,
-      ...weightNames('beta', 'gamma'),
-      ...layerOptions,
-    },
+    options: { axis: axes, epsilon: notNegative(1e-3), ...affine, ...affineWeights, ...layerOptions },
+    fixed: { rms_scaling: false },
   },
   LayerNormalization,
 );
-takesArguments<RMSNormalizationOptions>(
-  { positional: ['axis'], required: 0, names: { axis: true, epsilon: true, ...layerOptions } },
+takesOptions<RMSNormalizationOptions, RMSNormalization>(
+  {
+    positional: ['axis'],
+    required: 0,
+    options: { axis: axes, epsilon: notNegative(1e-6), ...layerOptions },
+  },
   RMSNormalization,
 );

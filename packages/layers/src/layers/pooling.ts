@@ -7,17 +7,14 @@ import {
   isFloating,
   sameShape,
   showShape,
-  takesArguments,
+  takesOptions,
   toTensor,
 } from '@eagre/core/internal';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import {
-  type Config,
-  checkDataFormat,
   checkImages,
-  checkPadding,
-  checkPair,
   checkRank,
   fail,
   floats,
@@ -30,6 +27,7 @@ import {
   values,
   windowed,
 } from './common.ts';
+import { dataFormat, flag, padding, pair } from './options.ts';
 import { layerOptions } from './weights.ts';
 
 export interface Pooling2DOptions extends LayerOptions {
@@ -51,18 +49,14 @@ type Pool = (
 
 /** [batch, h, w, c] becomes [batch, h', w', c]. */
 abstract class Pooling2D extends Layer {
-  readonly poolSize: readonly [height: number, width: number];
-  readonly strides: readonly [height: number, width: number];
-  readonly padding: Padding;
+  declare readonly poolSize: readonly [height: number, width: number];
+  declare readonly strides: readonly [height: number, width: number];
+  declare readonly padding: Padding;
   readonly #pool: Pool;
 
   constructor(pool: Pool, options: Pooling2DOptions) {
     super(options);
     this.#pool = pool;
-    this.poolSize = checkPair(this, 'poolSize', options.poolSize ?? 2);
-    this.strides = checkPair(this, 'strides', options.strides ?? this.poolSize);
-    this.padding = checkPadding(this, options.padding ?? 'valid');
-    checkDataFormat(this, options.dataFormat);
   }
 
   override call(inputs: Tensor): Tensor {
@@ -85,38 +79,25 @@ abstract class Pooling2D extends Layer {
       windowed(this, i === 0 ? h : w, this.poolSize[i], this.strides[i], this.padding);
     return shapeOf([batch, size(0), size(1), channels]);
   }
-
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      poolSize: this.poolSize,
-      strides: this.strides,
-      padding: this.padding,
-    };
-  }
 }
 
 /** The largest value of each window. `new MaxPooling2D(2)` halves height and width. */
 export class MaxPooling2D extends Pooling2D {
+  declare static readonly fromConfig: FromConfig<MaxPooling2D>;
   constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<Pooling2DOptions>(MaxPooling2D, new.target, args);
     super(nn.maxPool2d, options);
   }
-  static override fromConfig(config: Config): MaxPooling2D {
-    return new MaxPooling2D(config);
-  }
 }
 
 /** The mean of each window; padding does not count. */
 export class AveragePooling2D extends Pooling2D {
+  declare static readonly fromConfig: FromConfig<AveragePooling2D>;
   constructor(poolSize?: Size2D | null | Pooling2DOptions, options?: Pooling2DOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<Pooling2DOptions>(AveragePooling2D, new.target, args);
     super(nn.avgPool2d, options);
-  }
-  static override fromConfig(config: Config): AveragePooling2D {
-    return new AveragePooling2D(config);
   }
 }
 
@@ -129,7 +110,7 @@ export interface GlobalPoolingOptions extends LayerOptions {
 
 /** Over all axes between that of the examples and that of the channels. */
 abstract class GlobalPooling extends Layer {
-  readonly keepdims: boolean;
+  declare readonly keepdims: boolean;
   readonly #rank: number;
   readonly #reduction: 'mean' | 'max';
 
@@ -137,8 +118,6 @@ abstract class GlobalPooling extends Layer {
     super(options);
     this.#rank = rank;
     this.#reduction = reduction;
-    this.keepdims = options.keepdims ?? false;
-    checkDataFormat(this, options.dataFormat);
   }
 
   #check(shape: PartialShape): void {
@@ -158,14 +137,11 @@ abstract class GlobalPooling extends Layer {
     const kept = this.keepdims ? sizes.slice(1, -1).map(() => 1) : [];
     return shapeOf([sizes[0] as Size, ...kept, sizes.at(-1) as Size]);
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), keepdims: this.keepdims };
-  }
 }
 
 /** The mean over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalAveragePooling1D extends GlobalPooling {
+  declare static readonly fromConfig: FromConfig<GlobalAveragePooling1D>;
   constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling1D, new.target, args);
@@ -184,62 +160,59 @@ export class GlobalAveragePooling1D extends GlobalPooling {
     const options = { keepdims: this.keepdims };
     return x.mul(weights).sum(1, options).div(weights.sum(1, options));
   }
-  static override fromConfig(config: Config): GlobalAveragePooling1D {
-    return new GlobalAveragePooling1D(config);
-  }
 }
 
 /** The mean over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalAveragePooling2D extends GlobalPooling {
+  declare static readonly fromConfig: FromConfig<GlobalAveragePooling2D>;
   constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalAveragePooling2D, new.target, args);
     super(4, 'mean', options);
   }
-  static override fromConfig(config: Config): GlobalAveragePooling2D {
-    return new GlobalAveragePooling2D(config);
-  }
 }
 
 /** The largest value over steps: [batch, steps, features] becomes [batch, features]. */
 export class GlobalMaxPooling1D extends GlobalPooling {
+  declare static readonly fromConfig: FromConfig<GlobalMaxPooling1D>;
   constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling1D, new.target, args);
     super(3, 'max', options);
   }
-  static override fromConfig(config: Config): GlobalMaxPooling1D {
-    return new GlobalMaxPooling1D(config);
-  }
 }
 
 /** The largest value over height and width: [batch, h, w, c] becomes [batch, c]. */
 export class GlobalMaxPooling2D extends GlobalPooling {
+  declare static readonly fromConfig: FromConfig<GlobalMaxPooling2D>;
   constructor(dataFormat?: 'channelsLast' | null | GlobalPoolingOptions, options?: GlobalPoolingOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<GlobalPoolingOptions>(GlobalMaxPooling2D, new.target, args);
     super(4, 'max', options);
   }
-  static override fromConfig(config: Config): GlobalMaxPooling2D {
-    return new GlobalMaxPooling2D(config);
-  }
 }
 builtin(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, GlobalAveragePooling1D);
-takesArguments<Pooling2DOptions>(
+takesOptions<Pooling2DOptions, Pooling2D>(
   {
     positional: ['poolSize'],
     required: 0,
-    names: { poolSize: true, strides: true, padding: true, dataFormat: true, ...layerOptions },
+    options: {
+      poolSize: pair(2),
+      strides: pair((layer: Pooling2D) => layer.poolSize),
+      padding,
+      dataFormat,
+      ...layerOptions,
+    },
   },
   MaxPooling2D,
   AveragePooling2D,
 );
-takesArguments<GlobalPoolingOptions>(
+takesOptions<GlobalPoolingOptions, GlobalPooling>(
   {
     positional: ['dataFormat'],
     required: 0,
-    names: { dataFormat: true, keepdims: true, ...layerOptions },
+    options: { dataFormat, keepdims: flag(false), ...layerOptions },
   },
   GlobalAveragePooling1D,
   GlobalAveragePooling2D,

@@ -1,11 +1,14 @@
 // One step of a recurrent network.
+
 import { concat, type DType, nn, type Shape, type Tensor } from '@eagre/core';
-import { argumentsOf, fusedMatMul, type OptionNames, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, fusedMatMul, type Schema, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
-import { get as getInitializer, type InitializerFunction, type InitializerLike } from '../initializers.ts';
+import { type InitializerFunction, ones } from '../initializers.ts';
+import type { FromConfig } from '../layer.ts';
 import { Cell, type CellArguments, type CellOptions, type Masks } from './cell.ts';
-import { activationConfig, applyActivation, type Config, resolveActivation } from './common.ts';
-import { layerOptions, weightNames } from './weights.ts';
+import { applyActivation, resolveActivation } from './common.ts';
+import { activation, flag, integer, rate, seed, weights } from './options.ts';
+import { layerOptions } from './weights.ts';
 
 export interface GatedCellOptions extends CellOptions {
   /** Of the gates; `sigmoid` unless said. */
@@ -22,10 +25,10 @@ export type SimpleRNNCellArguments = CellArguments;
 
 /** activation(x · kernel + h · recurrentKernel + bias), which is both output and state. */
 export class SimpleRNNCell extends Cell {
+  declare static readonly fromConfig: FromConfig<SimpleRNNCell>;
   constructor(units: number | SimpleRNNCellArguments, options?: SimpleRNNCellOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<SimpleRNNCellArguments>(SimpleRNNCell, new.target, args);
-    super(options);
+    super(argumentsOf<SimpleRNNCellArguments>(SimpleRNNCell, new.target, args));
   }
   protected override get gates(): number {
     return 1;
@@ -36,9 +39,6 @@ export class SimpleRNNCell extends Cell {
     );
     const y = applyActivation(this.activation, sum);
     return [y, y];
-  }
-  static override fromConfig({ units, ...options }: Config): SimpleRNNCell {
-    return new SimpleRNNCell(units as number, options);
   }
 }
 
@@ -52,15 +52,13 @@ export type LSTMCellArguments = LSTMCellOptions & CellArguments;
 
 /** A cell with a long memory c beside its state h; gates in the order i, f, c, o. */
 export class LSTMCell extends Cell {
-  readonly recurrentActivation: Activation;
-  readonly unitForgetBias: boolean;
+  declare static readonly fromConfig: FromConfig<LSTMCell>;
+  declare readonly recurrentActivation: Activation;
+  declare readonly unitForgetBias: boolean;
 
   constructor(units: number | LSTMCellArguments, options?: LSTMCellOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<LSTMCellArguments>(LSTMCell, new.target, args);
-    super(options);
-    this.recurrentActivation = resolveActivation(options.recurrentActivation ?? 'sigmoid');
-    this.unitForgetBias = options.unitForgetBias ?? true;
+    super(argumentsOf<LSTMCellArguments>(LSTMCell, new.target, args));
   }
   override get stateSize(): readonly number[] {
     return [this.units, this.units];
@@ -68,12 +66,10 @@ export class LSTMCell extends Cell {
   protected override get gates(): number {
     return 4;
   }
-  protected override biasInitializer(given: InitializerLike): InitializerLike {
+  protected override firstBias(given: InitializerFunction): InitializerFunction {
     if (!this.unitForgetBias) return given;
-    const rest: InitializerFunction = getInitializer(given);
     const u = this.units;
-    return (_: Shape, dtype: DType) =>
-      concat([rest([u], dtype), getInitializer('ones')([u], dtype), rest([2 * u], dtype)]);
+    return (_: Shape, dtype: DType) => concat([given([u], dtype), ones()([u], dtype), given([2 * u], dtype)]);
   }
   /** @internal Whether the fused kernel computes what this cell does. */
   get fusable(): boolean {
@@ -99,16 +95,6 @@ export class LSTMCell extends Cell {
     const h = gate(o).mul(applyActivation(this.activation, c));
     return [h, h, c];
   }
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      recurrentActivation: activationConfig(this.recurrentActivation),
-      unitForgetBias: this.unitForgetBias,
-    };
-  }
-  static override fromConfig({ units, ...options }: Config): LSTMCell {
-    return new LSTMCell(units as number, options);
-  }
 }
 
 export interface GRUCellOptions extends GatedCellOptions {
@@ -121,15 +107,13 @@ export type GRUCellArguments = GRUCellOptions & CellArguments;
 
 /** A gated cell with one state; gates in the order z (update), r (reset), h. */
 export class GRUCell extends Cell {
-  readonly recurrentActivation: Activation;
-  readonly resetAfter: boolean;
+  declare static readonly fromConfig: FromConfig<GRUCell>;
+  declare readonly recurrentActivation: Activation;
+  declare readonly resetAfter: boolean;
 
   constructor(units: number | GRUCellArguments, options?: GRUCellOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<GRUCellArguments>(GRUCell, new.target, args);
-    super(options);
-    this.recurrentActivation = resolveActivation(options.recurrentActivation ?? 'sigmoid');
-    this.resetAfter = options.resetAfter ?? true;
+    super(argumentsOf<GRUCellArguments>(GRUCell, new.target, args));
   }
   protected override get gates(): number {
     return 3;
@@ -177,48 +161,42 @@ export class GRUCell extends Cell {
     const h = z.mul(before).add(z.neg().add(1).mul(g));
     return [h, h];
   }
-  override getConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      recurrentActivation: activationConfig(this.recurrentActivation),
-      resetAfter: this.resetAfter,
-    };
-  }
-  static override fromConfig({ units, ...options }: Config): GRUCell {
-    return new GRUCell(units as number, options);
-  }
 }
 
-const weights = weightNames('kernel', 'recurrent', 'bias');
-const drops = { dropout: true, recurrentDropout: true, seed: true } as const;
-export const simpleRNNNames: OptionNames<SimpleRNNCellArguments> = {
-  units: true,
-  activation: true,
-  useBias: true,
-  ...weights,
+const first = { units: integer(), activation: activation('tanh') } as const;
+const gates = { recurrentActivation: activation('sigmoid') } as const;
+const weighted = {
+  useBias: flag(true),
+  ...weights({ kernel: 'glorotUniform', recurrent: 'orthogonal', bias: 'zeros' }),
+} as const;
+const drops = { dropout: rate(0), recurrentDropout: rate(0), seed } as const;
+/** @internal The options of a class of cells, and of the layer that runs them. */
+export type CellSchema<O extends object, C> = Schema<O, C>['options'];
+export const simpleRNNOptions: CellSchema<SimpleRNNCellArguments, SimpleRNNCell> = {
+  ...first,
+  ...weighted,
   ...drops,
   ...layerOptions,
 };
-export const lstmNames: OptionNames<LSTMCellArguments> = {
-  units: true,
-  activation: true,
-  recurrentActivation: true,
-  useBias: true,
-  ...weights,
-  unitForgetBias: true,
+export const lstmOptions: CellSchema<LSTMCellArguments, LSTMCell> = {
+  ...first,
+  ...gates,
+  ...weighted,
+  unitForgetBias: flag(true),
   ...drops,
   ...layerOptions,
 };
-export const gruNames: OptionNames<GRUCellArguments> = {
-  units: true,
-  activation: true,
-  recurrentActivation: true,
-  useBias: true,
-  ...weights,
+export const gruOptions: CellSchema<GRUCellArguments, GRUCell> = {
+  ...first,
+  ...gates,
+  ...weighted,
   ...drops,
-  resetAfter: true,
+  resetAfter: flag(true),
   ...layerOptions,
 };
-takesArguments<SimpleRNNCellArguments>({ positional: ['units'], names: simpleRNNNames }, SimpleRNNCell);
-takesArguments<LSTMCellArguments>({ positional: ['units'], names: lstmNames }, LSTMCell);
-takesArguments<GRUCellArguments>({ positional: ['units'], names: gruNames }, GRUCell);
+takesOptions<SimpleRNNCellArguments, SimpleRNNCell>(
+  { positional: ['units'], options: simpleRNNOptions },
+  SimpleRNNCell,
+);
+takesOptions<LSTMCellArguments, LSTMCell>({ positional: ['units'], options: lstmOptions }, LSTMCell);
+takesOptions<GRUCellArguments, GRUCell>({ positional: ['units'], options: gruOptions }, GRUCell);

@@ -1,23 +1,24 @@
 // Recurrent layers over sequences [batch, time, features].
+
 import { nn, type Tensor } from '@eagre/core';
-import { argumentsOf, type Dim, dims, type OptionNames, takesArguments } from '@eagre/core/internal';
-import type { LayerOptions } from '../layer.ts';
-import type { Config } from './common.ts';
+import { argumentsOf, type Dim, dims, takesOptions } from '@eagre/core/internal';
+import type { FromConfig, LayerOptions } from '../layer.ts';
+import { regularizer } from './options.ts';
 import {
   GRUCell,
   type GRUCellArguments,
   type GRUCellOptions,
-  gruNames,
+  gruOptions,
   LSTMCell,
   type LSTMCellArguments,
   type LSTMCellOptions,
-  lstmNames,
+  lstmOptions,
   SimpleRNNCell,
   type SimpleRNNCellArguments,
   type SimpleRNNCellOptions,
-  simpleRNNNames,
+  simpleRNNOptions,
 } from './recurrent-cells.ts';
-import { RNN, type RNNOptions, rnnNames, type Sequence } from './rnn.ts';
+import { RNN, type RNNOptions, rnnFixed, rnnOptions, type Sequence } from './rnn.ts';
 
 /** A layer of one of our cells, whose options it takes among its own. */
 abstract class CellLayer extends RNN {
@@ -48,7 +49,7 @@ abstract class FusedLayer extends CellLayer {
 }
 
 /** The options of a cell among those of its layer. */
-function ofCell<T extends LayerOptions>(options: T, names: OptionNames<T>): T {
+function ofCell<T extends LayerOptions>(options: T, names: Readonly<Record<keyof Required<T>, unknown>>): T {
   const own = ([name]: [string, unknown]): boolean =>
     Object.hasOwn(names, name) && name !== 'name' && name !== 'inputShape';
   return Object.fromEntries(Object.entries(options).filter(own)) as T;
@@ -60,15 +61,13 @@ export type SimpleRNNArguments = RNNOptions & SimpleRNNCellArguments;
 
 /** A recurrent network whose state is its output: activation(x · kernel + h · recurrentKernel + bias). */
 export class SimpleRNN extends CellLayer {
+  declare static readonly fromConfig: FromConfig<SimpleRNN>;
   declare readonly cell: SimpleRNNCell;
 
   constructor(units: number | SimpleRNNArguments, options?: SimpleRNNOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<SimpleRNNArguments>(SimpleRNN, new.target, args);
-    super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNNames)), options);
-  }
-  static override fromConfig({ units, ...options }: Config): SimpleRNN {
-    return new SimpleRNN(units as number, options);
+    super(new SimpleRNNCell(ofCell<SimpleRNNCellArguments>(options, simpleRNNOptions)), options);
   }
 }
 
@@ -78,12 +77,13 @@ export type LSTMArguments = RNNOptions & LSTMCellArguments;
 
 /** Long short-term memory (Hochreiter and Schmidhuber, 1997), in one kernel unless activations or recurrentDropout are set. */
 export class LSTM extends FusedLayer {
+  declare static readonly fromConfig: FromConfig<LSTM>;
   declare readonly cell: LSTMCell;
 
   constructor(units: number | LSTMArguments, options?: LSTMOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
-    super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmNames)), options);
+    super(new LSTMCell(ofCell<LSTMCellArguments>(options, lstmOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
@@ -91,9 +91,6 @@ export class LSTM extends FusedLayer {
       initialState: initial as readonly [Tensor, Tensor],
     });
     return { output: () => output, last: h, after: [h, c] };
-  }
-  static override fromConfig({ units, ...options }: Config): LSTM {
-    return new LSTM(units as number, options);
   }
 }
 
@@ -103,26 +100,37 @@ export type GRUArguments = RNNOptions & GRUCellArguments;
 
 /** Gated recurrent units (Cho et al., 2014), in one kernel unless activations, recurrentDropout or resetAfter are set. */
 export class GRU extends FusedLayer {
+  declare static readonly fromConfig: FromConfig<GRU>;
   declare readonly cell: GRUCell;
 
   constructor(units: number | GRUArguments, options?: GRUOptions);
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<GRUArguments>(GRU, new.target, args);
-    super(new GRUCell(ofCell<GRUCellArguments>(options, gruNames)), options);
+    super(new GRUCell(ofCell<GRUCellArguments>(options, gruOptions)), options);
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
     const { output, h } = nn.gru(x, kernel, recurrentKernel, bias, { initialState: initial[0] as Tensor });
     return { output: () => output, last: h, after: [h] };
   }
-  static override fromConfig({ units, ...options }: Config): GRU {
-    return new GRU(units as number, options);
-  }
 }
 
-takesArguments<SimpleRNNArguments>(
-  { positional: ['units'], names: { ...simpleRNNNames, ...rnnNames } },
+/** What such a layer takes: the options of its cell, which reads and writes them, and those of the layer. */
+function ofLayer<C extends object>(
+  cell: Readonly<Record<keyof Required<C>, unknown>>,
+): Readonly<Record<keyof Required<C>, true>> & typeof rnnOptions {
+  const names = Object.keys(cell).map((name) => [name, true]);
+  return { ...Object.fromEntries(names), ...rnnOptions, activityRegularizer: regularizer } as never;
+}
+takesOptions<SimpleRNNArguments, SimpleRNN>(
+  { positional: ['units'], options: ofLayer<SimpleRNNCellArguments>(simpleRNNOptions), fixed: rnnFixed },
   SimpleRNN,
 );
-takesArguments<LSTMArguments>({ positional: ['units'], names: { ...lstmNames, ...rnnNames } }, LSTM);
-takesArguments<GRUArguments>({ positional: ['units'], names: { ...gruNames, ...rnnNames } }, GRU);
+takesOptions<LSTMArguments, LSTM>(
+  { positional: ['units'], options: ofLayer<LSTMCellArguments>(lstmOptions), fixed: rnnFixed },
+  LSTM,
+);
+takesOptions<GRUArguments, GRU>(
+  { positional: ['units'], options: ofLayer<GRUCellArguments>(gruOptions), fixed: rnnFixed },
+  GRU,
+);

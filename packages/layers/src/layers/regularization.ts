@@ -1,27 +1,22 @@
 // Layers that disturb their input in training and pass it on otherwise.
+
 import { nn, type PartialShape, random, type Shape, type Tensor, zerosLike } from '@eagre/core';
 import {
   argumentsOf,
   type Dim,
   dims,
   dimsOf,
+  type Option,
+  orNull,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { show } from '../show.ts';
-import {
-  type Config,
-  checkDataFormat,
-  checkImages,
-  checkNotNegative,
-  checkOne,
-  checkRate,
-  fail,
-  floats,
-  values,
-} from './common.ts';
+import { checkImages, checkOne, fail, floats, values } from './common.ts';
+import { dataFormat, notNegative, rate, seed } from './options.ts';
 import { layerOptions } from './weights.ts';
 
 export interface NoiseOptions extends LayerOptions {
@@ -31,12 +26,11 @@ export interface NoiseOptions extends LayerOptions {
 
 /** What these layers share: numbers of their own when they have a seed. */
 abstract class Noise extends Layer {
-  readonly seed: number | null;
+  declare readonly seed: number | null;
   readonly #generator: random.Generator | null;
 
   constructor(options: NoiseOptions) {
     super(options);
-    this.seed = options.seed ?? null;
     this.#generator = this.seed === null ? null : random.Generator.fromSeed(this.seed);
   }
 
@@ -59,9 +53,6 @@ abstract class Noise extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     return checkOne(this, inputShape);
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), seed: this.seed };
-  }
 }
 
 export interface DropoutOptions extends NoiseOptions {
@@ -77,29 +68,17 @@ export interface DropoutArguments extends DropoutOptions {
 
 /** In training, puts a share `rate` of the elements to 0 and scales the others by 1 / (1 − rate). */
 export class Dropout extends Noise {
-  readonly rate: number;
-  readonly noiseShape: PartialShape | null;
+  declare static readonly fromConfig: FromConfig<Dropout>;
+  declare readonly rate: number;
+  declare readonly noiseShape: PartialShape | null;
 
   constructor(rate: number | DropoutArguments, options?: DropoutOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<DropoutArguments>(Dropout, new.target, args);
-    super(options);
-    this.rate = checkRate(this, options.rate);
-    this.noiseShape = options.noiseShape ?? null;
-    const { noiseShape } = this;
-    const size = (d: number | null): boolean => d === null || (Number.isSafeInteger(d) && d >= 1);
-    if (noiseShape !== null && !(Array.isArray(noiseShape) && noiseShape.every(size)))
-      fail(this, `needs a noiseShape of integers of at least 1 or null, got ${show(noiseShape)}`);
+    super(argumentsOf<DropoutArguments>(Dropout, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true ? this.drop(x, this.rate, this.#noise(x.shape)) : x;
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), rate: this.rate, noiseShape: this.noiseShape };
-  }
-  static override fromConfig({ rate, ...options }: Config): Dropout {
-    return new Dropout(rate as number, options);
   }
   #noise(shape: Shape): Shape {
     const given = this.noiseShape;
@@ -125,14 +104,12 @@ export interface SpatialDropout2DArguments extends SpatialDropout2DOptions {
 
 /** Dropout of whole channels of images [batch, h, w, c], whose pixels depend on each other. */
 export class SpatialDropout2D extends Noise {
-  readonly rate: number;
+  declare static readonly fromConfig: FromConfig<SpatialDropout2D>;
+  declare readonly rate: number;
 
   constructor(rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args);
-    super(options);
-    this.rate = checkRate(this, options.rate);
-    checkDataFormat(this, options.dataFormat);
+    super(argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
@@ -140,12 +117,6 @@ export class SpatialDropout2D extends Noise {
     if (training !== true) return x;
     const [batch, , , channels] = dims(x) as [Dim, Dim, Dim, Dim];
     return this.drop(x, this.rate, toShape([batch, 1, 1, channels]));
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), rate: this.rate };
-  }
-  static override fromConfig({ rate, ...options }: Config): SpatialDropout2D {
-    return new SpatialDropout2D(rate as number, options);
   }
 }
 
@@ -157,23 +128,16 @@ export interface GaussianNoiseArguments extends NoiseOptions {
 
 /** In training, adds normally distributed noise of mean 0. */
 export class GaussianNoise extends Noise {
-  readonly stddev: number;
+  declare static readonly fromConfig: FromConfig<GaussianNoise>;
+  declare readonly stddev: number;
 
   constructor(stddev: number | GaussianNoiseArguments, options?: NoiseOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args);
-    super(options);
-    this.stddev = checkNotNegative(this, 'stddev', options.stddev);
+    super(argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args));
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), stddev: this.stddev };
-  }
-  static override fromConfig({ stddev, ...options }: Config): GaussianNoise {
-    return new GaussianNoise(stddev as number, options);
   }
 }
 
@@ -185,13 +149,12 @@ export interface GaussianDropoutArguments extends NoiseOptions {
 
 /** In training, multiplies by normally distributed noise of mean 1 and the variance that Dropout of that rate would have. */
 export class GaussianDropout extends Noise {
-  readonly rate: number;
+  declare static readonly fromConfig: FromConfig<GaussianDropout>;
+  declare readonly rate: number;
 
   constructor(rate: number | GaussianDropoutArguments, options?: NoiseOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args);
-    super(options);
-    this.rate = checkRate(this, options.rate);
+    super(argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args));
     if (this.rate === 1) fail(this, 'needs a rate below 1');
   }
   override call(inputs: Tensor, { training }: CallOptions): Tensor {
@@ -199,28 +162,30 @@ export class GaussianDropout extends Noise {
     if (training !== true || this.rate === 0) return x;
     return x.mul(this.normal(x, 1, Math.sqrt(this.rate / (1 - this.rate))));
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), rate: this.rate };
-  }
-  static override fromConfig({ rate, ...options }: Config): GaussianDropout {
-    return new GaussianDropout(rate as number, options);
-  }
 }
 builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
-takesArguments<DropoutArguments>(
-  { positional: ['rate'], names: { rate: true, noiseShape: true, seed: true, ...layerOptions } },
+const noiseShape: Option<PartialShape | null> = orNull({
+  read: (given, _, layer) => {
+    const size = (d: unknown): boolean => d === null || (Number.isSafeInteger(d) && (d as number) >= 1);
+    if (!(Array.isArray(given) && given.every(size)))
+      fail(layer as Layer, `needs a noiseShape of integers of at least 1 or null, got ${show(given)}`);
+    return given as PartialShape;
+  },
+});
+takesOptions<DropoutArguments, Dropout>(
+  { positional: ['rate'], options: { rate: rate(), noiseShape, seed, ...layerOptions } },
   Dropout,
 );
-takesArguments<SpatialDropout2DArguments>(
-  { positional: ['rate'], names: { rate: true, dataFormat: true, seed: true, ...layerOptions } },
+takesOptions<SpatialDropout2DArguments, SpatialDropout2D>(
+  { positional: ['rate'], options: { rate: rate(), dataFormat, seed, ...layerOptions } },
   SpatialDropout2D,
 );
-takesArguments<GaussianNoiseArguments>(
-  { positional: ['stddev'], names: { stddev: true, seed: true, ...layerOptions } },
+takesOptions<GaussianNoiseArguments, GaussianNoise>(
+  { positional: ['stddev'], options: { stddev: notNegative(), seed, ...layerOptions } },
   GaussianNoise,
 );
-takesArguments<GaussianDropoutArguments>(
-  { positional: ['rate'], names: { rate: true, seed: true, ...layerOptions } },
+takesOptions<GaussianDropoutArguments, GaussianDropout>(
+  { positional: ['rate'], options: { rate: rate(), seed, ...layerOptions } },
   GaussianDropout,
 );

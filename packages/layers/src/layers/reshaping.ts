@@ -1,4 +1,5 @@
 // Layers that move values: shapes, order of axes, padding, repetition.
+
 import { type PartialShape, pad, type Shape, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
@@ -7,19 +8,17 @@ import {
   dims,
   floorDivDims,
   modDims,
+  type Option,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import type { FromConfig } from '../layer.ts';
 import { builtin, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import {
-  type Config,
-  checkDataFormat,
   checkImages,
-  checkInteger,
   checkOne,
-  checkPair,
   checkRank,
   fail,
   plus,
@@ -30,6 +29,7 @@ import {
   times,
   values,
 } from './common.ts';
+import { dataFormat, integer, type Pair, pair, word } from './options.ts';
 import { layerOptions } from './weights.ts';
 
 /** The number of elements of an example; null where a size is. */
@@ -44,11 +44,10 @@ export interface FlattenOptions extends LayerOptions {
 
 /** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input. */
 export class Flatten extends Layer {
+  declare static readonly fromConfig: FromConfig<Flatten>;
   constructor(dataFormat?: 'channelsLast' | null | FlattenOptions, options?: FlattenOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<FlattenOptions>(Flatten, new.target, args);
-    super(options);
-    checkDataFormat(this, options.dataFormat);
+    super(argumentsOf<FlattenOptions>(Flatten, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -58,9 +57,6 @@ export class Flatten extends Layer {
   override computeOutputShape(inputShape: PartialShape): PartialShape {
     if (checkOne(this, inputShape).length === 0) fail(this, 'expects input with a batch axis, got a scalar');
     return shapeOf([sizesOf(inputShape)[0] as Size, sizeOfExample(inputShape)]);
-  }
-  static override fromConfig(config: Config): Flatten {
-    return new Flatten(config);
   }
 }
 
@@ -72,20 +68,13 @@ export interface ReshapeArguments extends LayerOptions {
 
 /** Each example in another shape of the same size; one dimension may be -1, which is found from the rest. */
 export class Reshape extends Layer {
-  readonly targetShape: Shape;
+  declare static readonly fromConfig: FromConfig<Reshape>;
+  declare readonly targetShape: Shape;
 
   /** @param targetShape without the batch: `new Reshape([7, 7, -1])`. */
   constructor(targetShape: Shape | ReshapeArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<ReshapeArguments>(Reshape, new.target, args);
-    super(options);
-    const { targetShape } = options;
-    const ok =
-      Array.isArray(targetShape) && targetShape.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));
-    if (!ok || targetShape.filter((d) => d === -1).length > 1) {
-      fail(this, `needs a shape of integers with -1 at most once, got ${show(targetShape)}`);
-    }
-    this.targetShape = [...targetShape];
+    super(argumentsOf<ReshapeArguments>(Reshape, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -105,12 +94,6 @@ export class Reshape extends Layer {
     const rest = size === null || !free ? null : floorDivDims(size, known);
     return shapeOf([sizesOf(inputShape)[0] as Size, ...this.targetShape.map((d) => (d === -1 ? rest : d))]);
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), targetShape: this.targetShape };
-  }
-  static override fromConfig({ targetShape, ...options }: Config): Reshape {
-    return new Reshape(targetShape as Shape, options);
-  }
 }
 
 /** All arguments of `Permute`, by name. */
@@ -120,18 +103,12 @@ export interface PermuteArguments extends LayerOptions {
 
 /** The axes of each example in another order, counted from 1: `new Permute([2, 1])` makes [batch, b, a] of [batch, a, b]. */
 export class Permute extends Layer {
-  readonly dims: readonly number[];
+  declare static readonly fromConfig: FromConfig<Permute>;
+  declare readonly dims: readonly number[];
 
   constructor(dims: readonly number[] | PermuteArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<PermuteArguments>(Permute, new.target, args);
-    super(options);
-    const { dims } = options;
-    const numbers = Array.isArray(dims) && dims.every((d) => typeof d === 'number');
-    if (!numbers || ![...dims].sort((a, b) => a - b).every((d, i) => d === i + 1)) {
-      fail(this, `needs the numbers 1 … n in some order, got ${show(dims)}`);
-    }
-    this.dims = [...dims];
+    super(argumentsOf<PermuteArguments>(Permute, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -142,12 +119,6 @@ export class Permute extends Layer {
     this.#check(inputShape);
     const sizes = sizesOf(inputShape);
     return shapeOf([0, ...this.dims].map((d) => sizes[d] as Size));
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), dims: this.dims };
-  }
-  static override fromConfig({ dims, ...options }: Config): Permute {
-    return new Permute(dims as number[], options);
   }
   #check(shape: PartialShape): void {
     checkRank(this, shape, this.dims.length + 1, `for the axes [batch, ${this.dims}]`);
@@ -161,14 +132,12 @@ export interface RepeatVectorArguments extends LayerOptions {
 
 /** Each example n times: [batch, features] becomes [batch, n, features]. */
 export class RepeatVector extends Layer {
-  readonly n: number;
+  declare static readonly fromConfig: FromConfig<RepeatVector>;
+  declare readonly n: number;
 
   constructor(n: number | RepeatVectorArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<RepeatVectorArguments>(RepeatVector, new.target, args);
-    super(options);
-    const { n } = options;
-    this.n = checkInteger(this, 'n', n);
+    super(argumentsOf<RepeatVectorArguments>(RepeatVector, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -179,12 +148,6 @@ export class RepeatVector extends Layer {
     checkRank(this, inputShape, 2, '[batch, features]');
     const [batch, features] = sizesOf(inputShape) as [Size, Size];
     return shapeOf([batch, this.n, features]);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), n: this.n };
-  }
-  static override fromConfig({ n, ...options }: Config): RepeatVector {
-    return new RepeatVector(n as number, options);
   }
 }
 
@@ -202,19 +165,12 @@ export interface ZeroPadding2DOptions extends LayerOptions {
 
 /** Surrounds images with zeros. `new ZeroPadding2D([[1, 1], [2, 0]])` */
 export class ZeroPadding2D extends Layer {
-  readonly padding: readonly [readonly [number, number], readonly [number, number]];
+  declare static readonly fromConfig: FromConfig<ZeroPadding2D>;
+  declare readonly padding: readonly [readonly [number, number], readonly [number, number]];
 
   constructor(padding?: Margin2D | null | ZeroPadding2DOptions, options?: ZeroPadding2DOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<ZeroPadding2DOptions>(ZeroPadding2D, new.target, args);
-    super(options);
-    const margin = options.padding ?? 1;
-    if (typeof margin !== 'number' && (!Array.isArray(margin) || margin.length !== 2)) {
-      fail(this, `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${show(margin)}`);
-    }
-    const [h, w] = (typeof margin === 'number' ? [margin, margin] : margin) as readonly Size2D[];
-    this.padding = [checkPair(this, 'padding', h, 0), checkPair(this, 'padding', w, 0)];
-    checkDataFormat(this, options.dataFormat);
+    super(argumentsOf<ZeroPadding2DOptions>(ZeroPadding2D, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -226,12 +182,6 @@ export class ZeroPadding2D extends Layer {
     const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
     const [rows, columns] = this.padding;
     return shapeOf([batch, plus(h, rows[0] + rows[1]), plus(w, columns[0] + columns[1]), channels]);
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), padding: this.padding };
-  }
-  static override fromConfig(config: Config): ZeroPadding2D {
-    return new ZeroPadding2D(config);
   }
 }
 
@@ -246,18 +196,12 @@ export interface UpSampling2DOptions extends LayerOptions {
 
 /** Repeats rows and columns of images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
 export class UpSampling2D extends Layer {
-  readonly size: readonly [height: number, width: number];
+  declare static readonly fromConfig: FromConfig<UpSampling2D>;
+  declare readonly size: readonly [height: number, width: number];
 
   constructor(size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args);
-    super(options);
-    this.size = checkPair(this, 'size', options.size ?? 2);
-    const interpolation = options.interpolation ?? 'nearest';
-    if (interpolation !== 'nearest') {
-      fail(this, `knows the interpolation 'nearest' only, got ${show(interpolation)}`);
-    }
-    checkDataFormat(this, options.dataFormat);
+    super(argumentsOf<UpSampling2DOptions>(UpSampling2D, new.target, args));
   }
   override call(inputs: Tensor): Tensor {
     const x = values(this, inputs);
@@ -271,36 +215,71 @@ export class UpSampling2D extends Layer {
     const [batch, h, w, channels] = sizesOf(inputShape) as [Size, Size, Size, Size];
     return shapeOf([batch, times(h, this.size[0]), times(w, this.size[1]), channels]);
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), size: this.size, interpolation: 'nearest' };
-  }
-  static override fromConfig(config: Config): UpSampling2D {
-    return new UpSampling2D(config);
-  }
 }
 builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
-takesArguments<ReshapeArguments>(
-  { positional: ['targetShape'], names: { targetShape: true, ...layerOptions } },
+const targetShape: Option<Shape> = {
+  read: (given, _, layer) => {
+    const ok = Array.isArray(given) && given.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));
+    if (!ok || given.filter((d) => d === -1).length > 1)
+      fail(layer as Layer, `needs a shape of integers with -1 at most once, got ${show(given)}`);
+    return [...given] as Shape;
+  },
+};
+const order: Option<readonly number[]> = {
+  read: (given, _, layer) => {
+    const numbers = Array.isArray(given) && given.every((d) => typeof d === 'number');
+    if (!numbers || ![...given].sort((a, b) => a - b).every((d, i) => d === i + 1))
+      fail(layer as Layer, `needs the numbers 1 … n in some order, got ${show(given)}`);
+    return [...given];
+  },
+};
+const margin: Option<readonly [Pair, Pair]> = {
+  read: (given, name, layer) => {
+    const value = given ?? 1;
+    if (typeof value !== 'number' && (!Array.isArray(value) || value.length !== 2)) {
+      fail(
+        layer as Layer,
+        `needs padding n, [height, width] or [[top, bottom], [left, right]], got ${show(value)}`,
+      );
+    }
+    const [h, w] = typeof value === 'number' ? [value, value] : value;
+    return [pair(undefined, 0).read(h, name, layer), pair(undefined, 0).read(w, name, layer)];
+  },
+};
+takesOptions<ReshapeArguments, Reshape>(
+  { positional: ['targetShape'], options: { targetShape, ...layerOptions } },
   Reshape,
 );
-takesArguments<PermuteArguments>({ positional: ['dims'], names: { dims: true, ...layerOptions } }, Permute);
-takesArguments<RepeatVectorArguments>(
-  { positional: ['n'], names: { n: true, ...layerOptions } },
+takesOptions<PermuteArguments, Permute>(
+  { positional: ['dims'], options: { dims: order, ...layerOptions } },
+  Permute,
+);
+takesOptions<RepeatVectorArguments, RepeatVector>(
+  { positional: ['n'], options: { n: integer(), ...layerOptions } },
   RepeatVector,
 );
-takesArguments<FlattenOptions>(
-  { positional: ['dataFormat'], required: 0, names: { dataFormat: true, ...layerOptions } },
+takesOptions<FlattenOptions, Flatten>(
+  { positional: ['dataFormat'], required: 0, options: { dataFormat, ...layerOptions } },
   Flatten,
 );
-takesArguments<ZeroPadding2DOptions>(
-  { positional: ['padding'], required: 0, names: { padding: true, dataFormat: true, ...layerOptions } },
+takesOptions<ZeroPadding2DOptions, ZeroPadding2D>(
+  { positional: ['padding'], required: 0, options: { padding: margin, dataFormat, ...layerOptions } },
   ZeroPadding2D,
 );
-takesArguments<UpSampling2DOptions>(
+takesOptions<UpSampling2DOptions, UpSampling2D>(
   {
     positional: ['size'],
     required: 0,
-    names: { size: true, dataFormat: true, interpolation: true, ...layerOptions },
+    options: {
+      size: pair(2),
+      dataFormat,
+      interpolation: word(
+        ['nearest'],
+        'nearest',
+        (value) => `knows the interpolation 'nearest' only, got ${value}`,
+      ),
+      ...layerOptions,
+    },
   },
   UpSampling2D,
 );

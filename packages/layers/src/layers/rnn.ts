@@ -1,4 +1,5 @@
 // Runs cells over sequences [batch, time, features].
+
 import {
   InvalidArgumentError,
   type PartialShape,
@@ -17,20 +18,21 @@ import {
   defineMethods,
   differs,
   dims,
+  isPlain,
   knownDim,
   lessThan,
   lifted,
-  type OptionNames,
   outsideScopes,
   partialShape,
+  type Schema,
   sameShape,
   shown,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
-import { functionConfig } from '../keras-object.ts';
+import type { FromConfig } from '../layer.ts';
 import {
   builtin,
   type CallOptions,
@@ -54,17 +56,8 @@ import {
   stateSizes,
   zeroStates,
 } from './cell.ts';
-import {
-  type Config,
-  checkRank,
-  fail,
-  floats,
-  penalize,
-  resolveActivityRegularizer,
-  type Size,
-  shapeOf,
-  sizesOf,
-} from './common.ts';
+import { checkRank, fail, floats, penalize, type Size, shapeOf, sizesOf } from './common.ts';
+import { activityRegularizer, flag } from './options.ts';
 import { StackedRNNCells } from './stacked-cells.ts';
 import { layerOptions } from './weights.ts';
 
@@ -96,14 +89,15 @@ export interface RNNArguments extends RNNOptions {
  * `zeroOutputForMask`.
  */
 export class RNN extends Layer {
+  declare static readonly fromConfig: FromConfig<RNN>;
   readonly cell: RecurrentCell;
-  readonly returnSequences: boolean;
-  readonly returnState: boolean;
-  readonly goBackwards: boolean;
-  readonly stateful: boolean;
-  readonly zeroOutputForMask: boolean;
-  readonly #activityRegularizer: RegularizerLike | null;
-  readonly #penalty: RegularizerFunction | undefined;
+  declare readonly returnSequences: boolean;
+  declare readonly returnState: boolean;
+  declare readonly goBackwards: boolean;
+  declare readonly stateful: boolean;
+  declare readonly zeroOutputForMask: boolean;
+  /** @internal */
+  declare readonly activityRegularizer: RegularizerFunction | null;
   #states: readonly Variable[] | null = null;
   // Whether the next call may be of another batch size.
   #forgotten = false;
@@ -112,17 +106,11 @@ export class RNN extends Layer {
   constructor(...args: readonly unknown[]) {
     const { cell, ...options } = argumentsOf<RNNArguments>(RNN, new.target, args);
     super(options);
-    this.cell = Array.isArray(cell) ? new StackedRNNCells(cell) : (cell as RecurrentCell);
+    const made = isPlain(cell) ? deserializeLayer(cell) : cell;
+    this.cell = Array.isArray(made) ? new StackedRNNCells(made) : (made as RecurrentCell);
     if (!(this.cell instanceof Layer) || this.cell.stateSize === undefined) {
       fail(this, 'needs a cell, which is a layer with a stateSize, or a list of them');
     }
-    this.returnSequences = options.returnSequences ?? false;
-    this.returnState = options.returnState ?? false;
-    this.goBackwards = options.goBackwards ?? false;
-    this.stateful = options.stateful ?? false;
-    this.zeroOutputForMask = options.zeroOutputForMask ?? false;
-    this.#activityRegularizer = options.activityRegularizer ?? null;
-    this.#penalty = resolveActivityRegularizer(options.activityRegularizer);
   }
 
   override build(inputShape: PartialShape | readonly PartialShape[]): void {
@@ -145,9 +133,9 @@ export class RNN extends Layer {
       mask === null
         ? this.run(back(x), states, training)
         : this.steps(back(x), states, training, back(mask).unstack(1));
-    const y = penalize(this, this.#penalty, this.returnSequences ? output() : last);
+    const y = penalize(this, this.returnSequences ? output() : last);
     // States that are outputs too count among them, as in Keras.
-    if (this.returnState) for (const state of after) penalize(this, this.#penalty, state);
+    if (this.returnState) for (const state of after) penalize(this, state);
     if (this.stateful) this.#remember(after);
     return this.returnState ? [y, ...after] : y;
   }
@@ -226,21 +214,10 @@ export class RNN extends Layer {
 
   /** @internal What the layer's options are without those of the cell. */
   protected sequenceConfig(): Record<string, unknown> {
-    return {
-      ...super.getConfig(),
-      returnSequences: this.returnSequences,
-      returnState: this.returnState,
-      goBackwards: this.goBackwards,
-      stateful: this.stateful,
-      zeroOutputForMask: this.zeroOutputForMask,
-      activityRegularizer: functionConfig(this.#activityRegularizer),
-    };
+    return super.getConfig();
   }
   override getConfig(): Record<string, unknown> {
     return { ...this.sequenceConfig(), cell: serializeLayer(this.cell) };
-  }
-  static override fromConfig({ cell, ...options }: Config): Layer {
-    return new RNN(deserializeLayer(cell) as RecurrentCell, options);
   }
 
   #sequence(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
@@ -318,13 +295,19 @@ defineMethods(RNN.prototype, 'RNN', {
 });
 takesCall({ second: 'initialState', options: { initialState: true, mask: true, training: true } }, RNN);
 
-export const rnnNames: OptionNames<RNNOptions> = {
-  returnSequences: true,
-  returnState: true,
-  goBackwards: true,
-  stateful: true,
-  zeroOutputForMask: true,
-  activityRegularizer: true,
+/** @internal */
+export const rnnOptions: Schema<RNNOptions, RNN>['options'] = {
+  returnSequences: flag(false),
+  returnState: flag(false),
+  goBackwards: flag(false),
+  stateful: flag(false),
+  zeroOutputForMask: flag(false),
+  activityRegularizer,
   ...layerOptions,
 };
-takesArguments<RNNArguments>({ positional: ['cell'], names: { cell: true, ...rnnNames } }, RNN);
+/** @internal */
+export const rnnFixed = { unroll: false } as const;
+takesOptions<RNNArguments, RNN>(
+  { positional: ['cell'], options: { cell: true, ...rnnOptions }, fixed: rnnFixed },
+  RNN,
+);

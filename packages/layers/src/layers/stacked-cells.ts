@@ -5,9 +5,11 @@ import {
   defineMethods,
   dims,
   isPlain,
-  takesArguments,
+  type Option,
+  takesOptions,
   toShape,
 } from '@eagre/core/internal';
+import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { deserializeLayer, serializeLayer } from '../serialization.ts';
@@ -21,7 +23,7 @@ import {
   stateSizes,
   zeroStates,
 } from './cell.ts';
-import { type Config, fail, floats, shapeOf, sizesOf } from './common.ts';
+import { fail, floats, shapeOf, sizesOf } from './common.ts';
 import { layerOptions } from './weights.ts';
 
 /** All arguments of `StackedRNNCells`, by name. */
@@ -31,18 +33,12 @@ export interface StackedRNNCellsArguments extends LayerOptions {
 
 /** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
 export class StackedRNNCells extends Layer {
-  readonly cells: readonly RecurrentCell[];
+  declare static readonly fromConfig: FromConfig<StackedRNNCells>;
+  declare readonly cells: readonly RecurrentCell[];
 
   constructor(cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<StackedRNNCellsArguments>(StackedRNNCells, new.target, args);
-    super(options);
-    const { cells } = options;
-    const isCell = (cell: unknown): boolean =>
-      !isPlain(cell) && cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
-    if (!Array.isArray(cells) || cells.length === 0 || !cells.every(isCell))
-      fail(this, 'needs a list of cells, which are layers with a stateSize');
-    this.cells = [...(cells as readonly RecurrentCell[])];
+    super(argumentsOf<StackedRNNCellsArguments>(StackedRNNCells, new.target, args));
   }
   get stateSize(): readonly number[] {
     return this.cells.flatMap(stateSizes);
@@ -94,22 +90,27 @@ export class StackedRNNCells extends Layer {
       return own;
     });
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), cells: this.cells.map(serializeLayer) };
-  }
-  static override fromConfig({ cells, ...options }: Config): StackedRNNCells {
-    return new StackedRNNCells(
-      (cells as unknown[]).map((cell) => deserializeLayer(cell)) as RecurrentCell[],
-      options,
-    );
-  }
 }
 builtin(StackedRNNCells);
 defineMethods(StackedRNNCells.prototype, 'StackedRNNCells', {
   getInitialState: { positional: ['batchSize'] },
 });
 takesCall(cellCall, StackedRNNCells);
-takesArguments<StackedRNNCellsArguments>(
-  { positional: ['cells'], names: { cells: true, ...layerOptions } },
+
+const cells: Option<readonly RecurrentCell[]> = {
+  read: (given, _, layer) => {
+    const list = Array.isArray(given)
+      ? given.map((c: unknown) => (isPlain(c) ? deserializeLayer(c) : c))
+      : [];
+    const isCell = (cell: unknown): boolean =>
+      !isPlain(cell) && cell instanceof Layer && (cell as RecurrentCell).stateSize !== undefined;
+    if (list.length === 0 || !list.every(isCell))
+      fail(layer as Layer, 'needs a list of cells, which are layers with a stateSize');
+    return list as RecurrentCell[];
+  },
+  write: (value) => value.map(serializeLayer),
+};
+takesOptions<StackedRNNCellsArguments, StackedRNNCells>(
+  { positional: ['cells'], options: { cells, ...layerOptions } },
   StackedRNNCells,
 );

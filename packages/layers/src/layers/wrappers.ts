@@ -1,17 +1,21 @@
 // Layers around a layer.
+
 import { concat, type PartialShape, type Shape, stack, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
   type Dim,
   dims,
+  isPlain,
   mulDims,
+  optionsFrom,
   sameShape,
   showShape,
-  takesArguments,
+  takesOptions,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { withInner } from '../inside.ts';
+import type { FromConfig } from '../layer.ts';
 import {
   builtin,
   type CallOptions,
@@ -47,7 +51,7 @@ export interface BidirectionalArguments extends BidirectionalOptions {
 
 /** Runs copies of a recurrent layer from both ends of the sequence and joins their outputs, step by step. */
 export class Bidirectional extends Layer {
-  readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
+  declare readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
   readonly forwardLayer: RNN;
   readonly backwardLayer: RNN;
 
@@ -55,19 +59,18 @@ export class Bidirectional extends Layer {
   constructor(...args: readonly unknown[]) {
     const options = argumentsOf<BidirectionalArguments>(Bidirectional, new.target, args);
     super(options);
-    const { layer } = options;
+    const { layer, backwardLayer = null } = options;
     if (!(layer instanceof RNN)) fail(this, 'needs a recurrent layer');
-    const { mergeMode = 'concat', backwardLayer } = options;
-    if (backwardLayer !== undefined && backwardLayer !== null && !(backwardLayer instanceof RNN))
+    if (backwardLayer !== null && !(backwardLayer instanceof RNN))
       fail(this, 'needs a recurrent backwardLayer');
-    if (mergeMode !== null && !['concat', 'sum', 'mul', 'ave'].includes(mergeMode)) {
-      fail(this, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(mergeMode)}`);
-    }
-    this.mergeMode = mergeMode;
     const base = layer.name.replace(/_\d+$/, '');
     const copy = (of: RNN, name: string, goBackwards: boolean): RNN =>
       // As in Keras, masked steps give zeros in both directions, so that they do not meet other steps' outputs.
-      copyLayer(of, { name, goBackwards, zeroOutputForMask: of.returnSequences }) as RNN;
+      copyLayer(of, {
+        name,
+        go_backwards: goBackwards,
+        zero_output_for_mask: of.returnSequences,
+      }) as RNN;
     this.forwardLayer = copy(layer, `forward_${base}`, layer.goBackwards);
     this.backwardLayer = copy(backwardLayer ?? layer, `backward_${base}`, !layer.goBackwards);
     const [a, b] = [this.forwardLayer, this.backwardLayer];
@@ -132,12 +135,12 @@ export class Bidirectional extends Layer {
   override getConfig(): Record<string, unknown> {
     return {
       ...super.getConfig(),
-      mergeMode: this.mergeMode,
       layer: serializeLayer(this.forwardLayer),
-      backwardLayer: serializeLayer(this.backwardLayer),
+      backward_layer: serializeLayer(this.backwardLayer),
     };
   }
-  static override fromConfig({ layer, backwardLayer, ...options }: Config): Bidirectional {
+  static override fromConfig(config: Config): Bidirectional {
+    const { layer, backwardLayer, ...options } = optionsFrom(config, Bidirectional);
     const plain = (inner: unknown): RNN => {
       const { config } = inner as SerializedLayer;
       const name = (config['name'] as string).replace(/^(forward|backward)_/, '');
@@ -171,15 +174,12 @@ export interface TimeDistributedArguments extends LayerOptions {
 
 /** Applies a layer to every step of a sequence [batch, time, …] alike. In training, statistics of a batch are those of each step. */
 export class TimeDistributed extends Layer {
-  readonly layer: Layer;
+  declare static readonly fromConfig: FromConfig<TimeDistributed>;
+  declare readonly layer: Layer;
 
   constructor(layer: Layer | TimeDistributedArguments, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args);
-    super(options);
-    const { layer } = options;
-    if (!(layer instanceof Layer)) fail(this, 'needs a layer');
-    this.layer = layer;
+    super(argumentsOf<TimeDistributedArguments>(TimeDistributed, new.target, args));
   }
   override build(inputShape: PartialShape): void {
     this.layer.ensureBuilt(this.#step(inputShape));
@@ -224,12 +224,6 @@ export class TimeDistributed extends Layer {
     const [batch, time] = sizesOf(inputShape) as [Size, Size];
     return shapeOf([batch, time, ...sizesOf(shape).slice(1)]);
   }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), layer: serializeLayer(this.layer) };
-  }
-  static override fromConfig({ layer, ...options }: Config): TimeDistributed {
-    return new TimeDistributed(deserializeLayer(layer), options);
-  }
   /** The shape of one step of all examples. */
   #step(shape: PartialShape): PartialShape {
     if (shape.length < 3)
@@ -252,11 +246,39 @@ takesCall(
   { second: 'initialState', options: { initialState: true, mask: true, training: true } },
   Bidirectional,
 );
-takesArguments<BidirectionalArguments>(
-  { positional: ['layer'], names: { layer: true, mergeMode: true, backwardLayer: true, ...layerOptions } },
+const mergeModes = ['concat', 'sum', 'mul', 'ave', null];
+takesOptions<BidirectionalArguments, Bidirectional>(
+  {
+    positional: ['layer'],
+    options: {
+      layer: true,
+      mergeMode: {
+        read: (given = 'concat', _, layer) => {
+          if (!mergeModes.includes(given as string))
+            fail(layer as Layer, `needs a mergeMode of concat, sum, mul, ave and null, got ${show(given)}`);
+          return given as Bidirectional['mergeMode'];
+        },
+      },
+      backwardLayer: true,
+      ...layerOptions,
+    },
+  },
   Bidirectional,
 );
-takesArguments<TimeDistributedArguments>(
-  { positional: ['layer'], names: { layer: true, ...layerOptions } },
+takesOptions<TimeDistributedArguments, TimeDistributed>(
+  {
+    positional: ['layer'],
+    options: {
+      layer: {
+        read: (given, _, layer) => {
+          const inner = isPlain(given) ? deserializeLayer(given) : given;
+          if (!(inner instanceof Layer)) fail(layer as Layer, 'needs a layer');
+          return inner;
+        },
+        write: serializeLayer,
+      },
+      ...layerOptions,
+    },
+  },
   TimeDistributed,
 );

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as tf from './index.ts';
+
+// What Keras writes of an object of each class, with options that are not the default: tools/golden/configs.py.
+interface Written {
+  readonly module: string;
+  readonly class_name: string;
+  readonly config: Record<string, unknown>;
+  readonly registered_name: null;
+}
+type Group =
+  | 'layers'
+  | 'initializers'
+  | 'regularizers'
+  | 'constraints'
+  | 'optimizers'
+  | 'schedules'
+  | 'losses'
+  | 'metrics';
+const golden = JSON.parse(readFileSync(new URL('../golden/configs.json', import.meta.url), 'utf8')) as Record<
+  Group,
+  readonly Written[]
+>;
+
+const json = (value: unknown): Written => JSON.parse(JSON.stringify(value)) as Written;
+
+/** An object of what Keras wrote, written again. */
+const again: Record<Group, (written: Written) => unknown> = {
+  layers: (w) => tf.layers.serialize(tf.layers.deserialize(w)),
+  initializers: (w) => tf.initializers.get(w),
+  regularizers: (w) => tf.regularizers.get(w),
+  constraints: (w) => tf.constraints.get(w),
+  optimizers: (w) => tf.optimizers.serialize(tf.optimizers.deserialize(w)),
+  schedules: (w) => tf.optimizers.schedules.serialize(tf.optimizers.schedules.deserialize(w)),
+  losses: (w) => tf.losses.serialize(tf.losses.deserialize(w)),
+  metrics: (w) => tf.metrics.serialize(tf.metrics.deserialize(w)),
+};
+
+/** What is written here and not by Keras. */
+const more: Readonly<Record<string, readonly string[]>> = {
+  // Keras takes these and forgets them, so that an object read from its files is another one.
+  SimpleRNN: ['seed'],
+  SpatialDropout2D: ['trainable'],
+  Identity: ['gain'],
+  Huber: ['delta'],
+  CosineSimilarity: ['axis'],
+  SparseCategoricalCrossentropy: ['axis'],
+};
+/** What Keras writes as text where other layers have a policy. */
+const asText: Readonly<Record<string, readonly string[]>> = { SpatialDropout2D: ['dtype'] };
+
+/** The written object without the keys that are known to differ. */
+function comparable({ config, ...rest }: Written, keras: Written): unknown {
+  const own = Object.entries(config).filter(
+    ([key]) =>
+      !(asText[rest.class_name] ?? []).includes(key) &&
+      (key in keras.config || !(more[rest.class_name] ?? []).includes(key)),
+  );
+  return { ...rest, config: Object.fromEntries(own) };
+}
+
+for (const [group, write] of Object.entries(again) as [Group, (written: Written) => unknown][]) {
+  describe(`${group} are written as Keras writes them`, () => {
+    test.each(golden[group].map((w, i) => [`${i} ${w.class_name}`, w] as const))('%s', (_, keras) => {
+      const written = json(write(keras));
+      expect(comparable(written, keras)).toEqual(comparable(keras, keras));
+      // And read again, it is the same.
+      expect(json(write(written))).toEqual(written);
+    });
+  });
+}
+
+test('every class is among them', () => {
+  const bases = ['Layer', 'Loss', 'Metric', 'Optimizer', 'LearningRateSchedule'];
+  // Their functions are the user's, which no other program has.
+  const wraps = ['Lambda', 'LossFunctionWrapper', 'MeanMetricWrapper'];
+  const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };
+  for (const group of Object.keys(again) as Group[]) {
+    const names = Object.values(spaces[group])
+      .filter((c) => typeof c === 'function' && /^class\b/.test(String(c)))
+      .map((c: { readonly name: string }) => c.name)
+      .filter((name) => ![...bases, ...wraps, 'Initializer', 'Regularizer', 'Constraint'].includes(name));
+    const here = new Set(golden[group].map((w) => w.class_name));
+    expect(new Set(names.filter((name) => !here.has(name)))).toEqual(new Set());
+  }
+});

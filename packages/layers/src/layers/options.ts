@@ -1,0 +1,197 @@
+// The kinds of options that layers have: how they are read, what they are unless given, and what configurations say of them.
+import type { Option } from '@eagre/core/internal';
+import { isPlain, snakeCase } from '@eagre/core/internal';
+import type { Activation, ActivationName } from '../activations.ts';
+import { type ConstraintFunction, get as getConstraint } from '../constraints.ts';
+import { get as getInitializer, type InitializerFunction, type InitializerName } from '../initializers.ts';
+import { functionConfig } from '../keras-object.ts';
+import type { Layer } from '../layer.ts';
+import { get as getRegularizer, type RegularizerFunction } from '../regularizers.ts';
+import { show } from '../show.ts';
+import { activationConfig, fail, type Padding, resolveActivation, type Size2D } from './common.ts';
+
+type Given<V> = V | ((layer: never) => V);
+
+/**
+ * @param check gives the value of what was given.
+ * @param otherwise what is as if given where nothing is; of the options before it where it is a function of the layer.
+ */
+function option<T, V = T>(
+  check: (value: V, name: string, layer: Layer) => T,
+  otherwise?: Given<V>,
+  write?: (value: T) => unknown,
+): Option<T> {
+  const read = (given: unknown, name: string, layer: object): T => {
+    const value =
+      given ?? (typeof otherwise === 'function' ? (otherwise as (of: object) => V)(layer) : otherwise);
+    return check(value as V, name, layer as Layer);
+  };
+  return write === undefined ? { read } : { read, write };
+}
+
+/** An integer of at least `least`. */
+export function integer(otherwise?: Given<number>, least = 1): Option<number> {
+  return option((value, name, layer) => {
+    if (!Number.isSafeInteger(value) || value < least)
+      fail(layer, `needs ${name} to be an integer of at least ${least}, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
+/** A number of at least 0. */
+export function notNegative(otherwise?: number): Option<number> {
+  return option((value, name, layer) => {
+    if (typeof value !== 'number' || !(value >= 0))
+      fail(layer, `needs ${name} to be a number of at least 0, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
+/** A share between 0 and 1. */
+export function rate(otherwise?: number): Option<number> {
+  return option((value, _, layer) => {
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1))
+      fail(layer, `needs a rate between 0 and 1, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
+/** True or false. */
+export function flag(otherwise: boolean): Option<boolean> {
+  return option((value, name, layer) => {
+    if (typeof value !== 'boolean') fail(layer, `needs ${name} to be true or false, got ${show(value)}`);
+    return value;
+  }, otherwise);
+}
+
+/** @throws InvalidArgumentError unless it is one integer or two. */
+export function readPair(value: Size2D, name: string, layer: Layer, least: number): Pair {
+  const list: readonly number[] = typeof value === 'number' ? [value, value] : value;
+  if (
+    isPlain(list) ||
+    !Array.isArray(list) ||
+    list.length !== 2 ||
+    !list.every((n) => Number.isSafeInteger(n) && n >= least)
+  ) {
+    fail(layer, `needs ${name} to be an integer of at least ${least} or two of them, got ${show(value)}`);
+  }
+  return [list[0], list[1]];
+}
+export type Pair = readonly [height: number, width: number];
+
+/** One integer for both directions, or [height, width]. */
+export function pair(otherwise?: Given<Size2D>, least = 1): Option<Pair> {
+  return option((value, name, layer) => readPair(value, name, layer, least), otherwise);
+}
+
+/** `valid` or `same`; the first unless given. */
+export const padding: Option<Padding> = option((value, _, layer) => {
+  const found = typeof value === 'string' ? value.toLowerCase() : value;
+  if (found !== 'valid' && found !== 'same')
+    fail(layer, `needs padding 'valid' or 'same', got ${show(value)}`);
+  return found;
+}, 'valid');
+
+/** Images are [batch, height, width, channels]. */
+export const dataFormat: Option<'channelsLast'> = option<'channelsLast', string>(
+  (value, _, layer) => {
+    if (value === 'channelsLast' || value === 'channels_last') return 'channelsLast';
+    fail(
+      layer,
+      `knows the data format 'channelsLast' only, got ${show(value)}; transpose with Permute([2, 3, 1]) first`,
+    );
+  },
+  'channelsLast',
+  snakeCase,
+);
+
+/** Of a generator of random numbers. */
+export const seed: Option<number | null> = option<number | null>((value) => value, null);
+
+/** One axis; the last unless given. */
+export const axis: Option<number> = option((value, _, layer) => {
+  if (!Number.isInteger(value)) fail(layer, `needs one integer as axis, got ${show(value)}`);
+  return value;
+}, -1);
+
+/** One axis or several; the last unless given. */
+export const axes: Option<number | readonly number[]> = option<number | readonly number[]>(
+  (value, _, layer) => {
+    const list = typeof value === 'number' ? [value] : value;
+    if (!Array.isArray(list) || list.length === 0 || !list.every((a) => Number.isInteger(a)))
+      fail(layer, `needs an integer or a list of them as axis, got ${show(value)}`);
+    return value;
+  },
+  -1,
+);
+
+/** One of some words. */
+export function word<W extends string>(
+  words: readonly W[],
+  otherwise: W,
+  message: (value: string) => string,
+): Option<W> {
+  return option((value, _, layer) => {
+    if (!words.includes(value)) fail(layer, message(show(value)));
+    return value;
+  }, otherwise);
+}
+
+/** A function of a tensor, or the name of one. */
+export function activation(otherwise: ActivationName): Option<Activation> {
+  return option(resolveActivation, otherwise, activationConfig);
+}
+
+const function_ = <T>(get: (like: never) => T, otherwise: InitializerName | null): Option<T> => ({
+  read: (given) => ((given ?? otherwise) === null ? (null as T) : get((given ?? otherwise) as never)),
+  write: functionConfig,
+  hidden: true,
+});
+
+/** How a weight begins. */
+export const initializer = (otherwise: InitializerName): Option<InitializerFunction> =>
+  function_(getInitializer, otherwise);
+/** A penalty on a weight, or on an output. */
+export const regularizer: Option<RegularizerFunction | null> = function_(getRegularizer, null);
+/** What a weight must be after each update. */
+export const constraint: Option<ConstraintFunction | null> = function_(getConstraint, null);
+/** A penalty on the output, of layers which write nothing where there is none. */
+export const activityRegularizer: Option<RegularizerFunction | null> = {
+  ...regularizer,
+  write: (value) => (value === null ? undefined : functionConfig(value)),
+};
+
+type WeightKinds<W extends string> = Readonly<
+  Record<`${W}Initializer`, Option<InitializerFunction>> &
+    Record<`${W}Regularizer`, Option<RegularizerFunction | null>> &
+    Record<`${W}Constraint`, Option<ConstraintFunction | null>>
+>;
+
+/** The options of weights in Keras's order: their initializers, then their regularizers, then their constraints. */
+export function weights<W extends string>(
+  initializers: Readonly<Record<W, InitializerName>>,
+): WeightKinds<W> {
+  const all = Object.entries(initializers) as [W, InitializerName][];
+  return Object.fromEntries([
+    ...all.map(([weight, name]) => [`${weight}Initializer`, initializer(name)]),
+    ...all.map(([weight]) => [`${weight}Regularizer`, regularizer]),
+    ...all.map(([weight]) => [`${weight}Constraint`, constraint]),
+  ]) as WeightKinds<W>;
+}
+
+/** How a weight is made: what `addWeight` takes beside name and shape. */
+export interface Recipe {
+  readonly initializer: InitializerFunction;
+  readonly regularizer: RegularizerFunction | null;
+  readonly constraint: ConstraintFunction | null;
+}
+
+/** What the options of a layer say of a weight. */
+export function recipe(layer: Layer, weight: string): Recipe {
+  const options = layer as unknown as Readonly<Record<string, never>>;
+  return {
+    initializer: options[`${weight}Initializer`] as never,
+    regularizer: options[`${weight}Regularizer`] as never,
+    constraint: options[`${weight}Constraint`] as never,
+  };
+}

@@ -1,0 +1,228 @@
+"""Makes packages/eagre/golden/configs.json with Keras: what it writes of an object of each class, with options that are not the default.
+
+Run: KERAS_BACKEND=tensorflow python tools/golden/configs.py
+"""
+
+import json
+import os
+import pathlib
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+from keras import constraints, initializers, layers, losses, metrics, optimizers, regularizers
+
+OUT = pathlib.Path(__file__).parents[2] / "packages/eagre/golden"
+schedules = optimizers.schedules
+
+weights = {
+    "kernel_initializer": initializers.HeNormal(seed=3),
+    "kernel_regularizer": regularizers.L1L2(l1=0.25, l2=0.5),
+    "kernel_constraint": constraints.MaxNorm(3.0, axis=0),
+    "bias_initializer": "ones",
+    "bias_regularizer": "l2",
+    "bias_constraint": "non_neg",
+}
+recurrent = {
+    **weights,
+    "recurrent_initializer": initializers.Orthogonal(gain=0.5, seed=2),
+    "recurrent_regularizer": "l1",
+    "recurrent_constraint": "unit_norm",
+    "dropout": 0.25,
+    "recurrent_dropout": 0.125,
+}
+sequences = {"return_sequences": True, "return_state": True, "go_backwards": True, "zero_output_for_mask": True}
+depthwise = {
+    "depthwise_initializer": "he_uniform",
+    "depthwise_regularizer": "l1",
+    "depthwise_constraint": "max_norm",
+    "depth_multiplier": 2,
+}
+convolution = {"strides": (2, 1), "padding": "same", "activation": "relu", "use_bias": False, "activity_regularizer": "l2"}
+norm = {
+    "epsilon": 0.01,
+    "beta_initializer": "ones",
+    "gamma_initializer": initializers.Constant(0.5),
+    "beta_regularizer": "l1",
+    "gamma_constraint": "non_neg",
+}
+
+LAYERS = [
+    ("Activation", {"activation": "leaky_relu"}),
+    ("Add", {"name": "sum", "trainable": False}),
+    ("Average", {}),
+    ("AveragePooling2D", {"pool_size": (3, 2), "strides": 1, "padding": "same"}),
+    ("BatchNormalization", {**norm, "axis": 1, "momentum": 0.75, "scale": False, "moving_mean_initializer": "ones"}),
+    ("Bidirectional", {"layer": layers.GRU(3, name="g", return_sequences=True), "merge_mode": "sum"}),
+    ("Concatenate", {"axis": 1}),
+    ("Conv2D", {**convolution, **weights, "filters": 4, "kernel_size": 3, "groups": 2}),
+    ("Conv2DTranspose", {**convolution, **weights, "filters": 4, "kernel_size": (3, 2), "output_padding": (1, 0)}),
+    ("Dense", {**weights, "units": 3, "activation": "relu", "dtype": "float64", "activity_regularizer": regularizers.L1(0.5)}),
+    ("Dense", {"units": 2, "activation": layers.ReLU(max_value=6, name="six")}),
+    ("DepthwiseConv2D", {**depthwise, "kernel_size": 3, "strides": 2}),
+    ("Dropout", {"rate": 0.25, "noise_shape": (None, 1), "seed": 5}),
+    ("Embedding", {"input_dim": 5, "output_dim": 3, "embeddings_initializer": "normal", "embeddings_constraint": "unit_norm"}),
+    ("Flatten", {}),
+    ("GRU", {**recurrent, **sequences, "units": 3, "reset_after": False, "activation": "relu"}),
+    ("GRUCell", {**recurrent, "units": 3, "recurrent_activation": "hard_sigmoid"}),
+    ("GaussianDropout", {"rate": 0.25, "seed": 1}),
+    ("GaussianNoise", {"stddev": 0.5}),
+    ("GlobalAveragePooling1D", {"keepdims": True}),
+    ("GlobalAveragePooling2D", {"keepdims": True}),
+    ("GlobalMaxPooling1D", {}),
+    ("GlobalMaxPooling2D", {"keepdims": True}),
+    ("Identity", {"name": "same"}),
+    ("InputLayer", {"shape": (4, None), "name": "first"}),
+    ("LSTM", {**recurrent, **sequences, "units": 3, "unit_forget_bias": False, "seed": 4, "activity_regularizer": "l2"}),
+    ("LSTMCell", {**recurrent, "units": 3, "unit_forget_bias": False}),
+    ("LayerNormalization", {**norm, "axis": [1, 2], "center": False}),
+    ("LeakyReLU", {"negative_slope": 0.125}),
+    ("MaxPooling2D", {"pool_size": 3}),
+    ("Maximum", {}),
+    ("Minimum", {}),
+    ("MultiHeadAttention", {**weights, "num_heads": 2, "key_dim": 3, "value_dim": 4, "dropout": 0.25, "output_shape": 5, "seed": 2}),
+    ("Multiply", {}),
+    ("Permute", {"dims": (2, 1)}),
+    ("RMSNormalization", {"axis": 1, "epsilon": 0.5}),
+    ("RNN", {**sequences, "cell": [layers.LSTMCell(3, name="a"), layers.GRUCell(2, name="b")]}),
+    ("ReLU", {"max_value": 6.0, "negative_slope": 0.25, "threshold": 0.5}),
+    ("RepeatVector", {"n": 3}),
+    ("Rescaling", {"scale": 0.5, "offset": 1.5}),
+    ("Reshape", {"target_shape": (2, -1)}),
+    ("SeparableConv2D", {**convolution, **depthwise, "filters": 3, "kernel_size": 2, "strides": 1, "pointwise_initializer": "he_normal"}),
+    ("SimpleRNN", {**recurrent, **sequences, "units": 3}),
+    ("SimpleRNNCell", {**recurrent, "units": 3, "seed": 3}),
+    ("Softmax", {"axis": 1}),
+    ("SpatialDropout2D", {"rate": 0.25, "seed": 3}),
+    ("StackedRNNCells", {"cells": [layers.SimpleRNNCell(3, name="a")]}),
+    ("Subtract", {}),
+    ("TimeDistributed", {"layer": layers.Dense(3, name="inner")}),
+    ("UpSampling2D", {"size": (2, 3)}),
+    ("ZeroPadding2D", {"padding": ((1, 2), (3, 4))}),
+]
+INITIALIZERS = [
+    ("Zeros", {}),
+    ("Ones", {}),
+    ("Constant", {"value": 2.5}),
+    ("Identity", {"gain": 0.5}),
+    ("RandomNormal", {"mean": 1.0, "stddev": 0.5, "seed": 1}),
+    ("TruncatedNormal", {"mean": 1.0, "stddev": 0.5, "seed": 1}),
+    ("RandomUniform", {"minval": -1.0, "maxval": 0.5, "seed": 1}),
+    ("VarianceScaling", {"scale": 2.0, "mode": "fan_out", "distribution": "untruncated_normal", "seed": 1}),
+    ("GlorotUniform", {"seed": 2}),
+    ("GlorotNormal", {"seed": 2}),
+    ("HeNormal", {"input_axes": [0], "output_axes": [1]}),
+    ("HeUniform", {}),
+    ("LecunNormal", {"seed": 2}),
+    ("LecunUniform", {"seed": 2}),
+    ("Orthogonal", {"gain": 0.5, "seed": 3}),
+]
+REGULARIZERS = [("L1", {"l1": 0.5}), ("L2", {"l2": 0.25}), ("L1L2", {"l1": 0.5, "l2": 0.125})]
+CONSTRAINTS = [
+    ("MaxNorm", {"max_value": 3.0, "axis": 1}),
+    ("MinMaxNorm", {"min_value": 0.5, "max_value": 2.0, "rate": 0.5, "axis": [0, 1]}),
+    ("NonNeg", {}),
+    ("UnitNorm", {"axis": 1}),
+]
+every = {"weight_decay": 0.5, "clipnorm": 1.5, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 3, "name": "mine"}
+OPTIMIZERS = [
+    ("SGD", {**every, "learning_rate": 0.5, "momentum": 0.5, "nesterov": True}),
+    ("RMSprop", {"learning_rate": 0.5, "rho": 0.5, "momentum": 0.25, "epsilon": 0.5, "centered": True, "clipvalue": 2.0}),
+    ("Adam", {"learning_rate": schedules.ExponentialDecay(0.5, 10, 0.25), "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5, "amsgrad": True}),
+    ("AdamW", {"learning_rate": 0.5, "weight_decay": 0.25, "beta_1": 0.5, "global_clipnorm": 2.0}),
+    ("Adamax", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5}),
+    ("Nadam", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25, "epsilon": 0.5}),
+    ("Adagrad", {"learning_rate": 0.5, "initial_accumulator_value": 0.25, "epsilon": 0.5}),
+    ("Adadelta", {"learning_rate": 0.5, "rho": 0.5, "epsilon": 0.5}),
+    ("Adafactor", {"learning_rate": 0.5, "beta_2_decay": -0.5, "epsilon_1": 0.5, "epsilon_2": 0.25, "clip_threshold": 2.0, "relative_step": False}),
+    ("Ftrl", {"learning_rate": 0.5, "learning_rate_power": -0.25, "initial_accumulator_value": 0.25, "l1_regularization_strength": 0.5, "l2_regularization_strength": 0.25, "l2_shrinkage_regularization_strength": 0.125, "beta": 0.5}),
+    ("Lion", {"learning_rate": 0.5, "beta_1": 0.5, "beta_2": 0.25}),
+]
+SCHEDULES = [
+    ("ExponentialDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "decay_rate": 0.25, "staircase": True}),
+    ("InverseTimeDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "decay_rate": 0.25, "staircase": True}),
+    ("PiecewiseConstantDecay", {"boundaries": [1, 2], "values": [0.5, 0.25, 0.125]}),
+    ("PolynomialDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "end_learning_rate": 0.25, "power": 2.0, "cycle": True}),
+    ("CosineDecay", {"initial_learning_rate": 0.5, "decay_steps": 10, "alpha": 0.25, "warmup_target": 1.5, "warmup_steps": 2}),
+    ("CosineDecayRestarts", {"initial_learning_rate": 0.5, "first_decay_steps": 10, "t_mul": 3.0, "m_mul": 0.5, "alpha": 0.25}),
+]
+loss = {"reduction": "sum", "name": "mine"}
+LOSSES = [
+    ("MeanSquaredError", loss),
+    ("MeanAbsoluteError", loss),
+    ("MeanAbsolutePercentageError", loss),
+    ("MeanSquaredLogarithmicError", {}),
+    ("Huber", {"delta": 0.5, **loss}),
+    ("LogCosh", loss),
+    ("KLDivergence", loss),
+    ("Poisson", {}),
+    ("Hinge", loss),
+    ("SquaredHinge", loss),
+    ("CategoricalHinge", loss),
+    ("CosineSimilarity", {"axis": 1, **loss}),
+    ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.25, "axis": 1, **loss}),
+    ("CategoricalCrossentropy", {"from_logits": True, "label_smoothing": 0.25, "axis": 1, **loss}),
+    ("SparseCategoricalCrossentropy", {"from_logits": True, "ignore_class": 2, **loss}),
+]
+metric = {"name": "mine"}
+METRICS = [
+    ("Mean", metric),
+    ("Sum", metric),
+    ("Accuracy", metric),
+    ("BinaryAccuracy", {"threshold": 0.25, **metric}),
+    ("CategoricalAccuracy", {}),
+    ("SparseCategoricalAccuracy", metric),
+    ("TopKCategoricalAccuracy", {"k": 2, **metric}),
+    ("SparseTopKCategoricalAccuracy", {"k": 2}),
+    ("AUC", {"num_thresholds": 5, "curve": "PR", "summation_method": "majoring", "from_logits": True}),
+    ("Precision", {"thresholds": 0.25, "top_k": 2, "class_id": 1}),
+    ("Recall", {"thresholds": [0.25, 0.5]}),
+    ("FBetaScore", {"average": "micro", "beta": 0.5, "threshold": 0.25}),
+    ("F1Score", {"average": "macro", "threshold": 0.5}),
+    ("MeanSquaredError", metric),
+    ("RootMeanSquaredError", metric),
+    ("MeanAbsoluteError", metric),
+    ("MeanAbsolutePercentageError", {}),
+    ("MeanSquaredLogarithmicError", {}),
+    ("CosineSimilarity", {"axis": 1}),
+    ("LogCoshError", metric),
+    ("Hinge", metric),
+    ("SquaredHinge", {}),
+    ("CategoricalHinge", {}),
+    ("KLDivergence", {}),
+    ("Poisson", {}),
+    ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.25}),
+    ("CategoricalCrossentropy", {"from_logits": True, "label_smoothing": 0.25, "axis": 1}),
+    ("SparseCategoricalCrossentropy", {"from_logits": True, "axis": 1}),
+]
+
+
+def named(name, options):
+    """Names are numbered as objects are made, so that those which are not given are given here."""
+    return {"name": options.get("name", name.lower()), **options}
+
+
+def written(space, cases, name=lambda name, options: options):
+    made = []
+    for cls, options in cases:
+        thing = getattr(space, cls)(**name(cls, options))
+        made.append(keras.saving.serialize_keras_object(thing))
+    return made
+
+
+if __name__ == "__main__":
+    keras.utils.set_random_seed(1)
+    file = {
+        "keras": keras.__version__,
+        "layers": written(layers, LAYERS, named),
+        "initializers": written(initializers, INITIALIZERS),
+        "regularizers": written(regularizers, REGULARIZERS),
+        "constraints": written(constraints, CONSTRAINTS),
+        "optimizers": written(optimizers, OPTIMIZERS),
+        "schedules": written(schedules, SCHEDULES),
+        "losses": written(losses, LOSSES),
+        "metrics": written(metrics, METRICS),
+    }
+    OUT.mkdir(exist_ok=True)
+    (OUT / "configs.json").write_text(json.dumps(file) + "\n")
