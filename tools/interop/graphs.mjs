@@ -11,23 +11,39 @@ function host(t) {
   return { dtype: t.dtype, shape: t.shape, values };
 }
 
-/** The graph of a function with the variables' values before, arguments and results. */
-function program(fn, args, inputSignature) {
+/**
+ * The graph of a function with the variables' values before, arguments and results.
+ * @param others further arguments, of other sizes, which the graph serves too.
+ */
+function program(fn, args, inputSignature, others = []) {
   const f = tf.function(fn, inputSignature === undefined ? {} : { inputSignature });
-  const concrete = f.getConcreteFunction(...args);
+  const concrete = others.length > 0 ? f.getConcreteFunction() : f.getConcreteFunction(...args);
   const variables = {};
   for (const { what } of concrete.graph.nodes)
     if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
   const result = f(...args);
   const after = {};
   for (const { variable } of concrete.graph.assignments) after[variable.name] = host(variable.read());
+  const list = (results) => (Array.isArray(results) ? results : [results]).map(host);
   return {
     graph: Buffer.from(concrete.graph.toGraphDef()).toString('base64'),
     args: args.map(host),
-    results: (Array.isArray(result) ? result : [result]).map(host),
+    results: list(result),
+    others: others.map((more) => ({ args: more.map(host), results: list(f(...more)) })),
     variables,
     after,
   };
+}
+
+/** The program of a function of matrices of any size. */
+function anySizes(fn) {
+  const matrix = (...shape) => [tf.random.normal(shape)];
+  return program(
+    fn,
+    matrix(5, 3),
+    [new tf.TensorSpec([null, null])],
+    [matrix(2, 4), matrix(6, 2), matrix(3, 3)],
+  );
 }
 
 /** A training step of a classifier with ten classes. */
@@ -266,6 +282,61 @@ console.log(
         (x) => [x.reshape([-1]).add(1), x.matmul(w), x.sum(1)],
         [tf.random.normal([5, 3])],
         [new tf.TensorSpec([null, 3])],
+        [[tf.random.normal([2, 3])], [tf.random.normal([1, 3])]],
+      ),
+      anySizes: anySizes((x) => [
+        x.mean(),
+        tf.zeros(x.shape).add(x),
+        tf.shape(x),
+        tf.range(tf.shape(x).at(0)),
+        x.at('1:').sum(0),
+        x.at('::-1'),
+        x.at('::2'),
+        x.reverse(0).slice([1, 0]),
+        tf.concat([x, x], 0).reshape([2, -1]),
+        x
+          .sub(x.mean(0, { keepdims: true }))
+          .square()
+          .mean(),
+        tf.pad(x, [
+          [1, tf.shape(x).at(0)],
+          [0, 1],
+        ]),
+        tf.tile(x, [tf.shape(x).at(1), 1]),
+        tf.linalg.diag(x.at(':', 0)),
+        tf.repeat(x, 2, 0),
+        tf.oneHot(tf.range(tf.shape(x).at(0), { dtype: 'int32' }), tf.shape(x).at(0)),
+        x.expandDims(1).squeeze(1),
+      ]),
+      anySizeGradients: anySizes((x) => {
+        const tape = new tf.GradientTape();
+        tape.watch(x);
+        const y = x.matmul(x, { transposeB: true }).softmax().mean(0).square().sum();
+        return tape.gradient(y, x);
+      }),
+      anySizeControl: anySizes((x) => [
+        tf.cond(
+          x.sum().greater(0),
+          () => x.sub(x.mean()),
+          () => tf.zeros(x.shape),
+        ),
+        tf.whileLoop(
+          (i) => i.less(tf.shape(x).at(0)),
+          (i, y) => [i.add(1), y.mul(0.5).add(x.mean())],
+          [tf.constant(0, 'int32'), x],
+        )[1],
+      ]),
+      anySizeImages: program(
+        (x) => [
+          tf.nn.conv2d(x, filter, { padding: 'SAME', strides: 2 }),
+          tf.nn.conv2d(x, filter),
+          tf.nn.maxPool2d(x, 2),
+          tf.nn.avgPool2d(x, 2, { padding: 'SAME' }),
+          x.mean([1, 2]),
+        ],
+        [image],
+        [new tf.TensorSpec([null, null, null, 3])],
+        [[tf.random.normal([3, 8, 9, 3])], [tf.random.normal([1, 12, 4, 3])]],
       ),
       losses: program(
         (x) => tf.nn.sparseSoftmaxCrossEntropyWithLogits({ labels: tf.constant([1, 2], 'int32'), logits: x }),

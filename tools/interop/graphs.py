@@ -70,14 +70,15 @@ def check_program(name, program):
             for variable, value in program['variables'].items():
                 handle = graph.get_tensor_by_name(f'{variable}:0')
                 session.run(tf.raw_ops.AssignVariableOp(resource=handle, value=array(value)))
-            feed = {f'args_{i}:0': array(a) for i, a in enumerate(program['args'])}
             # Results are the last nodes.
             fetch = [f'{node.name}:0' for node in graph_def.node[-len(program['results']):]]
-            results = session.run(fetch, feed)
-            for i, (got, wanted) in enumerate(zip(results, program['results'])):
-                wanted = array(wanted)
-                assert got.dtype == wanted.dtype and got.shape == wanted.shape, (name, i, got.dtype, got.shape)
-                np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=1e-6, err_msg=f'{name} {i}')
+            for call in [program, *program['others']]:
+                feed = {f'args_{i}:0': array(a) for i, a in enumerate(call['args'])}
+                results = session.run(fetch, feed)
+                for i, (got, wanted) in enumerate(zip(results, call['results'])):
+                    wanted = array(wanted)
+                    assert got.dtype == wanted.dtype and got.shape == wanted.shape, (name, i, got.dtype, got.shape)
+                    np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=1e-6, err_msg=f'{name} {i}')
             for variable, value in program['after'].items():
                 handle = graph.get_tensor_by_name(f'{variable}:0')
                 got = session.run(tf.raw_ops.ReadVariableOp(resource=handle, dtype=value['dtype']))

@@ -139,12 +139,7 @@ export {
 export * from './shapes/dim.ts';
 export * from './shapes/dims.ts';
 export * from './shapes/shape-env.ts';
-export {
-  differs,
-  endsInOne,
-  hostDims,
-  sizeValue,
-} from './sizes.ts';
+export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './sizes.ts';
 export {
   knownTensor,
   type Sink,

@@ -292,14 +292,20 @@ describe('toGraphDef', () => {
     });
   });
 
-  it('writes -1 for sizes that may be any', () => {
+  it('writes -1 for sizes of placeholders that may be any, and computes with them in nodes', () => {
     const f = tfFunction((x: Tensor) => x.reshape([-1]).add(1), {
       inputSignature: [new TensorSpec([null, 3])],
     });
     const { node } = decoded(f.getConcreteFunction().graph);
     expect(attrs(node('args_0'))['shape']).toEqual({ shape: { dim: [{ size: -1 }, { size: 3 }] } });
-    expect(ints(node('Reshape/shape'))).toEqual([-1]);
     expect(node('AddV2').attr?.get('_output_shapes')).toEqual({ list: { shape: [{ dim: [{ size: -1 }] }] } });
+    expect(node('Reshape').input).toEqual(['args_0', 'Reshape/shape']);
+    expect(node('Reshape/shape')).toMatchObject({ op: 'Identity', input: ['sizes/Pack'] });
+    expect(node('sizes/Pack').input).toEqual(['sizes/Mul']);
+    expect(node('sizes/Mul').input).toEqual(['sizes/Const', 'sizes/StridedSlice']);
+    expect(ints(node('sizes/Const'))).toEqual([3]);
+    expect(node('sizes/StridedSlice').input?.[0]).toBe('sizes/Shape');
+    expect(node('sizes/Shape').input).toEqual(['args_0']);
   });
 
   it('writes branches and loops as TensorFlow does', () => {

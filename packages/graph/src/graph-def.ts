@@ -1,8 +1,23 @@
 import { type DType, FailedPreconditionError, LateNumber, ResourceExhaustedError } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
-import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
+import {
+  type Dim,
+  DimExpr,
+  DimSymbol,
+  type Dims,
+  dimOf,
+  dims,
+  dimsOf,
+  type Factor,
+  identicalDims,
+  isExpression,
+  Operated,
+  type Operation,
+  partialShape,
+  viewOf,
+} from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { bodiesOf, Graph, type GraphNode, type GraphValue } from './graph.ts';
 import { isRankless } from './rankless.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
@@ -37,7 +52,7 @@ const types: Readonly<Record<DType, number>> = {
  * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes at the end, variables handles
  * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
  * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
- * A size that may be any is -1.
+ * A size that may be any is -1 in the shape of a placeholder; what is computed with it, other nodes compute.
  * @throws ResourceExhaustedError for more than 2 GiB.
  */
 export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
@@ -81,13 +96,14 @@ class Library {
   /**
    * The name of a graph's function, which is added at its first use.
    * @param more values that the function returns behind the graph's own results.
+   * @param sizes what else it takes, behind its arguments: sizes that may be any. A loop returns them.
    */
-  nameOf(graph: Graph, more: readonly GraphValue[] = []): string {
+  nameOf(graph: Graph, more: readonly GraphValue[] = [], sizes: PassedSizes = NO_SIZES): string {
     let name = this.#names.get(graph);
     if (name === undefined) {
       name = this.#unique.take(graph.name);
       this.#names.set(graph, name);
-      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], this));
+      this.#functions.push(functionDef(name, graph, [...graph.outputs, ...more], sizes, this));
     }
     return name;
   }
@@ -97,25 +113,68 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
+  { symbols, returned }: PassedSizes,
   library: Library,
 ): tensorflow.FunctionDef {
   const names = new Names();
   const args = graph.arguments.map((value) => names.take(value.node.name));
+  const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
   const outputs = results.map((_, i) => names.take(i === 0 ? 'output' : `output_${i}`));
-  const writer = new Writer(graph, library, args);
+  const kept = returned ? symbols.map((symbol) => [names.take('size'), sizes.get(symbol) as string]) : [];
+  const writer = new Writer(graph, library, args, sizes);
   const node_def = writer.write();
-  const arg = (argument: string, { dtype }: GraphValue) => ({ name: argument, type: types[dtype] });
+  const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
+    name: argument,
+    type: types[dtype],
+  });
+  const size = (argument: string) => arg(argument, { dtype: 'int32' });
   return {
     signature: {
       name,
-      input_arg: graph.arguments.map((value, i) => arg(args[i] as string, value)),
-      output_arg: results.map((value, i) => arg(outputs[i] as string, value)),
+      input_arg: [
+        ...graph.arguments.map((value, i) => arg(args[i] as string, value)),
+        ...[...sizes.values()].map(size),
+      ],
+      output_arg: [
+        ...results.map((value, i) => arg(outputs[i] as string, value)),
+        ...kept.map(([output]) => size(output as string)),
+      ],
       ...(writer.effects.length === 0 ? {} : { is_stateful: true, control_output: writer.effects }),
     },
     node_def,
-    ret: new Map(results.map((value, i) => [outputs[i] as string, writer.reference(value)])),
+    ret: new Map([
+      ...results.map((value, i) => [outputs[i] as string, writer.reference(value)] as const),
+      ...(kept as [string, string][]),
+    ]),
     ...(writer.effects.length === 0 ? {} : { control_ret: new Map(writer.effects.map((e) => [e, e])) }),
   };
+}
+
+/** Sizes that may be any, which a function needs beside its arguments. */
+interface PassedSizes {
+  readonly symbols: readonly DimSymbol[];
+  /** Whether it returns them, as the body of a loop does. */
+  readonly returned: boolean;
+}
+const NO_SIZES: PassedSizes = { symbols: [], returned: false };
+
+/** The unknown sizes that graphs compute with. */
+function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
+  const found = new Set<DimSymbol>();
+  const visit = (value: unknown): void => {
+    if (isExpression(value)) for (const { factors } of value.terms) factors.forEach(visit);
+    else if (value instanceof DimSymbol) found.add(value);
+    else if (value instanceof Operated) [value.a, value.b].forEach(visit);
+    else if (value instanceof Graph)
+      for (const { what, attrs, outputs } of value.nodes) {
+        if (what.kind === 'size') visit(what.size);
+        Object.values(attrs).forEach(visit);
+        for (const output of outputs) visit(output.shape);
+      }
+    else if (Array.isArray(value)) dimsOf(value as readonly number[]).forEach(visit);
+  };
+  graphs.forEach(visit);
+  return [...found];
 }
 
 /** Names that TensorFlow accepts, each once. */
@@ -148,11 +207,21 @@ class Writer {
   /** Assignments that are nodes, for which TensorFlow has no results. */
   readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
 
-  constructor(graph: Graph, library: Library, args: readonly string[] | null) {
+  /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
+  readonly #sizes = new Map<string, string>();
+
+  /** @param sizes the arguments of a function that are sizes. */
+  constructor(
+    graph: Graph,
+    library: Library,
+    args: readonly string[] | null,
+    sizes: ReadonlyMap<DimSymbol, string> = new Map(),
+  ) {
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
-    for (const name of args ?? []) this.#names.take(name);
+    for (const name of [...(args ?? []), ...sizes.values()]) this.#names.take(name);
+    for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
   }
 
   write(): readonly NodeDef[] {
@@ -167,6 +236,7 @@ class Writer {
           : this.#names.take(node.name);
       if (what.kind === 'argument') this.#argument(node, name);
       else if (what.kind === 'constant') this.#constant(node, name, what.tensor);
+      else if (what.kind === 'size') this.#sizeNode(node, name, what.size);
       else if (what.kind === 'variable') this.#variable(node, name, what.variable);
       else {
         // What the host does keeps its order.
@@ -335,7 +405,7 @@ class Writer {
       return;
     }
     const own = node.inputs.map((v) => this.reference(v));
-    const known = tensorFlowOp({ ...node, attrs: attrsWithoutUnknown(node.attrs) });
+    const known = tensorFlowOp(node);
     const op = known?.op ?? node.type;
     this.#written.set(node, { name, op });
     if (known !== null) {
@@ -350,7 +420,9 @@ class Writer {
       return;
     }
     if (CONTROL.has(node.type)) {
-      this.#add(name, op, [...own, ...control], this.#controlAttrs(node));
+      const symbols = symbolsIn(bodiesOf(node));
+      const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
+      this.#add(name, op, [...own, ...sizes, ...control], this.#controlAttrs(node, symbols));
       return;
     }
     this.#add(name, op, [...own, ...control], {
@@ -362,6 +434,7 @@ class Writer {
 
   #constantInput(owner: string, { name: last, dtype, value }: ConstantInput): string {
     const name = this.#names.take(`${owner}/${last}`);
+    if (hasSizes(value)) return this.#computed(name, dtype, value);
     const tensor = hostTensor(dtype, value);
     this.#add(name, 'Const', [], {
       dtype: { type: types[dtype] },
@@ -369,6 +442,100 @@ class Writer {
       _output_shapes: { list: { shape: [tensor.tensor_shape ?? {}] } },
     });
     return this.#args === null ? name : `${name}:output:0`;
+  }
+
+  /** Numbers that are made of sizes, under a name of their own. */
+  #computed(name: string, dtype: DType, value: ConstantInput['value']): string {
+    const T = { type: types.int32 };
+    const packed = (of: ConstantInput['value']): string => {
+      if (!Array.isArray(of)) return this.#size(of as Dim);
+      const items = (of as Dims | readonly Dims[]).map(packed);
+      return this.#node('Pack', items, { N: { i: items.length }, T, axis: { i: 0 } });
+    };
+    return dtype === 'int32'
+      ? this.#node('Identity', [packed(value)], { T }, name)
+      : this.#node('Cast', [packed(value)], castAttrs(dtype), name);
+  }
+
+  #sizeNode(node: GraphNode, name: string, size: DimExpr): void {
+    const [{ dtype }] = node.outputs as readonly [GraphValue];
+    this.#written.set(node, { name, op: dtype === 'int32' ? 'Identity' : 'Cast' });
+    this.#computed(name, dtype, size);
+  }
+
+  /** The int32 scalar that is a size at each run. */
+  #size(d: Dim): string {
+    const key = typeof d === 'number' ? `${d}` : d.key;
+    let name = this.#sizes.get(key);
+    if (name === undefined) this.#sizes.set(key, (name = this.#computedSize(d)));
+    return name;
+  }
+
+  #computedSize(d: Dim): string {
+    if (typeof d === 'number')
+      return this.#constantInput('sizes', { name: 'Const', dtype: 'int32', value: d });
+    const binary = (op: string, a: string, b: string): string =>
+      this.#node(op, [a, b], { T: { type: types.int32 } });
+    return d.terms
+      .map(({ coefficient, factors }) => {
+        const product = factors.map((f) => this.#factor(f));
+        if (coefficient !== 1 || product.length === 0) product.unshift(this.#size(coefficient));
+        return product.reduce((a, b) => binary('Mul', a, b));
+      })
+      .reduce((a, b) => binary('AddV2', a, b));
+  }
+
+  #factor(factor: Factor): string {
+    if (factor instanceof Operated)
+      return this.#node(OPERATIONS[factor.operation], [this.#size(factor.a), this.#size(factor.b)], {
+        T: { type: types.int32 },
+      });
+    const symbol = dimOf(factor);
+    const known = this.#sizes.get(symbol.key);
+    if (known !== undefined) return known;
+    // The shape of the argument, or of what came of an op, that has it.
+    const [value, axis] = this.#valueOfSize(symbol);
+    const shape = this.#node('Shape', [this.reference(value)], {
+      T: { type: types[value.dtype] },
+      out_type: { type: types.int32 },
+    });
+    const place = (last: string, at: number): string =>
+      this.#constantInput('sizes', { name: last, dtype: 'int32', value: [at] });
+    const masks = ['begin', 'end', 'ellipsis', 'new_axis'].map((m) => [`${m}_mask`, { i: 0 }] as const);
+    const slice = this.#node(
+      'StridedSlice',
+      [shape, place('begin', axis), place('end', axis + 1), place('strides', 1)],
+      {
+        T: { type: types.int32 },
+        Index: { type: types.int32 },
+        ...Object.fromEntries(masks),
+        shrink_axis_mask: { i: 1 },
+      },
+    );
+    this.#sizes.set(symbol.key, slice);
+    return slice;
+  }
+
+  #valueOfSize(symbol: DimExpr): readonly [GraphValue, number] {
+    const written = [...this.#written.keys()].flatMap((node) => node.outputs);
+    for (const value of [...this.#graph.arguments, ...written]) {
+      if (isRankless(value)) continue;
+      const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
+      if (axis >= 0) return [value, axis];
+    }
+    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'toGraphDef');
+  }
+
+  /** A node of one output, and how others name it. */
+  #node(
+    op: string,
+    input: readonly string[],
+    attrs: Readonly<Record<string, AttrValue>>,
+    own?: string,
+  ): string {
+    const name = own ?? this.#names.take(`sizes/${op}`);
+    this.#add(name, op, input, attrs);
+    return this.#first({ name, op });
   }
 
   /** The attributes of an op as they are, under names as TensorFlow has them. */
@@ -382,21 +549,29 @@ class Writer {
   }
 
   /** Branches and loops; TensorFlow's loops return all that goes into them. */
-  #controlAttrs({ type, attrs, inputs, outputs }: GraphNode): Readonly<Record<string, AttrValue>> {
+  #controlAttrs(
+    { type, attrs, inputs, outputs }: GraphNode,
+    symbols: readonly DimSymbol[],
+  ): Readonly<Record<string, AttrValue>> {
     const library = this.#library;
-    const func = (graph: unknown, more?: readonly GraphValue[]): { func: tensorflow.NameAttrList } => ({
-      func: { name: library.nameOf(graph as Graph, more) },
+    const func = (
+      graph: unknown,
+      more: readonly GraphValue[] = [],
+      returned = false,
+    ): { func: tensorflow.NameAttrList } => ({
+      func: { name: library.nameOf(graph as Graph, more, { symbols, returned }) },
     });
-    const list = (values: readonly GraphValue[]): AttrValue => ({
+    const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
+    const list = (values: readonly Pick<GraphValue, 'dtype'>[]): AttrValue => ({
       list: { type: values.map((v) => types[v.dtype]) },
     });
     if (type === 'While') {
       const body = attrs['body'] as Graph;
       return {
-        T: list(inputs),
+        T: list([...inputs, ...sizes]),
         cond: func(attrs['condition']),
-        body: func(body, body.arguments.slice(body.outputs.length)),
-        ...outputShapes([...outputs, ...inputs.slice(outputs.length)]),
+        body: func(body, body.arguments.slice(body.outputs.length), true),
+        ...outputShapes([...outputs, ...inputs.slice(outputs.length), ...sizes]),
       };
     }
     const branches = (attrs['branches'] as readonly Graph[]).map((graph) => func(graph).func);
@@ -409,7 +584,12 @@ class Writer {
             else_branch: { func: second },
           }
         : { branches: { list: { func: branches } } };
-    return { ...named, Tin: list(inputs.slice(1)), Tout: list(outputs), ...outputShapes(outputs) };
+    return {
+      ...named,
+      Tin: list([...inputs.slice(1), ...sizes]),
+      Tout: list(outputs),
+      ...outputShapes(outputs),
+    };
   }
 
   #attr(value: unknown, key: string): AttrValue | null {
@@ -544,7 +724,7 @@ function bytesOf({ tensor_content, string_val }: tensorflow.TensorProto): number
 }
 
 function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.TensorProto {
-  const rows = typeof value === 'number' ? null : withoutUnknown(value);
+  const rows = Array.isArray(value) ? (value as readonly unknown[]) : null;
   const first = rows?.[0];
   const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
   const flat = rows === null ? [value as number] : (rows as readonly number[]).flat();
@@ -559,17 +739,24 @@ function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.Ten
     case 'bool':
       return { ...head, bool_val: flat.map((n) => n !== 0) };
     default:
-      // As TensorFlow writes what is not known.
-      return { ...head, int_val: flat.map((n) => (Number.isNaN(n) ? -1 : n)) };
+      return { ...head, int_val: flat };
   }
 }
 
-/** NaN for sizes that are not known, and so for what is computed with them. */
-function withoutUnknown<T>(value: T): T {
-  if (value instanceof DimExpr) return Number.NaN as T;
-  return Array.isArray(value) ? (dimsOf(value as readonly number[]).map(withoutUnknown) as T) : value;
+/** Whether numbers are made of sizes that may be any. */
+function hasSizes(value: ConstantInput['value']): boolean {
+  return Array.isArray(value) ? value.some((v: Dim | Dims) => hasSizes(v)) : isExpression(value);
 }
-function attrsWithoutUnknown(attrs: GraphNode['attrs']): GraphNode['attrs'] {
-  const entries = Object.entries(attrs).map(([key, value]) => [key, withoutUnknown(value)]);
-  return Object.fromEntries(entries) as GraphNode['attrs'];
-}
+
+const OPERATIONS: Readonly<Record<Operation, string>> = {
+  floorDiv: 'FloorDiv',
+  mod: 'FloorMod',
+  max: 'Maximum',
+  min: 'Minimum',
+};
+
+const castAttrs = (to: DType): Readonly<Record<string, AttrValue>> => ({
+  SrcT: { type: types.int32 },
+  DstT: { type: types[to] },
+  Truncate: { b: false },
+});

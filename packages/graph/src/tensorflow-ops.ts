@@ -1,6 +1,20 @@
 // Where a node of a graph and TensorFlow's op of the same name differ: in names, types of attributes, and inputs that are constants.
-import type { DType } from '@eagre/backend';
-import { sameShape } from '@eagre/core/internal';
+import { type DType, UnimplementedError } from '@eagre/backend';
+import {
+  addDims,
+  type Dim,
+  type Dims,
+  dims,
+  dimsOf,
+  floorDivDims,
+  hasUnknown,
+  hintOf,
+  isExpression,
+  maxDims,
+  mulDims,
+  shapesAgree,
+  subDims,
+} from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from './graph.ts';
 
 /** An attribute with its type in TensorFlow. */
@@ -18,8 +32,8 @@ export interface ConstantInput {
   /** The last part of the constant's name: `Reshape/shape`. */
   readonly name: string;
   readonly dtype: DType;
-  /** A number for a scalar, rows for a matrix. */
-  readonly value: number | readonly number[] | readonly (readonly number[])[];
+  /** A number for a scalar, rows for a matrix. Sizes that may be any are expressions. */
+  readonly value: Dim | Dims | readonly Dims[];
 }
 
 /** A node as TensorFlow writes it. */
@@ -93,14 +107,14 @@ const withConstant =
   });
 const reshape: Translate = (node) => ({
   op: 'Reshape',
-  inputs: [0, indices('shape', output(node).shape)],
+  inputs: [0, indices('shape', dims(output(node)))],
   attrs: { T: type(input(node).dtype), Tshape: int32 },
 });
-const fill = (node: GraphNode, value: number): TensorFlowOp => {
-  const { dtype, shape } = output(node);
+const fill = (node: GraphNode, value: Dim): TensorFlowOp => {
+  const { dtype } = output(node);
   return {
     op: 'Fill',
-    inputs: [indices('dims', shape), { name: 'value', dtype, value }],
+    inputs: [indices('dims', dims(output(node))), { name: 'value', dtype, value }],
     attrs: { T: type(dtype), index_type: int32 },
   };
 };
@@ -117,10 +131,10 @@ const random =
   (zero: string, one: string): Translate =>
   (node) => {
     if (node.attrs[zero] !== 0 || node.attrs[one] !== 1) return null;
-    const { dtype, shape } = output(node);
+    const { dtype } = output(node);
     return {
       op: node.type,
-      inputs: [indices('shape', shape)],
+      inputs: [indices('shape', dims(output(node)))],
       attrs: { seed: int(0), seed2: int(0), dtype: type(dtype), T: int32 },
     };
   };
@@ -130,32 +144,39 @@ const untyped: Translate = (node) => ({ op: node.type, inputs: all(node), attrs:
 interface Window {
   readonly strides: readonly [number, number];
   /** Top, bottom, left, right. */
-  readonly padding: readonly [number, number, number, number];
+  readonly padding: Dims;
 }
 
 /** `SAME`, `VALID` or `EXPLICIT`. */
 function padding(
   { strides, padding: pixels }: Window,
-  size: readonly number[],
-  window: readonly number[],
+  size: Dims,
+  window: Dims,
   dilations: readonly number[],
 ): Readonly<Record<string, TypedAttr>> {
   if (pixels.every((n) => n === 0)) return { padding: text('VALID') };
   const same = [0, 1].flatMap((i) => {
-    const [s, n] = [strides[i] as number, size[i] as number];
-    const reach = ((window[i] as number) - 1) * (dilations[i] as number) + 1;
-    const total = Math.max(0, (Math.ceil(n / s) - 1) * s + reach - n);
-    return [Math.floor(total / 2), Math.ceil(total / 2)];
+    const [s, n] = [strides[i] as number, size[i] as Dim];
+    const reach = addDims(mulDims(subDims(window[i] as Dim, 1), dilations[i] as number), 1);
+    const steps = floorDivDims(addDims(n, s - 1), s);
+    const total = maxDims(0, subDims(addDims(mulDims(subDims(steps, 1), s), reach), n));
+    const before = floorDivDims(total, 2);
+    return [before, subDims(total, before)];
   });
-  if (sameShape(same, pixels)) return { padding: text('SAME') };
-  return { padding: text('EXPLICIT'), explicit_paddings: ints([0, 0, ...pixels, 0, 0]) };
+  if (shapesAgree(same, pixels)) return { padding: text('SAME') };
+  if (hasUnknown(pixels))
+    throw new UnimplementedError(
+      `a GraphDef has no padding of [${pixels}] pixels: pad before, or take one of SAME and VALID`,
+      'toGraphDef',
+    );
+  return { padding: text('EXPLICIT'), explicit_paddings: ints([0, 0, ...(pixels as number[]), 0, 0]) };
 }
 
 /** A convolution or one of its gradients: of images and filters of these shapes. */
 function convolution(
   node: GraphNode,
-  images: readonly number[],
-  filters: readonly number[],
+  images: Dims,
+  filters: Dims,
   inputs: TensorFlowOp['inputs'],
 ): TensorFlowOp {
   const window = node.attrs as unknown as Window & { readonly dilations: readonly [number, number] };
@@ -176,7 +197,7 @@ function convolution(
 /** Null where TensorFlow's pooling has no such padding. */
 function pooling(
   node: GraphNode,
-  images: readonly number[],
+  images: Dims,
   more: Readonly<Record<string, TypedAttr>>,
 ): TensorFlowOp | null {
   const window = node.attrs as unknown as Window & { readonly window: readonly [number, number] };
@@ -229,10 +250,10 @@ const translations: Readonly<Record<string, Translate>> = {
   },
   Reshape: reshape,
   ExpandDims: (node): TensorFlowOp | null => {
-    const { shape } = output(node);
-    const from = input(node).shape;
+    const shape = dims(output(node));
+    const from = dims(input(node));
     const at = shape.findIndex(
-      (d, i) => d === 1 && sameShape(from, [...shape.slice(0, i), ...shape.slice(i + 1)]),
+      (d, i) => d === 1 && shapesAgree(from, [...shape.slice(0, i), ...shape.slice(i + 1)]),
     );
     if (at < 0) return reshape(node);
     return {
@@ -242,10 +263,14 @@ const translations: Readonly<Record<string, Translate>> = {
     };
   },
   Squeeze: (node): TensorFlowOp | null => {
-    const whole = sameShape(
-      output(node).shape,
-      input(node).shape.filter((d) => d !== 1),
-    );
+    const from = dims(input(node));
+    // TensorFlow's op would squeeze what turns out to be 1, too.
+    const whole =
+      !hasUnknown(from) &&
+      shapesAgree(
+        dims(output(node)),
+        from.filter((d) => d !== 1),
+      );
     return whole ? { op: 'Squeeze', inputs: [0], attrs: { T: type(input(node).dtype) } } : reshape(node);
   },
   Transpose: withConstant('perm', 'perm', 'Tperm'),
@@ -338,7 +363,7 @@ const translations: Readonly<Record<string, Translate>> = {
   Fill: (node) => {
     const value = attr<unknown>(node, 'value');
     // A number that is asked for before each run has no place in TensorFlow's op.
-    return typeof value === 'number' ? fill(node, value) : null;
+    return typeof value === 'number' || isExpression(value) ? fill(node, value) : null;
   },
   ZerosLike: like(0),
   OnesLike: like(1),
@@ -346,7 +371,7 @@ const translations: Readonly<Record<string, Translate>> = {
   RandomStandardNormal: random('mean', 'stddev'),
   TruncatedNormal: random('mean', 'stddev'),
   RandomUniformInt: (node) => {
-    const { dtype, shape } = output(node);
+    const { dtype } = output(node);
     const bound = (name: string, from: string): ConstantInput => ({
       name,
       dtype,
@@ -354,16 +379,20 @@ const translations: Readonly<Record<string, Translate>> = {
     });
     return {
       op: 'RandomUniformInt',
-      inputs: [indices('shape', shape), bound('min', 'low'), bound('max', 'high')],
+      inputs: [indices('shape', dims(output(node))), bound('min', 'low'), bound('max', 'high')],
       attrs: { seed: int(0), seed2: int(0), Tout: type(dtype), T: int32 },
     };
   },
   Range: (node) => {
-    const { start, delta, size } = node.attrs as Readonly<Record<'start' | 'delta' | 'size', number>>;
+    const { start, delta, size } = node.attrs as unknown as { start: Dim; delta: number; size: Dim };
     const { dtype } = output(node);
-    // Half a step short, so that rounding adds no element.
-    const limit = start + delta * (dtype.startsWith('float') ? size - 0.5 : size);
-    const bound = (name: string, value: number): ConstantInput => ({ name, dtype, value });
+    // Half a step short, so that rounding adds no element; of sizes there are integers only.
+    const known = typeof start === 'number' && typeof size === 'number';
+    const limit =
+      known && dtype.startsWith('float')
+        ? start + delta * (size - 0.5)
+        : addDims(start, mulDims(size, delta));
+    const bound = (name: string, value: Dim): ConstantInput => ({ name, dtype, value });
     return {
       op: 'Range',
       inputs: [bound('start', start), bound('limit', limit), bound('delta', delta)],
@@ -371,7 +400,7 @@ const translations: Readonly<Record<string, Translate>> = {
     };
   },
   PadV2: (node) => {
-    const { before, after, value } = node.attrs as { before: number[]; after: number[]; value: number };
+    const { before, after, value } = node.attrs as unknown as { before: Dims; after: Dims; value: number };
     const { dtype } = output(node);
     return {
       op: 'PadV2',
@@ -379,7 +408,7 @@ const translations: Readonly<Record<string, Translate>> = {
         0,
         indices(
           'paddings',
-          before.map((b, i) => [b, after[i] as number]),
+          before.map((b, i) => [b, after[i] as Dim]),
         ),
         { name: 'constant_values', dtype, value },
       ],
@@ -387,14 +416,14 @@ const translations: Readonly<Record<string, Translate>> = {
     };
   },
   MirrorPad: (node) => {
-    const { before, after, mode } = node.attrs as { before: number[]; after: number[]; mode: number };
+    const { before, after, mode } = node.attrs as unknown as { before: Dims; after: Dims; mode: number };
     return {
       op: 'MirrorPad',
       inputs: [
         0,
         indices(
           'paddings',
-          before.map((b, i) => [b, after[i] as number]),
+          before.map((b, i) => [b, after[i] as Dim]),
         ),
       ],
       attrs: {
@@ -414,10 +443,14 @@ const translations: Readonly<Record<string, Translate>> = {
     attrs: { T: type(input(node).dtype), Index: int32 },
   }),
   StridedSlice: (node) => {
-    const { begin, size, strides } = node.attrs as Readonly<Record<'begin' | 'size' | 'strides', number[]>>;
-    const end = begin.map((b, i) => b + (strides[i] as number) * (size[i] as number));
+    const { begin, size, strides } = node.attrs as unknown as {
+      begin: Dims;
+      size: Dims;
+      strides: readonly number[];
+    };
+    const end = begin.map((b, i) => addDims(b, mulDims(strides[i] as number, size[i] as Dim)));
     // Below 0 would count from the end; a bit of the mask means: as far as there is something.
-    const mask = end.reduce((bits, e, i) => (e < 0 ? bits | (1 << i) : bits), 0);
+    const mask = end.reduce<number>((bits, e, i) => (hintOf(e) < 0 ? bits | (1 << i) : bits), 0);
     return {
       op: 'StridedSlice',
       inputs: [
@@ -425,7 +458,7 @@ const translations: Readonly<Record<string, Translate>> = {
         indices('begin', begin),
         indices(
           'end',
-          end.map((e) => Math.max(e, 0)),
+          end.map((e) => (hintOf(e) < 0 ? 0 : e)),
         ),
         indices('strides', strides),
       ],
@@ -466,31 +499,40 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0, 1],
     attrs: { T: type(input(node).dtype), Tlabels: type(input(node, 1).dtype) },
   }),
-  Conv2D: (node) => convolution(node, input(node).shape, input(node, 1).shape, [0, 1]),
+  Conv2D: (node) => convolution(node, dims(input(node)), dims(input(node, 1)), [0, 1]),
   _FusedConv2D: (node): TensorFlowOp | null => {
     const more = fused(node);
     if (more === null) return null;
-    const { op, inputs, attrs } = convolution(node, input(node).shape, input(node, 1).shape, all(node));
+    const { op, inputs, attrs } = convolution(node, dims(input(node)), dims(input(node, 1)), all(node));
     const TArgs: TypedAttr = { kind: 'types', value: [input(node, 2).dtype] };
     return { op, inputs, attrs: { ...attrs, ...more, TArgs } };
   },
   Conv2DBackpropInput: (node) => {
-    const { shape } = output(node);
-    return convolution(node, shape, input(node).shape, [indices('input_sizes', shape), 0, 1]);
+    const shape = dims(output(node));
+    return convolution(node, shape, dims(input(node)), [indices('input_sizes', shape), 0, 1]);
   },
   Conv2DBackpropFilter: (node) => {
-    const { shape } = output(node);
-    return convolution(node, input(node).shape, shape, [0, indices('filter_sizes', shape), 1]);
+    const shape = dims(output(node));
+    return convolution(node, dims(input(node)), shape, [0, indices('filter_sizes', shape), 1]);
   },
   MaxPoolWithArgmax: (node) =>
-    pooling(node, input(node).shape, { Targmax: int32, include_batch_in_index: bool(false) }),
-  AvgPool: (node) => pooling(node, input(node).shape, { data_format: text('NHWC') }),
+    pooling(node, dims(input(node)), { Targmax: int32, include_batch_in_index: bool(false) }),
+  AvgPool: (node) => pooling(node, dims(input(node)), { data_format: text('NHWC') }),
 };
 
 /** The node as TensorFlow's op of that name has it; null if the op is Eagre's own, or takes its attributes as they are. */
 export function tensorFlowOp(node: GraphNode): TensorFlowOp | null {
   if (node.what.kind !== 'op' || !Object.hasOwn(translations, node.type)) return null;
-  return (translations[node.type] as Translate)(node);
+  return (translations[node.type] as Translate)({ ...node, attrs: withExpressions(node.attrs) });
+}
+
+/** Attributes with expressions in the places of sizes that may be any. */
+function withExpressions(attrs: GraphNode['attrs']): GraphNode['attrs'] {
+  const list = (value: unknown): unknown =>
+    Array.isArray(value) ? dimsOf(value as readonly number[]).map(list) : value;
+  return Object.fromEntries(
+    Object.entries(attrs).map(([key, value]) => [key, list(value)]),
+  ) as GraphNode['attrs'];
 }
 
 const outputNames: Readonly<Record<string, string>> = {

@@ -46,7 +46,7 @@ export class DimSymbol extends Factor {
   }
 }
 
-type Operation = 'floorDiv' | 'mod' | 'max' | 'min';
+export type Operation = 'floorDiv' | 'mod' | 'max' | 'min';
 
 const operations: Readonly<Record<Operation, (a: number, b: number) => number>> = {
   floorDiv: (a, b) => Math.floor(a / b),
@@ -56,7 +56,7 @@ const operations: Readonly<Record<Operation, (a: number, b: number) => number>> 
 };
 
 /** What is no polynomial. */
-class Operated extends Factor {
+export class Operated extends Factor {
   readonly operation: Operation;
   readonly a: Dim;
   readonly b: Dim;
