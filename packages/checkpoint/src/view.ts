@@ -7,7 +7,7 @@ import {
   type TrackableSlot,
   Variable,
 } from '@eagre/core';
-import { isPlain } from '@eagre/core/internal';
+import { tree } from '@eagre/core/internal';
 
 /** The name of a variable's value among the attributes of its node. */
 const VARIABLE_VALUE = 'VARIABLE_VALUE';
@@ -45,10 +45,9 @@ export function isTrackable(value: unknown): value is object {
 function holds(value: unknown, seen: Set<object> | undefined): value is object {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   if (value instanceof Variable || value instanceof Module || isOwnView(value)) return true;
-  if (!Array.isArray(value) && !isCollection(value) && !isPlain(value)) return false;
-  if (seen?.has(value)) return false;
+  const inside = tree.itemsIn(value);
+  if (inside === null || seen?.has(value)) return false;
   const all = (seen ?? new Set()).add(value);
-  const inside = Array.isArray(value) || value instanceof Set ? value : entriesOf(value).map(([, v]) => v);
   for (const item of inside) if (holds(item, all)) return true;
   return false;
 }

@@ -138,23 +138,26 @@ export function defineFunction<F extends (...args: never) => unknown>(
 
 /**
  * Declares a function with a list of any length behind its positional arguments: `einsum(equation, ...operands)`. The list may be
- * given by the name `rest`. What it returns has to be given its type.
+ * given by its name, `rest`; where its items may be plain objects, that is `{ operands: structure }`. What it returns has to be given its type.
  * @param run gets the positional arguments, the list, and the options.
  */
 export function defineVariadic<F extends (...args: never) => unknown>(
   name: string,
   positional: Kinds,
-  rest: string,
+  rest: string | Readonly<Record<string, Kind>>,
   options: Kinds,
   run: (...args: never) => unknown,
 ): F {
+  const list = typeof rest === 'string' ? rest : (Object.keys(rest)[0] as string);
   const place = Object.keys(positional).length;
   // By name it may be anything.
   const listed = (...values: readonly unknown[]): unknown => {
-    checkList(values[place] as readonly unknown[], rest, declaration.name);
+    checkList(values[place] as readonly unknown[], list, declaration.name);
     return (run as (...all: readonly unknown[]) => unknown)(...values);
   };
-  const declaration: Declaration = declare(name, positional, options, listed, rest, run.length);
+  const declared = declare(name, positional, options, listed, list, run.length);
+  const objects = typeof rest === 'string' ? declared.objects : [...declared.objects, list];
+  const declaration: Declaration = { ...declared, objects };
   const fn = (...args: readonly unknown[]): unknown => call(declaration, args);
   return register(fn, declaration) as unknown as F;
 }

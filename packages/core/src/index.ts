@@ -55,6 +55,7 @@ export { keep, nameScope, scope } from './scope.ts';
 export type { Axis, PartialShape, Shape } from './shape.ts';
 export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 export { convertToTensor, isTensor, newaxis, rank, size } from './tensors.ts';
+export * as nest from './tree/nest.ts';
 export { Variable, type VariableOptions } from './variable.ts';
 
 import './install.ts';

@@ -149,4 +149,5 @@ export {
   symbolicTensor,
 } from './symbolic.ts';
 export { aliasTensor, emptyTensor, viewOf } from './tensor.ts';
+export * as tree from './tree/tree.ts';
 export { copyBytes, own } from './variable.ts';

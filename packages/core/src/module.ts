@@ -4,8 +4,8 @@ import { showFields } from './callable.ts';
 import { checkText } from './checks.ts';
 import { argumentsOf, takesArguments } from './class-arguments.ts';
 import { context, scoped } from './context.ts';
-import { isPlain } from './plain.ts';
 import { openNameScope } from './scope.ts';
+import { forEachItem, isContainer } from './tree/tree.ts';
 import { Variable } from './variable.ts';
 
 /** snake_case of a class name, as TensorFlow and Keras name objects: `DenseBlock` → `dense_block`, `Conv2D` → `conv2d`. */
@@ -134,12 +134,8 @@ function leaves<L extends 'variables' | 'submodules'>(
     seen.add(value);
     if (wanted(value)) found.push(value);
     if (value instanceof Module) modules.push(value);
-    else if (Array.isArray(value) || value instanceof Set) for (const item of value) visit(item);
-    else if (value instanceof Map) for (const [, item] of sorted([...value])) visit(item);
-    else if (isPlain(value)) inside(value);
-  };
-  const inside = (object: object): void => {
-    for (const [, value] of sorted(Object.entries(object))) visit(value);
+    else if (value instanceof Set) for (const item of value) visit(item);
+    else if (isContainer(value)) forEachItem(value, visit);
   };
   const ask = (module: Module): void => {
     const own: readonly T[] = module[list];
@@ -155,7 +151,7 @@ function leaves<L extends 'variables' | 'submodules'>(
     for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
       if (module === root || getterOf(module, list) === getterOf(Module.prototype, list)) {
         modules = [];
-        inside(module);
+        forEachItem(module, visit);
         for (let i = modules.length - 1; i >= 0; i--) waiting.push(modules[i] as Module);
       } else if (!asked.has(module)) ask(module);
     }
@@ -179,10 +175,4 @@ function getterOf(object: object, key: string): (() => unknown) | undefined {
     if (property !== undefined) return property.get;
   }
   return undefined;
-}
-
-/** By key if all keys are strings, otherwise as they are. */
-function sorted(entries: [unknown, unknown][]): [unknown, unknown][] {
-  if (!entries.every(([key]) => typeof key === 'string')) return entries;
-  return entries.sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1));
 }

@@ -142,9 +142,9 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   'tf.function: an argument that holds itself': [() => tfFunction(same)(bad(endless)), round],
   'tf.function: a result that holds itself': [() => tfFunction(() => endless)(), round],
   'tape: sources that hold themselves': [taped((tape, y) => tape.gradient(y, bad(endless))), round],
-  'tape: sources in a map': [
-    taped((tape, y) => tape.gradient(y, bad(new Map([['x', x]])))),
-    'sources must be tensors and variables in arrays and plain objects, got an object of class Map',
+  'tape: sources in a set': [
+    taped((tape, y) => tape.gradient(y, bad(new Set([x])))),
+    'sources must be tensors and variables in arrays, maps and plain objects, got an object of class Set',
   ],
 };
 

@@ -1,10 +1,12 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, isPlain, isRefusedPromise } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isRefusedPromise, tree } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
+
+const OP = 'tf.function';
 
 /** Arguments taken apart. */
 export interface Flat<Leaf = Tensor> {
@@ -49,7 +51,7 @@ const isTypedArray = (v: unknown): v is TypedArray => ArrayBuffer.isView(v) && !
 export function flatten(values: readonly unknown[]): Flat {
   const { tensors, key } = flattenShapes(values);
   for (const t of tensors)
-    if (t instanceof TensorSpec) throw new InvalidArgumentError(`${t} is no tensor`, 'tf.function');
+    if (t instanceof TensorSpec) throw new InvalidArgumentError(`${t} is no tensor`, OP);
   return { tensors: tensors as Tensor[], key };
 }
 
@@ -73,12 +75,9 @@ function takeApart(
   const tensors: (Tensor | TensorSpec)[] = [];
   let key = '';
   let level = 0;
-  const fields = (entries: Iterable<readonly [unknown, unknown]>): void => {
-    for (const [k, item] of entries) {
-      key += `${keyOf(k)}:`;
-      visit(item);
-    }
-    key += '}';
+  const field = (item: unknown, k: unknown): void => {
+    key += `${keyOf(k)}:`;
+    visit(item);
   };
   const visit = (v: unknown): void => {
     if (isStrings(v)) {
@@ -88,18 +87,16 @@ function takeApart(
       key += tensorKey(v);
     } else if (v instanceof Variable) key += `v${v.id}`;
     else if (typeof v === 'object' && v !== null) {
-      checkLevel(++level, 'tf.function');
+      checkLevel(++level, OP);
       if (isTypedArray(v)) visit(constant(v));
       else if (Array.isArray(v)) {
         key += '(';
         for (const item of v) visit(item);
         key += ')';
-      } else if (v instanceof Map) {
-        key += 'm{';
-        fields(v);
-      } else if (isPlain(v)) {
-        key += '{';
-        fields(Object.entries(v));
+      } else if (tree.isContainer(v)) {
+        key += v instanceof Map ? 'm{' : '{';
+        tree.forEachItem(v, field);
+        key += '}';
       } else key += `#${identity(v)}`;
       level--;
     } else if (typeof v === 'function') key += `#${identity(v)}`;
@@ -113,34 +110,30 @@ function takeApart(
 
 /** Whether there is a spec of strings in a structure. */
 export function holdsStringSpec(value: unknown): boolean {
-  if (value instanceof TensorSpec) return value.dtype === 'string';
-  if (Array.isArray(value)) return value.some(holdsStringSpec);
-  if (value instanceof Map) return [...value.values()].some(holdsStringSpec);
-  return isPlain(value) && Object.values(value).some(holdsStringSpec);
+  return tree.leavesOf(value, OP).some((leaf) => leaf instanceof TensorSpec && leaf.dtype === 'string');
 }
 
 /** What calls are told apart by, for people: `argument 1.x` → `float32 [2, 3]`. */
 export function describeArguments(values: readonly unknown[]): Map<string, string> {
   const found = new Map<string, string>();
-  const visit = (v: unknown, where: string): void => {
-    const inside = (entries: Iterable<readonly [unknown, unknown]>): void => {
-      for (const [k, item] of entries) visit(item, `${where}.${String(k)}`);
-    };
-    if (isStrings(v)) found.set(where, `strings ${String(v)}`);
-    else if (v instanceof Tensor || v instanceof TensorSpec) {
-      found.set(where, v instanceof Tensor ? `${v.dtype} [${v.shape}]` : String(v));
-    } else if (typeof v === 'function') found.set(where, `function ${v.name} (object ${identity(v)})`);
-    else if (typeof v !== 'object' || v === null)
-      found.set(where, typeof v === 'string' ? JSON.stringify(v) : String(v));
-    else if (v instanceof Variable) found.set(where, `the variable '${v.name}'`);
-    else if (isTypedArray(v)) found.set(where, `${v.constructor.name} of ${v.length}`);
-    else if (Array.isArray(v)) v.forEach((item, i) => visit(item, `${where}[${i}]`));
-    else if (v instanceof Map) inside(v);
-    else if (isPlain(v)) inside(Object.entries(v));
-    else found.set(where, `a ${v.constructor.name} (object ${identity(v)})`);
-  };
-  values.forEach((v, i) => visit(v, `argument ${i}`));
+  values.forEach((value, i) => {
+    tree.forEachLeaf(value, OP, (leaf, path) =>
+      found.set(`argument ${i}${tree.showPath(path)}`, describeLeaf(leaf)),
+    );
+  });
   return found;
+}
+
+function describeLeaf(v: unknown): string {
+  if (isStrings(v)) return `strings ${String(v)}`;
+  if (v instanceof Tensor) return `${v.dtype} [${v.shape}]`;
+  if (v instanceof TensorSpec) return String(v);
+  if (typeof v === 'function') return `function ${v.name} (object ${identity(v)})`;
+  if (typeof v === 'string') return JSON.stringify(v);
+  if (typeof v !== 'object' || v === null) return String(v);
+  if (v instanceof Variable) return `the variable '${v.name}'`;
+  if (isTypedArray(v)) return `${v.constructor.name} of ${v.length}`;
+  return `a ${v.constructor.name} (object ${identity(v)})`;
 }
 
 /** A TensorArray among results: one tensor in the graph. */
@@ -149,14 +142,6 @@ class ReturnedArray {
   constructor(array: TensorArray) {
     this.array = array;
   }
-}
-
-/** An array, map or plain object with what `change` makes of each item; anything else as it is. */
-function mapItems(value: unknown, change: (item: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((v) => change(v));
-  if (value instanceof Map) return new Map([...value].map(([k, v]) => [k, change(v)]));
-  if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, change(v)]));
-  return value;
 }
 
 /** Makes a structure anew, with these in the places of its tensors. */
@@ -183,23 +168,23 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
       const i = place();
       return (leaves) => v.array.withRows(leaves[i] as Tensor);
     }
-    if (Array.isArray(v)) {
-      const items = Array.from(v, visit);
+    if (!tree.isContainer(v)) return () => v;
+    // Functions for its items: what is made once is done at each call.
+    const parts = tree.mapItems(v, visit) as tree.Container<Rebuild>;
+    if (Array.isArray(parts)) {
+      const items = parts as readonly Rebuild[];
       return (leaves) => {
         const made = new Array<unknown>(items.length);
         for (let i = 0; i < items.length; i++) made[i] = (items[i] as Rebuild)(leaves);
         return made;
       };
     }
-    if (v instanceof Map) {
-      const items = [...v].map(([key, item]) => [key, visit(item)] as const);
+    if (parts instanceof Map) {
+      const items = [...(parts as ReadonlyMap<unknown, Rebuild>)];
       return (leaves) => new Map(items.map(([key, item]) => [key, item(leaves)]));
     }
-    if (isPlain(v)) {
-      const items = Object.entries(v).map(([key, item]) => [key, visit(item)] as const);
-      return (leaves) => Object.fromEntries(items.map(([key, item]) => [key, item(leaves)]));
-    }
-    return () => v;
+    const items = Object.entries(parts as Readonly<Record<string, Rebuild>>);
+    return (leaves) => Object.fromEntries(items.map(([key, item]) => [key, item(leaves)]));
   };
   return visit(value);
 }
@@ -210,15 +195,12 @@ export function specsOf(
   outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
 ): unknown {
   let next = 0;
-  const visit = (v: unknown): unknown => {
-    if (v instanceof ReturnedArray || (v instanceof Tensor && !isStrings(v))) {
-      const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
-      return new TensorSpec(shape, dtype);
-    }
+  return tree.mapLeaves(structure, OP, (v) => {
     if (isStrings(v)) return TensorSpec.fromTensor(v);
-    return mapItems(v, visit);
-  };
-  return visit(structure);
+    if (!(v instanceof ReturnedArray || v instanceof Tensor)) return v;
+    const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
+    return new TensorSpec(shape, dtype);
+  });
 }
 
 /** The tensors that a function returned, with variables read. @throws InvalidArgumentError for a promise. */
@@ -226,7 +208,7 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
   if (isRefusedPromise(value)) {
     throw new InvalidArgumentError(
       'a traced function must not be async: it is traced once, and its runs do not wait',
-      'tf.function',
+      OP,
     );
   }
   const tensors: Tensor[] = [];
@@ -236,21 +218,18 @@ export function results(value: unknown): { readonly tensors: Tensor[]; readonly 
     if (t === undefined) reads.set(v, (t = v.read()));
     return t;
   };
-  const visit = (v: unknown, level: number): unknown => {
-    checkLevel(level, 'tf.function');
+  const structure = tree.mapLeaves(value, OP, (v) => {
     if (isStrings(v)) return v;
     if (v instanceof Tensor || v instanceof Variable) {
       const t = v instanceof Variable ? read(v) : v;
       tensors.push(t);
       return t;
     }
-    if (v instanceof TensorArray) {
-      const rows = v.dense();
-      if (rows === null) return v;
-      tensors.push(rows);
-      return new ReturnedArray(v);
-    }
-    return mapItems(v, (item) => visit(item, level + 1));
-  };
-  return { structure: visit(value, 0), tensors };
+    if (!(v instanceof TensorArray)) return v;
+    const rows = v.dense();
+    if (rows === null) return v;
+    tensors.push(rows);
+    return new ReturnedArray(v);
+  });
+  return { structure, tensors };
 }

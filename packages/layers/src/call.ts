@@ -1,6 +1,14 @@
 // What goes into the call of a layer, and what comes out.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { checkLevel, isFloating, isPlain, isRefusedPromise, toTensor, unseen } from '@eagre/core/internal';
+import {
+  checkLevel,
+  isFloating,
+  isPlain,
+  isRefusedPromise,
+  toTensor,
+  tree,
+  unseen,
+} from '@eagre/core/internal';
 import { KerasTensor } from './keras-tensor.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -23,11 +31,12 @@ export function splitCall(rest: readonly unknown[]): {
   return { more: last === undefined ? rest.slice(0, -1) : rest, options: {} };
 }
 
+const OP = 'the call of a layer';
+
 /** Marks tensors as held by code of the user. */
 export function keepAll<T>(value: T): T {
   if (value instanceof Tensor) keep(value);
-  else if (Array.isArray(value)) for (const item of value) keepAll(item);
-  else if (isPlain(value)) for (const item of Object.values(value)) keepAll(item);
+  else for (const leaf of tree.leavesOf(value, OP)) if (leaf instanceof Tensor) keep(leaf);
   return value;
 }
 
@@ -101,21 +110,14 @@ export function outputsOf(layer: Layer, result: unknown): LayerOutput {
   return value(result) as LayerOutput;
 }
 
-/** The same structure of arrays and plain objects with what `change` makes of its symbolic tensors. */
+/** The same structure with what `change` makes of its symbolic tensors. */
 export function mapSymbolic(value: unknown, change: (t: KerasTensor) => unknown): unknown {
-  if (value instanceof KerasTensor) return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapSymbolic(item, change));
-  if (isPlain(value))
-    return Object.fromEntries(Object.entries(value).map(([k, item]) => [k, mapSymbolic(item, change)]));
-  return value;
+  return tree.mapLeaves(value, OP, (leaf) => (leaf instanceof KerasTensor ? change(leaf) : leaf));
 }
 
-/** The symbolic tensors in arrays and plain objects, in order. */
-export function symbolicIn(value: unknown, found: KerasTensor[] = []): KerasTensor[] {
-  if (value instanceof KerasTensor) found.push(value);
-  else if (Array.isArray(value)) for (const item of value) symbolicIn(item, found);
-  else if (isPlain(value)) for (const item of Object.values(value)) symbolicIn(item, found);
-  return found;
+/** The symbolic tensors in a structure, in order. */
+export function symbolicIn(value: unknown): KerasTensor[] {
+  return tree.leavesOf(value, OP).filter((leaf) => leaf instanceof KerasTensor);
 }
 
 const SHORT = 16;
@@ -130,7 +132,7 @@ function holdsSymbolic(value: unknown, level: number): boolean {
   try {
     if (value instanceof Tensor) return false;
     if (value instanceof KerasTensor) return true;
-    checkLevel(level, 'the call of a layer');
+    checkLevel(level, OP);
     if (Array.isArray(value)) {
       // Arrays of numbers may be large: there the first item tells what they hold.
       if (value.length > SHORT && typeof value[0] !== 'object') return false;

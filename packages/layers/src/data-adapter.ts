@@ -9,7 +9,7 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { isKept, shown, showShape, toTensor, tree } from '@eagre/core/internal';
 import { inOrder, isByName } from './per-output.ts';
 import { mapTensors, type Tensors } from './steps.ts';
 
@@ -252,8 +252,7 @@ export function batchTensors(
 /** One tensor or several as a list. */
 export function flat(given: Tensors | undefined): readonly Tensor[] {
   if (given === undefined || given === null) return [];
-  if (given instanceof Tensor) return [given];
-  return Array.isArray(given) ? given : Object.values(given);
+  return given instanceof Tensor ? [given] : (tree.leavesOf(given, 'fit') as Tensor[]);
 }
 /** All tensors of a batch. */
 export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {

@@ -1,6 +1,6 @@
 // evaluate and predict: passes outside of training.
 import { concat, type Tensor } from '@eagre/core';
-import { aliasTensor, isKept } from '@eagre/core/internal';
+import { aliasTensor, isKept, tree } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
@@ -9,7 +9,7 @@ import { trainingOf } from './compile.ts';
 import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
 import type { Model } from './model.ts';
 import { alone, onePass } from './passes.ts';
-import { mapTensors, runPredictStep, runStep, type Tensors } from './steps.ts';
+import { runPredictStep, runStep, type Tensors } from './steps.ts';
 import {
   checkCounts,
   type EvaluateOptions,
@@ -96,6 +96,5 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     for (const t of parts) if (!isKept(t)) t.dispose();
     return joined;
   });
-  let next = 0;
-  return mapTensors(shape as Tensors, () => all[next++] as Tensor);
+  return tree.pack(shape, all, 'predict') as Tensors;
 }

@@ -219,3 +219,16 @@ test('a layer of the user in the graph keeps what it wants', () => {
   model(constant([[1, 2]]));
   expect(held.map((t) => t.isDisposed)).toEqual([false, false]);
 });
+
+test('a model of inputs and outputs by name has them in the order of the names, as in Keras', () => {
+  const first = Input([2], { name: 'first' });
+  const second = Input([3], { name: 'second' });
+  const model = new Model({ b: first, a: second }, { y: first, x: second });
+  expect(model.inputs.map(({ name }) => name)).toEqual(['second', 'first']);
+  expect(model.outputs.map(({ name }) => name)).toEqual(['second', 'first']);
+  const { x, y } = model<{ x: Tensor; y: Tensor }>({ b: ones([1, 2]), a: ones([1, 3]) });
+  expect([x.shape, y.shape]).toEqual([
+    [1, 3],
+    [1, 2],
+  ]);
+});

@@ -6,6 +6,7 @@ import {
   checkText,
   showShape,
   takesArguments,
+  tree,
 } from '@eagre/core/internal';
 import { isByNames, mapSymbolic } from './call.ts';
 import { KerasTensor, type Producer } from './keras-tensor.ts';
@@ -96,11 +97,11 @@ export class FunctionalGraph {
     this.inputs = listed(inputs);
     this.outputs = listed(outputs);
     this.many = Array.isArray(outputs);
-    this.keys = isByNames(outputs) ? Object.keys(outputs) : undefined;
+    this.keys = isByNames(outputs) ? keysOf(outputs) : undefined;
     if (new Set(this.inputs).size < this.inputs.length) {
       throw new InvalidArgumentError('an input is listed twice', 'Model');
     }
-    this.inputNames = isByNames(inputs) ? Object.keys(inputs) : this.inputs.map((t) => t.name);
+    this.inputNames = isByNames(inputs) ? keysOf(inputs) : this.inputs.map((t) => t.name);
     this.calls = callsBetween(this.inputs, this.outputs);
     this.layers = [...new Set(this.calls.map((call) => call.layer))];
     checkUniqueNames(this.layers, 'Model');
@@ -160,7 +161,7 @@ export class FunctionalGraph {
         { training, ...own },
         isBuiltin(layer),
       );
-      const list = (y instanceof Tensor ? [y] : Object.values(y as object)) as readonly Tensor[];
+      const list = tree.leavesOf(y, layer.name) as readonly Tensor[];
       outputs.forEach((t, i) => {
         results.set(t, list[i] as Tensor);
         masks.set(t, after[i]);
@@ -171,9 +172,7 @@ export class FunctionalGraph {
       list,
       this.outputs.map((t) => masks.get(t)),
     );
-    if (this.keys !== undefined)
-      return Object.fromEntries(this.keys.map((key, i) => [key, list[i]])) as unknown as LayerOutput;
-    return this.many ? list : (list[0] as Tensor);
+    return tree.pack(this.given.outputs, list, 'Model') as LayerOutput;
   }
 
   /** The inputs in the order of the model's. Names that the model does not know are left out, as in Keras. */
@@ -201,10 +200,19 @@ export class FunctionalGraph {
   }
 }
 
+/** The names of tensors by name, in the order in which a model has them, which is Keras's. */
+const keysOf = (byNames: Readonly<Record<string, unknown>>): readonly string[] =>
+  tree.sortKeys(Object.keys(byNames));
+
 /** @throws InvalidArgumentError for what are no symbolic tensors */
 function listed(given: Symbolic): readonly KerasTensor[] {
-  const list: readonly unknown[] =
-    given instanceof KerasTensor ? [given] : Array.isArray(given) ? given : Object.values(given ?? {});
+  let list: readonly unknown[];
+  if (given instanceof KerasTensor) list = [given];
+  else if (Array.isArray(given)) list = given;
+  else {
+    const byNames = (given ?? {}) as Readonly<Record<string, unknown>>;
+    list = keysOf(byNames).map((key) => byNames[key]);
+  }
   for (const t of list) {
     if (t instanceof KerasTensor) continue;
     throw new InvalidArgumentError(

@@ -1,6 +1,6 @@
 // What is inside a layer: the layers, weights and metrics among its attributes.
 import { Module, Variable } from '@eagre/core';
-import { snakeCase } from '@eagre/core/internal';
+import { isPlain, snakeCase, tree } from '@eagre/core/internal';
 import { metrics } from '@eagre/metrics';
 import { Optimizer } from '@eagre/optimizers';
 import { Layer } from './layer.ts';
@@ -27,12 +27,11 @@ export function walkAttributes(layer: Layer, visit: (key: string, value: unknown
     seen.add(value);
     if (value instanceof Layer || value instanceof Variable || value instanceof metrics.Metric)
       visit(key, value);
-    else if (Array.isArray(value) || value instanceof Set) for (const item of value) look(key, item);
-    else if (value instanceof Map) for (const item of value.values()) look(key, item);
     // What an optimizer remembers is no weight of the model that has it as an attribute.
     else if (value instanceof Module) {
       if (!(value instanceof Optimizer)) inside(value);
-    } else if (Object.getPrototypeOf(value) === Object.prototype) inside(value);
+    } else if (isPlain(value)) inside(value);
+    else for (const item of tree.itemsIn(value) ?? []) look(key, item);
   };
   inside(layer);
 }

@@ -1,6 +1,6 @@
 // Masks on their way through the layers of a model, as in Keras: what a layer gets, and what is known of its outputs then.
 import { InvalidArgumentError, keep, Tensor, type TensorLike, Variable } from '@eagre/core';
-import { toTensor } from '@eagre/core/internal';
+import { toTensor, tree } from '@eagre/core/internal';
 import { isByNames, keepAll } from './call.ts';
 import type { Layer } from './layer.ts';
 import type { CallOptions, LayerInput, LayerOutput } from './layer-types.ts';
@@ -27,8 +27,7 @@ export function masksIn(arg: unknown, of: (value: unknown) => One): Mask {
 
 /** Tensors or masks in a row. */
 function listed<T>(value: T | readonly T[] | Readonly<Record<string, T>>): readonly T[] {
-  if (Array.isArray(value)) return value as readonly T[];
-  return isByNames(value) ? Object.values(value) : [value as T];
+  return tree.leavesOf(value, 'masks') as T[];
 }
 
 /**

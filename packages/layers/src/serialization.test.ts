@@ -100,7 +100,7 @@ describe('models', () => {
       Object.entries(m(given as never) as unknown as Record<string, Tensor>).map(([k, t]) => [k, t.array()]);
     expect(results(copy)).toEqual(results(model));
     expect(copy.inputNames).toEqual(['a', 'b']);
-    expect(copy.outputNames).toEqual(['joined', 'first']);
+    expect(copy.outputNames).toEqual(['first', 'joined']);
   });
 
   test('functional, nested, and of a class of its own', () => {

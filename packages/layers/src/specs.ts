@@ -1,6 +1,6 @@
 // Tensors without values: what layers say of their outputs before there are any.
 import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { checkPartialShape as checkSizes, dimsOf, isPlain, withoutTapes } from '@eagre/core/internal';
+import { checkPartialShape as checkSizes, dimsOf, isPlain, tree, withoutTapes } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
@@ -92,8 +92,8 @@ export function tryCall(
           const options = isPlain(last) ? last : {};
           const more = isPlain(last) ? rest.slice(0, -1) : rest;
           const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
-          const keys = isPlain(y) ? Object.keys(y) : undefined;
-          const list = (isPlain(y) ? Object.values(y) : Array.isArray(y) ? y : [y]) as readonly Tensor[];
+          const keys = isPlain(y) ? (tree.sortKeys(Object.keys(y)) as readonly string[]) : undefined;
+          const list = tree.leavesOf(y, layer.name) as Tensor[];
           return {
             list: list.map(({ shape, dtype }) => ({ shape, dtype })),
             many: Array.isArray(y),

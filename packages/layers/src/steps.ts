@@ -8,6 +8,7 @@ import {
   isPlain,
   shown,
   sizeValue,
+  tree,
   withoutTapes,
 } from '@eagre/core/internal';
 import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
@@ -190,9 +191,7 @@ function kindOf(x: Tensors | undefined): unknown {
 
 /** The same structure of what `fn` makes of each tensor. */
 export function mapTensors<T>(given: Tensors, fn: (t: Tensor) => T): T | readonly T[] | Record<string, T> {
-  if (given instanceof Tensor) return fn(given);
-  if (Array.isArray(given)) return (given as readonly Tensor[]).map((t) => fn(t));
-  return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, fn(t as Tensor)]));
+  return tree.mapLeaves(given, 'fit', (t) => fn(t as Tensor)) as T | readonly T[] | Record<string, T>;
 }
 
 /** The graph of a training step as the model trains now; null before the first one, and where none is traced. */
@@ -308,7 +307,7 @@ function compare(
 ): Compared {
   const predictions = flat(yPred);
   const count = predictions.length;
-  const names = isByNames(yPred) ? Object.keys(yPred) : model.outputNames;
+  const names = isByNames(yPred) ? tree.sortKeys(Object.keys(yPred)) : model.outputNames;
   const outputs = { count, names: names?.length === count ? names : null };
   return {
     outputs,

@@ -5,14 +5,14 @@ import {
   type Arguments,
   argumentsOf,
   isCompatible,
-  isPlain,
   showShape,
   takesArguments,
   toOwnTensor,
+  tree,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import type { Dataset } from '../dataset.ts';
-import { type Element, isDataset, type Leaf } from './structure.ts';
+import { type Element, isDataset, type Leaf, mapLeaves } from './structure.ts';
 
 /** The spec of a dataset inside of an element, such as a window. */
 export class DatasetSpec {
@@ -49,25 +49,16 @@ export type ElementOfSpec<E> = E extends TensorSpec
     ? Dataset<unknown>
     : { -readonly [K in keyof E]: ElementOfSpec<E[K]> };
 
-const isLeafSpec = (spec: ElementSpec): spec is LeafSpec =>
-  spec instanceof TensorSpec || spec instanceof DatasetSpec;
+const OP = 'Dataset';
 
 /** The specs of leaves in order. */
-export function flattenSpec(spec: ElementSpec, into: LeafSpec[] = []): LeafSpec[] {
-  if (isLeafSpec(spec)) into.push(spec);
-  else for (const item of Object.values(spec)) flattenSpec(item as ElementSpec, into);
-  return into;
+export function flattenSpec(spec: ElementSpec): LeafSpec[] {
+  return tree.leavesOf(spec, OP) as LeafSpec[];
 }
 
 /** The same structure with another value for each leaf. */
 export function mapSpec<L>(spec: ElementSpec, leaf: (spec: LeafSpec, index: number) => L): unknown {
-  let next = 0;
-  const visit = (s: ElementSpec): unknown => {
-    if (isLeafSpec(s)) return leaf(s, next++);
-    if (Array.isArray(s)) return (s as readonly ElementSpec[]).map(visit);
-    return Object.fromEntries(Object.entries(s).map(([k, v]) => [k, visit(v as ElementSpec)]));
-  };
-  return visit(spec);
+  return tree.mapLeaves(spec, OP, leaf as (leaf: unknown, index: number) => L);
 }
 
 /** `mapSpec` on specs of tensors. @throws InvalidArgumentError for datasets inside of elements. */
@@ -88,27 +79,25 @@ export function mapTensorSpec(
 
 /** The spec of one element. */
 export function specOf(element: Element): ElementSpec {
-  if (element instanceof Tensor) return new TensorSpec(element.shape, element.dtype);
-  if (isDataset(element)) return new DatasetSpec(element.elementSpec);
-  if (Array.isArray(element)) return (element as readonly Element[]).map(specOf);
-  return Object.fromEntries(Object.entries(element).map(([k, v]) => [k, specOf(v as Element)]));
+  return mapLeaves(element, (leaf) =>
+    leaf instanceof Tensor ? new TensorSpec(leaf.shape, leaf.dtype) : new DatasetSpec(leaf.elementSpec),
+  ) as ElementSpec;
 }
 
 /** A spec that fits both, or null when structures or dtypes differ. */
 export function commonSpec(a: ElementSpec | null, b: ElementSpec | null): ElementSpec | null {
   if (a === null || b === null) return null;
-  if (a instanceof TensorSpec) {
-    if (!(b instanceof TensorSpec) || a.dtype !== b.dtype) return null;
-    return new TensorSpec(commonShape(a.shape, b.shape), a.dtype);
-  }
+  const common: (LeafSpec | null)[] = [];
+  const add = (x: unknown, y: unknown): unknown => common.push(commonLeaf(x as LeafSpec, y));
+  tree.forEachPair(a, b, OP, add, () => common.push(null));
+  return common.includes(null) ? null : (tree.pack(a, common, OP) as ElementSpec);
+}
+
+function commonLeaf(a: LeafSpec, b: unknown): LeafSpec | null {
   if (a instanceof DatasetSpec)
     return b instanceof DatasetSpec ? new DatasetSpec(commonSpec(a.elementSpec, b.elementSpec)) : null;
-  if (isLeafSpec(b) || Array.isArray(a) !== Array.isArray(b)) return null;
-  const [x, y] = [Object.entries(a), b as Readonly<Record<string, ElementSpec>>];
-  if (x.length !== Object.keys(y).length || x.some(([k]) => !Object.hasOwn(y, k))) return null;
-  const items = x.map(([k, item]) => [k, commonSpec(item as ElementSpec, y[k] as ElementSpec)] as const);
-  if (items.some(([, item]) => item === null)) return null;
-  return (Array.isArray(a) ? items.map(([, item]) => item) : Object.fromEntries(items)) as ElementSpec;
+  if (!(b instanceof TensorSpec) || a.dtype !== b.dtype) return null;
+  return new TensorSpec(commonShape(a.shape, b.shape), a.dtype);
 }
 
 function commonShape(a: PartialShape | null, b: PartialShape | null): PartialShape | null {
@@ -141,12 +130,7 @@ export function isStatic(spec: ElementSpec | null): spec is ElementSpec {
 }
 
 export function showSpec(spec: ElementSpec | null): string {
-  if (spec === null) return 'unknown';
-  if (isLeafSpec(spec)) return String(spec);
-  if (Array.isArray(spec)) return `[${(spec as readonly ElementSpec[]).map(showSpec).join(', ')}]`;
-  return `{ ${Object.entries(spec)
-    .map(([k, v]) => `${k}: ${showSpec(v as ElementSpec)}`)
-    .join(', ')} }`;
+  return spec === null ? 'unknown' : tree.showStructure(spec, String);
 }
 
 /**
@@ -154,34 +138,41 @@ export function showSpec(spec: ElementSpec | null): string {
  * @throws InvalidArgumentError for another structure, dtype or shape.
  */
 export function conform(value: unknown, spec: ElementSpec, what: string): Element {
-  const fail = (expected: ElementSpec, why: string): never => {
-    throw new InvalidArgumentError(`the element does not fit ${showSpec(expected)}: ${why}`, what);
+  const fail = (expected: unknown, why: string): never => {
+    throw new InvalidArgumentError(
+      `the element does not fit ${showSpec(expected as ElementSpec)}: ${why}`,
+      what,
+    );
   };
-  const visit = (v: unknown, s: ElementSpec): Element => {
-    if (s instanceof TensorSpec) {
-      let tensor: Tensor;
-      try {
-        tensor = toOwnTensor(v instanceof Variable ? v.read() : (v as TensorLike), s.dtype);
-      } catch (error) {
-        return fail(s, (error as Error).message);
-      }
-      if (tensor.dtype !== s.dtype || (s.shape !== null && !isCompatible(tensor.shape, s.shape)))
-        fail(s, `it is ${tensor.dtype} ${showShape(tensor.shape)}`);
-      return tensor;
-    }
-    if (s instanceof DatasetSpec) return isDataset(v) ? v : fail(s, 'it is no dataset');
-    if (Array.isArray(s)) {
-      if (!Array.isArray(v) || v.length !== s.length)
-        return fail(s, Array.isArray(v) ? `it has ${v.length} parts` : 'it is no array');
-      return (s as readonly ElementSpec[]).map((item, i) => visit(v[i], item));
-    }
-    if (!isPlain(v)) return fail(s, 'it is no plain object');
-    const entries = Object.entries(s as Readonly<Record<string, ElementSpec>>);
-    for (const [k] of entries) if (!Object.hasOwn(v, k)) fail(s, `'${k}' is missing`);
-    if (Object.keys(v).length !== entries.length) fail(s, `its keys are ${Object.keys(v).join(', ')}`);
-    return Object.fromEntries(entries.map(([k, item]) => [k, visit(v[k], item)]));
-  };
-  return visit(value, spec);
+  const leaves: Leaf[] = [];
+  tree.forEachPair(
+    spec,
+    value,
+    what,
+    (s, v) => leaves.push(conformLeaf(v, s as LeafSpec, (why) => fail(s, why))),
+    (how, expected, v) => fail(expected, misfit(how, expected, v)),
+  );
+  return tree.pack(spec, leaves, what) as Element;
+}
+
+function misfit(how: tree.Misfit, expected: tree.Container, value: unknown): string {
+  if (how.kind === 'missing key') return `'${String(how.key)}' is missing`;
+  if (how.kind === 'unknown key') return `its keys are ${tree.keysOf(value as tree.Container).join(', ')}`;
+  if (how.kind === 'length') return `it has ${(value as readonly unknown[]).length} parts`;
+  return Array.isArray(expected) ? 'it is no array' : 'it is no plain object';
+}
+
+function conformLeaf(value: unknown, spec: LeafSpec, fail: (why: string) => never): Leaf {
+  if (spec instanceof DatasetSpec) return isDataset(value) ? value : fail('it is no dataset');
+  let tensor: Tensor;
+  try {
+    tensor = toOwnTensor(value instanceof Variable ? value.read() : (value as TensorLike), spec.dtype);
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+  if (tensor.dtype !== spec.dtype || (spec.shape !== null && !isCompatible(tensor.shape, spec.shape)))
+    fail(`it is ${tensor.dtype} ${showShape(tensor.shape)}`);
+  return tensor;
 }
 
 /** Whether a leaf is as its spec says. */

@@ -8,7 +8,7 @@ import {
   type TypedArray,
   Variable,
 } from '@eagre/core';
-import { aliasTensor, checkLevel, isPlain, isRefusedPromise, toOwnTensor } from '@eagre/core/internal';
+import { aliasTensor, isRefusedPromise, toOwnTensor, tree } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -56,12 +56,11 @@ export function isLeaf(value: unknown): value is Leaf {
   return value instanceof Tensor || isDataset(value);
 }
 
+const OP = 'Dataset';
+
 /** The leaves of an element in order. */
-export function flatten(element: Element, into: Leaf[] = []): Leaf[] {
-  if (isLeaf(element)) into.push(element);
-  else if (Array.isArray(element)) for (const item of element as readonly Element[]) flatten(item, into);
-  else for (const item of Object.values(element)) flatten(item as Element, into);
-  return into;
+export function flatten(element: Element): Leaf[] {
+  return tree.leavesOf(element, OP) as Leaf[];
 }
 
 /** The tensors of an element in order. @throws InvalidArgumentError when it holds a dataset. */
@@ -79,13 +78,7 @@ export function tensorsOf(element: Element, what: string): Tensor[] {
 
 /** The same structure with another leaf in the place of each. `leaf` gets its number as well. */
 export function mapLeaves<L>(element: Element, leaf: (leaf: Leaf, index: number) => L): unknown {
-  let next = 0;
-  const visit = (e: Element): unknown => {
-    if (isLeaf(e)) return leaf(e, next++);
-    if (Array.isArray(e)) return (e as readonly Element[]).map(visit);
-    return Object.fromEntries(Object.entries(e).map(([k, v]) => [k, visit(v as Element)]));
-  };
-  return visit(element);
+  return tree.mapLeaves(element, OP, leaf as (leaf: unknown, index: number) => L);
 }
 
 /** The same values as other tensors over the same memory: whoever gets them may dispose them. */
@@ -98,7 +91,7 @@ export function shared(element: Element): Element {
 
 /** The structure of `model` over the given leaves. */
 export function pack(model: Element, leaves: readonly Leaf[]): Element {
-  return mapLeaves(model, (_, i) => leaves[i] as Leaf) as Element;
+  return tree.pack(model, leaves, OP) as Element;
 }
 
 const isHost = (v: unknown): v is Scalar =>
@@ -135,26 +128,27 @@ function isNDArray(value: object): value is NDArrayLike {
  * The element that a value stands for, see `ElementOf`.
  * @throws InvalidArgumentError for what can be in no element.
  */
-export function toElement(value: unknown, what: string, level = 0): Element {
-  checkLevel(level, what);
+export function toElement(value: unknown, what: string): Element {
+  return tree.mapLeaves(value, what, (leaf) => toLeaf(leaf, what), isOneLeaf) as Element;
+}
+
+/** What is no structure although it looks like one: the values of one tensor. Maps are in no element. */
+const isOneLeaf: tree.IsLeaf = (value) =>
+  Array.isArray(value) ? isValues(value) : value instanceof Map || isNDArray(value);
+
+function toLeaf(value: unknown, what: string): Leaf {
   if (isLeaf(value)) return value;
   if (value instanceof Variable) return value.read();
-  if (isHost(value)) return toOwnTensor(value);
-  if (typeof value === 'object' && value !== null) {
-    if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return toOwnTensor(value as TypedArray);
-    if (Array.isArray(value))
-      return isValues(value)
-        ? toOwnTensor(value as TensorLike)
-        : value.map((v) => toElement(v, what, level + 1));
-    if (isNDArray(value)) return toOwnTensor(value);
-    if (isPlain(value))
-      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toElement(v, what, level + 1)]));
-  }
+  if (isHost(value) || isTypedArray(value) || Array.isArray(value)) return toOwnTensor(value as TensorLike);
+  if (typeof value === 'object' && value !== null && isNDArray(value)) return toOwnTensor(value);
   throw new InvalidArgumentError(
     `elements are tensors, values for tensors, or these in arrays and plain objects; got ${describe(value)}`,
     what,
   );
 }
+
+const isTypedArray = (value: unknown): value is TypedArray =>
+  ArrayBuffer.isView(value) && !(value instanceof DataView);
 
 function describe(value: unknown): string {
   if (isRefusedPromise(value)) return 'a promise: await it';

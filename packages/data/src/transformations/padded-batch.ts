@@ -4,10 +4,10 @@ import { type PartialShape, Tensor, type TensorLike } from '@eagre/core';
 import {
   checkListSize,
   emptyTensor,
-  isPlain,
   sameShape,
   showShape,
   toTensor,
+  tree,
   viewOf,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
@@ -47,20 +47,12 @@ const isShape = (v: unknown): v is PartialShape =>
 
 /** The item for each leaf: structures follow the spec, `isItem` says what is one. */
 function perLeaf<T>(given: unknown, spec: ElementSpec, isItem: (v: unknown) => v is T, name: string): T[] {
-  if (spec instanceof TensorSpec) {
-    if (!isItem(given))
-      throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
-    return [given];
-  }
-  if (Array.isArray(spec)) {
-    if (!Array.isArray(given) || given.length !== spec.length)
-      throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
-    return spec.flatMap((s, i) => perLeaf((given as readonly unknown[])[i], s as ElementSpec, isItem, name));
-  }
-  const entries = Object.entries(spec);
-  if (!isPlain(given) || entries.some(([k]) => !Object.hasOwn(given, k)))
+  const fail = (): never => {
     throw new InvalidArgumentError(`${name} do not have the structure of the elements`, what);
-  return entries.flatMap(([k, s]) => perLeaf(given[k], s as ElementSpec, isItem, name));
+  };
+  const items: T[] = [];
+  tree.forEachPair(spec, given, what, (_, item) => (isItem(item) ? items.push(item) : fail()), fail);
+  return items;
 }
 
 /** The padded shape of each leaf. */

@@ -1,6 +1,6 @@
 // `zip`, `concatenate`, `enumerate`: several datasets as one.
 import { InvalidArgumentError } from '@eagre/backend';
-import { isPlain, shown } from '@eagre/core/internal';
+import { shown, tree } from '@eagre/core/internal';
 import { commonSpec, type ElementSpec, sameKind, showSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
@@ -21,33 +21,21 @@ import { later } from '../later.ts';
 import { closeAll, count, fields, list } from '../node.ts';
 import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
 
-/** Nodes in arrays and plain objects. */
+/** A structure of nodes. */
 type Nodes = DatasetNode | readonly Nodes[] | { readonly [key: string]: Nodes };
 
 /** @throws InvalidArgumentError for anything but datasets in arrays and plain objects. */
 export function nodesOf(value: unknown, what: string): Nodes {
-  if (isDataset(value)) return value.node;
-  if (Array.isArray(value)) return value.map((v) => nodesOf(v, what));
-  if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, nodesOf(v, what)]));
-  throw new InvalidArgumentError(`expected datasets, in arrays and plain objects, got ${shown(value)}`, what);
+  return tree.mapLeaves(value, what, (leaf) => {
+    if (isDataset(leaf)) return leaf.node;
+    throw new InvalidArgumentError(
+      `expected datasets, in arrays and plain objects, got ${shown(leaf)}`,
+      what,
+    );
+  }) as Nodes;
 }
 
-const isNode = (nodes: Nodes): nodes is DatasetNode => typeof (nodes as DatasetNode).iterate === 'function';
-
-/** The structure of nodes with something else in the place of each. */
-function structured<T>(nodes: Nodes, of: (index: number) => T): unknown {
-  let next = 0;
-  const visit = (n: Nodes): unknown => {
-    if (isNode(n)) return of(next++);
-    if (Array.isArray(n)) return (n as readonly Nodes[]).map(visit);
-    return Object.fromEntries(Object.entries(n).map(([k, v]) => [k, visit(v as Nodes)]));
-  };
-  return visit(nodes);
-}
-
-function flat(nodes: Nodes): DatasetNode[] {
-  return isNode(nodes) ? [nodes] : Object.values(nodes).flatMap((n) => flat(n as Nodes));
-}
+const OP = 'Dataset.zip';
 
 /** Elements of several datasets side by side, until the shortest ends. */
 export class ZipNode implements DatasetNode {
@@ -59,10 +47,10 @@ export class ZipNode implements DatasetNode {
   constructor(nodes: Nodes, kind = 'Zip') {
     this.kind = kind;
     this.#nodes = nodes;
-    this.inputs = flat(nodes);
-    if (this.inputs.length === 0) throw new InvalidArgumentError('there is no dataset to zip', 'Dataset.zip');
+    this.inputs = tree.leavesOf(nodes, OP) as DatasetNode[];
+    if (this.inputs.length === 0) throw new InvalidArgumentError('there is no dataset to zip', OP);
     const specs = this.inputs.map((n) => n.spec);
-    this.spec = specs.includes(null) ? null : (structured(nodes, (i) => specs[i]) as ElementSpec);
+    this.spec = specs.includes(null) ? null : (tree.pack(nodes, specs, OP) as ElementSpec);
   }
 
   cardinality(): number {
@@ -76,10 +64,8 @@ export class ZipNode implements DatasetNode {
     const rows = this.inputs.map((n) => n.rows?.() ?? null);
     if (rows.includes(null)) return null;
     const all = rows as RowAccess[];
-    const each = (of: (rows: RowAccess) => Element): Element => {
-      const parts = all.map(of);
-      return structured(this.#nodes, (i) => parts[i]) as Element;
-    };
+    const each = (of: (rows: RowAccess) => Element): Element =>
+      tree.pack(this.#nodes, all.map(of), OP) as Element;
     return {
       count: Math.min(...all.map((r) => r.count)),
       at: (i) => each((r) => r.at(i)),
@@ -90,7 +76,7 @@ export class ZipNode implements DatasetNode {
 
   iterate(context: IterationContext): ElementIterator {
     const inputs = this.inputs.map((n) => n.iterate(context));
-    return new ZipIterator(inputs, (parts) => structured(this.#nodes, (i) => parts[i]) as Element);
+    return new ZipIterator(inputs, (parts) => tree.pack(this.#nodes, parts, OP) as Element);
   }
 }
 

@@ -13,12 +13,12 @@ import {
   equalDims,
   getRow,
   isCompatible,
-  isPlain,
   kind,
   type NamedFunction,
   showShape,
   sizeValue,
   toOwnTensor,
+  tree,
 } from '@eagre/core/internal';
 import { checkSignature } from '../signature.ts';
 import { TensorSpec } from '../tensor-spec.ts';
@@ -211,34 +211,34 @@ function checkSame(expected: Nest, got: Nest, when: string, op: string): void {
 
 /** A result brought to a signature. */
 function conform(value: unknown, signature: OutputSignature, where: string): unknown {
-  const fail = (why: string): never => {
-    throw new InvalidArgumentError(`${where} ${why}, as fnOutputSignature says`, 'tf.mapFn');
+  const fail = (path: tree.Path, why: string): never => {
+    throw new InvalidArgumentError(
+      `${where}${tree.showPath(path)} ${why}, as fnOutputSignature says`,
+      'tf.mapFn',
+    );
   };
-  if (typeof signature === 'string' || signature instanceof TensorSpec) {
-    const dtype = typeof signature === 'string' ? signature : signature.dtype;
-    const shape = typeof signature === 'string' ? null : signature.shape;
-    const tensor = toOwnTensor(value as TensorLike, dtype);
-    if (tensor.dtype !== dtype) fail(`is ${tensor.dtype}, but must be ${dtype}`);
-    if (!isCompatible(tensor.shape, shape))
-      fail(`has shape ${showShape(tensor.shape)}, but must have ${showShape(shape ?? [])}`);
-    return tensor;
-  }
-  if (Array.isArray(signature)) {
-    const list = signature as readonly OutputSignature[];
-    if (!Array.isArray(value) || value.length !== list.length)
-      return fail(`must be a list of ${list.length}`);
-    return list.map((s, i) => conform((value as readonly unknown[])[i], s, `${where}[${i}]`));
-  }
-  const fields = Object.entries(signature);
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    !isPlain(value) ||
-    Object.keys(value).length !== fields.length
-  )
-    return fail(`must be an object of ${fields.map(([k]) => k).join(', ')}`);
-  const given = value as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(fields.map(([k, s]) => [k, conform(given[k], s, `${where}.${k}`)]));
+  const tensors: Tensor[] = [];
+  tree.forEachPair(
+    signature,
+    value,
+    'tf.mapFn',
+    (leaf, given, path) => {
+      const { dtype, shape } = leaf instanceof TensorSpec ? leaf : { dtype: leaf as DType, shape: null };
+      const tensor = toOwnTensor(given as TensorLike, dtype);
+      if (tensor.dtype !== dtype) fail(path, `is ${tensor.dtype}, but must be ${dtype}`);
+      if (!isCompatible(tensor.shape, shape))
+        fail(path, `has shape ${showShape(tensor.shape)}, but must have ${showShape(shape ?? [])}`);
+      tensors.push(tensor);
+    },
+    (_, expected, __, path) =>
+      fail(
+        path,
+        Array.isArray(expected)
+          ? `must be a list of ${expected.length}`
+          : `must be ${tree.containerName(expected)} of ${tree.keysOf(expected).join(', ')}`,
+      ),
+  );
+  return tree.pack(signature, tensors, 'tf.mapFn');
 }
 
 type Step = (state: unknown, elem: unknown) => unknown;

@@ -1,14 +1,7 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
-import {
-  checkLevel,
-  isPlain,
-  isRefusedPromise,
-  sameShape,
-  showShape,
-  toOwnTensor,
-} from '@eagre/core/internal';
+import { isRefusedPromise, sameShape, showShape, toOwnTensor, tree } from '@eagre/core/internal';
 import { TensorArray } from './tensor-array.ts';
 
 /** What a structure may hold for a tensor. */
@@ -33,26 +26,17 @@ export type Values<S> = S extends Tensor
       ? ReadonlyMap<K, Values<T>>
       : { readonly [K in keyof S]: Values<S[K]> };
 
-/** A structure without what is in it. Entries are in the order of their keys. */
-type Tree =
-  | 'leaf'
-  | null
-  | { readonly kind: 'list'; readonly items: readonly Tree[] }
-  | { readonly kind: 'object'; readonly entries: readonly (readonly [key: string, item: Tree])[] }
-  | { readonly kind: 'map'; readonly entries: readonly (readonly [key: unknown, item: Tree])[] };
+/** What stands in a tree for each leaf. */
+const LEAF: unique symbol = Symbol('leaf');
 
 export type Leaf = Tensor | TensorArray;
 
 /** A structure taken apart. */
 export interface Nest {
-  readonly tree: Tree;
+  /** The structure with `LEAF` in the place of each leaf, and undefined for nothing. */
+  readonly tree: unknown;
   readonly leaves: readonly Leaf[];
 }
-
-const compareKeys = ([a]: readonly [unknown, unknown], [b]: readonly [unknown, unknown]): number => {
-  const [x, y] = [`${typeof a} ${String(a)}`, `${typeof b} ${String(b)}`];
-  return x < y ? -1 : x > y ? 1 : 0;
-};
 
 /**
  * Takes a structure apart; numbers, variables and typed arrays become tensors.
@@ -62,27 +46,13 @@ const compareKeys = ([a]: readonly [unknown, unknown], [b]: readonly [unknown, u
 export function flatten(value: unknown, op: string, like: readonly Leaf[] = []): Nest {
   const leaves: Leaf[] = [];
   const convert = (v: Value): Tensor => toOwnTensor(v as TensorLike, like[leaves.length]?.dtype);
-  const visit = (v: unknown, level: number): Tree => {
-    if (v === null || v === undefined) return null;
-    if (v instanceof TensorArray || isValue(v)) {
-      leaves.push(v instanceof TensorArray ? v : convert(v));
-      return 'leaf';
-    }
-    checkLevel(level, op);
-    const inside = (item: unknown): Tree => visit(item, level + 1);
-    if (Array.isArray(v)) return { kind: 'list', items: v.map(inside) };
-    if (v instanceof Map)
-      return {
-        kind: 'map',
-        entries: [...v].sort(compareKeys).map(([k, item]) => [k, inside(item)] as const),
-      };
-    if (isPlain(v)) {
-      const entries = Object.entries(v).sort(compareKeys);
-      return { kind: 'object', entries: entries.map(([k, item]) => [k, inside(item)] as const) };
-    }
-    throw new InvalidArgumentError(refusal(v), op);
-  };
-  return { tree: visit(value, 0), leaves };
+  const empty = tree.mapLeaves(value, op, (v) => {
+    if (v === null || v === undefined) return undefined;
+    if (!(v instanceof TensorArray || isValue(v))) throw new InvalidArgumentError(refusal(v), op);
+    leaves.push(v instanceof TensorArray ? v : convert(v));
+    return LEAF;
+  });
+  return { tree: empty, leaves };
 }
 
 function isValue(v: unknown): v is Value {
@@ -105,76 +75,49 @@ function refusal(v: unknown): string {
 }
 
 /** The structure again, with other leaves. */
-export function pack({ tree }: Pick<Nest, 'tree'>, leaves: readonly Leaf[]): unknown {
+export function pack(nest: Pick<Nest, 'tree'>, leaves: readonly Leaf[]): unknown {
   let next = 0;
-  const visit = (t: Tree): unknown => {
-    if (t === null) return undefined;
-    if (t === 'leaf') return leaves[next++];
-    if (t.kind === 'list') return t.items.map(visit);
-    if (t.kind === 'map') return new Map(t.entries.map(([k, item]) => [k, visit(item)]));
-    return Object.fromEntries(t.entries.map(([k, item]) => [k, visit(item)]));
-  };
-  return visit(tree);
+  return tree.mapLeaves(nest.tree, OP, (leaf) => (leaf === LEAF ? leaves[next++] : undefined));
 }
+// Structures that have been taken apart once do not hold themselves.
+const OP = 'nest';
 
 /** Why two structures are not the same; null if they are. */
 export function difference(a: Nest, b: Nest): string | null {
   let next = 0;
-  const leaf = (where: string): string | null => {
-    const at = next++;
-    return leafDifference(a.leaves[at] as Leaf, b.leaves[at] as Leaf, where);
-  };
-  const entries = (
-    s: readonly (readonly [unknown, Tree])[],
-    t: readonly (readonly [unknown, Tree])[],
-    where: string,
-  ): string | null => {
-    const keys = (list: readonly (readonly [unknown, Tree])[]): string =>
-      list.map(([k]) => String(k)).join(', ');
-    if (s.length !== t.length || s.some(([k], i) => k !== t[i]?.[0]))
-      return `${where} has the keys ${keys(s)} and the keys ${keys(t)}`;
-    for (const [i, [k, item]] of s.entries()) {
-      const found = visit(item, t[i]?.[1] as Tree, `${where}.${String(k)}`);
-      if (found !== null) return found;
-    }
-    return null;
-  };
-  const visit = (s: Tree, t: Tree, where: string): string | null => {
-    if (s === null || t === null) return s === t ? null : `${where} is ${kindOf(s)} and ${kindOf(t)}`;
-    if (s === 'leaf' || t === 'leaf') {
-      if (s !== t) return `${where} is ${kindOf(s)} and ${kindOf(t)}`;
-      return leaf(where);
-    }
-    if (s.kind === 'list' && t.kind === 'list') {
-      if (s.items.length !== t.items.length)
-        return `${where} has ${s.items.length} and ${t.items.length} items`;
-      for (let i = 0; i < s.items.length; i++) {
-        const [item, other] = [s.items[i] as Tree, t.items[i] as Tree];
-        // What says where it is takes longer than the comparison.
-        if (
-          item === 'leaf' &&
-          other === 'leaf' &&
-          leavesAgree(a.leaves[next] as Leaf, b.leaves[next] as Leaf)
-        ) {
-          next++;
-          continue;
-        }
-        const found = visit(item, other, `${where}[${i}]`);
-        if (found !== null) return found;
+  let found: string | null = null;
+  const at = (path: tree.Path): string => `the value${tree.showPath(path)}`;
+  tree.forEachPair(
+    a.tree,
+    b.tree,
+    OP,
+    (s, t, path) => {
+      if (found !== null) return;
+      if (s !== t) found = `${at(path)} is ${kindOf(s)} and ${kindOf(t)}`;
+      else if (s === LEAF) {
+        const i = next++;
+        const [x, y] = [a.leaves[i] as Leaf, b.leaves[i] as Leaf];
+        if (!leavesAgree(x, y)) found = leafDifference(x, y, at(path));
       }
-      return null;
-    }
-    if (s.kind === 'list' || t.kind === 'list' || s.kind !== t.kind)
-      return `${where} is ${kindOf(s)} and ${kindOf(t)}`;
-    return entries(s.entries, t.entries, where);
-  };
-  return visit(a.tree, b.tree, 'the value');
+    },
+    (how, s, t, path) => {
+      found ??= `${at(path)} ${structureDifference(how, s, t)}`;
+    },
+  );
+  return found;
 }
 
-function kindOf(tree: Tree): string {
-  if (tree === null) return 'nothing';
-  if (tree === 'leaf') return 'a tensor';
-  return { list: 'an array', map: 'a map', object: 'an object' }[tree.kind];
+function structureDifference({ kind }: tree.Misfit, s: tree.Container, t: unknown): string {
+  if (kind === 'type') return `is ${kindOf(s)} and ${kindOf(t)}`;
+  if (kind === 'length')
+    return `has ${(s as readonly unknown[]).length} and ${(t as readonly unknown[]).length} items`;
+  const keys = (of: tree.Container): string => tree.sortKeys(tree.keysOf(of)).map(String).join(', ');
+  return `has the keys ${keys(s)} and the keys ${keys(t as tree.Container)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return value === LEAF ? 'a tensor' : tree.containerName(value as tree.Container);
 }
 
 function leavesAgree(a: Leaf, b: Leaf): boolean {
@@ -192,18 +135,11 @@ function leafDifference(a: Leaf, b: Leaf, where: string): string | null {
 }
 
 /** A structure with dtypes and shapes, for messages: `[float32 [2], { n: int32 [] }]`. */
-export function describe({ tree, leaves }: Nest): string {
-  let next = 0;
-  const leaf = (l: Leaf): string =>
-    l instanceof TensorArray ? l.toString() : `${l.dtype} ${showShape(l.shape)}`;
-  const visit = (t: Tree): string => {
-    if (t === null) return 'nothing';
-    if (t === 'leaf') return leaf(leaves[next++] as Leaf);
-    if (t.kind === 'list') return `[${t.items.map(visit).join(', ')}]`;
-    const inside = t.entries.map(([k, item]) => `${String(k)}: ${visit(item)}`).join(', ');
-    return t.kind === 'map' ? `Map { ${inside} }` : `{ ${inside} }`;
-  };
-  return visit(tree);
+export function describe(nest: Nest): string {
+  return tree.showStructure(pack(nest, nest.leaves), (leaf) => {
+    if (leaf === undefined) return 'nothing';
+    return leaf instanceof Tensor ? `${leaf.dtype} ${showShape(leaf.shape)}` : String(leaf);
+  });
 }
 
 /** Thrown through a trace that has found the element shape of a TensorArray: it has to start again. */

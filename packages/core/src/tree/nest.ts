@@ -1,0 +1,296 @@
+// `tf.nest`: structures of anything, in arrays, maps and plain objects.
+import { InvalidArgumentError } from '@eagre/backend';
+import { asIs, defineFunction, defineVariadic, type NamedFunction, structure } from '../arguments.ts';
+import { checkFunction, checkLevel, shown } from '../checks.ts';
+import { checkFlag, checkList } from '../shape.ts';
+import {
+  containerName,
+  forEachItem,
+  forEachPair,
+  isContainer,
+  leavesOf,
+  type Misfit,
+  mapLeaves,
+  type Path,
+  pack,
+  showPath,
+} from './tree.ts';
+
+type AnyFunction = (...args: never) => unknown;
+
+/** What is looked into: no functions, and no objects of classes, which are told by their methods. */
+type IsPlain<S> = S extends AnyFunction
+  ? false
+  : S extends Readonly<Record<string, unknown>>
+    ? true
+    : S extends object
+      ? Extract<S[keyof S], AnyFunction> extends never
+        ? true
+        : false
+      : false;
+
+/** What stands in structures of a type, beneath arrays, maps and plain objects. */
+export type LeafOf<S> = 0 extends 1 & S
+  ? S
+  : S extends readonly (infer T)[]
+    ? LeafOf<T>
+    : S extends ReadonlyMap<unknown, infer T>
+      ? LeafOf<T>
+      : IsPlain<S> extends true
+        ? LeafOf<S[keyof S]>
+        : S;
+
+/** The structure `S` with an `R` in the place of each leaf. */
+export type StructureOf<S, R> = 0 extends 1 & S
+  ? S
+  : unknown extends S
+    ? unknown
+    : S extends readonly unknown[]
+      ? { -readonly [K in keyof S]: StructureOf<S[K], R> }
+      : S extends ReadonlyMap<infer K, infer T>
+        ? Map<K, StructureOf<T, R>>
+        : IsPlain<S> extends true
+          ? { -readonly [K in keyof S]: StructureOf<S[K], R> }
+          : R;
+
+/** What stands in `V` where the shallower structure `S` has leaves. */
+export type LeafUpTo<S, V> = S extends readonly (infer T)[]
+  ? V extends readonly (infer U)[]
+    ? LeafUpTo<T, U>
+    : unknown
+  : S extends ReadonlyMap<unknown, infer T>
+    ? V extends ReadonlyMap<unknown, infer U>
+      ? LeafUpTo<T, U>
+      : unknown
+    : IsPlain<S> extends true
+      ? { [K in keyof S]: K extends keyof V ? LeafUpTo<S[K], V[K]> : unknown }[keyof S]
+      : V;
+
+type LeavesOf<L extends readonly unknown[]> = { [K in keyof L]: LeafOf<L[K]> };
+type LeavesUpTo<S, L extends readonly unknown[]> = { [K in keyof L]: LeafUpTo<S, L[K]> };
+
+export interface NestOptions {
+  /** Whether arrays, maps and objects are told apart, and their keys; without, the leaves at the same places count. True unless given. */
+  readonly checkTypes?: boolean;
+}
+
+/** Whether a value is an array, a map or a plain object. */
+export const isNested: NamedFunction<[structure: unknown], ['structure'], unknown, boolean> = defineFunction(
+  'nest.isNested',
+  { structure },
+  {},
+  (value) => isContainer(value),
+);
+
+/**
+ * The leaves of a structure: items of arrays from front to back, those of objects and maps by key. A value that is no array, map or plain
+ * object is the one leaf of itself.
+ *
+ *     tf.nest.flatten({ b: 3, a: [1, 2] })      // [1, 2, 3]
+ *
+ * @throws InvalidArgumentError for a structure that holds itself.
+ */
+export const flatten: {
+  <S>(structure: S): LeafOf<S>[];
+  <S>(options: { readonly structure: S }): LeafOf<S>[];
+} = defineFunction<NamedFunction<[structure: unknown], ['structure'], unknown, unknown>>(
+  'nest.flatten',
+  { structure },
+  {},
+  (value) => leavesOf(value, 'nest.flatten'),
+) as never;
+
+/**
+ * A structure like `structure` with the values of a list as its leaves, in the order of `flatten`.
+ *
+ *     tf.nest.packSequenceAs({ b: 0, a: [0, 0] }, [1, 2, 3])      // { b: 3, a: [1, 2] }
+ *
+ * @throws InvalidArgumentError for a list of another length.
+ */
+export const packSequenceAs: {
+  <S, T>(structure: S, flatSequence: readonly T[]): StructureOf<S, T>;
+  <S, T>(options: { readonly structure: S; readonly flatSequence: readonly T[] }): StructureOf<S, T>;
+} = defineFunction<
+  NamedFunction<
+    [structure: unknown, flatSequence: readonly unknown[]],
+    ['structure', 'flatSequence'],
+    unknown,
+    unknown
+  >
+>('nest.packSequenceAs', { structure, flatSequence: asIs }, {}, (value, flatSequence) => {
+  const op = 'nest.packSequenceAs';
+  checkList(flatSequence, 'flatSequence', op);
+  const { length } = leavesOf(value, op);
+  if (flatSequence.length !== length)
+    throw new InvalidArgumentError(
+      `the structure has ${length} leaves, but flatSequence has ${flatSequence.length} values`,
+      op,
+    );
+  return pack(value, flatSequence, op);
+}) as never;
+
+/**
+ * Calls `func` with each leaf of a structure, or with the leaves at each place of several, and gives a structure of the results.
+ *
+ *     tf.nest.mapStructure((x) => x.mul(2), { a, b: [c] })        // { a: Tensor, b: Tensor[] }
+ *     tf.nest.mapStructure((x, y) => x.add(y), [a, b], [c, d])
+ *     tf.nest.mapStructure({ func, structures: [map, object], checkTypes: false })
+ *
+ * @throws InvalidArgumentError for structures that differ.
+ */
+export const mapStructure: {
+  <S extends readonly [unknown, ...unknown[]], R>(
+    func: (...leaves: LeavesOf<S>) => R,
+    ...structures: S
+  ): StructureOf<S[0], R>;
+  <S extends readonly [unknown, ...unknown[]], R>(
+    options: {
+      readonly func: (...leaves: LeavesOf<S>) => R;
+      readonly structures: S;
+    } & NestOptions,
+  ): StructureOf<S[0], R>;
+} = defineVariadic(
+  'nest.mapStructure',
+  { func: asIs },
+  { structures: structure },
+  { checkTypes: asIs },
+  (func: (...leaves: unknown[]) => unknown, structures: readonly unknown[], { checkTypes }: NestOptions) => {
+    const op = 'nest.mapStructure';
+    checkFunction(func, 'func', op);
+    if (structures.length === 0)
+      throw new InvalidArgumentError(
+        'at least one structure must be given: write nest.mapStructure(func, structure)',
+        op,
+      );
+    const [first, ...others] = structures;
+    const strict = checkFlag(checkTypes ?? true, 'checkTypes', op);
+    for (const other of others) checkSame(first, other, strict, op);
+    const lists = others.map((other) => leavesOf(other, op));
+    return mapLeaves(first, op, (leaf, i) => func(leaf, ...lists.map((list) => list[i])));
+  },
+) as never;
+
+/**
+ * Does nothing for two structures of the same arrays, maps and objects with the same lengths and keys, whatever their leaves are.
+ * @throws InvalidArgumentError that says where they differ.
+ */
+export const assertSameStructure: NamedFunction<
+  [nest1: unknown, nest2: unknown],
+  ['nest1', 'nest2'],
+  NestOptions,
+  void
+> = defineFunction(
+  'nest.assertSameStructure',
+  { nest1: structure, nest2: structure },
+  { checkTypes: asIs },
+  (nest1, nest2, { checkTypes = true }) => {
+    const op = 'nest.assertSameStructure';
+    checkSame(nest1, nest2, checkFlag(checkTypes, 'checkTypes', op), op);
+  },
+);
+
+/**
+ * What stands in a structure where a shallower one has its leaves.
+ *
+ *     tf.nest.flattenUpTo({ x: 0, y: 0 }, { x: [1, 2], y: 3 })      // [[1, 2], 3]
+ *
+ * @throws InvalidArgumentError for a structure that differs from the shallow one above its leaves.
+ */
+export const flattenUpTo: {
+  <S, V>(shallowTree: S, inputTree: V): LeafUpTo<S, V>[];
+  <S, V>(options: { readonly shallowTree: S; readonly inputTree: V }): LeafUpTo<S, V>[];
+} = defineFunction<
+  NamedFunction<[shallowTree: unknown, inputTree: unknown], ['shallowTree', 'inputTree'], unknown, unknown>
+>('nest.flattenUpTo', { shallowTree: structure, inputTree: structure }, {}, (shallowTree, inputTree) =>
+  upTo(shallowTree, inputTree, 'nest.flattenUpTo'),
+) as never;
+
+/**
+ * Calls `func` with what stands in structures where a shallower one has its leaves, and gives a structure like the shallow one.
+ *
+ *     tf.nest.mapStructureUpTo({ x: 0, y: 0 }, (list) => list.length, { x: [1, 2], y: [3] })      // { x: 2, y: 1 }
+ *
+ * @throws InvalidArgumentError for structures that differ from the shallow one above its leaves.
+ */
+export const mapStructureUpTo: {
+  <S, I extends readonly [unknown, ...unknown[]], R>(
+    shallowTree: S,
+    func: (...values: LeavesUpTo<S, I>) => R,
+    ...inputs: I
+  ): StructureOf<S, R>;
+  <S, I extends readonly [unknown, ...unknown[]], R>(options: {
+    readonly shallowTree: S;
+    readonly func: (...values: LeavesUpTo<S, I>) => R;
+    readonly inputs: I;
+  }): StructureOf<S, R>;
+} = defineVariadic(
+  'nest.mapStructureUpTo',
+  { shallowTree: structure, func: asIs },
+  { inputs: structure },
+  {},
+  (shallowTree: unknown, func: (...values: unknown[]) => unknown, inputs: readonly unknown[]) => {
+    const op = 'nest.mapStructureUpTo';
+    checkFunction(func, 'func', op);
+    if (inputs.length === 0)
+      throw new InvalidArgumentError(
+        'at least one structure must be given: write nest.mapStructureUpTo(shallowTree, func, structure)',
+        op,
+      );
+    const lists = inputs.map((input) => upTo(shallowTree, input, op));
+    return mapLeaves(shallowTree, op, (_, i) => func(...lists.map((list) => list[i])));
+  },
+) as never;
+
+function upTo(shallow: unknown, input: unknown, op: string): unknown[] {
+  const found: unknown[] = [];
+  forEachPair(
+    shallow,
+    input,
+    op,
+    (_, value) => found.push(value),
+    (how, expected, value, path) => {
+      throw differ(how, expected, value, path, op);
+    },
+  );
+  return found;
+}
+
+function checkSame(first: unknown, second: unknown, checkTypes: boolean, op: string): void {
+  const form = (value: unknown): unknown => (checkTypes ? value : inLists(value, op));
+  forEachPair(
+    form(first),
+    form(second),
+    op,
+    (leaf, other, path) => {
+      if (isContainer(other)) throw differ({ kind: 'type' }, leaf, other, path, op);
+    },
+    (how, expected, value, path) => {
+      throw differ(how, expected, value, path, op);
+    },
+  );
+}
+
+/** A structure with arrays in the place of its maps and objects. */
+function inLists(value: unknown, op: string, level = 0): unknown {
+  if (!isContainer(value)) return value;
+  checkLevel(level, op);
+  const items: unknown[] = [];
+  forEachItem(value, (item) => items.push(inLists(item, op, level + 1)));
+  return items;
+}
+
+function differ(how: Misfit, first: unknown, second: unknown, path: Path, op: string): InvalidArgumentError {
+  const where = `the structures differ: the value${showPath(path)}`;
+  const text = (): string => {
+    if (how.kind === 'length')
+      return `has ${(first as readonly unknown[]).length} and ${(second as readonly unknown[]).length} items`;
+    if (how.kind === 'type') return `is ${kindOf(first)} and ${kindOf(second)}`;
+    const only = how.kind === 'unknown key' ? 'second' : 'first';
+    return `has the key ${shown(how.key)} in the ${only} only`;
+  };
+  return new InvalidArgumentError(`${where} ${text()}`, op);
+}
+
+function kindOf(value: unknown): string {
+  return isContainer(value) ? containerName(value) : 'a leaf';
+}
