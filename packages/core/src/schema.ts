@@ -56,9 +56,9 @@ function* declaredOptions(cls: object): Iterable<readonly [name: string, option:
 }
 
 /** Gives an object its options: a property for each. @throws InvalidArgumentError for a value that an option cannot have */
-export function setOptions(object: object, given: Readonly<Record<string, unknown>>): void {
+export function setOptions(object: object, given: object): void {
   for (const [name, option] of declaredOptions(object.constructor)) {
-    const value = option.read(given[name], name, object);
+    const value = option.read((given as Readonly<Record<string, unknown>>)[name], name, object);
     Object.defineProperty(object, name, {
       value,
       enumerable: option.hidden !== true,

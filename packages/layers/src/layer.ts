@@ -178,7 +178,7 @@ export class Layer extends Module implements Trackable {
     );
     state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.dtype));
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
-    setOptions(self, options as Readonly<Record<string, unknown>>);
+    setOptions(self, options);
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
     return self;
   }

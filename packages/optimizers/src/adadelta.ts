@@ -1,9 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface AdadeltaOptions extends OptimizerOptions {
   /** How much of the averages stays at each step; 0.95 unless given. */
@@ -18,15 +17,13 @@ export interface AdadeltaOptions extends OptimizerOptions {
  * 0.001 unless given.
  */
 export class Adadelta extends Optimizer {
-  readonly rho: number;
-  readonly epsilon: number;
+  declare readonly rho: number;
+  declare readonly epsilon: number;
 
   constructor(learningRate?: LearningRate | null | AdadeltaOptions, options?: AdadeltaOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<AdadeltaOptions>(Adadelta, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.rho = checkNumber(all.rho ?? 0.95, 'rho', this.name);
-    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {
@@ -51,11 +48,9 @@ export class Adadelta extends Optimizer {
     steps.assign(steps.mul(rho).add(step.square().mul(1 - rho)));
     variable.assignSub(step.mul(learningRate));
   }
-
-  override getConfig(): Record<string, unknown> {
-    const { rho, epsilon } = this;
-    return { ...super.getConfig(), rho, epsilon };
-  }
 }
 
-takesArguments<AdadeltaOptions>(optimizerParameters({ rho: true, epsilon: true }), Adadelta);
+takesOptions<AdadeltaOptions, Adadelta>(
+  optimizerSchema<AdadeltaOptions, Adadelta>({ rho: number(0.95), epsilon: number(1e-7) }),
+  Adadelta,
+);

@@ -1,9 +1,8 @@
 import { maximum, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface AdafactorOptions extends OptimizerOptions {
   /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step; -0.8 unless given. */
@@ -25,21 +24,16 @@ export interface AdafactorOptions extends OptimizerOptions {
  * Memory Cost", 2018. The learning rate is 0.001 unless given.
  */
 export class Adafactor extends Optimizer {
-  readonly beta2Decay: number;
-  readonly epsilon1: number;
-  readonly epsilon2: number;
-  readonly clipThreshold: number;
-  readonly relativeStep: boolean;
+  declare readonly beta2Decay: number;
+  declare readonly epsilon1: number;
+  declare readonly epsilon2: number;
+  declare readonly clipThreshold: number;
+  declare readonly relativeStep: boolean;
 
   constructor(learningRate?: LearningRate | null | AdafactorOptions, options?: AdafactorOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<AdafactorOptions>(Adafactor, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.beta2Decay = checkNumber(all.beta2Decay ?? -0.8, 'beta2Decay', this.name);
-    this.epsilon1 = checkNumber(all.epsilon1 ?? 1e-30, 'epsilon1', this.name);
-    this.epsilon2 = checkNumber(all.epsilon2 ?? 1e-3, 'epsilon2', this.name);
-    this.clipThreshold = checkNumber(all.clipThreshold ?? 1, 'clipThreshold', this.name);
-    this.relativeStep = checkFlag(all.relativeStep ?? true, 'relativeStep', this.name);
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {
@@ -87,18 +81,6 @@ export class Adafactor extends Optimizer {
     const size = maximum(rms(variable), this.epsilon2).mul(rate);
     variable.assignSub(u.div(maximum(rms(u).div(this.clipThreshold), 1)).mul(size));
   }
-
-  override getConfig(): Record<string, unknown> {
-    const { beta2Decay, epsilon1, epsilon2, clipThreshold, relativeStep } = this;
-    return {
-      ...super.getConfig(),
-      beta_2_decay: beta2Decay,
-      epsilon_1: epsilon1,
-      epsilon_2: epsilon2,
-      clip_threshold: clipThreshold,
-      relative_step: relativeStep,
-    };
-  }
 }
 
 const UNUSED = { shape: [], dtype: 'int32' } as const;
@@ -107,13 +89,13 @@ function rms(x: Tensor | Variable): Tensor {
   return x.square().mean().sqrt();
 }
 
-takesArguments<AdafactorOptions>(
-  optimizerParameters({
-    beta2Decay: true,
-    epsilon1: true,
-    epsilon2: true,
-    clipThreshold: true,
-    relativeStep: true,
+takesOptions<AdafactorOptions, Adafactor>(
+  optimizerSchema<AdafactorOptions, Adafactor>({
+    beta2Decay: number(-0.8, 'beta_2_decay'),
+    epsilon1: number(1e-30, 'epsilon_1'),
+    epsilon2: number(1e-3, 'epsilon_2'),
+    clipThreshold: number(1),
+    relativeStep: flagOption(true),
   }),
   Adafactor,
 );

@@ -1,9 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface AdagradOptions extends OptimizerOptions {
   /** Where the sum of squared gradients begins; 0.1 unless given. */
@@ -17,19 +16,13 @@ export interface AdagradOptions extends OptimizerOptions {
  * Learning and Stochastic Optimization", 2011. The learning rate is 0.001 unless given.
  */
 export class Adagrad extends Optimizer {
-  readonly initialAccumulatorValue: number;
-  readonly epsilon: number;
+  declare readonly initialAccumulatorValue: number;
+  declare readonly epsilon: number;
 
   constructor(learningRate?: LearningRate | null | AdagradOptions, options?: AdagradOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<AdagradOptions>(Adagrad, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.initialAccumulatorValue = checkNumber(
-      all.initialAccumulatorValue ?? 0.1,
-      'initialAccumulatorValue',
-      this.name,
-    );
-    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {
@@ -47,14 +40,9 @@ export class Adagrad extends Optimizer {
     accumulator.assignAdd(gradient.square());
     variable.assignSub(gradient.mul(learningRate).div(accumulator.add(this.epsilon).sqrt()));
   }
-
-  override getConfig(): Record<string, unknown> {
-    const { initialAccumulatorValue, epsilon } = this;
-    return { ...super.getConfig(), initial_accumulator_value: initialAccumulatorValue, epsilon };
-  }
 }
 
-takesArguments<AdagradOptions>(
-  optimizerParameters({ initialAccumulatorValue: true, epsilon: true }),
+takesOptions<AdagradOptions, Adagrad>(
+  optimizerSchema<AdagradOptions, Adagrad>({ initialAccumulatorValue: number(0.1), epsilon: number(1e-7) }),
   Adagrad,
 );

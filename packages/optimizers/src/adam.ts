@@ -1,8 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
-import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { Moments, momentsOptions } from './moments.ts';
+import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
 export interface AdamOptions extends OptimizerOptions {
@@ -21,7 +21,7 @@ export interface AdamOptions extends OptimizerOptions {
  * epsilon)`. Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2014. The learning rate is 0.001 unless given.
  */
 export class Adam extends Moments<AdamOptions> {
-  readonly amsgrad: boolean;
+  declare readonly amsgrad: boolean;
   protected momentums: Variable[] = [];
   protected velocities: Variable[] = [];
   protected velocityHats: Variable[] = [];
@@ -30,7 +30,6 @@ export class Adam extends Moments<AdamOptions> {
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<AdamOptions>(Adam, new.target, args);
     super(all);
-    this.amsgrad = checkFlag(all.amsgrad, 'amsgrad', this.name);
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {
@@ -67,10 +66,6 @@ export class Adam extends Moments<AdamOptions> {
         0,
       );
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), amsgrad: this.amsgrad };
-  }
 }
 
 /**
@@ -84,13 +79,12 @@ export class AdamW extends Adam {
   }
 }
 
-const adam = optimizerParameters<AdamOptions>({ beta1: true, beta2: true, epsilon: true, amsgrad: true });
-takesArguments<AdamOptions>(adam, Adam);
-takesArguments<AdamOptions>(
+const adam = optimizerSchema<AdamOptions, Adam>({ ...momentsOptions, amsgrad: flagOption(false) });
+takesOptions<AdamOptions, Adam>(adam, Adam);
+takesOptions<AdamOptions, AdamW>(
   {
-    positional: ['learningRate'],
-    required: 0,
-    names: Object.assign({ learningRate: true, weightDecay: true } as const, adam.names),
+    ...adam,
+    options: Object.assign({ learningRate: true, weightDecay: true } as const, adam.options),
   },
   AdamW,
 );

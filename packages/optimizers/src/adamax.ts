@@ -1,7 +1,7 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesArguments } from '@eagre/core/internal';
-import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { takesOptions } from '@eagre/core/internal';
+import { Moments, momentsOptions } from './moments.ts';
+import { type OptimizerOptions, optimizerSchema } from './options.ts';
 
 export interface AdamaxOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -43,4 +43,4 @@ export class Adamax extends Moments<AdamaxOptions> {
   }
 }
 
-takesArguments<AdamaxOptions>(optimizerParameters({ beta1: true, beta2: true, epsilon: true }), Adamax);
+takesOptions<AdamaxOptions, Adamax>(optimizerSchema<AdamaxOptions, Adamax>(momentsOptions), Adamax);

@@ -1,9 +1,8 @@
 import { clipByValue, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface FtrlOptions extends OptimizerOptions {
   /** How the learning rate falls, 0 (not at all) or below; -0.5 unless given. */
@@ -27,39 +26,17 @@ export interface FtrlOptions extends OptimizerOptions {
  * the Trenches", 2013. The learning rate is 0.001 unless given.
  */
 export class Ftrl extends Optimizer {
-  readonly learningRatePower: number;
-  readonly initialAccumulatorValue: number;
-  readonly l1RegularizationStrength: number;
-  readonly l2RegularizationStrength: number;
-  readonly l2ShrinkageRegularizationStrength: number;
-  readonly beta: number;
+  declare readonly learningRatePower: number;
+  declare readonly initialAccumulatorValue: number;
+  declare readonly l1RegularizationStrength: number;
+  declare readonly l2RegularizationStrength: number;
+  declare readonly l2ShrinkageRegularizationStrength: number;
+  declare readonly beta: number;
 
   constructor(learningRate?: LearningRate | null | FtrlOptions, options?: FtrlOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<FtrlOptions>(Ftrl, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.learningRatePower = checkNumber(all.learningRatePower ?? -0.5, 'learningRatePower', this.name);
-    this.initialAccumulatorValue = checkNumber(
-      all.initialAccumulatorValue ?? 0.1,
-      'initialAccumulatorValue',
-      this.name,
-    );
-    this.l1RegularizationStrength = checkNumber(
-      all.l1RegularizationStrength ?? 0,
-      'l1RegularizationStrength',
-      this.name,
-    );
-    this.l2RegularizationStrength = checkNumber(
-      all.l2RegularizationStrength ?? 0,
-      'l2RegularizationStrength',
-      this.name,
-    );
-    this.l2ShrinkageRegularizationStrength = checkNumber(
-      all.l2ShrinkageRegularizationStrength ?? 0,
-      'l2ShrinkageRegularizationStrength',
-      this.name,
-    );
-    this.beta = checkNumber(all.beta ?? 0, 'beta', this.name);
     for (const option of [
       'initialAccumulatorValue',
       'l1RegularizationStrength',
@@ -111,36 +88,16 @@ export class Ftrl extends Optimizer {
     linear.assignAdd(shrunk.sub(after.sub(before).mul(now.rate).mul(variable)));
     variable.assign(clipByValue(linear, -l1, l1).sub(linear).div(after.mul(now.rate).add(now.l2)));
   }
-
-  override getConfig(): Record<string, unknown> {
-    const {
-      learningRatePower,
-      initialAccumulatorValue,
-      l1RegularizationStrength,
-      l2RegularizationStrength,
-      l2ShrinkageRegularizationStrength,
-      beta,
-    } = this;
-    return {
-      ...super.getConfig(),
-      learning_rate_power: learningRatePower,
-      initial_accumulator_value: initialAccumulatorValue,
-      l1_regularization_strength: l1RegularizationStrength,
-      l2_regularization_strength: l2RegularizationStrength,
-      l2_shrinkage_regularization_strength: l2ShrinkageRegularizationStrength,
-      beta,
-    };
-  }
 }
 
-takesArguments<FtrlOptions>(
-  optimizerParameters({
-    learningRatePower: true,
-    initialAccumulatorValue: true,
-    l1RegularizationStrength: true,
-    l2RegularizationStrength: true,
-    l2ShrinkageRegularizationStrength: true,
-    beta: true,
+takesOptions<FtrlOptions, Ftrl>(
+  optimizerSchema<FtrlOptions, Ftrl>({
+    learningRatePower: number(-0.5),
+    initialAccumulatorValue: number(0.1),
+    l1RegularizationStrength: number(0),
+    l2RegularizationStrength: number(0),
+    l2ShrinkageRegularizationStrength: number(0),
+    beta: number(0),
   }),
   Ftrl,
 );

@@ -1,9 +1,8 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface LionOptions extends OptimizerOptions {
   /** The share of the average in the step, above 0 and at most 1; 0.9 unless given. */
@@ -17,15 +16,13 @@ export interface LionOptions extends OptimizerOptions {
  * Optimization Algorithms", 2023. The learning rate is 0.001 unless given; it wants to be 3 to 10 times smaller than for AdamW.
  */
 export class Lion extends Optimizer {
-  readonly beta1: number;
-  readonly beta2: number;
+  declare readonly beta1: number;
+  declare readonly beta2: number;
 
   constructor(learningRate?: LearningRate | null | LionOptions, options?: LionOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<LionOptions>(Lion, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.beta1 = checkNumber(all.beta1 ?? 0.9, 'beta1', this.name);
-    this.beta2 = checkNumber(all.beta2 ?? 0.99, 'beta2', this.name);
     if (!(this.beta1 > 0 && this.beta1 <= 1)) {
       throw new InvalidArgumentError(`beta1 must be above 0 and at most 1, got ${this.beta1}`, this.name);
     }
@@ -51,11 +48,9 @@ export class Lion extends Optimizer {
     );
     m.assign(m.mul(beta2).add(gradient.mul(1 - beta2)));
   }
-
-  override getConfig(): Record<string, unknown> {
-    const { beta1, beta2 } = this;
-    return { ...super.getConfig(), beta_1: beta1, beta_2: beta2 };
-  }
 }
 
-takesArguments<LionOptions>(optimizerParameters({ beta1: true, beta2: true }), Lion);
+takesOptions<LionOptions, Lion>(
+  optimizerSchema<LionOptions, Lion>({ beta1: number(0.9, 'beta_1'), beta2: number(0.99, 'beta_2') }),
+  Lion,
+);

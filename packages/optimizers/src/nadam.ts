@@ -1,8 +1,8 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { takesArguments } from '@eagre/core/internal';
+import { takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
-import { Moments } from './moments.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { Moments, momentsOptions } from './moments.ts';
+import { type OptimizerOptions, optimizerSchema } from './options.ts';
 
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -74,4 +74,4 @@ export class Nadam extends Moments<NadamOptions> {
   }
 }
 
-takesArguments<NadamOptions>(optimizerParameters({ beta1: true, beta2: true, epsilon: true }), Nadam);
+takesOptions<NadamOptions, Nadam>(optimizerSchema<NadamOptions, Nadam>(momentsOptions), Nadam);

@@ -22,6 +22,7 @@ import {
   checkList,
   checkNoPromise,
   checkText,
+  configOf,
   context,
   defineMethods,
   inGraphScope,
@@ -30,9 +31,10 @@ import {
   lateScalar,
   lifted,
   outsideScopes,
+  setOptions,
   showFields,
   shown,
-  takesArguments,
+  takesOptions,
   withoutTapes,
   withoutUnused,
 } from '@eagre/core/internal';
@@ -43,7 +45,7 @@ import { optionsOf } from './config.ts';
 import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
 import { averaging, checkMovingAverage } from './moving-average.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
@@ -141,6 +143,7 @@ export abstract class Optimizer extends Module implements Trackable {
       this.#track('learning_rate', constant(value, 'float32')),
     );
     this.#now = new Momentary(this.iterations, this.#rate);
+    setOptions(this, options);
   }
 
   /** Whether `build` has run. */
@@ -478,6 +481,7 @@ export abstract class Optimizer extends Module implements Trackable {
       ema_overwrite_frequency: this.emaOverwriteFrequency,
       loss_scale_factor: null,
       gradient_accumulation_steps: null,
+      ...configOf(this),
     };
   }
 
@@ -590,7 +594,7 @@ export abstract class Optimizer extends Module implements Trackable {
     );
   }
 }
-takesArguments<OptimizerOptions>(optimizerParameters({}), Optimizer);
+takesOptions<OptimizerOptions, Optimizer>(optimizerSchema({}), Optimizer);
 defineMethods(Optimizer.prototype, 'Optimizer', {
   build: { positional: ['variables'] },
   addVariable: { positional: ['shape'], options: { dtype: true, name: true, initial: true } },

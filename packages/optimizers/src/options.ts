@@ -1,5 +1,7 @@
-import type { OptionNames, Parameters } from '@eagre/core/internal';
+import type { Module } from '@eagre/core';
+import type { Option, OptionNames, Schema } from '@eagre/core/internal';
 import type { LearningRate } from './rate.ts';
+import { checkNumber } from './schedule.ts';
 
 /** What all optimizers take. */
 export interface OptimizerOptions {
@@ -38,9 +40,16 @@ export const optimizerOptions: OptionNames<OptimizerOptions> = {
 };
 
 /** @internal What an optimizer takes: the learning rate, what is its own in Keras's order, and what all of them take. */
-export function optimizerParameters<O extends OptimizerOptions>(
-  own: OptionNames<Omit<O, keyof OptimizerOptions>>,
-): Parameters<O> {
-  const names = Object.assign({ learningRate: true }, own, optimizerOptions) as unknown as OptionNames<O>;
-  return { positional: ['learningRate'], required: 0, names };
+export function optimizerSchema<O extends OptimizerOptions, C>(
+  own: Omit<Schema<O, C>['options'], keyof OptimizerOptions>,
+): Schema<O, C> {
+  const options = Object.assign({ learningRate: true }, own, optimizerOptions);
+  return { positional: ['learningRate'], required: 0, options: options as Schema<O, C>['options'] };
+}
+
+/** @internal A finite number. @param key what Keras calls it, where that is not the name in snake_case */
+export function number(otherwise: number, key?: string): Option<number> {
+  const read: Option<number>['read'] = (given, name, of) =>
+    checkNumber((given ?? otherwise) as number, name, (of as Module).name);
+  return key === undefined ? { read } : { read, key };
 }

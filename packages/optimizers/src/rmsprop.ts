@@ -1,10 +1,9 @@
 import type { Tensor, Variable } from '@eagre/core';
-import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {
   /** How much of the average of squared gradients stays at each step; 0.9 unless given. */
@@ -22,10 +21,10 @@ export interface RMSpropOptions extends OptimizerOptions {
  * Machine Learning", lecture 6, 2012. The learning rate is 0.001 unless given.
  */
 export class RMSprop extends Optimizer {
-  readonly rho: number;
-  readonly momentum: number;
-  readonly epsilon: number;
-  readonly centered: boolean;
+  declare readonly rho: number;
+  declare readonly momentum: number;
+  declare readonly epsilon: number;
+  declare readonly centered: boolean;
   protected velocities: Variable[] = [];
   protected momentums: Variable[] = [];
   protected averageGradients: Variable[] = [];
@@ -34,10 +33,6 @@ export class RMSprop extends Optimizer {
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<RMSpropOptions>(RMSprop, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.001 });
-    this.rho = checkNumber(all.rho ?? 0.9, 'rho', this.name);
-    this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
-    this.epsilon = checkNumber(all.epsilon ?? 1e-7, 'epsilon', this.name);
-    this.centered = checkFlag(all.centered, 'centered', this.name);
   }
 
   protected override addAllSlots(variables: readonly Variable[]): void {
@@ -65,14 +60,14 @@ export class RMSprop extends Optimizer {
     const rate = this.momentary(learningRate, (lr) => ({ lr }));
     this.runKernel('ApplyRMSProp', updates, slots, { ...rate, rho, momentum, epsilon, centered });
   }
-
-  override getConfig(): Record<string, unknown> {
-    const { rho, momentum, epsilon, centered } = this;
-    return { ...super.getConfig(), rho, momentum, epsilon, centered };
-  }
 }
 
-takesArguments<RMSpropOptions>(
-  optimizerParameters({ rho: true, momentum: true, epsilon: true, centered: true }),
+takesOptions<RMSpropOptions, RMSprop>(
+  optimizerSchema<RMSpropOptions, RMSprop>({
+    rho: number(0.9),
+    momentum: number(0),
+    epsilon: number(1e-7),
+    centered: flagOption(false),
+  }),
   RMSprop,
 );

@@ -1,10 +1,9 @@
 import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
-import { type OptimizerOptions, optimizerParameters } from './options.ts';
+import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
-import { checkNumber } from './schedule.ts';
 
 export interface SGDOptions extends OptimizerOptions {
   /** From 0, which means none, to 1. */
@@ -18,16 +17,14 @@ export interface SGDOptions extends OptimizerOptions {
  * in deep learning", 2013). The learning rate is 0.01 unless given: `new SGD(0.1)`, `new SGD({ learningRate: 0.1, momentum: 0.9 })`.
  */
 export class SGD extends Optimizer {
-  readonly momentum: number;
-  readonly nesterov: boolean;
+  declare readonly momentum: number;
+  declare readonly nesterov: boolean;
   protected momentums: Variable[] = [];
 
   constructor(learningRate?: LearningRate | null | SGDOptions, options?: SGDOptions);
   constructor(...args: readonly unknown[]) {
     const all = argumentsOf<SGDOptions>(SGD, new.target, args);
     super({ ...all, learningRate: all.learningRate ?? 0.01 });
-    this.momentum = checkNumber(all.momentum ?? 0, 'momentum', this.name);
-    this.nesterov = checkFlag(all.nesterov, 'nesterov', this.name);
     if (!(this.momentum >= 0 && this.momentum <= 1)) {
       throw new InvalidArgumentError(`momentum must be between 0 and 1, got ${this.momentum}`, this.name);
     }
@@ -52,10 +49,9 @@ export class SGD extends Optimizer {
     if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], rate);
     else this.runKernel('ApplyMomentum', updates, [this.momentums], { ...rate, momentum, nesterov });
   }
-
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), momentum: this.momentum, nesterov: this.nesterov };
-  }
 }
 
-takesArguments<SGDOptions>(optimizerParameters({ momentum: true, nesterov: true }), SGD);
+takesOptions<SGDOptions, SGD>(
+  optimizerSchema<SGDOptions, SGD>({ momentum: number(0), nesterov: flagOption(false) }),
+  SGD,
+);
