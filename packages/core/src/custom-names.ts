@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { shown } from './checks.ts';
 import { argumentsOf, takesArguments } from './class-arguments.ts';
+import { override } from './context.ts';
 
 /** What can have a name. */
 export type Named =
@@ -41,6 +42,8 @@ export type NameOf<N extends string> = N | SnakeCase<N>;
 export type ClassNameOf<N extends string> = NameOf<N> | Capitalize<N>;
 
 const registered = new Map<string, object>();
+// What `customObjectScope` makes known beside them.
+const inScope: { objects: Readonly<Record<string, unknown>> } = { objects: {} };
 const namesInFiles = new WeakMap<object, string>();
 
 export interface RegisterOptions {
@@ -83,15 +86,20 @@ takesArguments<RegisterOptions & { readonly object: object }>(
   registerKerasSerializable,
 );
 
+/** @internal Makes objects known by name, beside those that are registered, until what it returns is called. */
+export function enterCustomObjects(objects: Readonly<Record<string, unknown>>): () => boolean {
+  return override(inScope, { objects: { ...inScope.objects, ...objects } });
+}
+
 /** The class that was registered under a name, where it extends another one. */
 export function customClass<C>(name: string, Base: abstract new (...args: never) => object): C | undefined {
-  const found = registered.get(name);
+  const found = customObject(name);
   return typeof found === 'function' && found.prototype instanceof Base ? (found as C) : undefined;
 }
 
-/** What was registered under a name. */
+/** What was registered under a name, or is known by it in a scope. */
 export function customObject(name: string): object | undefined {
-  return registered.get(name);
+  return Object.hasOwn(inScope.objects, name) ? (inScope.objects[name] as object) : registered.get(name);
 }
 
 /** What a registered class or function is called in files, `Custom>squash`; undefined for others. */

@@ -52,6 +52,7 @@ export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';
 export {
   customClass,
   customObject,
+  enterCustomObjects,
   type RegisterOptions,
   registeredName,
   registerKerasSerializable,

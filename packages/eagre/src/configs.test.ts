@@ -85,3 +85,44 @@ test('every class is among them', () => {
     expect(new Set(names.filter((name) => !here.has(name)))).toEqual(new Set());
   }
 });
+
+describe('keras.saving', () => {
+  const { customObjectScope, deserializeKerasObject, serializeKerasObject } = tf.keras.saving;
+
+  test('writes and reads objects of every kind', () => {
+    for (const [group, write] of Object.entries(again) as [Group, (written: Written) => unknown][])
+      for (const written of golden[group])
+        expect(serializeKerasObject(deserializeKerasObject(written))).toEqual(json(write(written)));
+    expect(serializeKerasObject(null)).toBe(null);
+    expect(deserializeKerasObject(null)).toBe(null);
+    expect(() => serializeKerasObject({ units: 3 })).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => deserializeKerasObject({ units: 3 } as never)).toThrow('expected { module, class_name');
+  });
+
+  test("finds the user's classes in a scope", () => {
+    class Scaled extends tf.layers.Layer {
+      override call(x: tf.Tensor): tf.Tensor {
+        return x.mul(2);
+      }
+    }
+    const written = serializeKerasObject(new Scaled({ name: 'twice' }));
+    expect(written).toMatchObject({ module: null, class_name: 'Scaled', registered_name: 'Scaled' });
+    expect(() => deserializeKerasObject(written)).toThrow('registerKerasSerializable');
+    expect(deserializeKerasObject(written, { Scaled })).toBeInstanceOf(Scaled);
+    const inside = customObjectScope({ Scaled }, () => deserializeKerasObject(written));
+    expect(inside).toBeInstanceOf(Scaled);
+    {
+      using _ = customObjectScope({ Scaled });
+      expect(tf.layers.deserialize(written as never)).toBeInstanceOf(Scaled);
+    }
+    expect(() => tf.layers.deserialize(written as never)).toThrow("unknown layer 'Scaled'");
+    expect(() => customObjectScope(3 as never)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => customObjectScope({ Scaled }, (async () => 1) as never)).toThrow('promise');
+    class Third extends tf.regularizers.L2 {}
+    const read = customObjectScope({
+      objects: { Third },
+      fn: () => deserializeKerasObject(serializeKerasObject(new Third(0.5))),
+    });
+    expect(read).toBeInstanceOf(Third);
+  });
+});

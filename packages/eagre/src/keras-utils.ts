@@ -1,11 +1,16 @@
 import { random } from '@eagre/core';
 
-export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
-
 /** `tf.keras.utils`: data in folders, downloads, sequences, series, classes, seeds. */
 export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export { getFile, padSequences } from '@eagre/datasets';
 export { toCategorical } from '@eagre/layers';
+export {
+  customObjectScope,
+  deserializeKerasObject,
+  type RegisterOptions,
+  registerKerasSerializable,
+  serializeKerasObject,
+} from './keras-saving.ts';
 
 /** `tf.random.setSeed` under Keras's name: what is drawn from here on depends on the seed alone. */
 export const setRandomSeed: typeof random.setSeed = random.setSeed;

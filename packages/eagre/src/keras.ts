@@ -18,4 +18,5 @@ export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';
 export * as models from './keras-models.ts';
+export * as saving from './keras-saving.ts';
 export * as utils from './keras-utils.ts';

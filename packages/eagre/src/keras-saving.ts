@@ -1,0 +1,116 @@
+/** `tf.keras.saving`: objects of Keras as plain JSON, and what is the user's among them. */
+import { InvalidArgumentError } from '@eagre/core';
+import {
+  customObject,
+  defineFunction,
+  enterCustomObjects,
+  isPlain,
+  type NamedFunction,
+  type SerializedObject,
+  scoped,
+  shown,
+} from '@eagre/core/internal';
+import { constraints, initializers, layers, regularizers } from '@eagre/layers';
+import { losses, metrics } from '@eagre/metrics';
+import * as optimizers from '@eagre/optimizers';
+
+export { type RegisterOptions, registerKerasSerializable } from '@eagre/core/internal';
+
+type Objects = Readonly<Record<string, unknown>>;
+type Base = abstract new (...args: never) => object;
+
+interface Family {
+  readonly module: string;
+  readonly base: Base;
+  write(object: never): object;
+  read(written: never): object;
+}
+const asJson = (object: { toJSON(): object }): object => object.toJSON();
+const families = (): readonly Family[] => [
+  { module: 'keras.layers', base: layers.Layer, write: layers.serialize, read: layers.deserialize },
+  {
+    module: 'keras.optimizers',
+    base: optimizers.Optimizer,
+    write: optimizers.serialize,
+    read: optimizers.deserialize,
+  },
+  {
+    module: 'keras.optimizers.schedules',
+    base: optimizers.schedules.LearningRateSchedule,
+    write: optimizers.schedules.serialize,
+    read: optimizers.schedules.deserialize,
+  },
+  { module: 'keras.losses', base: losses.Loss, write: losses.serialize, read: losses.deserialize },
+  { module: 'keras.metrics', base: metrics.Metric, write: metrics.serialize, read: metrics.deserialize },
+  { module: 'keras.initializers', base: initializers.Initializer, write: asJson, read: initializers.get },
+  { module: 'keras.regularizers', base: regularizers.Regularizer, write: asJson, read: regularizers.get },
+  { module: 'keras.constraints', base: constraints.Constraint, write: asJson, read: constraints.get },
+];
+
+/**
+ * Makes classes and functions of the user's known by name while `fn` runs, or, with `using`, until the block ends:
+ * `tf.keras.saving.customObjectScope({ Scaled }, () => tf.layers.deserialize(config))`.
+ */
+export const customObjectScope: {
+  <T>(objects: Objects, fn: () => T): T;
+  <T>(options: { readonly objects: Objects; readonly fn: () => T }): T;
+  (objects: Objects | { readonly objects: Objects }): Disposable;
+} = /* @__PURE__ */ defineFunction<
+  NamedFunction<[objects: Objects, fn?: () => unknown], ['objects', 'fn'], unknown, unknown>
+>('keras.saving.customObjectScope', { objects: { plain: true }, fn: true }, {}, (objects, fn = undefined) => {
+  if (!isPlain(objects))
+    throw new InvalidArgumentError(
+      `objects must be classes and functions by name, got ${shown(objects)}`,
+      'keras.saving.customObjectScope',
+    );
+  return scoped(() => enterCustomObjects(objects), 'keras.saving.customObjectScope', fn);
+}) as never;
+
+/** A layer, optimizer, schedule, loss, metric, initializer, regularizer or constraint as plain JSON, in Keras's form; null of null. */
+export const serializeKerasObject: NamedFunction<
+  [obj: object | null],
+  ['obj'],
+  unknown,
+  SerializedObject | null
+> = /* @__PURE__ */ defineFunction('keras.saving.serializeKerasObject', { obj: true }, {}, (obj: unknown) => {
+  if (obj === null) return null;
+  const family = isPlain(obj) ? undefined : families().find(({ base }) => obj instanceof base);
+  if (family === undefined)
+    throw new InvalidArgumentError(
+      `expected a layer, an optimizer, or another object of Keras's classes, got ${shown(obj)}`,
+      'keras.saving.serializeKerasObject',
+    );
+  return JSON.parse(JSON.stringify(family.write(obj as never))) as SerializedObject;
+});
+
+/** The object that `serializeKerasObject`, or Keras, wrote. `customObjects` are classes of your own by name. */
+export const deserializeKerasObject: NamedFunction<
+  [config: SerializedObject | null, customObjects?: Objects | null],
+  ['config', 'customObjects'],
+  unknown,
+  object | null
+> = /* @__PURE__ */ defineFunction(
+  'keras.saving.deserializeKerasObject',
+  { config: { plain: true }, customObjects: { plain: true } },
+  {},
+  (config: unknown, customObjects: unknown = null) => {
+    if (config === null) return null;
+    const what = 'keras.saving.deserializeKerasObject';
+    if (!isPlain(config) || typeof config['class_name'] !== 'string' || !isPlain(config['config']))
+      throw new InvalidArgumentError(`expected { module, class_name, config }, got ${shown(config)}`, what);
+    const { class_name: name, registered_name: registered, module } = config as unknown as SerializedObject;
+    return customObjectScope((customObjects ?? {}) as Objects, () => {
+      const own = customObject(registered ?? name) ?? customObject(name);
+      const family = families().find(
+        ({ base, module: known }) =>
+          known === module || (typeof own === 'function' && own.prototype instanceof base),
+      );
+      if (family === undefined)
+        throw new InvalidArgumentError(
+          `the class '${name}' of the configuration is not known here: make it so by registerKerasSerializable first`,
+          what,
+        );
+      return family.read(config as never);
+    });
+  },
+);
