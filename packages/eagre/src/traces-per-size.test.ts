@@ -495,6 +495,7 @@ const plain = uniform([4, 3]);
 const image = uniform([2, 6, 5, 4]);
 const sequence = uniform([2, 4, 3]);
 class OwnCell extends layers.SimpleRNNCell {}
+class OwnDense extends layers.Dense {}
 const layerCases: Readonly<Record<string, Case>> = {
   Activation: [() => new layers.Activation('relu'), plain],
   ReLU: [() => new layers.ReLU(), plain],
@@ -562,6 +563,14 @@ const layerCases: Readonly<Record<string, Case>> = {
   GRUCell: [() => new layers.RNN(new layers.GRUCell(3, { dropout: 0.2, seed: 2 })), sequence],
   LSTMCell: [() => new layers.RNN(new layers.LSTMCell(3), { goBackwards: true }), sequence],
   Bidirectional: [() => new layers.Bidirectional(new layers.GRU(3, { returnSequences: true })), sequence],
+  'RNN of masks': [
+    () => {
+      const rnn = new layers.RNN(new layers.GRUCell(3), { returnSequences: true });
+      return new layers.Lambda((x: tf.Tensor) => rnn(x, { mask: x.sum(-1).greater(1.5) }) as tf.Tensor);
+    },
+    sequence,
+  ],
+  'TimeDistributed of a class of one’s own': [() => new layers.TimeDistributed(new OwnDense(3)), sequence],
   TimeDistributed: [() => new layers.TimeDistributed(new layers.Dense(3)), sequence],
   Dropout: [() => new layers.Dropout(0.5, { seed: 3 }), plain],
   SpatialDropout2D: [() => new layers.SpatialDropout2D(0.5, { seed: 3 }), image],

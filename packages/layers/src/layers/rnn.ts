@@ -1,6 +1,7 @@
 // Runs cells over sequences [batch, time, features].
 
 import {
+  constant,
   InvalidArgumentError,
   type PartialShape,
   stack,
@@ -14,11 +15,13 @@ import {
 import {
   argumentsOf,
   checkList,
+  context,
   type Dim,
   defineMethods,
   differs,
   dims,
   isPlain,
+  isUnknown,
   knownDim,
   lessThan,
   lifted,
@@ -28,10 +31,12 @@ import {
   sameShape,
   shown,
   showShape,
+  sizeValue,
   takesOptions,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
+import { TensorArray, whileLoop } from '@eagre/graph';
 import type { FromConfig } from '../layer.ts';
 import {
   builtin,
@@ -130,9 +135,7 @@ export class RNN extends Layer {
     const mask = this.#mask(x, options);
     const back = (t: Tensor): Tensor => (this.goBackwards ? t.reverse(1) : t);
     const { output, last, after } =
-      mask === null
-        ? this.run(back(x), states, training)
-        : this.steps(back(x), states, training, back(mask).unstack(1));
+      mask === null ? this.run(back(x), states, training) : this.steps(back(x), states, training, back(mask));
     const y = penalize(this, this.returnSequences ? output() : last);
     // States that are outputs too count among them, as in Keras.
     if (this.returnState) for (const state of after) penalize(this, state);
@@ -150,31 +153,33 @@ export class RNN extends Layer {
     return this.steps(x, initial, training, null);
   }
 
-  /** @internal The same, step by step. @param mask for each step, bool [batch]. */
-  protected steps(
-    x: Tensor,
-    initial: readonly Tensor[],
-    training: boolean,
-    mask: readonly Tensor[] | null,
-  ): Sequence {
+  /** @internal The same, step by step. @param mask bool [batch, time]. */
+  protected steps(x: Tensor, initial: readonly Tensor[], training: boolean, mask: Tensor | null): Sequence {
     const { cell } = this;
-    const [batch, , features] = dims(x) as [Dim, Dim, Dim];
+    const [batch, time, features] = dims(x) as [Dim, Dim, Dim];
     const masks = training ? cell.masks?.(batch, features) : undefined;
+    /** One step behind another. */
+    const next = ({ output, states }: Step, input: Tensor, seen: Tensor | undefined): StepDone => {
+      const [y, ...after] = runCell(cell, input, states, { training, masks }) as [Tensor, ...Tensor[]];
+      const here = seen?.expandDims(1);
+      if (here === undefined) return { output: y, states: after };
+      const before = this.zeroOutputForMask ? null : output;
+      return {
+        output: where(here, y, before ?? zerosLike(y)),
+        states: after.map((s, k) => where(here, s, states[k] as Tensor)),
+      };
+    };
+    const start: Step = { output: null, states: initial };
+    if (isUnknown(time) && context.tracer !== null) return loopOver(x, mask, start, next);
+    const seen = mask?.unstack(1);
     const outputs: Tensor[] = [];
-    let states = initial;
-    for (const [i, step] of x.unstack(1).entries()) {
-      const [y, ...after] = runCell(cell, step, states, { training, masks });
-      const here = mask?.[i]?.expandDims(1);
-      if (here === undefined) {
-        outputs.push(y as Tensor);
-        states = after;
-        continue;
-      }
-      const before = this.zeroOutputForMask ? undefined : outputs.at(-1);
-      outputs.push(where(here, y as Tensor, before ?? zerosLike(y as Tensor)));
-      states = after.map((s, k) => where(here, s, states[k] as Tensor));
+    let step = start;
+    for (const [i, input] of x.unstack(1).entries()) {
+      const done = next(step, input, seen?.[i]);
+      outputs.push(done.output);
+      step = done;
     }
-    return { output: () => stack(outputs, 1), last: outputs.at(-1) as Tensor, after: states };
+    return { output: () => stack(outputs, 1), last: step.output as Tensor, after: step.states };
   }
 
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {
@@ -280,6 +285,40 @@ export class RNN extends Layer {
       held.assign(states[i] as Tensor);
     });
   }
+}
+
+/** What a step of a sequence leaves to the next one; before the first there is no output. */
+interface Step {
+  readonly output: Tensor | null;
+  readonly states: readonly Tensor[];
+}
+interface StepDone extends Step {
+  readonly output: Tensor;
+}
+
+/** The steps of a sequence of any length, as a loop of the graph. The first one is in front of it, and shows what steps give. */
+function loopOver(
+  x: Tensor,
+  mask: Tensor | null,
+  start: Step,
+  next: (before: Step, input: Tensor, seen: Tensor | undefined) => StepDone,
+): Sequence {
+  const limit = sizeValue(dims(x)[1] as Dim, 'int32');
+  const at = (before: Step, i: Tensor): StepDone => next(before, x.gather(i, 1), mask?.gather(i, 1));
+  const zero = constant(0, 'int32');
+  const first = at(start, zero);
+  const { dtype, shape, rank } = first.output;
+  const list = new TensorArray(dtype, { size: limit, elementShape: shape }).write(zero, first.output);
+  const [, last, after, outputs] = whileLoop(
+    (i) => i.less(limit),
+    (i, output, states, written) => {
+      const done = at({ output, states }, i);
+      return [i.add(1), done.output, [...done.states], written.write(i, done.output)];
+    },
+    [constant(1, 'int32'), first.output, [...first.states], list] as [Tensor, Tensor, Tensor[], TensorArray],
+  );
+  const perm = [1, 0, ...Array.from({ length: rank - 1 }, (_, i) => i + 2)];
+  return { output: () => outputs.stack().transpose(perm), last, after };
 }
 
 /** @internal What comes of running a cell over a sequence. */

@@ -1,11 +1,21 @@
 // Layers around a layer.
 
-import { concat, type PartialShape, type Shape, stack, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  concat,
+  type PartialShape,
+  type Shape,
+  stack,
+  swapAxes,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
 import {
   argumentsOf,
+  context,
   type Dim,
   dims,
   isPlain,
+  isUnknown,
   mulDims,
   optionsFrom,
   sameShape,
@@ -14,6 +24,7 @@ import {
   toShape,
   toTensor,
 } from '@eagre/core/internal';
+import { mapFn } from '@eagre/graph';
 import { withInner } from '../inside.ts';
 import type { FromConfig } from '../layer.ts';
 import {
@@ -206,6 +217,7 @@ export class TimeDistributed extends Layer {
     const apart = (layer: Layer): boolean =>
       !isBuiltin(layer) || (training && layer instanceof BatchNormalization);
     if ([...withInner(this.layer)].some(apart)) {
+      if (isUnknown(time) && context.tracer !== null) return this.#looped(inputs, masks, training);
       const steps = masks?.unstack(1);
       const each = inputs
         .unstack(1)
@@ -223,6 +235,15 @@ export class TimeDistributed extends Layer {
     const shape = this.layer.computeOutputShape(this.#step(inputShape));
     const [batch, time] = sizesOf(inputShape) as [Size, Size];
     return shapeOf([batch, time, ...sizesOf(shape).slice(1)]);
+  }
+  /** The steps of a sequence of any length, as a loop of the graph. */
+  #looped(inputs: Tensor, masks: Tensor | undefined, training: boolean): Tensor {
+    const each = mapFn(
+      ([x, mask]: readonly Tensor[]): Tensor =>
+        this.layer.invoke(x as Tensor, { training, ...(mask && { mask }) }),
+      [inputs, ...(masks === undefined ? [] : [masks])].map((t) => swapAxes(t, 0, 1)),
+    );
+    return swapAxes(each, 0, 1);
   }
   /** The shape of one step of all examples. */
   #step(shape: PartialShape): PartialShape {
