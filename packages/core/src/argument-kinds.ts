@@ -107,7 +107,7 @@ export const sizes: Kind = {
   read: (value, what, op) =>
     Array.isArray(value) || (isTensor(value) && value.rank > 0)
       ? shape.read?.(value, what, op)
-      : integerOf(value, what, op),
+      : dimIn(value, what, op),
 };
 /** A size, which may not be known. */
 export const size: Kind = { read: dimIn };
@@ -117,6 +117,13 @@ export const axis: Kind = { read: integerOf };
 export const axes: Kind = { read: integerOrIntegers };
 /** An integer, or a list of them. */
 export const oneOrMore: Kind = { read: integerOrIntegers };
+/** How often: a size for all, or a list of integers. */
+export const repeats: Kind = {
+  read: (value, what, op) =>
+    Array.isArray(value) || ArrayBuffer.isView(value) || (isTensor(value) && value.rank > 0)
+      ? integersOf(value, what, op)
+      : dimIn(value, what, op),
+};
 /** How many axes of two tensors belong together, or which: two lists, or a tensor [2, n]. */
 export const axisLists: Kind = {
   read(value, what, op) {

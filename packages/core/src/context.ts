@@ -65,6 +65,8 @@ export interface Tracer {
    * for others.
    */
   integers(x: Tensor): Dims | null;
+  /** The integers of a symbolic tensor as sizes that only its runs know; null where those may not depend on values. */
+  measured(x: Tensor): Dims | null;
   /** A number that is made of sizes that are not known. */
   size(size: DimExpr, dtype: DType): Tensor;
   /** `value` with a gradient of its own: a function of the value's gradient that gives those of the inputs. */

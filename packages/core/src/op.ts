@@ -24,7 +24,7 @@ import { noValue } from './no-value.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape } from './shape.ts';
-import type { Dims } from './shapes/dim.ts';
+import type { Dim, Dims } from './shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from './shapes/dims.ts';
 import { type SymbolicAttrs, symbolic, symbolicTensor } from './symbolic.ts';
 import { emptyTensor, Tensor } from './tensor.ts';
@@ -97,7 +97,11 @@ interface OpSpecBase {
   readonly samples: () => readonly Sample[];
   /** Permitted distance to the float64 reference in units in the last place of float32; 4 unless said. */
   readonly ulp?: number;
+  /** The results of an op whose sizes depend on values, for traces: `size` makes one that is not known before each run. */
+  readonly valueSized?: ValueSized;
 }
+
+type ValueSized = (inputs: readonly Tensor[], attrs: Attrs, size: () => Dim) => readonly OutputSpec[];
 
 type Evaluate = (inputs: readonly Tensor[], attrs: Attrs) => Tensor | readonly Tensor[];
 
@@ -122,6 +126,7 @@ export class Op {
   readonly notDifferentiable: string | undefined;
   readonly samples: () => readonly Sample[];
   readonly ulp: number;
+  readonly valueSized: ValueSized | undefined;
   /** Whether tapes see the parts instead of the op. */
   readonly transparent: boolean;
   /** Computes the outputs; tapes are told by `execute`. */
@@ -134,6 +139,7 @@ export class Op {
     this.notDifferentiable = spec.notDifferentiable;
     this.samples = spec.samples;
     this.ulp = spec.ulp ?? 4;
+    this.valueSized = spec.valueSized;
     this.evaluate = evaluate;
     this.transparent = transparent;
   }

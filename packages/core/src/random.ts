@@ -468,7 +468,7 @@ export const categorical: NamedFunction<
   Seeded & { dtype?: 'int32' | 'int64' }
 > = defineFunction(
   'random.categorical',
-  { logits: kind.tensor, numSamples: kind.integer },
+  { logits: kind.tensor, numSamples: kind.size },
   { seed: kind.asIs, dtype: kind.asIs },
   (logits, numSamples: number, options) => {
     const op = 'Multinomial';

@@ -36,4 +36,10 @@ export class RecentMap<K, V> {
     }
     return this;
   }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (const value of this.#entries.values()) this.#forgotten(value);
+    this.#entries.clear();
+  }
 }

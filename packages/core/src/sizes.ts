@@ -14,10 +14,10 @@ import { type Tensor, viewOf } from './tensor.ts';
  * single number, and `t.rank` tells which was given. Ranks and values are for the caller to check.
  *
  * Eagerly it reads the values. While a function is traced it knows constants, and what is computed from sizes: `tf.shape(x)`, its
- * elements, and arithmetic with them. Where such a size is unknown the number is an expression.
+ * elements, and arithmetic with them. Where such a size is unknown, or a value of the run, the number is an expression.
  * @param what the argument, for errors: `shape`.
- * @throws InvalidArgumentError for a tensor that holds no integers; UnimplementedError, while a function is traced, for values that are
- * known at its runs only.
+ * @throws InvalidArgumentError for a tensor that holds no integers; UnimplementedError in graphs of sessions, and for more than 32 values of a
+ * traced function.
  */
 export function hostDims(x: Tensor, what: string, op: string): Dim[] {
   if (!isInteger(x.dtype))
@@ -27,12 +27,11 @@ export function hostDims(x: Tensor, what: string, op: string): Dim[] {
     );
   const known = knownTensor(x);
   if (known !== null) return Array.from(viewOf(known) as ArrayLike<number | bigint>, Number);
-  const sizes = context.tracer?.integers(x) ?? null;
+  const sizes = context.tracer?.integers(x) ?? context.tracer?.measured(x) ?? null;
   if (sizes !== null) return [...sizes];
   throw new UnimplementedError(
-    `${what} must be known while a function is traced: the sizes of tensors do not depend on values. Numbers, constants, tf.shape(x) and ` +
-      'what is computed from sizes are known; a value of a tensor is not. Compute it outside of the function and pass it as a number, or ' +
-      'call the op outside',
+    `${what} depends on values that are not known while the graph is written. Numbers, constants, tf.shape(x) and what is computed from ` +
+      'sizes are known; of tensors, tf.function takes at most 32 integers at once, graphs of sessions none',
     op,
   );
 }

@@ -138,9 +138,11 @@ test('what is no shape says why', () => {
   expect(tf.pad(x, int([1, 0, 0, 2]).reshape([2, 2])).shape).toEqual([3, 5]);
 });
 
-test('what a traced function does not know yet is refused with what to do', () => {
+test('in traced functions too', () => {
   const f = tf.function((n: tf.Tensor) => tf.zeros([n]));
-  expect(() => f(int(3))).toThrow('shape[0] must be known while a function is traced');
+  expect([3, 5, 0].map((n) => f(int(n)).size)).toEqual([3, 5, 0]);
+  const many = tf.function((n: tf.Tensor) => tf.zeros(n));
+  expect(() => many(tf.ones([33], { dtype: 'int32' }))).toThrow('at most 32');
   const heads = tf.function((y: tf.Tensor) => {
     const size = tf.shape(y);
     return tf.reshape(y, [size.at(0), -1, 2]).add(tf.zeros([size.at(0), 1, 1]));

@@ -5,6 +5,7 @@ import {
   type Attrs,
   context,
   type DimExpr,
+  type DimSymbol,
   defineMethods,
   type Op,
   override,
@@ -44,6 +45,14 @@ export interface GraphValue {
   readonly index: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
+}
+
+/** A size that depends on values: that of an axis of a value, or an element of an integer one. */
+export interface Measure {
+  readonly symbol: DimSymbol;
+  readonly value: GraphValue;
+  readonly from: 'axis' | 'element';
+  readonly at: number;
 }
 
 interface NodeOptions {
@@ -100,7 +109,21 @@ export function bodiesOf({ what, attrs }: GraphNode): readonly Graph[] {
   return what.kind === 'op' && what.op instanceof ControlOp ? what.op.bodies(attrs) : [];
 }
 
-function hasEffects(node: GraphNode): boolean {
+/** The sizes that depend on values of a graph, and of those inside of it. */
+export function lateSizesIn(graph: Graph): DimSymbol[] {
+  return [
+    ...graph.measures.map(({ symbol }) => symbol),
+    ...graph.nodes.flatMap((node) => bodiesOf(node).flatMap(lateSizesIn)),
+  ];
+}
+
+/** Whether a graph, or one inside of it, has such sizes. */
+export function isMeasured(graph: Graph): boolean {
+  return graph.measures.length > 0 || graph.nodes.some((node) => bodiesOf(node).some(isMeasured));
+}
+
+/** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
+export function hasEffects(node: GraphNode): boolean {
   if (node.what.kind === 'host' || node.late === 'draw') return true;
   return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
 }
@@ -112,6 +135,8 @@ export class Graph {
   readonly arguments: GraphValue[] = [];
   outputs: readonly GraphValue[] = [];
   assignments: readonly Assignment[] = [];
+  /** The sizes that depend on values of this graph, in the order of the trace. */
+  readonly measures: Measure[] = [];
   /** Whether code of the host runs with every run, in its order. */
   readonly runsWhole: boolean = true;
   /** What the names of the next nodes begin with: `encoder/dense/`, or nothing. */

@@ -1,23 +1,151 @@
 // Graphs run node by node: where a tape or another trace has to see the ops.
 import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
-import type { Tensor, Variable } from '@eagre/core';
+import type { HostOutput, Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
   atRunTime,
   context,
+  type Dim,
+  DimExpr,
+  DimSymbol,
+  dims,
+  dimsOf,
   execute,
+  type Guard,
+  holdsFor,
   hostBackend,
+  hostDims,
   inGraphScope,
   kernelFor,
-  type Tracer,
+  type Sizes,
+  showDim,
+  sizeValue,
+  substituteDim,
+  toShape,
+  toTensor,
+  visitSymbols,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
-import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import type { Graph, GraphNode, GraphValue, Measure } from './graph.ts';
+import { replaceSizes } from './sizes-in-attributes.ts';
+
+/** What the sizes that a trace did not know are in a run of its graph: numbers, or sizes of the function that is being traced. */
+export class RunSizes {
+  /** Whether something has happened that cannot happen again. */
+  effects = false;
+  readonly #known = new Map<DimSymbol, Dim>();
+  readonly #guards: readonly Guard[];
+
+  /** @param guards what has to hold once it can be told. */
+  constructor(guards: readonly Guard[] = []) {
+    this.#guards = guards;
+  }
+
+  /** @throws GuardFailed where the trace does not hold for this size. */
+  know(symbol: DimSymbol, size: Dim): void {
+    if (symbolOf(size) === symbol) return;
+    this.#known.set(symbol, size);
+    if (typeof size !== 'number') return;
+    for (const guard of this.#guards) {
+      if (!mentions(guard, symbol)) continue;
+      const [a, b] = [this.of(guard.a), this.of(guard.b)];
+      if (typeof a === 'number' && typeof b === 'number' && !holdsFor({ ...guard, a, b }, none))
+        throw new GuardFailed(guard, this);
+    }
+  }
+
+  /** Learns the sizes of a graph's arguments from what it is given for them. */
+  knowArguments(graph: Graph, inputs: readonly Tensor[]): void {
+    graph.arguments.forEach((value, i) => {
+      dims(value).forEach((d, axis) => {
+        const symbol = symbolOf(d);
+        if (symbol !== null) this.know(symbol, dims(inputs[i] as Tensor)[axis] as Dim);
+      });
+    });
+  }
+
+  /** Learns sizes that depend on the results of a node. */
+  knowResults(measures: readonly Measure[], get: (v: GraphValue) => Tensor): void {
+    for (const { symbol, value, from, at } of measures) {
+      const tensor = get(value);
+      const size = from === 'axis' ? dims(tensor)[at] : hostDims(tensor, 'a size', value.node.type)[at];
+      this.know(symbol, size as Dim);
+    }
+  }
+
+  of(d: Dim): Dim {
+    return this.#known.size === 0 ? d : substituteDim(d, (symbol) => this.#known.get(symbol));
+  }
+
+  /** What a symbol is. @throws InternalError for one that the run has not told yet. */
+  readonly lookUp: Sizes = (symbol) => {
+    const size = this.#known.get(symbol);
+    if (typeof size !== 'number') throw new InternalError(`the size ${symbol.text} is not known yet`);
+    return size;
+  };
+
+  /** The same for the same sizes. */
+  key(): string {
+    return [...this.#known.values()].join();
+  }
+
+  /** What sizes that depend on values are, by their places in `symbols`. */
+  told(symbols: readonly DimSymbol[]): Map<number, number> {
+    const told = new Map<number, number>();
+    symbols.forEach((symbol, i) => {
+      const size = this.#known.get(symbol);
+      if (typeof size === 'number') told.set(i, size);
+    });
+    return told;
+  }
+
+  /** Those of a node's attributes. */
+  attrs(attrs: GraphNode['attrs']): GraphNode['attrs'] {
+    return this.#known.size === 0 ? attrs : replaceSizes(attrs, (d) => this.of(d));
+  }
+}
+
+/** The symbol that a size is, if it is one. */
+function symbolOf(d: Dim): DimSymbol | null {
+  if (!(d instanceof DimExpr)) return null;
+  const [term, more] = d.terms;
+  const [factor, others] = term?.factors ?? [];
+  const alone = more === undefined && others === undefined && term?.coefficient === 1;
+  return alone && factor instanceof DimSymbol ? factor : null;
+}
+
+const none = (): never => {
+  throw new InternalError('a size without symbols has some');
+};
+
+function mentions({ a, b }: Guard, symbol: DimSymbol): boolean {
+  let found = false;
+  for (const d of [a, b])
+    visitSymbols(d, (other) => {
+      found ||= other === symbol;
+    });
+  return found;
+}
+
+/** The trace went one way where this run has to go another. */
+export class GuardFailed extends Error {
+  readonly guard: Guard;
+  readonly sizes: RunSizes;
+  constructor(guard: Guard, sizes: RunSizes) {
+    super(`${showDim(guard.a)} and ${showDim(guard.b)}`);
+    this.guard = guard;
+    this.sizes = sizes;
+  }
+}
 
 /** Runs the nodes of a graph as if the function's code stood in the place of its call, with all that it does to variables. */
-export function interpretFunction(graph: Graph, inputs: readonly Tensor[]): readonly Tensor[] {
-  const interpreter = new GraphInterpreter(true);
+export function interpretFunction(
+  graph: Graph,
+  inputs: readonly Tensor[],
+  sizes: RunSizes = new RunSizes(),
+): readonly Tensor[] {
+  const interpreter = new GraphInterpreter(true, new Map(), sizes);
   const last = graph.assignments.map(({ value }) => value);
   const results = interpreter.run(graph, inputs, last);
   const outputs = results.slice(0, graph.outputs.length);
@@ -30,11 +158,17 @@ export class GraphInterpreter implements Interpreter {
   readonly effects: boolean;
   readonly histories: Map<ForwardRecord, unknown> = new Map();
   readonly #known: ReadonlyMap<GraphValue, Tensor>;
+  readonly #sizes: RunSizes;
 
   /** @param known values that are not computed: their nodes do not run. */
-  constructor(effects: boolean, known: ReadonlyMap<GraphValue, Tensor> = new Map()) {
+  constructor(
+    effects: boolean,
+    known: ReadonlyMap<GraphValue, Tensor> = new Map(),
+    sizes: RunSizes = new RunSizes(),
+  ) {
     this.effects = effects;
     this.#known = known;
+    this.#sizes = sizes;
   }
 
   run(graph: Graph, inputs: readonly Tensor[], saved: readonly GraphValue[] = []): readonly Tensor[] {
@@ -45,39 +179,57 @@ export class GraphInterpreter implements Interpreter {
       if (tensor === undefined) throw new InternalError(`${v.node.name} has no value`);
       return tensor;
     };
-    for (const node of graph.liveNodes(saved)) {
+    this.#sizes.knowArguments(graph, inputs);
+    const measures = measuresOf(graph);
+    const live = graph.liveNodes([...saved, ...graph.measures.map(({ value }) => value)]);
+    for (const node of live) {
       const known = node.outputs.flatMap((v) => this.#known.get(v) ?? []);
-      if (known.length > 0 && known.length === node.outputs.length) continue;
-      const outputs = inScopeOf(node, () => this.#node(node, get, known));
-      outputs?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
+      if (known.length === 0 || known.length < node.outputs.length) {
+        const outputs = inScopeOf(node, () => this.node(node, get, known));
+        outputs?.forEach((t, i) => values.set(node.outputs[i] as GraphValue, t));
+      }
+      const told = measures.get(node);
+      if (told !== undefined) this.#sizes.knowResults(told, get);
     }
     return [...graph.outputs, ...saved].map(get);
   }
 
-  /** @param known those of its outputs that are. */
-  #node(node: GraphNode, get: (v: GraphValue) => Tensor, known: readonly Tensor[]): readonly Tensor[] | null {
+  /**
+   * Runs one node.
+   * @param known those of its outputs that are.
+   * @returns its outputs; null for an argument, and for code of the host where that does not run.
+   */
+  node(
+    node: GraphNode,
+    get: (v: GraphValue) => Tensor,
+    known: readonly Tensor[] = [],
+  ): readonly Tensor[] | null {
     const { what } = node;
+    const attrs = (): Attrs => currentAttrs(this.#sizes.attrs(node.attrs));
     switch (what.kind) {
       case 'argument':
         return null;
       case 'constant':
         return [what.tensor];
       case 'size':
-        // Its graph is a body of one that is traced.
-        return [(context.tracer as Tracer).size(what.size, what.dtype)];
+        return [toTensor(sizeValue(this.#sizes.of(what.size), what.dtype), what.dtype)];
       case 'variable':
         return [what.variable.read()];
       case 'op': {
         const inputs = node.inputs.map(get);
         if (what.op instanceof ControlOp) return what.op.interpret(inputs, node.attrs, this, known);
-        const outputs = execute(what.op, inputs, currentAttrs(node.attrs));
+        const outputs = execute(what.op, inputs, attrs());
         if (what.op === assignedOp) tellRead(node.attrs['variable'] as Variable, outputs[0] as Tensor);
         return outputs;
       }
       case 'host':
-        return this.effects ? atRunTime(node.type, what.fn, node.inputs.map(get), what.results) : null;
+        this.#sizes.effects ||= this.effects;
+        return this.effects
+          ? atRunTime(node.type, what.fn, node.inputs.map(get), hostOutputs(what.results, this.#sizes))
+          : null;
       case 'update': {
         if (!this.effects) return null;
+        this.#sizes.effects = true;
         const inputs = node.inputs.map(get);
         what.written.forEach((variable, i) => variable.assign(inputs[what.at[i] as number] as Tensor));
         update(node, what.written, inputs);
@@ -85,6 +237,20 @@ export class GraphInterpreter implements Interpreter {
       }
     }
   }
+}
+
+function hostOutputs(results: readonly HostOutput[], sizes: RunSizes): readonly HostOutput[] {
+  return results.map((r) => ({ ...r, shape: toShape(dimsOf(r.shape).map((d) => sizes.of(d))) }));
+}
+
+/** The sizes that depend on each node's results. */
+export function measuresOf(graph: Graph): ReadonlyMap<GraphNode, readonly Measure[]> {
+  const found = new Map<GraphNode, Measure[]>();
+  for (const measure of graph.measures) {
+    const { node } = measure.value;
+    found.set(node, [...(found.get(node) ?? []), measure]);
+  }
+  return found;
 }
 
 /** Adds nodes to a function that is being traced in the scope of the node that they come from, inside of the current one. */

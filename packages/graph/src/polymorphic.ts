@@ -12,13 +12,14 @@ import {
   type NamedFunction,
   type OptionNames,
   RecentMap,
-  type ShapeEnv,
+  ShapeEnv,
   sameShape,
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
-import type { GraphValue } from './graph.ts';
+import { type GraphValue, isMeasured } from './graph.ts';
+import { MeasuredFunction } from './measured.ts';
 import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';
 import { checkSignature, conform } from './signature.ts';
@@ -34,7 +35,7 @@ import {
   results,
 } from './structure.ts';
 import { type Signature, TensorSpec } from './tensor-spec.ts';
-import { FunctionTracer } from './tracer.ts';
+import { FunctionTracer, type TracedCall } from './tracer.ts';
 
 export interface FunctionOptions {
   /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
@@ -136,6 +137,8 @@ export class Polymorphic {
     if (last !== undefined && same(args, last.args))
       return last.concrete.call(last.tensorsOnly ? (args as readonly Tensor[]) : args.filter(isTensor));
     const { concrete, tensors } = this.#traceFor(self, args);
+    // A function around has sizes of its own that depend on values.
+    if (concrete instanceof MeasuredFunction && context.tracer !== null) return this.#run(self, args);
     return concrete.call(tensors);
   }
 
@@ -170,11 +173,15 @@ export class Polymorphic {
       args,
       tensors.map((t) => t.shape),
       key,
+      tensors,
     );
     const plain = args.every((a) => (isTensor(a) ? !isStrings(a) : typeof a !== 'object' || a === null));
     // Part of the function around this one where that does not know the sizes of the arguments.
     this.#last =
-      plain && envOf(tensors.map((t) => t.shape)) === null && !concrete.captures
+      plain &&
+      !(concrete instanceof MeasuredFunction) &&
+      envOf(tensors.map((t) => t.shape)) === null &&
+      !concrete.captures
         ? {
             args: args.map((a) => (isTensor(a) ? new Like(a) : a)),
             tensorsOnly: args.every(isTensor),
@@ -189,6 +196,7 @@ export class Polymorphic {
     args: readonly unknown[],
     shapes: readonly Shape[],
     shapesKey: string,
+    inputs?: readonly Tensor[],
   ): ConcreteFunction {
     this.#retracing.called();
     const around = envOf(shapes);
@@ -197,7 +205,9 @@ export class Polymorphic {
     if (known !== undefined) return known;
     const sized = around === null ? this.#sizedFor(self, args, shapes) : undefined;
     const before = this.#count;
-    const concrete = this.#ofAnySize(sized, shapes) ?? this.#trace(self, args, shapes, false).concrete;
+    // Where a function is traced around the call, no values are known.
+    const values = context.tracer === null ? inputs : undefined;
+    const concrete = this.#ofAnySize(sized, shapes, values) ?? this.#ofSizes(self, args, shapes, values);
     const tracer = currentTracer();
     if (concrete.captures && tracer !== null) {
       const list = this.#inside.get(tracer) ?? new Map<string, ConcreteFunction>();
@@ -216,13 +226,33 @@ export class Polymorphic {
   }
 
   /** null where tensors of a function around this one are used: then there is a trace for each size. */
-  #ofAnySize(sized: SizedTraces | undefined, shapes: readonly Shape[]): ConcreteFunction | null {
+  #ofAnySize(
+    sized: SizedTraces | undefined,
+    shapes: readonly Shape[],
+    inputs: readonly Tensor[] | undefined,
+  ): ConcreteFunction | null {
     try {
-      return sized?.concrete(shapes.map((shape) => ({ shape }))) ?? null;
+      return sized?.concrete(shapes, inputs) ?? null;
     } catch (error) {
       if (error instanceof CapturesOutside) return null;
       throw error;
     }
+  }
+
+  #ofSizes(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    inputs: readonly Tensor[] | undefined,
+  ): ConcreteFunction {
+    const { concrete, structure, call } = this.#trace(self, args, shapes, false, inputs);
+    const { graph } = concrete;
+    if (!isMeasured(graph)) return concrete;
+    const template = templateOf(args, shapes);
+    return new MeasuredFunction({ graph, structure, call }, (now, measured) => {
+      const again = this.#trace(self, template, shapes, false, now, measured);
+      return { graph: again.concrete.graph, structure: again.structure, call: again.call };
+    });
   }
 
   /** The traces that serve these arguments whatever some sizes are. */
@@ -260,12 +290,9 @@ export class Polymorphic {
   ): SizedTraces {
     const { tensors } = flattenKinds(args);
     const specs = tensors.map(({ dtype }, i): ArgumentSpec => ({ dtype, shape: shapes[i] as PartialShape }));
-    // Without the tensors, which need not live on.
-    const template = rebuilder(args)(
-      specs.map(({ shape, dtype }) => new TensorSpec(shape, dtype)),
-    ) as readonly unknown[];
-    const sized = new SizedTraces(this.#name, specs, (now, anySize) =>
-      this.#trace(self, template, now, anySize),
+    const template = templateOf(args, shapes);
+    const sized = new SizedTraces(this.#name, specs, (now, anySize, inputs, measured) =>
+      this.#trace(self, template, now, anySize, inputs, measured),
     );
     const list = this.#sized.get(kind);
     if (list === undefined) this.#sized.set(kind, [sized]);
@@ -309,7 +336,11 @@ export class Polymorphic {
       const traces = sized;
       return from(
         specs.map((s) => s.shape),
-        (now) => traces.concrete(now),
+        (now) =>
+          traces.concrete(
+            now.map((t) => t.shape),
+            context.tracer === null ? now : undefined,
+          ),
         sized,
       );
     }
@@ -317,13 +348,29 @@ export class Polymorphic {
     return from(shapes, () => concrete, null);
   }
 
-  #trace(self: unknown, args: readonly unknown[], shapes: readonly Shape[], anySize: boolean): TraceResult {
+  #trace(
+    self: unknown,
+    args: readonly unknown[],
+    shapes: readonly Shape[],
+    anySize: boolean,
+    inputs?: readonly Tensor[],
+    measured?: ReadonlyMap<number, number>,
+  ): TraceResult {
     const { tensors } = flattenKinds(args);
     const dtypes = tensors.map((t) => t.dtype);
-    const first = this.#traceOnce(self, args, dtypes, shapes, anySize, this.#complete === 0);
+    const once = (mayCreate: boolean): TraceResult & { readonly made: boolean } => {
+      const call: TracedCall = {
+        sizes: envOf(shapes) ?? new ShapeEnv(),
+        late: [],
+        ...(inputs === undefined ? {} : { inputs }),
+        ...(measured === undefined ? {} : { measured }),
+      };
+      return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call);
+    };
+    const first = once(this.#complete === 0);
     this.#complete++;
     // The trace that made the variables is not the one that runs: it must not make them again.
-    return first.made ? this.#traceOnce(self, args, dtypes, shapes, anySize, false) : first;
+    return first.made ? once(false) : first;
   }
 
   #traceOnce(
@@ -333,8 +380,9 @@ export class Polymorphic {
     shapes: readonly Shape[],
     anySize: boolean,
     mayCreate: boolean,
+    call: TracedCall,
   ): TraceResult & { readonly made: boolean } {
-    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer());
+    const tracer = new FunctionTracer(this.#name, mayCreate, null, null, currentTracer(), call);
     this.#count++;
     let structure: unknown;
     try {
@@ -350,7 +398,7 @@ export class Polymorphic {
     const captured = tracer.outside.flatMap(({ from }) => (from instanceof Tensor ? [from] : []));
     tracer.graph.arguments.push(...tracer.outside.map((o) => o.argument));
     const concrete = new ConcreteFunction(tracer.graph, structure, captured);
-    return { concrete, structure, made: tracer.made.length > 0 };
+    return { concrete, structure, call, made: tracer.made.length > 0 };
   }
 
   /** Writes down what the function does. @returns what it returned. */
@@ -366,6 +414,14 @@ export class Polymorphic {
     tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
   }
+}
+
+/** Arguments without their tensors, which need not live on. */
+function templateOf(args: readonly unknown[], shapes: readonly PartialShape[]): readonly unknown[] {
+  const specs = flattenKinds(args).tensors.map(
+    ({ dtype }, i) => new TensorSpec(shapes[i] as PartialShape, dtype),
+  );
+  return rebuilder(args)(specs) as readonly unknown[];
 }
 
 /** The trace whose sizes are in shapes; null where all are known. */

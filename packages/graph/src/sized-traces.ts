@@ -1,10 +1,11 @@
 // Traces that serve arguments of any size: a trace, and a plan for each size that comes.
 import { type DType, UnimplementedError } from '@eagre/backend';
-import type { PartialShape, Shape } from '@eagre/core';
+import type { PartialShape, Shape, Tensor } from '@eagre/core';
 import {
   dims,
   type Guard,
   holdsFor,
+  isLate,
   isUnknown,
   RecentMap,
   ShapeEnv,
@@ -12,10 +13,12 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
-import type { Graph } from './graph.ts';
+import { type Graph, isMeasured } from './graph.ts';
+import { MeasuredFunction } from './measured.ts';
 import { userLine } from './source-lines.ts';
 import { describeGuard, sizesOf, specialize } from './specialize.ts';
 import { specsOf } from './structure.ts';
+import type { TracedCall } from './tracer.ts';
 
 /** What is known of an argument that is a tensor. */
 export interface ArgumentSpec {
@@ -27,10 +30,19 @@ export interface ArgumentSpec {
 export interface TraceResult {
   readonly concrete: ConcreteFunction;
   readonly structure: unknown;
+  readonly call: TracedCall;
 }
 
-/** Runs the function's code for arguments of these shapes; `anySize`: with unknown sizes of its own. */
-export type Trace = (shapes: readonly Shape[], anySize: boolean) => TraceResult;
+/**
+ * Runs the function's code for arguments of these shapes; `anySize`: with unknown sizes of its own. `inputs` and `measured` are those of
+ * the call that is traced, as far as it is known: see `TracedCall`.
+ */
+export type Trace = (
+  shapes: readonly Shape[],
+  anySize: boolean,
+  inputs?: readonly Tensor[],
+  measured?: ReadonlyMap<number, number>,
+) => TraceResult;
 
 // Plans that are kept for one trace.
 const PLANS = 16;
@@ -44,6 +56,7 @@ interface Variant {
   readonly guards: readonly Guard[];
   readonly graph: Graph;
   readonly structure: unknown;
+  readonly call: TracedCall;
   readonly plans: RecentMap<string, ConcreteFunction>;
 }
 
@@ -99,20 +112,19 @@ export class SizedTraces {
   }
 
   /** What runs for tensors that fit. */
-  concrete(tensors: readonly { readonly shape: Shape }[]): ConcreteFunction {
-    const sizes = this.#places.map(({ argument, axis }) => tensors[argument]?.shape[axis] as number);
+  concrete(shapes: readonly Shape[], inputs?: readonly Tensor[]): ConcreteFunction {
+    const sizes = this.#places.map(({ argument, axis }) => shapes[argument]?.[axis] as number);
     const key = sizes.join();
     const known = this.#perSize.get(key);
     if (known !== undefined) return known;
-    const shapes = tensors.map((t) => t.shape);
     const variant = this.#variants.find(({ guards, graph }) => {
       const now = sizesOf(graph, shapes);
       return guards.every((guard) => holdsFor(guard, now));
     });
-    if (variant !== undefined) return this.#plan(variant, key, sizesOf(variant.graph, shapes));
+    if (variant !== undefined) return this.#plan(variant, key, sizesOf(variant.graph, shapes), sizes);
     let made: Variant;
     try {
-      made = this.#variant(sizes, true);
+      made = this.#variant(sizes, true, inputs);
     } catch (error) {
       if (error instanceof CapturesOutside) throw error;
       return this.#forSize(key, shapes, error);
@@ -120,7 +132,7 @@ export class SizedTraces {
     this.#warn(made);
     this.#variants.push(made);
     if (this.#variants.length > TRACES) this.#variants.shift();
-    return this.#plan(made, key, sizesOf(made.graph, shapes));
+    return this.#plan(made, key, sizesOf(made.graph, shapes), sizes);
   }
 
   /** Where sizes have to be known for what the code does. @throws what it throws then. */
@@ -131,7 +143,12 @@ export class SizedTraces {
     return concrete;
   }
 
-  #variant(sizes: readonly number[], hasCall: boolean): Variant {
+  #variant(
+    sizes: readonly number[],
+    hasCall: boolean,
+    inputs?: readonly Tensor[],
+    measured?: ReadonlyMap<number, number>,
+  ): Variant {
     const env = new ShapeEnv(hasCall);
     let next = 0;
     const shapes = this.specs.map(({ shape }, i) =>
@@ -141,19 +158,26 @@ export class SizedTraces {
         return env.symbol(this.specs.length === 1 ? `n${axis}` : `n${i}_${axis}`, size);
       }),
     );
-    const { concrete, structure } = this.#trace(shapes.map(toShape), true);
+    const { concrete, structure, call } = this.#trace(shapes.map(toShape), true, inputs, measured);
     return {
-      guards: env.guards,
+      // The others are looked at in the middle of a run.
+      guards: env.guards.filter(({ a, b }) => !isLate(a) && !isLate(b)),
+      call,
       graph: concrete.graph,
       structure,
       plans: new RecentMap<string, ConcreteFunction>(PLANS, (plan) => plan.dispose()),
     };
   }
 
-  #plan({ plans, graph, structure }: Variant, key: string, sizes: Sizes): ConcreteFunction {
+  #plan(variant: Variant, key: string, known: Sizes, sizes: readonly number[]): ConcreteFunction {
+    const { plans, graph, structure } = variant;
     let plan = plans.get(key);
-    if (plan === undefined)
-      plans.set(key, (plan = new ConcreteFunction(specialize(graph, sizes), structure)));
+    if (plan === undefined) {
+      plan = isMeasured(graph)
+        ? new MeasuredFunction(variant, (inputs, measured) => this.#variant(sizes, true, inputs, measured))
+        : new ConcreteFunction(specialize(graph, known), structure);
+      plans.set(key, plan);
+    }
     return plan;
   }
 

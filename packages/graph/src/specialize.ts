@@ -1,6 +1,6 @@
 // The graph of a trace for any size, for the sizes of a run.
-import { InternalError, LateNumber } from '@eagre/backend';
-import { constant, type Shape, Tensor } from '@eagre/core';
+import { InternalError } from '@eagre/backend';
+import { constant, type Shape, type Tensor } from '@eagre/core';
 import {
   type Dim,
   DimExpr,
@@ -9,14 +9,14 @@ import {
   dimsOf,
   evaluateDim,
   type Guard,
-  hasUnknown,
   inContext,
   type Sizes,
   symbolically,
   symbolicTensor,
 } from '@eagre/core/internal';
 import { ForwardRecord, type Saved } from './control/control-op.ts';
-import { Graph, type GraphNode, type GraphValue, type NodeKind } from './graph.ts';
+import { type Assignment, Graph, type GraphNode, type GraphValue, type NodeKind } from './graph.ts';
+import { replaceSizes } from './sizes-in-attributes.ts';
 
 /** What the symbols of a trace are for arguments of certain shapes. @throws InternalError for one that is no argument's size. */
 export function sizesOf(traced: Graph, shapes: readonly Shape[]): Sizes {
@@ -43,6 +43,23 @@ export function describeGuard({ kind, a, b }: Guard): string {
 export function specialize(traced: Graph, sizes: Sizes): Graph {
   return inContext({ tapes: [], tracker: null }, () =>
     symbolically(null, () => new Specializing(sizes).graph(traced)),
+  );
+}
+
+/** Some nodes of a graph. */
+export interface Segment {
+  readonly name: string;
+  /** What the nodes get from elsewhere: the arguments of its graph. */
+  readonly given: readonly GraphValue[];
+  readonly nodes: readonly GraphNode[];
+  readonly outputs: readonly GraphValue[];
+  readonly assignments: readonly Assignment[];
+}
+
+/** The graph of a segment for certain sizes. */
+export function specializeSegment(segment: Segment, sizes: Sizes): Graph {
+  return inContext({ tapes: [], tracker: null }, () =>
+    symbolically(null, () => new Specializing(sizes).segment(segment)),
   );
 }
 
@@ -75,6 +92,23 @@ class Specializing {
       variable,
       value: this.#value(value),
     }));
+    return graph;
+  }
+
+  segment({ name, given, nodes, outputs, assignments }: Segment): Graph {
+    const graph = new Graph(name);
+    for (const value of given) {
+      const { dtype, node } = value;
+      const shape = this.#shape(value.shape);
+      const made = graph.add('Placeholder', { kind: 'argument' }, [], { dtype, shape }, [{ dtype, shape }], {
+        name: node.name,
+      });
+      this.#values.set(value, made.outputs[0] as GraphValue);
+    }
+    for (const node of nodes) this.#node(graph, node);
+    graph.arguments.push(...given.map((v) => this.#value(v)));
+    graph.outputs = outputs.map((v) => this.#value(v));
+    graph.assignments = assignments.map(({ variable, value }) => ({ variable, value: this.#value(value) }));
     return graph;
   }
 
@@ -161,28 +195,15 @@ class Specializing {
   }
 
   #attrs(attrs: GraphNode['attrs']): GraphNode['attrs'] {
-    return Object.fromEntries(
-      Object.entries(attrs).map(([name, value]) => [name, this.#attr(value)]),
-    ) as GraphNode['attrs'];
-  }
-
-  #attr(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
-    if (value instanceof DimExpr) return this.#size(value);
-    if (Array.isArray(value)) {
-      if (hasUnknown(value as Shape)) return dimsOf(value as Shape).map((v) => this.#attr(v));
-      return value.map((v) => this.#attr(v));
-    }
-    if (value instanceof Graph) return this.#body(value);
-    if (value instanceof ForwardRecord) return this.#record(value);
-    if (isSaved(value)) return this.#restored(value);
-    if (value instanceof LateNumber || value instanceof Tensor) return value;
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) return value;
-    const entries = Object.entries(value).map(([k, v]) => [k, this.#attr(v)] as const);
-    return entries.every(([k, v]) => v === (value as Record<string, unknown>)[k])
-      ? value
-      : Object.fromEntries(entries);
+    return replaceSizes(
+      attrs,
+      (d) => this.#size(d),
+      (value) => {
+        if (value instanceof Graph) return this.#body(value);
+        if (value instanceof ForwardRecord) return this.#record(value);
+        return isSaved(value) ? this.#restored(value) : value;
+      },
+    );
   }
 }
 

@@ -8,13 +8,29 @@ import {
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { type HostFunction, type HostOutput, type Tensor, Variable } from '@eagre/core';
+import {
+  constant,
+  type HostFunction,
+  type HostOutput,
+  type PartialShape,
+  type Shape,
+  type Tensor,
+  Variable,
+} from '@eagre/core';
 import {
   type Attrs,
+  context,
+  type Dim,
   DimExpr,
+  type DimSymbol,
   type Dims,
+  dimOf,
+  dims,
+  dimsOf,
   execute,
   hasUnknown,
+  hintOf,
+  identicalDims,
   inContext,
   isSharedScalar,
   lifted,
@@ -22,10 +38,12 @@ import {
   type Op,
   onBackend,
   outOfScope,
+  ShapeEnv,
   type Sink,
   type SymbolicAttrs,
   SymbolicStorage,
   sameShape,
+  sizeOfDims,
   symbolic,
   symbolically,
   symbolicTensor,
@@ -33,10 +51,21 @@ import {
   type Tracer,
   tell,
   toShape,
+  viewOf,
+  visitSymbols,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
+import { ControlOp } from './control/control-op.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
-import { type Assignment, Graph, type GraphNode, type GraphValue } from './graph.ts';
+import {
+  type Assignment,
+  Graph,
+  type GraphNode,
+  type GraphValue,
+  lateSizesIn,
+  type Measure,
+} from './graph.ts';
+import { replaceSizes } from './sizes-in-attributes.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
@@ -75,6 +104,23 @@ export interface Outside {
   readonly tensor: Tensor;
 }
 
+/** The call that is traced, as far as a trace looks at it. */
+export interface TracedCall {
+  /** What the trace knows of sizes. */
+  readonly sizes: ShapeEnv;
+  /** The sizes that depend on values, in the order of the trace. */
+  readonly late: DimSymbol[];
+  /** A tensor for each argument; nothing where no call is traced. */
+  readonly inputs?: readonly Tensor[];
+  /** What sizes that depend on values are, in their order, as far as a run has told. */
+  readonly measured?: ReadonlyMap<number, number>;
+}
+
+// Integers that are read as sizes at once: a shape, or a little more.
+const MOST_SIZES = 32;
+// Where a size depends on values that are not known: others for each, and such that pooling and splitting leave no rest.
+const MADE_UP = 840;
+
 // TensorFlow warns of unrolled loops of 3,000 turns; this is what no program needs that is written for a graph.
 const LARGE = 50_000;
 
@@ -106,9 +152,68 @@ function holdsSizes(attrs: GraphNode['attrs']): boolean {
   );
 }
 
+/** The axes of a node's outputs that only a run tells, while the node is made. */
+class MeasuredAxes {
+  readonly #late: (least: number, measure: () => Measure) => DimSymbol;
+  readonly #symbols: DimSymbol[] = [];
+  #measures: readonly Measure[] = [];
+
+  constructor(late: (least: number, measure: () => Measure) => DimSymbol) {
+    this.#late = late;
+  }
+
+  size(): DimExpr {
+    const place = this.#symbols.length;
+    const symbol = this.#late(0, () => this.#measures[place] as Measure);
+    this.#symbols.push(symbol);
+    return dimOf(symbol);
+  }
+
+  /** The outputs of a branch or loop, whose axes may be as long as something inside of it says. */
+  outputsOf(op: ControlOp, attrs: Attrs, outputs: readonly Tensor[]): readonly Tensor[] {
+    const inside = new Set(op.bodies(attrs).flatMap(lateSizesIn));
+    const sizes = new Map<string, DimExpr>();
+    return outputs.map((t, i) => {
+      let open = false;
+      const shape = dims(t).map((d, axis) => {
+        let own = op.isOpen(attrs, i, axis);
+        const key = own ? `${i} ${axis}` : String(d);
+        visitSymbols(d, (symbol) => {
+          own ||= inside.has(symbol);
+        });
+        if (!own) return d;
+        open = true;
+        const size = sizes.get(key) ?? this.size();
+        sizes.set(key, size);
+        return size;
+      });
+      return open ? symbolicTensor(t.dtype, shape) : t;
+    });
+  }
+
+  /** Where the sizes are among the outputs of the node. */
+  of(node: GraphNode): readonly Measure[] {
+    this.#measures = this.#symbols.map((symbol): Measure => {
+      const size = dimOf(symbol);
+      const value = node.outputs.find((v) => dims(v).some((d) => identicalDims(d, size))) as GraphValue;
+      return { symbol, value, from: 'axis', at: dims(value).findIndex((d) => identicalDims(d, size)) };
+    });
+    return this.#measures;
+  }
+}
+
+/** What is known in a body of the function around it: its sizes, not what its arguments are. */
+function callAround(tracer: Tracer | null): TracedCall {
+  if (!(tracer instanceof FunctionTracer)) return { sizes: new ShapeEnv(), late: [] };
+  const { inputs: _, ...rest } = tracer.tracedCall;
+  return rest;
+}
+
 /** Writes down what a function does with symbolic tensors. */
 export class FunctionTracer implements Tracer, Sink {
   readonly graph: Graph;
+  /** What is traced. */
+  readonly tracedCall: TracedCall;
   /** What the tensors made here belong to. */
   readonly owner: TensorOwner;
   /** Variables that were made while tracing. */
@@ -123,6 +228,9 @@ export class FunctionTracer implements Tracer, Sink {
   /** Whose tensors may be captured: `#outer`, or the function in which this one is called for the first time. */
   readonly #around: FunctionTracer | null;
   readonly #outside = new Map<Tensor | Variable, Outside>();
+  readonly #measured = new Map<GraphValue, Dims>();
+  /** What nodes are in the call that is traced; null where that is not known before it runs. */
+  readonly #probed = new Map<GraphNode, readonly Tensor[] | null>();
   // Tensors with smaller numbers were made before the body.
   readonly #firstId: number;
 
@@ -131,6 +239,7 @@ export class FunctionTracer implements Tracer, Sink {
    * @param outer the tracer of the function in which this one's graph will be a body.
    * @param owner what errors call the owner of the tensors; a function or body unless given.
    * @param around the function that is being traced around a function, which may use its tensors.
+   * @param call what is traced; that of the function around unless given.
    */
   constructor(
     graph: string | Graph,
@@ -138,6 +247,7 @@ export class FunctionTracer implements Tracer, Sink {
     outer: FunctionTracer | null = null,
     owner: TensorOwner | null = null,
     around: FunctionTracer | null = outer,
+    call: TracedCall | null = null,
   ) {
     this.graph = typeof graph === 'string' ? new Graph(graph) : graph;
     this.#mayCreate = mayCreate;
@@ -145,6 +255,7 @@ export class FunctionTracer implements Tracer, Sink {
     this.#around = around;
     this.#firstId = outer === null ? 0 : symbolicTensor('bool', []).id;
     this.owner = owner ?? ownerOf(this.graph.name, outer?.owner ?? null);
+    this.tracedCall = call ?? callAround(around ?? context.tracer);
   }
 
   /** The function whose tensors this one may use. */
@@ -187,8 +298,8 @@ export class FunctionTracer implements Tracer, Sink {
     return this.graph.enterScope(name);
   }
 
-  argument(dtype: DType, dims: Dims, name: string): Tensor {
-    const shape = toShape(dims);
+  argument(dtype: DType, sizes: Dims, name: string): Tensor {
+    const shape = toShape(sizes);
     const node = this.graph.add(
       'Placeholder',
       { kind: 'argument' },
@@ -204,6 +315,19 @@ export class FunctionTracer implements Tracer, Sink {
     return this.lasting(value);
   }
 
+  /** An argument of which some sizes, null in its shape, are others at each call of the body. */
+  openArgument(dtype: DType, shape: PartialShape, name: string): Tensor {
+    const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
+    const known: readonly (Dim | null)[] = dimsOf(shape as Shape);
+    const tensor = this.argument(
+      dtype,
+      known.map((d) => d ?? axes.size()),
+      name,
+    );
+    this.graph.measures.push(...axes.of(this.valueOf(tensor).node));
+    return tensor;
+  }
+
   /** Ends the trace: what the function returned, and what its variables are now. */
   finish(outputs: readonly Tensor[]): void {
     this.graph.outputs = outputs.map((t) => this.valueOf(t));
@@ -215,6 +339,8 @@ export class FunctionTracer implements Tracer, Sink {
     // Its parts come by themselves.
     if (op.transparent) return op.evaluate(local, attrs);
     if (inputs.some(({ dtype }) => dtype === 'string')) return this.#ofStrings(op, inputs, attrs);
+    if (op.valueSized !== undefined && this.measures)
+      return this.#ofValueSized(op, op.valueSized, local, attrs);
     let outputs: readonly Tensor[];
     const watch = new LateWatch();
     try {
@@ -229,6 +355,8 @@ export class FunctionTracer implements Tracer, Sink {
     if (outputs.length > 0 && outputs.every((t) => t.backend !== symbolic)) {
       return outputs;
     }
+    const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
+    if (op instanceof ControlOp) outputs = axes.outputsOf(op, attrs, outputs);
     const node = this.graph.add(
       op.name,
       { kind: 'op', op },
@@ -237,10 +365,100 @@ export class FunctionTracer implements Tracer, Sink {
       outputs,
       { traced: new Error(), late: watch.late },
     );
+    this.graph.measures.push(...axes.of(node));
     if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
     tell(op, inputs, attrs, outputs);
     return outputs;
+  }
+
+  /** Whether sizes may depend on values. */
+  protected get measures(): boolean {
+    return true;
+  }
+
+  /** An op whose results have sizes that only a run tells. */
+  #ofValueSized(
+    op: Op,
+    specs: NonNullable<Op['valueSized']>,
+    inputs: readonly Tensor[],
+    attrs: Attrs,
+  ): readonly Tensor[] {
+    const known = inputs.map((x) => this.constant(x));
+    if (known.every((x) => x !== null)) return lifted(() => execute(op, known, attrs));
+    const axes = new MeasuredAxes((least, measure) => this.#late(least, measure));
+    const outputs = specs(inputs, attrs, () => axes.size()).map(({ dtype, shape }) =>
+      symbolicTensor(dtype, shape),
+    );
+    const node = this.graph.add(
+      op.name,
+      { kind: 'op', op },
+      inputs.map((t) => this.valueOf(t)),
+      attrs,
+      outputs,
+      { traced: new Error() },
+    );
+    this.graph.measures.push(...axes.of(node));
+    outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
+    tell(op, inputs, attrs, outputs);
+    return outputs;
+  }
+
+  /** A size that only a run tells. */
+  #late(least: number, measure: () => Measure): DimSymbol {
+    const { sizes, late, measured } = this.tracedCall;
+    const place = late.length;
+    let hint: number | undefined;
+    const symbol = sizes.late(`u${place}`, least, () => {
+      hint ??= measured?.get(place) ?? this.#probedSize(measure()) ?? MADE_UP * (place + 1);
+      return hint;
+    });
+    late.push(symbol);
+    return symbol;
+  }
+
+  /** What a size is in the call that is traced; undefined where that is not known before it runs. */
+  #probedSize({ value, from, at }: Measure): number | undefined {
+    if (this.tracedCall.inputs === undefined) return undefined;
+    const tensor = lifted(() => this.#probe(value.node))?.[value.index];
+    if (tensor === undefined) return undefined;
+    return from === 'axis' ? tensor.shape[at] : Number(viewOf(tensor)[at]);
+  }
+
+  /** The values of a node in the call that is traced, as far as computing them has no effects and draws nothing. */
+  #probe(node: GraphNode): readonly Tensor[] | null {
+    let found = this.#probed.get(node);
+    if (found !== undefined) return found;
+    found = this.#computed(node, (v) => this.#probe(v.node)?.[v.index] ?? null);
+    this.#probed.set(node, found);
+    return found;
+  }
+
+  #computed(node: GraphNode, valueOf: (v: GraphValue) => Tensor | null): readonly Tensor[] | null {
+    const { what, inputs, attrs, outputs } = node;
+    const own = outputs[0] as GraphValue;
+    switch (what.kind) {
+      case 'argument': {
+        const input = this.tracedCall.inputs?.[this.graph.arguments.indexOf(own)];
+        return input === undefined ? this.#constantOutside(outputs, false) : [input];
+      }
+      case 'constant':
+        return [what.tensor];
+      case 'size':
+        return [constant(hintOf(what.size), what.dtype)];
+      case 'variable':
+        return [what.variable.read()];
+      case 'op': {
+        if (what.op instanceof ControlOp || node.late !== null) return null;
+        const given = inputs.map(valueOf);
+        return given.some((t) => t === null)
+          ? null
+          : execute(what.op, given as Tensor[], replaceSizes(attrs, hintOf));
+      }
+      case 'host':
+      case 'update':
+        return null;
+    }
   }
 
   /** Computes with strings while tracing. */
@@ -366,6 +584,30 @@ export class FunctionTracer implements Tracer, Sink {
    */
   constant(x: Tensor, draws = false): Tensor | null {
     return this.#constant(this.valueOf(x), draws);
+  }
+
+  measured(x: Tensor): Dims | null {
+    if (!this.measures) return null;
+    const value = this.valueOf(x);
+    const from = value.node.what.kind === 'argument' ? this.#fromOf(value) : null;
+    if (from !== null) return from.backend === symbolic ? (this.#around?.measured(from) ?? null) : null;
+    let found = this.#measured.get(value);
+    if (found === undefined) {
+      const count = sizeOfDims(dims(value));
+      if (typeof count !== 'number' || count > MOST_SIZES) return null;
+      found = Array.from({ length: count }, (_, at) => {
+        const measure: Measure = {
+          symbol: this.#late(Number.NEGATIVE_INFINITY, () => measure),
+          value,
+          from: 'element',
+          at,
+        };
+        this.graph.measures.push(measure);
+        return dimOf(measure.symbol);
+      });
+      this.#measured.set(value, found);
+    }
+    return found;
   }
 
   size(size: DimExpr, dtype: DType): Tensor {

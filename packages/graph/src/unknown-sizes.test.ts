@@ -50,5 +50,6 @@ test('bounds of ranges may be tensors that are known', () => {
   );
   expect(f(ones([3])).array()).toEqual([1, 3, 5]);
   const late = tfFunction((n: Tensor) => range(n));
-  expect(() => late(constant(3, 'int32'))).toThrow('a bound of tf.range has no value');
+  expect(late(constant(3, 'int32')).array()).toEqual([0, 1, 2]);
+  expect(() => late(constant(3.5))).toThrow('a bound of tf.range has no value');
 });

@@ -30,7 +30,7 @@ import {
   subDims,
 } from '../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { atMost, lessThan } from '../shapes/shape-env.ts';
+import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../sizes.ts';
 import { symbolicTensor } from '../symbolic.ts';
 import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
@@ -418,13 +418,14 @@ export const repeat: NamedFunction<
   ['x', 'repeats', 'axis']
 > = defineFunction(
   'repeat',
-  { x: kind.tensor, repeats: kind.oneOrMore, axis: kind.axis },
+  { x: kind.tensor, repeats: kind.repeats, axis: kind.axis },
   {},
   (x, repeats: number | readonly number[], axis: number | null | undefined = undefined) => {
     let t = toTensor(x);
     if (axis === undefined || axis === null) t = flatten(t);
     const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
-    const counts = listOf(repeats, 'repeats', 'repeat');
+    if (isExpression(repeats) && atMost(0, repeats)) return repeated(t, repeats, a);
+    const counts = listOf(isExpression(repeats) ? knownDim(repeats) : repeats, 'repeats', 'repeat');
     // A single number is for all.
     const n = counts.length === 1 ? 1 : dims(t)[a];
     if (!counts.every((c) => Number.isSafeInteger(c) && c >= 0) || differs(counts.length, n)) {
@@ -433,12 +434,7 @@ export const repeat: NamedFunction<
         'repeat',
       );
     }
-    if (counts.length === 1) {
-      const multiples = new Array<number>(t.rank + 1).fill(1);
-      multiples[a + 1] = counts[0];
-      const shape = dims(t).map((d, i) => (i === a ? mulDims(d, counts[0]) : d));
-      return reshape(tile(expandDims(t, a + 1), multiples), toShape(shape));
-    }
+    if (counts.length === 1) return repeated(t, counts[0], a);
     const total = counts.reduce((sum, c) => sum + c, 0);
     const indices = emptyTensor('int32', [total], total);
     const view = viewOf(indices) as Int32Array;
@@ -449,6 +445,14 @@ export const repeat: NamedFunction<
     return letGo(gather(t, indices, a), indices);
   },
 );
+
+/** Each element of an axis so many times. */
+function repeated(t: Tensor, count: Dim, axis: number): Tensor {
+  const multiples = new Array<Dim>(t.rank + 1).fill(1);
+  multiples[axis + 1] = count;
+  const shape = dims(t).map((d, i) => (i === axis ? mulDims(d, count) : d));
+  return reshape(tile(expandDims(t, axis + 1), toShape(multiples)), toShape(shape));
+}
 
 // ---- padding
 

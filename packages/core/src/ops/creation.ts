@@ -6,14 +6,15 @@ import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { constant } from '../constant.ts';
 import { context } from '../context.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
-import { checkDType, isFloating } from '../dtypes.ts';
+import { checkDType, isFloating, isInteger } from '../dtypes.ts';
 import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
-import { addDims, type Dim, floorDivDims, maxDims, subDims } from '../shapes/dim.ts';
-import { hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
+import { addDims, type Dim, type Dims, floorDivDims, maxDims, subDims } from '../shapes/dim.ts';
+import { dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
+import { sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
@@ -173,10 +174,13 @@ function bound(value: Bound, dtypes: Set<DType>): Dim {
   dtypes.add(t.dtype);
   const known = knownTensor(t);
   if (known !== null) return known.item();
-  const [size] = t.size === 1 ? (context.tracer?.integers(t) ?? []) : [];
+  const [size] = t.size === 1 ? (context.tracer?.integers(t) ?? measuredIn(t) ?? []) : [];
   if (size === undefined) throw noValue(t, UNKNOWN_BOUND);
   return size;
 }
+
+const measuredIn = (t: Tensor): Dims | null =>
+  isInteger(t.dtype) ? (context.tracer?.measured(t) ?? null) : null;
 
 /** How many integers there are from `from` to `to`, without it, in whole steps. */
 function countOf(from: Dim, to: Dim, step: number): Dim {
@@ -283,7 +287,7 @@ export const eye: NamedFunction<
   { batchShape?: ShapeLike; dtype?: DType }
 > = defineFunction(
   'eye',
-  { numRows: kind.integer, numColumns: kind.integer },
+  { numRows: kind.size, numColumns: kind.size },
   { batchShape: kind.shape, dtype: kind.asIs },
   (
     numRows: number,
@@ -292,10 +296,11 @@ export const eye: NamedFunction<
   ) => {
     const columns = numColumns ?? numRows;
     checkShape([numRows, columns], 'eye');
-    const matrix = oneHot(range(numRows, { dtype: 'int32' }), columns, { dtype: options.dtype ?? 'float32' });
+    const places = range(sizeValue(numRows, 'int32'), { dtype: 'int32' });
+    const matrix = oneHot(places, columns, { dtype: options.dtype ?? 'float32' });
     return options.batchShape === undefined
       ? matrix
-      : broadcastTo(matrix, [...checkShape(options.batchShape, 'eye'), numRows, columns]);
+      : broadcastTo(matrix, toShape([...dimsOf(checkShape(options.batchShape, 'eye')), numRows, columns]));
   },
 );
 

@@ -12,7 +12,7 @@ import { integers, type Sample, uniform, values } from '../samples.ts';
 import { checkShape, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
 import { addDims, type Dim } from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { sizeValue } from '../sizes.ts';
+import { hostDims, sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
 import { expandDims, flatten, reshape } from './array.ts';
@@ -378,6 +378,7 @@ const nonzeroOp: Op = defineOp({
     for (let i = 0; i < view.length; i++) if (Number(view[i]) !== 0) n++;
     return { dtype: 'int64', shape: [n, x.rank] };
   },
+  valueSized: ([x], _, size) => [{ dtype: 'int64', shape: [size(), x.rank] }],
   notDifferentiable: 'the result is indices',
   samples: () => [
     { inputs: [values([1, 0, 1, 1, 0, 1], [2, 3], 'bool')] },
@@ -444,7 +445,12 @@ export const sequenceMask: NamedFunction<
     const n = toIndices(lengths, 'lengths', 'sequenceMask');
     let most: Dim = 0;
     if (maxlen !== undefined && maxlen !== null) most = dimsOf(checkShape([maxlen], 'sequenceMask'))[0];
-    else for (const v of viewOf(n)) most = Math.max(most, Number(v));
+    else {
+      const known = knownTensor(n);
+      if (known === null)
+        most = hostDims(n.max().maximum(0), 'the largest of the lengths', 'sequenceMask')[0];
+      else for (const v of viewOf(known)) most = Math.max(most, Number(v));
+    }
     checkRank(n.rank + 1, 'sequenceMask');
     const mask = range(sizeValue(most, 'int32'), { dtype: n.dtype as 'int32' }).less(expandDims(n, -1));
     return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);

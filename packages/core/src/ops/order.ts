@@ -62,11 +62,16 @@ export const topK: NamedFunction<
   ['x', 'k'],
   { sorted?: boolean },
   { values: Tensor; indices: Tensor }
-> = defineFunction('topK', { x: kind.tensor, k: kind.integer }, { sorted: kind.asIs }, (x, k: number = 1) => {
+> = defineFunction('topK', { x: kind.tensor, k: kind.size }, { sorted: kind.asIs }, (x, k: number = 1) => {
   const t = toTensor(x);
   checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
   const n = dims(t)[t.rank - 1];
-  if (n === undefined || !Number.isInteger(k) || k < 0 || lessThan(n, k)) {
+  if (
+    n === undefined ||
+    (typeof k === 'number' && !Number.isInteger(k)) ||
+    lessThan(k, 0) ||
+    lessThan(n, k)
+  ) {
     throw new InvalidArgumentError(
       `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
       'TopKV2',
@@ -157,6 +162,14 @@ const uniqueOp: Op = defineOp({
     const y = emptyTensor(x.dtype, [found.length], found.length);
     viewOf(y).set(found as never);
     return [y, indices, count];
+  },
+  valueSized: ([x], _, size) => {
+    const n = size();
+    return [
+      { dtype: x.dtype, shape: [n] },
+      { dtype: 'int32', shape: dims(x) },
+      { dtype: 'int32', shape: [n] },
+    ];
   },
   notDifferentiable: 'which values are equal jumps',
   samples: () => [

@@ -9,6 +9,8 @@ export type Dims = readonly Dim[];
 
 /** What the symbols of an expression are in a run. */
 export type Sizes = (symbol: DimSymbol) => number;
+/** What some symbols stand for; undefined for the others. */
+export type Known = (symbol: DimSymbol) => Dim | undefined;
 
 /** What products are made of. Expressions in it are never numbers. */
 export abstract class Factor {
@@ -17,32 +19,51 @@ export abstract class Factor {
   /** As messages show it. */
   abstract readonly text: string;
   abstract evaluate(sizes: Sizes): number;
+  /** What it is once some symbols are known. */
+  abstract substitute(known: Known): Dim;
+  /** Calls `visit` with every symbol in it. */
+  abstract visit(visit: (symbol: DimSymbol) => void): void;
   /** The least and the greatest value that any sizes give. */
   abstract readonly least: number;
   abstract readonly most: number;
   abstract readonly env: ShapeEnv;
 }
 
-/** An unknown size of an argument. */
+/** What a trace does not know: a size of an argument, or one that depends on values. */
 export class DimSymbol extends Factor {
   readonly key: string;
   readonly text: string;
-  readonly least: number = 0;
+  readonly least: number;
   readonly most: number = Number.POSITIVE_INFINITY;
   readonly env: ShapeEnv;
-  /** What it is in the call that is traced: decides where a trace goes one way or another. */
-  readonly hint: number;
+  /** Whether it depends on values, so that only a run tells it. */
+  readonly late: boolean;
+  readonly #hint: number | (() => number);
 
-  constructor(env: ShapeEnv, id: number, text: string, hint: number) {
+  /** @param hint for a size that depends on values it is asked for when it decides something. */
+  constructor(env: ShapeEnv, id: number, text: string, hint: number | (() => number), least = 0) {
     super();
     this.env = env;
     this.key = `s${id}`;
     this.text = text;
-    this.hint = hint;
+    this.least = least;
+    this.late = typeof hint === 'function';
+    this.#hint = hint;
+  }
+
+  /** What it is in the call that is traced: decides where a trace goes one way or another. */
+  get hint(): number {
+    return typeof this.#hint === 'function' ? this.#hint() : this.#hint;
   }
 
   evaluate(sizes: Sizes): number {
     return sizes(this);
+  }
+  substitute(known: Known): Dim {
+    return known(this) ?? dimOf(this);
+  }
+  visit(visit: (symbol: DimSymbol) => void): void {
+    visit(this);
   }
 }
 
@@ -84,6 +105,13 @@ export class Operated extends Factor {
 
   evaluate(sizes: Sizes): number {
     return operations[this.operation](evaluateDim(this.a, sizes), evaluateDim(this.b, sizes));
+  }
+
+  substitute(known: Known): Dim {
+    return expressions[this.operation](substituteDim(this.a, known), substituteDim(this.b, known));
+  }
+  visit(visit: (symbol: DimSymbol) => void): void {
+    for (const d of [this.a, this.b]) visitSymbols(d, visit);
   }
 
   get least(): number {
@@ -302,6 +330,13 @@ export function minDims(a: Dim, b: Dim): Dim {
   return chosen('min', a, b);
 }
 
+const expressions: Readonly<Record<Operation, (a: Dim, b: Dim) => Dim>> = {
+  floorDiv: floorDivDims,
+  mod: modDims,
+  max: maxDims,
+  min: minDims,
+};
+
 function chosen(operation: 'max' | 'min', a: Dim, b: Dim): Dim {
   if (typeof a === 'number' && typeof b === 'number') return operations[operation](a, b);
   const difference = subDims(a, b);
@@ -326,6 +361,33 @@ export function evaluateDim(d: Dim, sizes: Sizes): number {
   for (const { coefficient, factors } of d.terms)
     sum += factors.reduce((product, f) => product * f.evaluate(sizes), coefficient);
   return sum;
+}
+
+/** What it is once some symbols are known. */
+export function substituteDim(d: Dim, known: Known): Dim {
+  if (typeof d === 'number') return d;
+  let sum: Dim = 0;
+  for (const { coefficient, factors } of d.terms)
+    sum = addDims(
+      sum,
+      factors.reduce<Dim>((product, f) => mulDims(product, f.substitute(known)), coefficient),
+    );
+  return sum;
+}
+
+/** Calls `visit` with every symbol of an expression. */
+export function visitSymbols(d: Dim, visit: (symbol: DimSymbol) => void): void {
+  if (typeof d === 'number') return;
+  for (const { factors } of d.terms) for (const f of factors) f.visit(visit);
+}
+
+/** Whether a size depends on values, so that only a run tells it. */
+export function isLate(d: Dim): boolean {
+  let late = false;
+  visitSymbols(d, (symbol) => {
+    late ||= symbol.late;
+  });
+  return late;
 }
 
 /** What it is in the call that is traced. */

@@ -41,6 +41,16 @@ export class ShapeEnv {
     return dimOf(symbol);
   }
 
+  /**
+   * A size that depends on values.
+   * @param hint what it is in the call that is traced; asked for when something depends on it.
+   */
+  late(text: string, least: number, hint: () => number): DimSymbol {
+    const symbol = new DimSymbol(this, this.#symbols.length, text, hint, least);
+    this.#symbols.push(symbol);
+    return symbol;
+  }
+
   get symbols(): readonly DimSymbol[] {
     return this.#symbols;
   }

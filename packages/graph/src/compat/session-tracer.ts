@@ -56,6 +56,11 @@ export class SessionTracer extends FunctionTracer {
   readonly #reads = new Map<Variable, Tensor>();
   readonly #tensors = new Map<GraphValue, Tensor>();
 
+  // Each run chooses its part of the graph.
+  protected override get measures(): boolean {
+    return false;
+  }
+
   constructor(body: GraphBody) {
     const remedy =
       'It has a value in a session: session.run(tensor); what another graph is to use of it is fed there';

@@ -1,7 +1,15 @@
 // What a TensorArray holds, and how many elements that are.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { checkListSize, context, type Dim, type DimExpr, isUnknown, lessThan } from '@eagre/core/internal';
+import {
+  checkListSize,
+  context,
+  type Dim,
+  type DimExpr,
+  isInteger,
+  isUnknown,
+  lessThan,
+} from '@eagre/core/internal';
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
@@ -52,7 +60,10 @@ export function sizeOption(size: TensorLike | undefined, dynamicSize: boolean): 
     throw new InvalidArgumentError("a size is needed: new tf.TensorArray('float32', { size })", OP);
   }
   const known =
-    knownNumbers(size, OP) ?? (size instanceof Tensor ? (context.tracer?.integers(size) ?? null) : null);
+    knownNumbers(size, OP) ??
+    (size instanceof Tensor && isInteger(size.dtype)
+      ? (context.tracer?.integers(size) ?? context.tracer?.measured(size) ?? null)
+      : null);
   if (known === null) {
     throw new InvalidArgumentError(
       'the size of a TensorArray must be known while tracing: a number, such as x.shape[0], or the most elements that there will be',

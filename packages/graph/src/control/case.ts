@@ -1,13 +1,18 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { type Tensor, type Variable, zeros } from '@eagre/core';
+import { type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
 import {
   type Attrs,
   context,
+  type Dim,
+  dims,
   execute,
   type GradContext,
+  identicalDims,
   isFloating,
+  isLate,
   showShape,
   symbolicTensor,
+  toShape,
 } from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
 import { refuseStrings } from '../strings.ts';
@@ -18,6 +23,7 @@ import {
   areAlike,
   assignAll,
   lastValues,
+  mayAgree,
   shareArguments,
   showValues,
   type TracedBody,
@@ -53,6 +59,13 @@ class CaseOp extends ControlOp {
   protected override shapes(_: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
     const [first] = (attrs as CaseAttrs).branches as readonly [Graph, ...Graph[]];
     return first.outputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+  }
+
+  override isOpen(attrs: Attrs, output: number, axis: number): boolean {
+    const sizes = (attrs as CaseAttrs).branches.map(
+      (b) => dims(b.outputs[output] as GraphValue)[axis] as Dim,
+    );
+    return sizes.some(isLate) && !sizes.every((d) => identicalDims(d, sizes[0] as Dim));
   }
 
   override drawn(attrs: Attrs): number {
@@ -106,6 +119,8 @@ class CaseOp extends ControlOp {
     return [...execute(this, [...inputs, ...drawn], again), ...drawn];
   }
 }
+
+const withoutLate = (value: GraphValue): Shape => toShape(dims(value).map((d) => (isLate(d) ? 0 : d)));
 
 /** For each of the last outputs: the value of the branch that it is; null for those of other branches. */
 function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValue | null)[] {
@@ -181,7 +196,7 @@ export function tracedCase(
   const [{ outputs: expected }] = bodies as [TracedBody, ...TracedBody[]];
   refuseStrings(expected, name);
   for (const [i, { outputs }] of bodies.entries()) {
-    if (!areAlike(outputs, expected)) {
+    if (!areAlike(outputs, expected, mayAgree)) {
       throw new InvalidArgumentError(
         `the branches return different tensors: ${showValues(expected)} from branch 0, ${showValues(outputs)} from branch ${i}`,
         name,
@@ -198,7 +213,8 @@ export function tracedCase(
   bodies.forEach(({ tracer }, i) => {
     const all = tracer.run(() =>
       drawn.flatMap((list, b) =>
-        list.map((v) => (b === i ? v : tracer.valueOf(zeros(v.shape, { dtype: v.dtype })))),
+        // Nobody reads those of another branch, whose sizes may not be known.
+        list.map((v) => (b === i ? v : tracer.valueOf(zeros(withoutLate(v), { dtype: v.dtype })))),
       ),
     );
     tracer.graph.outputs = [...tracer.graph.outputs, ...all];

@@ -25,6 +25,7 @@ import {
   toGraph,
   unifyArrays,
 } from './nest.ts';
+import { mayAgree } from './traced-body.ts';
 
 /** Something that a branch does: it takes nothing, and gives tensors in arrays, maps and plain objects, or nothing. */
 export type Branch<R> = () => R;
@@ -219,7 +220,7 @@ function trace(
         known = inGraph(nest);
         return toGraph(nest);
       }
-      const different = difference(first, nest);
+      const different = difference(first, nest, mayAgree);
       if (different !== null) {
         throw new InvalidArgumentError(
           `all branches must return the same structure of the same dtypes and shapes, but ${different}.\n  ${names[0]} returns ${describe(first)}\n  ${names[i]} returns ${describe(nest)}`,

@@ -82,6 +82,11 @@ export abstract class ControlOp extends Op {
   /** The graphs inside of a node. */
   abstract bodies(attrs: Attrs): readonly Graph[];
 
+  /** Whether the bodies leave open how long an axis of an output is, beside what depends on values inside of them. */
+  isOpen(_attrs: Attrs, _output: number, _axis: number): boolean {
+    return false;
+  }
+
   /** How many of the last outputs are values that its bodies would make differently if they ran again. */
   drawn(_attrs: Attrs): number {
     return 0;

@@ -1,9 +1,10 @@
 import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
 import { type Tensor, type Variable, zeros } from '@eagre/core';
-import { isFloating } from '@eagre/core/internal';
+import { dims, isFloating, visitSymbols } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from '../graph.ts';
 import { GraphInterpreter, tellRead } from '../interpret.ts';
+import { sizesIn } from '../sizes-in-attributes.ts';
 import { FunctionTracer } from '../tracer.ts';
 import { ControlOp } from './control-op.ts';
 
@@ -96,7 +97,17 @@ export function finishBody(
   graph.assignments = [];
   const used = new Set(graph.outputs);
   for (const node of graph.liveNodes()) for (const v of node.inputs) used.add(v);
-  const places = optional.flatMap((t, i) => (used.has(tracer.valueOf(t)) ? [i] : []));
+  // Some are only looked at for their sizes.
+  const sizes = sizesIn(graph);
+  const tells = (t: Tensor): boolean => {
+    let found = false;
+    for (const d of dims(t))
+      visitSymbols(d, (symbol) => {
+        found ||= symbol.late && sizes.has(symbol);
+      });
+    return found;
+  };
+  const places = optional.flatMap((t, i) => (used.has(tracer.valueOf(t)) || tells(t) ? [i] : []));
   graph.arguments.splice(
     0,
     graph.arguments.length,
@@ -152,6 +163,8 @@ function drawnBy(node: GraphNode): readonly GraphValue[] | null {
     if (inside.flat().length > 0 && count === 0) return null;
     return outputs.slice(outputs.length - count);
   }
+  // What it computed again would have sizes of its own.
+  if (what.op.valueSized !== undefined) return outputs;
   if (node.late === null) return [];
   return what.op.grad === undefined ? outputs : null;
 }

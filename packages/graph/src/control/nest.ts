@@ -1,6 +1,6 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
-import { type Scalar, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { type Scalar, type Shape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isRefusedPromise, sameShape, showShape, toOwnTensor, tree } from '@eagre/core/internal';
 import { TensorArray } from './tensor-array.ts';
 
@@ -82,8 +82,11 @@ export function pack(nest: Pick<Nest, 'tree'>, leaves: readonly Leaf[]): unknown
 // Structures that have been taken apart once do not hold themselves.
 const OP = 'nest';
 
+/** Whether two shapes may stand for each other; `at` counts the tensors of the structure. */
+export type Agree = (a: Shape, b: Shape, at: number) => boolean;
+
 /** Why two structures are not the same; null if they are. */
-export function difference(a: Nest, b: Nest): string | null {
+export function difference(a: Nest, b: Nest, agree: Agree = sameShape): string | null {
   let next = 0;
   let found: string | null = null;
   const at = (path: tree.Path): string => `the value${tree.showPath(path)}`;
@@ -97,13 +100,35 @@ export function difference(a: Nest, b: Nest): string | null {
       else if (s === LEAF) {
         const i = next++;
         const [x, y] = [a.leaves[i] as Leaf, b.leaves[i] as Leaf];
-        if (!leavesAgree(x, y)) found = leafDifference(x, y, at(path));
+        const alike = (s: Shape, t: Shape): boolean => agree(s, t, i);
+        if (!leavesAgree(x, y, alike)) found = leafDifference(x, y, at(path), alike);
       }
     },
     (how, s, t, path) => {
       found ??= `${at(path)} ${structureDifference(how, s, t)}`;
     },
   );
+  return found;
+}
+
+/**
+ * What a structure like another one holds in the places of its tensors; undefined where it has nothing.
+ * @param what it is, for errors.
+ * @throws InvalidArgumentError where it is no structure like it.
+ */
+export function inPlaces(nest: Nest, like: unknown, what: string, op: string): readonly unknown[] {
+  const found: unknown[] = [];
+  const add = (leaf: unknown, value: unknown): void => {
+    if (leaf === LEAF) found.push(value ?? undefined);
+  };
+  tree.forEachPair(nest.tree, like, op, add, (how, s, t, path) => {
+    if (t !== undefined && t !== null)
+      throw new InvalidArgumentError(
+        `${what} must be like the variables, but ${what}${tree.showPath(path)} ${structureDifference(how, s, t)}`,
+        op,
+      );
+    for (const leaf of tree.leavesOf(s, op)) add(leaf, undefined);
+  });
   return found;
 }
 
@@ -120,16 +145,18 @@ function kindOf(value: unknown): string {
   return value === LEAF ? 'a tensor' : tree.containerName(value as tree.Container);
 }
 
-function leavesAgree(a: Leaf, b: Leaf): boolean {
-  return a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype && sameShape(a.shape, b.shape);
+type Alike = (a: Shape, b: Shape) => boolean;
+
+function leavesAgree(a: Leaf, b: Leaf, alike: Alike): boolean {
+  return a instanceof Tensor && b instanceof Tensor && a.dtype === b.dtype && alike(a.shape, b.shape);
 }
 
-function leafDifference(a: Leaf, b: Leaf, where: string): string | null {
+function leafDifference(a: Leaf, b: Leaf, where: string, alike: Alike): string | null {
   if (a instanceof TensorArray && b instanceof TensorArray) return a.differs(b, where);
   if (a instanceof TensorArray || b instanceof TensorArray)
     return `${where} is ${a instanceof TensorArray ? 'a TensorArray and a tensor' : 'a tensor and a TensorArray'}`;
   if (a.dtype !== b.dtype) return `${where} is ${a.dtype} and ${b.dtype}`;
-  return sameShape(a.shape, b.shape)
+  return alike(a.shape, b.shape)
     ? null
     : `${where} has the shapes ${showShape(a.shape)} and ${showShape(b.shape)}`;
 }

@@ -1,10 +1,11 @@
 // What branches and loops share when they are traced.
 import { InternalError } from '@eagre/backend';
-import { type Tensor, Variable } from '@eagre/core';
-import { context, sameShape, showShape } from '@eagre/core/internal';
+import { type Shape, type Tensor, Variable } from '@eagre/core';
+import { context, type Dim, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
 import type { GraphValue } from '../graph.ts';
 import { FunctionTracer } from '../tracer.ts';
 import type { Written } from './control-op.ts';
+import type { Agree } from './nest.ts';
 
 /** Body and results of a traced branch or loop. */
 export interface TracedBody {
@@ -78,9 +79,19 @@ export function assignAll(variables: Written, values: readonly Tensor[]): void {
 }
 
 /** Whether there are equally many, of the same dtypes and shapes. */
-export function areAlike(a: readonly (GraphValue | Tensor)[], b: readonly (GraphValue | Tensor)[]): boolean {
+export function areAlike(
+  a: readonly (GraphValue | Tensor)[],
+  b: readonly (GraphValue | Tensor)[],
+  agree: Agree = sameShape,
+): boolean {
+  return a.length === b.length && a.every((v, i) => v.dtype === b[i]?.dtype && agree(v.shape, b[i].shape, i));
+}
+
+/** Whether two shapes are equal but for sizes that depend on values. */
+export function mayAgree(a: Shape, b: Shape): boolean {
+  const [x, y] = [dimsOf(a), dimsOf(b)];
   return (
-    a.length === b.length && a.every((v, i) => v.dtype === b[i]?.dtype && sameShape(v.shape, b[i].shape))
+    x.length === y.length && x.every((d, i) => isLate(d) || isLate(y[i] as Dim) || equalDims(d, y[i] as Dim))
   );
 }
 

@@ -1,7 +1,18 @@
 // A body that runs as long as a condition holds.
 import { InternalError, InvalidArgumentError } from '@eagre/backend';
-import { constant, logicalAnd, Tensor, type TensorLike } from '@eagre/core';
-import { checkFunction, context, defineFunction, kind, type NamedFunction } from '@eagre/core/internal';
+import { constant, logicalAnd, type PartialShape, Tensor, type TensorLike } from '@eagre/core';
+import {
+  checkFunction,
+  checkPartialShape,
+  context,
+  defineFunction,
+  isCompatible,
+  kind,
+  type NamedFunction,
+  sameShape,
+  showShape,
+} from '@eagre/core/internal';
+import { TensorSpec } from '../tensor-spec.ts';
 import { knownNumbers, predicate } from './known.ts';
 import {
   describe,
@@ -9,6 +20,7 @@ import {
   flatten,
   fromGraph,
   inGraph,
+  inPlaces,
   type Leaf,
   type Nest,
   pack,
@@ -19,11 +31,17 @@ import {
   unifyArrays,
   type Values,
 } from './nest.ts';
+import { TensorArray } from './tensor-array.ts';
 import { tracedWhile } from './while.ts';
 
 export interface WhileLoopOptions {
   /** The loop ends after as many iterations (an integer scalar), whatever the condition says. */
   readonly maximumIterations?: TensorLike;
+  /**
+   * For loop variables whose shape changes from turn to turn: their shapes, null for each size that does, in the structure of the
+   * variables; nothing for those that keep theirs: `shapeInvariants: [null, [null, 3]]`.
+   */
+  readonly shapeInvariants?: unknown;
 }
 
 /** What the body of a loop returns: the next values of all variables, or of the only one. */
@@ -76,7 +94,7 @@ export interface WhileLoop {
 export const whileLoop: WhileLoop = defineFunction<WhileArguments>(
   OP,
   { cond: kind.asIs, body: kind.asIs, loopVars: kind.structure },
-  { maximumIterations: kind.asIs },
+  { maximumIterations: kind.asIs, shapeInvariants: kind.structure },
   (cond, body, loopVars, options) => {
     checkFunction(cond, 'cond', OP);
     checkFunction(body, 'body', OP);
@@ -89,6 +107,7 @@ export const whileLoop: WhileLoop = defineFunction<WhileArguments>(
       initial,
       Array.isArray(loopVars),
       iterations(options.maximumIterations),
+      invariantsOf(initial, options.shapeInvariants),
     );
     const leaves = context.tracer === null ? loop.run() : loop.trace();
     return pack(initial, leaves);
@@ -101,6 +120,27 @@ type WhileArguments = NamedFunction<
   WhileLoopOptions,
   unknown
 >;
+
+/** By loop variable: the shape that it has in all turns, null for sizes that change; undefined for one that keeps its shape. */
+type Invariants = readonly (PartialShape | undefined)[];
+
+function invariantsOf(initial: Nest, given: unknown): Invariants {
+  if (given === undefined || given === null) return initial.leaves.map(() => undefined);
+  return inPlaces(initial, given, 'shapeInvariants', OP).map((value, i) => {
+    if (value === undefined) return undefined;
+    const shape = value instanceof TensorSpec ? value.shape : (value as PartialShape);
+    const leaf = initial.leaves[i] as Leaf;
+    if (leaf instanceof TensorArray || shape === null)
+      throw new InvalidArgumentError('shapeInvariants are for tensors, of a known rank', OP);
+    checkPartialShape(shape, OP);
+    if (!isCompatible(leaf.shape, shape))
+      throw new InvalidArgumentError(
+        `a loop variable of shape ${showShape(leaf.shape)} does not have the shape ${showShape(shape)} of shapeInvariants`,
+        OP,
+      );
+    return shape;
+  });
+}
 
 /** Checked. @returns null for no limit; a tensor where it is not known while tracing. */
 function iterations(given: TensorLike | undefined): number | Tensor | null {
@@ -125,6 +165,7 @@ class Loop {
   /** Whether the structure is a list, whose items are arguments of their own. */
   readonly #list: boolean;
   readonly #most: number | Tensor | null;
+  readonly #invariants: Invariants;
 
   constructor(
     cond: (...vars: never[]) => TensorLike,
@@ -132,7 +173,9 @@ class Loop {
     initial: Nest,
     list: boolean,
     most: number | Tensor | null,
+    invariants: Invariants,
   ) {
+    this.#invariants = invariants;
     this.#cond = cond;
     this.#body = body;
     this.#initial = initial;
@@ -170,7 +213,9 @@ class Loop {
       const start = toGraph(this.#initial);
       const dtype = this.#most instanceof Tensor ? this.#most.dtype : 'int32';
       try {
-        const last = tracedWhile(condition, body, counted ? [constant(0, dtype), ...start] : start);
+        const last = counted
+          ? tracedWhile(condition, body, [constant(0, dtype), ...start], [undefined, ...this.#invariants])
+          : tracedWhile(condition, body, start, this.#invariants);
         return leavesOf(last);
       } catch (error) {
         if (!(error instanceof ShapeFound)) throw error;
@@ -190,7 +235,10 @@ class Loop {
     // The value of an only variable may stand for the list of it.
     let next = flatten(result, OP, leaves);
     if (this.#list && !Array.isArray(result) && result !== undefined) next = flatten([result], OP, leaves);
-    const different = difference(before, next);
+    const different = difference(before, next, (a, b, at) => {
+      const shape = this.#invariants[at];
+      return shape === undefined ? sameShape(a, b) : isCompatible(b, shape);
+    });
     if (different !== null) {
       throw new InvalidArgumentError(
         `the body must return the loop variables in the same structure, of the same dtypes and shapes, but ${different}.\n  loop variables: ${describe(before)}\n  the body returns: ${describe(next)}`,

@@ -1,7 +1,15 @@
 import { GradientTape } from '@eagre/autodiff';
 import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { identity, type Tensor, type Variable, zerosLike } from '@eagre/core';
-import { type Attrs, execute, type GradContext, isFloating, symbolicTensor } from '@eagre/core/internal';
+import { identity, type PartialShape, type Shape, type Tensor, type Variable, zerosLike } from '@eagre/core';
+import {
+  type Attrs,
+  execute,
+  type GradContext,
+  isCompatible,
+  isFloating,
+  sameShape,
+  symbolicTensor,
+} from '@eagre/core/internal';
 import type { Graph, GraphValue } from '../graph.ts';
 import { GraphInterpreter } from '../interpret.ts';
 import { refuseStrings } from '../strings.ts';
@@ -46,6 +54,8 @@ export interface WhileAttrs extends Attrs {
   /** By argument: the variable whose value it is, if the body changes that. */
   readonly variables: ReadonlyArray<Variable | undefined>;
   readonly record: ForwardRecord;
+  /** By loop variable: its shape where sizes change from turn to turn, null for these. */
+  readonly invariants: ReadonlyArray<PartialShape | undefined>;
 }
 
 /**
@@ -73,6 +83,10 @@ class WhileOp extends ControlOp {
   override bodies(attrs: Attrs): readonly Graph[] {
     const { condition, body } = attrs as WhileAttrs;
     return [condition, body];
+  }
+
+  override isOpen(attrs: Attrs, output: number, axis: number): boolean {
+    return (attrs as WhileAttrs).invariants[output]?.[axis] === null;
   }
 
   protected override shapes(_: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
@@ -117,8 +131,14 @@ class WhileGradOp extends ControlOp {
     return [(attrs as WhileGradAttrs).body];
   }
 
-  protected override shapes(_: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
-    return (attrs as WhileGradAttrs).body.outputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+  /** Those of what they are the gradients of. */
+  protected override shapes(inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
+    const { carried, summed } = attrs as WhileGradAttrs;
+    const first = carried.length + summed.length;
+    return [...carried, ...summed].map((place) => {
+      const { dtype, shape } = inputs[first + place] as Tensor;
+      return symbolicTensor(dtype, shape);
+    });
   }
 
   protected override compute(
@@ -249,6 +269,7 @@ function whileGradGradient(g: GradContext, dy: Tensor, ...more: (Tensor | null)[
       ...forward.variables.slice(count),
     ],
     record: new ForwardRecord(),
+    invariants: [...forward.invariants.slice(0, count), ...carried.map((i) => forward.invariants[i])],
   };
   const outputs = execute(
     whileOp,
@@ -326,6 +347,7 @@ function tangentLoop(
  * Adds a loop to the function that is being traced.
  * @param condition gets the loop variables and returns a bool scalar; it must not change variables.
  * @param body gets them and returns the next ones, of the same dtypes and shapes; it may read and change variables and call the host.
+ * @param invariants by loop variable: its shape where sizes change from turn to turn, null for these.
  * @returns the loop variables at the end.
  * @throws InvalidArgumentError where they do not.
  */
@@ -333,17 +355,22 @@ export function tracedWhile(
   condition: (vars: readonly Tensor[]) => Tensor,
   body: (vars: readonly Tensor[]) => readonly Tensor[],
   initial: readonly Tensor[],
+  invariants: ReadonlyArray<PartialShape | undefined> = [],
 ): readonly Tensor[] {
   const count = initial.length;
   refuseStrings(initial, 'While');
   const places = (tracer: FunctionTracer): Tensor[] =>
-    initial.map(({ dtype, shape }, i) => tracer.argument(dtype, shape, `var_${i}`));
+    initial.map(({ dtype, shape }, i) => tracer.openArgument(dtype, invariants[i] ?? shape, `var_${i}`));
   const test = traceBody('while_condition', (tracer) => [condition(places(tracer))]);
   const [flag] = test.outputs as readonly [GraphValue];
   if (flag.dtype !== 'bool' || flag.shape.length !== 0)
     throw new InvalidArgumentError(`the condition is ${showValues([flag])}, expected bool []`, 'While');
   const turn = traceBody('while_body', (tracer) => body(places(tracer)));
-  if (!areAlike(turn.outputs, initial)) {
+  const agree = (a: Shape, b: Shape, i: number): boolean => {
+    const open = invariants[i];
+    return open === undefined ? sameShape(a, b) : isCompatible(a, open);
+  };
+  if (!areAlike(turn.outputs, initial, agree)) {
     throw new InvalidArgumentError(
       `the body returns ${showValues(turn.outputs)} for the loop variables ${showValues(initial)}; dtypes and shapes must stay the same`,
       'While',
@@ -363,6 +390,7 @@ export function tracedWhile(
     written,
     variables: [...initial.map(() => undefined), ...written],
     record: new ForwardRecord(),
+    invariants,
   };
   const results = execute(whileOp, [...initial, ...takenFromOutside(from)], attrs);
   assignAll(written, results.slice(count));
