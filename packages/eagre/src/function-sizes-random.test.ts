@@ -87,7 +87,30 @@ const steps: readonly ((pick: (n: number) => number) => Step)[] = [
 const values = (list: readonly tf.Tensor[]): unknown[] =>
   list.flatMap((t) => [`[${t.shape}]`, ...Array.from(t.data() as Float32Array, (v) => v + 0)]);
 
-const PROGRAMS = 120;
+// And these give as many rows as values say, down to none.
+const valueSteps: typeof steps = [
+  () => (x) => tf.booleanMask(x, x.mean(1).greater(0)),
+  () => (x) => tf.booleanMask(x, x.max(0).greater(0.2), 1),
+  () => (x) => tf.gather(x, tf.nonzero(x.sum(1).less(0.5)).reshape([-1])),
+  () => (x) => tf.gather(x, tf.unique(x.sum(1).sign().add(1).cast('int32')).indices),
+  () => (x) => tf.repeat(x, x.square().sum().minimum(3).cast('int32'), 0),
+  () => (x) => tf.slice(x, [0, 0], [tf.size(tf.nonzero(x.mean(1).greater(0))), -1]),
+  () => (x) => tf.sequenceMask(x.sum(1).abs().minimum(5).cast('int32')).cast('float32').mul(2).sub(1),
+  () => (x) =>
+    tf.cond(
+      x.sum().greater(0),
+      () => tf.booleanMask(x, x.sum(1).greater(0)),
+      () => x.mul(2),
+    ),
+  () => (x) =>
+    tf.whileLoop(
+      (i) => i.less(2),
+      (i, y) => [i.add(1), tf.concat([y, tf.booleanMask(y, y.mean(1).greater(i.cast('float32')))], 0)],
+      [tf.constant(0, 'int32'), x],
+      { shapeInvariants: [null, [null, null]] },
+    )[1],
+];
+
 const SIZES = [
   [3, 4],
   [2, 2],
@@ -99,39 +122,71 @@ const SIZES = [
   [4, 4],
 ];
 
+type Fn = (x: tf.Tensor, w: tf.Tensor) => tf.Tensor[];
+
+/** A program of several steps, with its gradients. */
+function programOf(seed: number, from: typeof steps): Fn {
+  const pick = generator(seed);
+  const program = Array.from({ length: 1 + pick(4) }, () =>
+    (from[pick(from.length)] as (typeof steps)[number])(pick),
+  );
+  return (x, w) => {
+    const tape = new tf.GradientTape();
+    tape.watch([x, w]);
+    const y = program.reduce((t, step) => step(t, w), x);
+    const [dx, dw] = tape.gradient(y.square().mean(), [x, w]);
+    return [y, dx ?? tf.zeros([]), dw ?? tf.zeros([])];
+  };
+}
+
+/** What functions give for several sizes has to be the same, errors too. */
+function compare(seed: number, expected: Fn, ...others: readonly Fn[]): void {
+  for (const [a, b] of SIZES) {
+    tf.random.setSeed(seed);
+    const x = tf.random.uniform([a as number, b as number], { minval: -1, maxval: 1 });
+    const w = tf.random.uniform([a as number, b as number], { minval: 0, maxval: 1 });
+    const attempt = (f: Fn): unknown => {
+      try {
+        return values(f(x, w));
+      } catch (error) {
+        return (error as Error).constructor.name;
+      }
+    };
+    const wanted = attempt(expected);
+    for (const other of others) expect([seed, a, b, attempt(other)]).toEqual([seed, a, b, wanted]);
+  }
+}
+
+const any = new tf.TensorSpec([null, null]);
+const PROGRAMS = 120;
+
 test(`${PROGRAMS} random functions and their gradients: one trace for all sizes gives what each size gives`, () => {
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   let once = 0;
   for (let seed = 0; seed < PROGRAMS; seed++) {
-    const pick = generator(seed);
-    const program = Array.from({ length: 1 + pick(4) }, () =>
-      (steps[pick(steps.length)] as (typeof steps)[number])(pick),
-    );
-    const fn = (x: tf.Tensor, w: tf.Tensor): tf.Tensor[] => {
-      const tape = new tf.GradientTape();
-      tape.watch([x, w]);
-      const y = program.reduce((t, step) => step(t, w), x);
-      const [dx, dw] = tape.gradient(y.square().mean(), [x, w]);
-      return [y, dx ?? tf.zeros([]), dw ?? tf.zeros([])];
-    };
-    const any = new tf.TensorSpec([null, null]);
+    const fn = programOf(seed, steps);
     const sized = tf.function({ inputSignature: [any, any] })(fn);
-    const each = tf.function(fn);
-    for (const [a, b] of SIZES) {
-      tf.random.setSeed(seed);
-      const x = tf.random.uniform([a as number, b as number], { minval: -1, maxval: 1 });
-      const w = tf.random.uniform([a as number, b as number], { minval: 0, maxval: 1 });
-      const attempt = (f: typeof fn): unknown => {
-        try {
-          return values(f(x, w));
-        } catch (error) {
-          return (error as Error).constructor.name;
-        }
-      };
-      expect([seed, a, b, attempt(sized)]).toEqual([seed, a, b, attempt(each)]);
-    }
+    compare(seed, tf.function(fn), sized);
     if (sized.experimentalGetTracingCount() <= 2) once++;
   }
   // So that it does not pass because nothing is traced once.
   expect(once).toBeGreaterThan(PROGRAMS / 4);
 }, 120_000);
+
+test(`${PROGRAMS} random functions in which sizes depend on values, and their gradients: as eagerly`, () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  for (let seed = 0; seed < PROGRAMS; seed++) {
+    const fn = programOf(1000 + seed, [...valueSteps, ...valueSteps, ...valueSteps, ...steps]);
+    compare(
+      seed,
+      rounded(fn),
+      rounded(tf.function(fn)),
+      rounded(tf.function({ inputSignature: [any, any] })(fn)),
+    );
+  }
+}, 240_000);
+
+/** Kernels that are fused round otherwise. */
+function rounded(fn: Fn): Fn {
+  return (x, w) => fn(x, w).map((t) => t.mul(1e4).round().div(1e4).add(0));
+}

@@ -128,6 +128,12 @@ export function hasEffects(node: GraphNode): boolean {
   return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
 }
 
+/** Whether a node does nothing but compute, so that it may run more often. */
+export function onlyComputes(node: GraphNode): boolean {
+  if (hasEffects(node) || node.what.kind === 'update') return false;
+  return bodiesOf(node).every((body) => body.nodes.every(onlyComputes));
+}
+
 /** A traced function: nodes in the order in which they were called, each after those that it needs. */
 export class Graph {
   readonly name: string;

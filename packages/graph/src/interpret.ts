@@ -36,10 +36,15 @@ export class RunSizes {
   effects = false;
   readonly #known = new Map<DimSymbol, Dim>();
   readonly #guards: readonly Guard[];
+  readonly #others: Sizes | null;
 
-  /** @param guards what has to hold once it can be told. */
-  constructor(guards: readonly Guard[] = []) {
+  /**
+   * @param guards what has to hold once it can be told.
+   * @param others what sizes are that the run has not told.
+   */
+  constructor(guards: readonly Guard[] = [], others: Sizes | null = null) {
     this.#guards = guards;
+    this.#others = others;
   }
 
   /** @throws GuardFailed where the trace does not hold for this size. */
@@ -75,7 +80,8 @@ export class RunSizes {
   }
 
   of(d: Dim): Dim {
-    return this.#known.size === 0 ? d : substituteDim(d, (symbol) => this.#known.get(symbol));
+    if (this.#known.size === 0 && this.#others === null) return d;
+    return substituteDim(d, (symbol) => this.#known.get(symbol) ?? this.#others?.(symbol));
   }
 
   /** What a symbol is. @throws InternalError for one that the run has not told yet. */
@@ -102,7 +108,7 @@ export class RunSizes {
 
   /** Those of a node's attributes. */
   attrs(attrs: GraphNode['attrs']): GraphNode['attrs'] {
-    return this.#known.size === 0 ? attrs : replaceSizes(attrs, (d) => this.of(d));
+    return this.#known.size === 0 && this.#others === null ? attrs : replaceSizes(attrs, (d) => this.of(d));
   }
 }
 

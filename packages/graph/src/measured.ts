@@ -13,13 +13,28 @@ import {
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import type { ForwardRecord } from './control/control-op.ts';
-import { bodiesOf, type Graph, type GraphNode, type GraphValue, hasEffects, type Measure } from './graph.ts';
+import {
+  bodiesOf,
+  type Graph,
+  type GraphNode,
+  type GraphValue,
+  hasEffects,
+  isMeasured,
+  type Measure,
+} from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';
 import { type Rebuild, rebuilder } from './structure.ts';
 import { TensorSpec } from './tensor-spec.ts';
 import type { TracedCall } from './tracer.ts';
+
+/** One run of the function's code on symbolic tensors. */
+export interface TraceResult {
+  readonly concrete: ConcreteFunction;
+  readonly structure: unknown;
+  readonly call: TracedCall;
+}
 
 /** One trace, and what it has found true of sizes. */
 export interface MeasuredTrace {
@@ -35,6 +50,22 @@ export type Retrace = (inputs: readonly Tensor[], measured: ReadonlyMap<number, 
 const PLANS = 16;
 // Ways through the function's code that are kept.
 const TRACES = 64;
+
+/** What runs a trace. @param again traces the function again, see `Retrace`. */
+export function runnable(
+  trace: TraceResult,
+  again: (inputs: readonly Tensor[], measured: ReadonlyMap<number, number>) => TraceResult,
+): ConcreteFunction {
+  const measuredTrace = ({ concrete: { graph }, structure, call }: TraceResult): MeasuredTrace => ({
+    graph,
+    structure,
+    call,
+  });
+  if (!isMeasured(trace.concrete.graph)) return trace.concrete;
+  return new MeasuredFunction(measuredTrace(trace), (inputs, measured) =>
+    measuredTrace(again(inputs, measured)),
+  );
+}
 
 /** A function some of whose sizes depend on values. */
 export class MeasuredFunction extends ConcreteFunction {

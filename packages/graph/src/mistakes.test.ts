@@ -45,7 +45,7 @@ const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   'whileLoop: an unknown option': [
     () => whileLoop(() => false, same, x, bad({ maxIterations: 3 })),
-    "'maxIterations' is no option; known are cond, body, loopVars, maximumIterations; did you mean 'maximumIterations'?",
+    "'maxIterations' is no option; known are cond, body, loopVars, maximumIterations, shapeInvariants; did you mean 'maximumIterations'?",
   ],
   'mapFn: options that are text': [
     () => mapFn(same, x, bad('int32')),

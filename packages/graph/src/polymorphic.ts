@@ -19,11 +19,11 @@ import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
 import { type GraphValue, isMeasured } from './graph.ts';
-import { MeasuredFunction } from './measured.ts';
+import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';
 import { checkSignature, conform } from './signature.ts';
-import { type ArgumentSpec, CapturesOutside, SizedTraces, type TraceResult } from './sized-traces.ts';
+import { type ArgumentSpec, CapturesOutside, SizedTraces } from './sized-traces.ts';
 import { isStrings } from './strings.ts';
 import {
   flatten,
@@ -245,14 +245,10 @@ export class Polymorphic {
     shapes: readonly Shape[],
     inputs: readonly Tensor[] | undefined,
   ): ConcreteFunction {
-    const { concrete, structure, call } = this.#trace(self, args, shapes, false, inputs);
-    const { graph } = concrete;
-    if (!isMeasured(graph)) return concrete;
+    const trace = this.#trace(self, args, shapes, false, inputs);
+    if (!isMeasured(trace.concrete.graph)) return trace.concrete;
     const template = templateOf(args, shapes);
-    return new MeasuredFunction({ graph, structure, call }, (now, measured) => {
-      const again = this.#trace(self, template, shapes, false, now, measured);
-      return { graph: again.concrete.graph, structure: again.structure, call: again.call };
-    });
+    return runnable(trace, (now, measured) => this.#trace(self, template, shapes, false, now, measured));
   }
 
   /** The traces that serve these arguments whatever some sizes are. */

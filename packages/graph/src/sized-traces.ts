@@ -14,7 +14,7 @@ import {
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import { type Graph, isMeasured } from './graph.ts';
-import { MeasuredFunction } from './measured.ts';
+import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { userLine } from './source-lines.ts';
 import { describeGuard, sizesOf, specialize } from './specialize.ts';
 import { specsOf } from './structure.ts';
@@ -24,13 +24,6 @@ import type { TracedCall } from './tracer.ts';
 export interface ArgumentSpec {
   readonly dtype: DType;
   readonly shape: PartialShape;
-}
-
-/** One run of the function's code on symbolic tensors. */
-export interface TraceResult {
-  readonly concrete: ConcreteFunction;
-  readonly structure: unknown;
-  readonly call: TracedCall;
 }
 
 /**
@@ -127,7 +120,7 @@ export class SizedTraces {
       made = this.#variant(sizes, true, inputs);
     } catch (error) {
       if (error instanceof CapturesOutside) throw error;
-      return this.#forSize(key, shapes, error);
+      return this.#forSize(key, shapes, inputs, error);
     }
     this.#warn(made);
     this.#variants.push(made);
@@ -136,8 +129,15 @@ export class SizedTraces {
   }
 
   /** Where sizes have to be known for what the code does. @throws what it throws then. */
-  #forSize(key: string, shapes: readonly Shape[], why: unknown): ConcreteFunction {
-    const { concrete } = this.#trace(shapes, false);
+  #forSize(
+    key: string,
+    shapes: readonly Shape[],
+    inputs: readonly Tensor[] | undefined,
+    why: unknown,
+  ): ConcreteFunction {
+    const concrete = runnable(this.#trace(shapes, false, inputs), (now, measured) =>
+      this.#trace(shapes, false, now, measured),
+    );
     this.#perSize.set(key, concrete);
     this.#tell(why instanceof Error ? why.message : String(why));
     return concrete;

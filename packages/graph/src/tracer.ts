@@ -64,8 +64,9 @@ import {
   type GraphValue,
   lateSizesIn,
   type Measure,
+  onlyComputes,
 } from './graph.ts';
-import { replaceSizes } from './sizes-in-attributes.ts';
+import { GraphInterpreter, RunSizes } from './interpret.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
@@ -435,7 +436,7 @@ export class FunctionTracer implements Tracer, Sink {
   }
 
   #computed(node: GraphNode, valueOf: (v: GraphValue) => Tensor | null): readonly Tensor[] | null {
-    const { what, inputs, attrs, outputs } = node;
+    const { what, inputs, outputs } = node;
     const own = outputs[0] as GraphValue;
     switch (what.kind) {
       case 'argument': {
@@ -449,11 +450,13 @@ export class FunctionTracer implements Tracer, Sink {
       case 'variable':
         return [what.variable.read()];
       case 'op': {
-        if (what.op instanceof ControlOp || node.late !== null) return null;
+        if (node.late !== null || !onlyComputes(node)) return null;
         const given = inputs.map(valueOf);
-        return given.some((t) => t === null)
-          ? null
-          : execute(what.op, given as Tensor[], replaceSizes(attrs, hintOf));
+        if (given.some((t) => t === null)) return null;
+        return new GraphInterpreter(false, new Map(), new RunSizes([], ({ hint }) => hint)).node(
+          node,
+          (v) => given[inputs.indexOf(v)] as Tensor,
+        );
       }
       case 'host':
       case 'update':
