@@ -1,7 +1,7 @@
 // Structures: arrays, maps and plain objects in each other, to any depth. All else is a leaf. Leaves are in the order of TensorFlow's
 // `tf.nest`: items of arrays from front to back, those of objects and maps by key. What is made anew has the keys as they were given.
 import { checkLevel } from '../checks.ts';
-import { isPlain, unseen } from '../plain.ts';
+import { unseen } from '../plain.ts';
 
 /** What holds other values in a structure. */
 export type Container<T = unknown> = readonly T[] | ReadonlyMap<unknown, T> | Readonly<Record<string, T>>;
@@ -18,7 +18,9 @@ const nothing: IsLeaf = () => false;
 export function isContainer(value: unknown): value is Container {
   if (typeof value !== 'object' || value === null) return false;
   try {
-    return Array.isArray(value) || value instanceof Map || isPlain(value);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null || prototype === Array.prototype) return true;
+    return Array.isArray(value) || value instanceof Map;
   } catch (cause) {
     throw unseen(cause);
   }
@@ -69,12 +71,17 @@ export function mapItems<R>(container: Container, change: (item: unknown, key: u
   const isMap = container instanceof Map;
   const keys = keysOf(container);
   const sorted = sortKeys(keys);
-  let entries = sorted.map((key) => [key, change(itemAt(container, key), key)] as const);
-  if (sorted !== keys) {
-    const items = new Map(entries);
-    entries = keys.map((key) => [key, items.get(key) as R] as const);
-  }
+  const made = sorted.map((key) => [key, change(itemAt(container, key), key)] as const);
+  const entries = sorted === keys ? made : inOrder(made, keys);
   return isMap ? new Map(entries) : Object.fromEntries(entries as (readonly [string, R])[]);
+}
+
+function inOrder<R>(
+  entries: readonly (readonly [unknown, R])[],
+  keys: readonly unknown[],
+): (readonly [unknown, R])[] {
+  const items = new Map(entries);
+  return keys.map((key) => [key, items.get(key) as R] as const);
 }
 
 /**
@@ -105,6 +112,8 @@ export function forEachLeaf(
 
 /** The leaves, in order. @throws as `forEachLeaf` does. */
 export function leavesOf(value: unknown, op: string, isLeaf: IsLeaf = nothing): unknown[] {
+  // One tensor is what most structures are.
+  if (!isContainer(value)) return [value];
   const leaves: unknown[] = [];
   let level = 0;
   const look = (v: unknown): void => {
@@ -127,6 +136,7 @@ export function mapLeaves(
   change: (leaf: unknown, index: number) => unknown,
   isLeaf: IsLeaf = nothing,
 ): unknown {
+  if (!isContainer(value)) return change(value, 0);
   let next = 0;
   let level = 0;
   const look = (v: unknown): unknown => {
