@@ -1,12 +1,13 @@
 import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
-  checkFlag,
-  checkNumber,
   defineMethods,
+  flagOption,
+  numberOption,
+  type Option,
   shown,
   snakeCase,
-  takesArguments,
+  takesOptions,
   toTensor,
 } from '@eagre/core/internal';
 import { sameRank } from '../arrange.ts';
@@ -89,19 +90,13 @@ export interface HuberOptions extends LossOptions {
 
 /** Quadratic near 0, linear further out: see `losses.huber`. */
 export class Huber extends BuiltInLoss {
-  readonly delta: number;
+  declare readonly delta: number;
   constructor(delta?: number | null | HuberOptions, options?: HuberOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<HuberOptions>(Huber, new.target, args);
-    super({ name: 'huber_loss', ...options });
-    this.delta = options.delta ?? 1;
-    checkNumber(this.delta, 'delta', this.name);
+    super({ name: 'huber_loss', ...argumentsOf<HuberOptions>(Huber, new.target, args) });
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
     return functions.huber(yTrue, yPred, { delta: this.delta });
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), delta: this.delta };
   }
 }
 
@@ -157,18 +152,13 @@ export interface CosineSimilarityOptions extends LossOptions {
 
 /** The negative cosine of the angle between targets and predictions: see `losses.cosineSimilarity`. */
 export class CosineSimilarity extends BuiltInLoss {
-  readonly axis: number;
+  declare readonly axis: number;
   constructor(axis?: number | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
-    super(options);
-    this.axis = options.axis ?? -1;
+    super(argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args));
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
     return functions.cosineSimilarity(yTrue, yPred, { axis: this.axis });
-  }
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), axis: this.axis };
   }
 }
 
@@ -176,21 +166,12 @@ export type CrossentropyLossOptions = LossOptions & CrossentropyOptions;
 export type SparseCrossentropyLossOptions = LossOptions & SparseCrossentropyOptions;
 
 abstract class Crossentropy extends BuiltInLoss {
-  readonly fromLogits: boolean;
-  readonly labelSmoothing: number;
-  readonly axis: number;
+  declare readonly fromLogits: boolean;
+  declare readonly labelSmoothing: number;
+  declare readonly axis: number;
   constructor(fromLogits?: boolean | null | CrossentropyLossOptions, options?: CrossentropyLossOptions);
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<CrossentropyLossOptions>(new.target, new.target, args);
-    super(options);
-    this.fromLogits = checkFlag(options.fromLogits, 'fromLogits', this.name);
-    this.labelSmoothing = options.labelSmoothing ?? 0;
-    checkNumber(this.labelSmoothing, 'labelSmoothing', this.name);
-    this.axis = options.axis ?? -1;
-  }
-  override getConfig(): Record<string, unknown> {
-    const { fromLogits, labelSmoothing, axis } = this;
-    return { ...super.getConfig(), from_logits: fromLogits, label_smoothing: labelSmoothing, axis };
+    super(argumentsOf<CrossentropyLossOptions>(new.target, new.target, args));
   }
 }
 
@@ -219,23 +200,15 @@ export class CategoricalCrossentropy extends Crossentropy {
  * left out of the mean.
  */
 export class SparseCategoricalCrossentropy extends BuiltInLoss {
-  readonly fromLogits: boolean;
-  readonly ignoreClass: number | null;
-  readonly axis: number;
+  declare readonly fromLogits: boolean;
+  declare readonly ignoreClass: number | null;
+  declare readonly axis: number;
   constructor(
     fromLogits?: boolean | null | SparseCrossentropyLossOptions,
     options?: SparseCrossentropyLossOptions,
   );
   constructor(...args: readonly unknown[]) {
-    const options = argumentsOf<SparseCrossentropyLossOptions>(
-      SparseCategoricalCrossentropy,
-      new.target,
-      args,
-    );
-    super(options);
-    this.fromLogits = checkFlag(options.fromLogits, 'fromLogits', this.name);
-    this.ignoreClass = options.ignoreClass ?? null;
-    this.axis = options.axis ?? -1;
+    super(argumentsOf<SparseCrossentropyLossOptions>(SparseCategoricalCrossentropy, new.target, args));
   }
   override call(yTrue: Tensor, yPred: Tensor): Tensor {
     const { fromLogits, ignoreClass, axis } = this;
@@ -247,14 +220,10 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   protected override mask(yTrue: Tensor, yPred: Tensor): Tensor | null {
     return functions.sparseLabels(yTrue, yPred, this.ignoreClass).valid;
   }
-  override getConfig(): Record<string, unknown> {
-    const { fromLogits, ignoreClass, axis } = this;
-    return { ...super.getConfig(), from_logits: fromLogits, ignore_class: ignoreClass, axis };
-  }
 }
 
-takesArguments<LossOptions>(
-  { positional: ['reduction'], required: 0, names: lossNames },
+takesOptions<LossOptions, BuiltInLoss>(
+  { positional: ['reduction'], required: 0, options: lossNames },
   MeanSquaredError,
   MeanAbsoluteError,
   MeanAbsolutePercentageError,
@@ -266,32 +235,41 @@ takesArguments<LossOptions>(
   SquaredHinge,
   CategoricalHinge,
 );
-takesArguments<LossFunctionWrapperArguments>(
-  { positional: ['fn'], names: { fn: true, ...lossNames } },
+takesOptions<LossFunctionWrapperArguments, LossFunctionWrapper>(
+  { positional: ['fn'], options: { fn: true, ...lossNames } },
   LossFunctionWrapper,
 );
-takesArguments<HuberOptions>(
-  { positional: ['delta'], required: 0, names: { delta: true, ...lossNames } },
+const number = numberOption;
+const axis: Option<number> = { read: (given) => (given ?? -1) as number };
+takesOptions<HuberOptions, Huber>(
+  { positional: ['delta'], required: 0, options: { delta: number(1), ...lossNames } },
   Huber,
 );
-takesArguments<CosineSimilarityOptions>(
-  { positional: ['axis'], required: 0, names: { axis: true, ...lossNames } },
+takesOptions<CosineSimilarityOptions, CosineSimilarity>(
+  { positional: ['axis'], required: 0, options: { axis, ...lossNames } },
   CosineSimilarity,
 );
-takesArguments<CrossentropyLossOptions>(
+takesOptions<CrossentropyLossOptions, Crossentropy>(
   {
     positional: ['fromLogits'],
     required: 0,
-    names: { fromLogits: true, labelSmoothing: true, axis: true, ...lossNames },
+    options: { fromLogits: flagOption(false), labelSmoothing: number(0), axis, ...lossNames },
   },
   BinaryCrossentropy,
   CategoricalCrossentropy,
 );
-takesArguments<SparseCrossentropyLossOptions>(
+takesOptions<SparseCrossentropyLossOptions, SparseCategoricalCrossentropy>(
   {
     positional: ['fromLogits'],
     required: 0,
-    names: { fromLogits: true, ignoreClass: true, reduction: true, axis: true, name: true, dtype: true },
+    options: {
+      fromLogits: flagOption(false),
+      ignoreClass: { read: (given) => (given ?? null) as number | null },
+      reduction: true,
+      axis,
+      name: true,
+      dtype: true,
+    },
   },
   SparseCategoricalCrossentropy,
 );

@@ -6,9 +6,11 @@ import {
   checkNoPromise,
   checkOneOf,
   checkText,
+  configOf,
   defineMethods,
   inGraphScope,
   type OptionNames,
+  setOptions,
   shown,
   showShape,
   sizeOfDims,
@@ -94,6 +96,7 @@ export abstract class Loss extends Callable {
     );
     this.dtype = options.dtype ?? null;
     checkOneOf(this.dtype, ['float32', 'float64', null], 'dtype', this.name);
+    setOptions(this, options);
   }
 
   /** The losses of the examples; both arguments have the dtype of the computation. */
@@ -129,7 +132,7 @@ export abstract class Loss extends Callable {
 
   /** Keras's config; `new Class(…)` again by `losses.deserialize`. */
   getConfig(): Record<string, unknown> {
-    return { name: this.name, reduction: snakeCase(this.reduction) };
+    return { name: this.name, reduction: snakeCase(this.reduction), ...configOf(this) };
   }
 }
 export interface Loss {
