@@ -1,7 +1,7 @@
 // Learning rates that fall as half a cosine does.
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
-import { checkNumber, checkPositive, LearningRateSchedule } from './schedule.ts';
+import { orNull, takesOptions } from '@eagre/core/internal';
+import { Decay, named, number, positive } from './schedule.ts';
 
 export interface CosineDecayOptions {
   readonly initialLearningRate: number;
@@ -20,13 +20,12 @@ export interface CosineDecayOptions {
  * (1 + cos(π · step / decaySteps)) / 2 + alpha); a straight line up to `warmupTarget` before.
  * Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016.
  */
-export class CosineDecay extends LearningRateSchedule {
-  readonly initialLearningRate: number;
-  readonly decaySteps: number;
-  readonly alpha: number;
-  readonly warmupTarget: number | null;
-  readonly warmupSteps: number;
-  override readonly name: string;
+export class CosineDecay extends Decay {
+  declare readonly initialLearningRate: number;
+  declare readonly decaySteps: number;
+  declare readonly alpha: number;
+  declare readonly warmupTarget: number | null;
+  declare readonly warmupSteps: number;
 
   constructor(
     ...args:
@@ -37,14 +36,7 @@ export class CosineDecay extends LearningRateSchedule {
         ]
       | [options: CosineDecayOptions]
   ) {
-    super();
-    const options = argumentsOf<CosineDecayOptions>(CosineDecay, new.target, args);
-    this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', 'CosineDecay');
-    this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', 'CosineDecay');
-    this.alpha = options.alpha ?? 0;
-    this.warmupTarget = options.warmupTarget ?? null;
-    this.warmupSteps = options.warmupSteps ?? 0;
-    this.name = options.name ?? 'CosineDecay';
+    super(...(args as unknown as []));
   }
   override call(step: number): number {
     const { initialLearningRate, decaySteps, warmupTarget, warmupSteps, alpha } = this;
@@ -53,16 +45,6 @@ export class CosineDecay extends LearningRateSchedule {
     if (step < before) return initialLearningRate + (top - initialLearningRate) * (step / before);
     const done = Math.min(step - before, decaySteps) / decaySteps;
     return top * ((1 - alpha) * 0.5 * (1 + Math.cos(Math.PI * done)) + alpha);
-  }
-  override getConfig(): Record<string, unknown> {
-    return {
-      initial_learning_rate: this.initialLearningRate,
-      decay_steps: this.decaySteps,
-      alpha: this.alpha,
-      name: this.name,
-      warmup_target: this.warmupTarget,
-      warmup_steps: this.warmupSteps,
-    };
   }
 }
 
@@ -84,13 +66,12 @@ export interface CosineDecayRestartsOptions {
  * initialLearningRate · ((1 − alpha) · mMulⁿ · (1 + cos(π · p)) / 2 + alpha).
  * Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016.
  */
-export class CosineDecayRestarts extends LearningRateSchedule {
-  readonly initialLearningRate: number;
-  readonly firstDecaySteps: number;
-  readonly tMul: number;
-  readonly mMul: number;
-  readonly alpha: number;
-  override readonly name: string;
+export class CosineDecayRestarts extends Decay {
+  declare readonly initialLearningRate: number;
+  declare readonly firstDecaySteps: number;
+  declare readonly tMul: number;
+  declare readonly mMul: number;
+  declare readonly alpha: number;
 
   constructor(
     ...args:
@@ -101,16 +82,9 @@ export class CosineDecayRestarts extends LearningRateSchedule {
         ]
       | [options: CosineDecayRestartsOptions]
   ) {
-    super();
-    const options = argumentsOf<CosineDecayRestartsOptions>(CosineDecayRestarts, new.target, args);
-    const name = 'CosineDecayRestarts';
-    this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', name);
-    this.firstDecaySteps = checkPositive(options.firstDecaySteps, 'firstDecaySteps', name);
-    this.tMul = checkNumber(options.tMul ?? 2, 'tMul', name);
-    this.mMul = checkNumber(options.mMul ?? 1, 'mMul', name);
-    this.alpha = checkNumber(options.alpha ?? 0, 'alpha', name);
-    this.name = options.name ?? 'SGDRDecay';
-    if (this.tMul < 1) throw new InvalidArgumentError(`tMul must be at least 1, got ${this.tMul}`, name);
+    super(...(args as unknown as []));
+    if (this.tMul < 1)
+      throw new InvalidArgumentError(`tMul must be at least 1, got ${this.tMul}`, 'CosineDecayRestarts');
   }
   override call(step: number): number {
     let period = this.firstDecaySteps;
@@ -124,42 +98,32 @@ export class CosineDecayRestarts extends LearningRateSchedule {
     const cosine = this.mMul ** restarts * 0.5 * (1 + Math.cos((Math.PI * done) / period));
     return this.initialLearningRate * ((1 - this.alpha) * cosine + this.alpha);
   }
-  override getConfig(): Record<string, unknown> {
-    return {
-      initial_learning_rate: this.initialLearningRate,
-      first_decay_steps: this.firstDecaySteps,
-      t_mul: this.tMul,
-      m_mul: this.mMul,
-      alpha: this.alpha,
-      name: this.name,
-    };
-  }
 }
 
-takesArguments<CosineDecayOptions>(
+takesOptions<CosineDecayOptions, CosineDecay>(
   {
     positional: ['initialLearningRate', 'decaySteps'],
-    names: {
-      initialLearningRate: true,
-      decaySteps: true,
-      alpha: true,
-      name: true,
-      warmupTarget: true,
-      warmupSteps: true,
+    options: {
+      initialLearningRate: number(),
+      decaySteps: positive,
+      alpha: number(0),
+      name: named(),
+      warmupTarget: orNull(number()),
+      warmupSteps: number(0),
     },
   },
   CosineDecay,
 );
-takesArguments<CosineDecayRestartsOptions>(
+takesOptions<CosineDecayRestartsOptions, CosineDecayRestarts>(
   {
     positional: ['initialLearningRate', 'firstDecaySteps'],
-    names: {
-      initialLearningRate: true,
-      firstDecaySteps: true,
-      tMul: true,
-      mMul: true,
-      alpha: true,
-      name: true,
+    options: {
+      initialLearningRate: number(),
+      firstDecaySteps: positive,
+      tMul: number(2),
+      mMul: number(1),
+      alpha: number(0),
+      name: named('SGDRDecay'),
     },
   },
   CosineDecayRestarts,

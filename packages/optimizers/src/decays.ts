@@ -1,7 +1,7 @@
 // Learning rates that fall with the step.
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, checkFlag, takesArguments } from '@eagre/core/internal';
-import { checkNumber, checkPositive, LearningRateSchedule } from './schedule.ts';
+import { flagOption, type Option, takesOptions } from '@eagre/core/internal';
+import { checkNumber, Decay, named, number, positive } from './schedule.ts';
 
 export interface ExponentialDecayOptions {
   readonly initialLearningRate: number;
@@ -13,12 +13,11 @@ export interface ExponentialDecayOptions {
 }
 
 /** What ExponentialDecay and InverseTimeDecay share: the quotient of step and `decaySteps`. */
-abstract class QuotientDecay extends LearningRateSchedule {
-  readonly initialLearningRate: number;
-  readonly decaySteps: number;
-  readonly decayRate: number;
-  readonly staircase: boolean;
-  override readonly name: string;
+abstract class QuotientDecay extends Decay {
+  declare readonly initialLearningRate: number;
+  declare readonly decaySteps: number;
+  declare readonly decayRate: number;
+  declare readonly staircase: boolean;
 
   constructor(
     ...args:
@@ -30,27 +29,11 @@ abstract class QuotientDecay extends LearningRateSchedule {
         ]
       | [options: ExponentialDecayOptions]
   ) {
-    super();
-    const options = argumentsOf<ExponentialDecayOptions>(new.target, new.target, args);
-    const schedule = new.target.name;
-    this.initialLearningRate = checkNumber(options.initialLearningRate, 'initialLearningRate', schedule);
-    this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', schedule);
-    this.decayRate = checkNumber(options.decayRate, 'decayRate', schedule);
-    this.staircase = checkFlag(options.staircase, 'staircase', schedule);
-    this.name = options.name ?? schedule;
+    super(...(args as unknown as []));
   }
   protected quotient(step: number): number {
     const p = step / this.decaySteps;
     return this.staircase ? Math.floor(p) : p;
-  }
-  override getConfig(): Record<string, unknown> {
-    return {
-      initial_learning_rate: this.initialLearningRate,
-      decay_steps: this.decaySteps,
-      decay_rate: this.decayRate,
-      staircase: this.staircase,
-      name: this.name,
-    };
   }
 }
 
@@ -77,10 +60,9 @@ export interface PiecewiseConstantDecayOptions {
 }
 
 /** values[0] up to and including step boundaries[0], values[1] up to and including boundaries[1], …, at last the last one. */
-export class PiecewiseConstantDecay extends LearningRateSchedule {
-  readonly boundaries: readonly number[];
-  readonly values: readonly number[];
-  override readonly name: string;
+export class PiecewiseConstantDecay extends Decay {
+  declare readonly boundaries: readonly number[];
+  declare readonly values: readonly number[];
 
   constructor(
     ...args:
@@ -91,16 +73,8 @@ export class PiecewiseConstantDecay extends LearningRateSchedule {
         ]
       | [options: PiecewiseConstantDecayOptions]
   ) {
-    super();
-    const options = argumentsOf<PiecewiseConstantDecayOptions>(PiecewiseConstantDecay, new.target, args);
-    const { boundaries, values } = options;
-    if (!Array.isArray(boundaries) || !Array.isArray(values))
-      throw new InvalidArgumentError(
-        'boundaries and values must be lists of numbers',
-        'PiecewiseConstantDecay',
-      );
-    for (const value of [...boundaries, ...values])
-      checkNumber(value, 'each of them', 'PiecewiseConstantDecay');
+    super(...(args as unknown as []));
+    const { boundaries, values } = this;
     if (values.length !== boundaries.length + 1) {
       throw new InvalidArgumentError(
         `${boundaries.length} boundaries need ${boundaries.length + 1} values, got ${values.length}`,
@@ -113,16 +87,10 @@ export class PiecewiseConstantDecay extends LearningRateSchedule {
         'PiecewiseConstantDecay',
       );
     }
-    this.boundaries = [...boundaries];
-    this.values = [...values];
-    this.name = options.name ?? 'PiecewiseConstant';
   }
   override call(step: number): number {
     const i = this.boundaries.findIndex((b) => step <= b);
     return this.values[i < 0 ? this.boundaries.length : i] as number;
-  }
-  override getConfig(): Record<string, unknown> {
-    return { boundaries: [...this.boundaries], values: [...this.values], name: this.name };
   }
 }
 
@@ -139,13 +107,12 @@ export interface PolynomialDecayOptions {
 }
 
 /** (initial − end) · (1 − step / decaySteps)^power + end, for steps up to `decaySteps`; then the end. */
-export class PolynomialDecay extends LearningRateSchedule {
-  readonly initialLearningRate: number;
-  readonly decaySteps: number;
-  readonly endLearningRate: number;
-  readonly power: number;
-  readonly cycle: boolean;
-  override readonly name: string;
+export class PolynomialDecay extends Decay {
+  declare readonly initialLearningRate: number;
+  declare readonly decaySteps: number;
+  declare readonly endLearningRate: number;
+  declare readonly power: number;
+  declare readonly cycle: boolean;
 
   constructor(
     ...args:
@@ -156,22 +123,7 @@ export class PolynomialDecay extends LearningRateSchedule {
         ]
       | [options: PolynomialDecayOptions]
   ) {
-    super();
-    const options = argumentsOf<PolynomialDecayOptions>(PolynomialDecay, new.target, args);
-    this.initialLearningRate = checkNumber(
-      options.initialLearningRate,
-      'initialLearningRate',
-      'PolynomialDecay',
-    );
-    this.decaySteps = checkPositive(options.decaySteps, 'decaySteps', 'PolynomialDecay');
-    this.endLearningRate = checkNumber(
-      options.endLearningRate ?? 0.0001,
-      'endLearningRate',
-      'PolynomialDecay',
-    );
-    this.power = checkNumber(options.power ?? 1, 'power', 'PolynomialDecay');
-    this.cycle = checkFlag(options.cycle, 'cycle', 'PolynomialDecay');
-    this.name = options.name ?? 'PolynomialDecay';
+    super(...(args as unknown as []));
   }
   override call(step: number): number {
     let { decaySteps } = this;
@@ -179,40 +131,43 @@ export class PolynomialDecay extends LearningRateSchedule {
     const p = Math.min(step, decaySteps) / decaySteps;
     return (this.initialLearningRate - this.endLearningRate) * (1 - p) ** this.power + this.endLearningRate;
   }
-  override getConfig(): Record<string, unknown> {
-    return {
-      initial_learning_rate: this.initialLearningRate,
-      decay_steps: this.decaySteps,
-      end_learning_rate: this.endLearningRate,
-      power: this.power,
-      cycle: this.cycle,
-      name: this.name,
-    };
-  }
 }
 
-takesArguments<ExponentialDecayOptions>(
+const first = { initialLearningRate: number(), decaySteps: positive } as const;
+takesOptions<ExponentialDecayOptions, QuotientDecay>(
   {
     positional: ['initialLearningRate', 'decaySteps', 'decayRate'],
-    names: { initialLearningRate: true, decaySteps: true, decayRate: true, staircase: true, name: true },
+    options: { ...first, decayRate: number(), staircase: flagOption(false), name: named() },
   },
   ExponentialDecay,
   InverseTimeDecay,
 );
-takesArguments<PiecewiseConstantDecayOptions>(
-  { positional: ['boundaries', 'values'], names: { boundaries: true, values: true, name: true } },
+const numbers: Option<readonly number[]> = {
+  read: (given) => {
+    if (!Array.isArray(given))
+      throw new InvalidArgumentError(
+        'boundaries and values must be lists of numbers',
+        'PiecewiseConstantDecay',
+      );
+    return given.map((value: number) => checkNumber(value, 'each of them', 'PiecewiseConstantDecay'));
+  },
+};
+takesOptions<PiecewiseConstantDecayOptions, PiecewiseConstantDecay>(
+  {
+    positional: ['boundaries', 'values'],
+    options: { boundaries: numbers, values: numbers, name: named('PiecewiseConstant') },
+  },
   PiecewiseConstantDecay,
 );
-takesArguments<PolynomialDecayOptions>(
+takesOptions<PolynomialDecayOptions, PolynomialDecay>(
   {
     positional: ['initialLearningRate', 'decaySteps'],
-    names: {
-      initialLearningRate: true,
-      decaySteps: true,
-      endLearningRate: true,
-      power: true,
-      cycle: true,
-      name: true,
+    options: {
+      ...first,
+      endLearningRate: number(0.0001),
+      power: number(1),
+      cycle: flagOption(false),
+      name: named(),
     },
   },
   PolynomialDecay,

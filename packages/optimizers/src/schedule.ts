@@ -3,7 +3,10 @@ import {
   argumentsOf,
   Callable,
   checkNoPromise,
+  configOf,
   defineMethods,
+  type Option,
+  setOptions,
   shown,
   takesArguments,
 } from '@eagre/core/internal';
@@ -16,7 +19,7 @@ export abstract class LearningRateSchedule extends Callable {
   constructor();
   constructor(...args: readonly unknown[]) {
     super();
-    argumentsOf(LearningRateSchedule, new.target, args);
+    setOptions(this, argumentsOf(new.target, new.target, args));
   }
   /** The learning rate at a step, a number or a scalar tensor; the first step is 0. */
   abstract call(step: number): number | Tensor;
@@ -66,4 +69,26 @@ export function checkPositive(value: number, argument: string, schedule: string)
   if (!(checkNumber(value, argument, schedule) > 0))
     throw new InvalidArgumentError(`${argument} must be above 0, got ${value}`, schedule);
   return value;
+}
+
+/** @internal What the schedules of the library share. */
+export abstract class Decay extends LearningRateSchedule {
+  declare readonly name: string;
+
+  override getConfig(): Record<string, unknown> {
+    return configOf(this);
+  }
+}
+
+/** @internal The options of schedules: a finite number, one above 0, a name. */
+export function number(otherwise?: number): Option<number> {
+  return {
+    read: (given, name, of) => checkNumber((given ?? otherwise) as number, name, of.constructor.name),
+  };
+}
+export const positive: Option<number> = {
+  read: (given, name, of) => checkPositive(given as number, name, of.constructor.name),
+};
+export function named(otherwise?: string): Option<string> {
+  return { read: (given, _, of) => (given ?? otherwise ?? of.constructor.name) as string };
 }
