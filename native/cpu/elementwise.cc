@@ -31,6 +31,10 @@ inline void splat_bytes(void* to, const void* value, size_t item, int64_t n) {
     uint64_t v;
     std::memcpy(&v, value, 8);
     splat(to, v, n);
+  } else if (item == 2) {
+    uint16_t v;
+    std::memcpy(&v, value, 2);
+    splat(to, v, n);
   } else {
     std::memset(to, *static_cast<const unsigned char*>(value), static_cast<size_t>(n));
   }

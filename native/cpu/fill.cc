@@ -1,7 +1,7 @@
-// Fill, Iota, Copy.
+// Fill, Iota, Copy, Bitcast.
 #include <cstring>
 
-#include "isa.h"
+#include "strided.h"
 
 EAGRE_BEGIN
 namespace {
@@ -11,10 +11,10 @@ constexpr int64_t kGrain = 1 << 16;
 void fill(Args& a) {
   Tensor y = a.tensor();
   double value = a.number();
-  visit(y.dtype, [&](auto tag) {
+  visit_size(y.dtype, [&](auto tag) {
     using T = decltype(tag);
     T* out = y.as<T>();
-    T v = static_cast<T>(value);
+    const T v = bits_of<T>(y.dtype, value);
     parallel_for(y.size, kGrain, [=](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) out[i] = v;
     });
@@ -49,5 +49,6 @@ void register_fill(Registry& r) {
   r.add("Fill", fill);
   r.add("Iota", iota);
   r.add("Copy", copy);
+  r.add("Bitcast", copy);
 }
 EAGRE_END

@@ -43,20 +43,19 @@ inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 // Calls f with a value of the C++ type of a dtype: visit(t, [&](auto tag) { using T = decltype(tag); ... }).
 template <class F> inline void visit(DType t, F&& f) {
   switch (t) {
-    case DType::f32: f(float{}); break;
-    case DType::f64: f(double{}); break;
-    case DType::i32: f(int32_t{}); break;
-    case DType::i64: f(int64_t{}); break;
-    case DType::u8: f(uint8_t{}); break;
-    case DType::boolean: f(bool{}); break;
+#define X(name, type, ...) case DType::name: f(type{}); break;
+    EAGRE_DTYPES(X)
+#undef X
   }
 }
 // The same by element size alone, for kernels that only move values.
 template <class F> inline void visit_size(DType t, F&& f) {
   switch (dtype_size(t)) {
     case 1: f(uint8_t{}); break;
+    case 2: f(uint16_t{}); break;
     case 4: f(uint32_t{}); break;
-    default: f(uint64_t{}); break;
+    case 8: f(uint64_t{}); break;
+    default: fail(Code::unimplemented, "elements of %zu bytes (%s)", dtype_size(t), info_of(t).name);
   }
 }
 

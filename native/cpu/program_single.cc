@@ -70,8 +70,10 @@ OperationFn function_of(const Instr& in) {
   if (code == Op::select) {
     switch (dtype_size(in.dtype)) {
       case 1: return choose<uint8_t>;
+      case 2: return choose<uint16_t>;
       case 4: return choose<uint32_t>;
-      default: return choose<uint64_t>;
+      case 8: return choose<uint64_t>;
+      default: return by_row;
     }
   }
   switch (in.arg_dtype) {
@@ -79,7 +81,9 @@ OperationFn function_of(const Instr& in) {
     case DType::f64: return operation_for<double>(code);
     case DType::i32: return operation_for<int32_t>(code);
     case DType::i64: return operation_for<int64_t>(code);
-    default: return operation_for<uint8_t>(code);
+    case DType::u64: return operation_for<uint64_t>(code);
+    case DType::u8: case DType::boolean: return operation_for<uint8_t>(code);
+    default: return by_row;
   }
 }
 
@@ -98,7 +102,8 @@ struct Single : Shortcut {
 inline void move(void* to, const void* from, size_t bytes) {
   if (bytes == 4) std::memcpy(to, from, 4);
   else if (bytes == 8) std::memcpy(to, from, 8);
-  else std::memcpy(to, from, 1);
+  else if (bytes == 1) std::memcpy(to, from, 1);
+  else std::memcpy(to, from, 2);
 }
 // Addresses are below 2^63: one instruction for each.
 inline void* address(double value) { return reinterpret_cast<void*>(static_cast<intptr_t>(value)); }

@@ -368,12 +368,10 @@ template <class T> inline void splat(void* to, T value, int64_t n) {
 }
 void fill_constant(void* to, const Instr& in, int64_t n) {
   switch (in.dtype) {
-    case DType::f32: splat(to, static_cast<float>(in.value), n); break;
-    case DType::f64: splat(to, in.value, n); break;
-    case DType::i32: splat(to, convert<int32_t, double>(in.value), n); break;
-    case DType::i64: splat(to, convert<int64_t, double>(in.value), n); break;
-    case DType::u8: splat(to, convert<uint8_t, double>(in.value), n); break;
     case DType::boolean: splat(to, static_cast<uint8_t>(in.value != 0), n); break;
+#define X(name, type) case DType::name: splat(to, convert<type, double>(in.value), n); break;
+    EAGRE_NUMBERS(X)
+#undef X
   }
 }
 

@@ -267,7 +267,7 @@ template <template <class> class R> void numeric(Args& a) {
     case DType::i32: plain<R, int32_t>(o); break;
     case DType::i64: plain<R, int64_t>(o); break;
     case DType::u8: plain<R, uint8_t>(o); break;
-    default: fail(Code::unimplemented, "this reduction does not take bool");
+    default: fail(Code::unimplemented, "this reduction does not take %s", info_of(o.x.dtype).name);
   }
 }
 template <class R> void logical(Args& a) {
@@ -315,7 +315,7 @@ void mean(Args& a) {
     case DType::i32: integer_mean<int32_t>(o, n); break;
     case DType::i64: integer_mean<int64_t>(o, n); break;
     case DType::u8: integer_mean<uint8_t>(o, n); break;
-    default: fail(Code::unimplemented, "Mean does not take bool");
+    default: fail(Code::unimplemented, "Mean does not take %s", info_of(o.x.dtype).name);
   }
 }
 
@@ -397,7 +397,8 @@ template <bool largest> void arg_kernel(Args& a) {
     case DType::f64: arg_typed<largest, double>(x, y, axis); break;
     case DType::i32: arg_typed<largest, int32_t>(x, y, axis); break;
     case DType::i64: arg_typed<largest, int64_t>(x, y, axis); break;
-    default: arg_typed<largest, uint8_t>(x, y, axis); break;
+    case DType::u8: case DType::boolean: arg_typed<largest, uint8_t>(x, y, axis); break;
+    default: fail(Code::unimplemented, "positions of extremes of %s", info_of(x.dtype).name);
   }
 }
 

@@ -35,6 +35,36 @@ template <> struct Type<uint8_t> {
   static constexpr uint8_t low = 0, high = 255;
   static constexpr double limit = 256.0;
 };
+template <> struct Type<int8_t> {
+  using Unsigned = uint32_t;
+  static constexpr bool floating = false;
+  static constexpr int8_t low = INT8_MIN, high = INT8_MAX;
+  static constexpr double limit = 128.0;
+};
+template <> struct Type<int16_t> {
+  using Unsigned = uint32_t;
+  static constexpr bool floating = false;
+  static constexpr int16_t low = INT16_MIN, high = INT16_MAX;
+  static constexpr double limit = 32768.0;
+};
+template <> struct Type<uint16_t> {
+  using Unsigned = uint32_t;
+  static constexpr bool floating = false;
+  static constexpr uint16_t low = 0, high = UINT16_MAX;
+  static constexpr double limit = 65536.0;
+};
+template <> struct Type<uint32_t> {
+  using Unsigned = uint32_t;
+  static constexpr bool floating = false;
+  static constexpr uint32_t low = 0, high = UINT32_MAX;
+  static constexpr double limit = 4294967296.0;
+};
+template <> struct Type<uint64_t> {
+  using Unsigned = uint64_t;
+  static constexpr bool floating = false;
+  static constexpr uint64_t low = 0, high = UINT64_MAX;
+  static constexpr double limit = 18446744073709551616.0;
+};
 
 // Float to integer: toward zero, saturating, NaN to 0. The rest as C++ converts (integers wrap).
 template <class To, class From> inline To convert(From x) {
@@ -232,7 +262,7 @@ template <class From> void truth_row(const void* a, const void*, const void*, vo
   for (int64_t i = 0; i < n; i++) y[i] = x[i] != 0;
 }
 
-constexpr int kDTypes = 6;
+constexpr int number_of(DType t) { return static_cast<int>(t); }
 struct Rows {
   RowFn op[kScalarOps][kDTypes];   // by the operands' dtype
   RowFn cast[kDTypes][kDTypes];    // from, to
@@ -251,12 +281,20 @@ template <Op op, int arity, char kind, bool boolean, class T> inline RowFn row_o
 }
 
 template <class From> inline void fill_casts(RowFn* to) {
-  to[0] = cast_row<From, float>;
-  to[1] = cast_row<From, double>;
-  to[2] = cast_row<From, int32_t>;
-  to[3] = cast_row<From, int64_t>;
-  to[4] = cast_row<From, uint8_t>;
-  to[5] = truth_row<From>;
+  to[number_of(DType::f32)] = cast_row<From, float>;
+  to[number_of(DType::f64)] = cast_row<From, double>;
+  to[number_of(DType::i32)] = cast_row<From, int32_t>;
+  to[number_of(DType::i64)] = cast_row<From, int64_t>;
+  to[number_of(DType::u8)] = cast_row<From, uint8_t>;
+  to[number_of(DType::u64)] = cast_row<From, uint64_t>;
+  to[number_of(DType::boolean)] = truth_row<From>;
+}
+// Of a dtype that programs do not compute with: it can be chosen, and cast to and from the one that they compute with instead.
+template <class Kept, class Computed> inline void fill_kept(Rows& rows, DType kept) {
+  const int at = number_of(kept), home = number_of(info_of(kept).computes_in);
+  rows.cast[at][home] = cast_row<Kept, Computed>;
+  rows.cast[home][at] = cast_row<Computed, Kept>;
+  rows.op[static_cast<int>(Op::select)][at] = select_row<Kept>;
 }
 
 template <vf32 (*f)(vf32)> void vector_row(const void* a, const void*, const void*, void* out, int64_t n) {
@@ -269,34 +307,42 @@ template <vf32 (*f)(vf32, vf32)> void vector_row2(const void* a, const void* b, 
 
 // float32 functions that have a vector form.
 inline void fill_vector_rows(Rows& rows) {
-#define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][0] = vector_row<EAGRE_ISA::name>;
+#define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][number_of(DType::f32)] = vector_row<EAGRE_ISA::name>;
   EAGRE_VECTOR(exp) EAGRE_VECTOR(expm1) EAGRE_VECTOR(log) EAGRE_VECTOR(log1p) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(softplus)
   EAGRE_VECTOR(sin) EAGRE_VECTOR(cos) EAGRE_VECTOR(tan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(atan)
   EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(tanh) EAGRE_VECTOR(asinh) EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh)
   EAGRE_VECTOR(erf) EAGRE_VECTOR(erfc)
 #undef EAGRE_VECTOR
-  rows.op[static_cast<int>(Op::pow)][0] = vector_row2<EAGRE_ISA::pow>;
+  rows.op[static_cast<int>(Op::pow)][number_of(DType::f32)] = vector_row2<EAGRE_ISA::pow>;
 }
 
 // bool shares the byte functions; which of them it may use was checked when the program was compiled.
 inline void fill_rows(Rows& rows) {
+  constexpr int bytes = number_of(DType::boolean);
 #define X(name, arity, kind, boolean)                                              \
   {                                                                                \
     RowFn* row = rows.op[static_cast<int>(Op::name)];                              \
-    row[0] = row_of<Op::name, arity, kind, boolean, float>();                      \
-    row[1] = row_of<Op::name, arity, kind, boolean, double>();                     \
-    row[2] = row_of<Op::name, arity, kind, boolean, int32_t>();                    \
-    row[3] = row_of<Op::name, arity, kind, boolean, int64_t>();                    \
-    row[4] = row[5] = row_of<Op::name, arity, kind, boolean, uint8_t>();           \
+    row[number_of(DType::f32)] = row_of<Op::name, arity, kind, boolean, float>();    \
+    row[number_of(DType::f64)] = row_of<Op::name, arity, kind, boolean, double>();   \
+    row[number_of(DType::i32)] = row_of<Op::name, arity, kind, boolean, int32_t>();  \
+    row[number_of(DType::i64)] = row_of<Op::name, arity, kind, boolean, int64_t>();  \
+    row[number_of(DType::u64)] = row_of<Op::name, arity, kind, boolean, uint64_t>(); \
+    row[number_of(DType::u8)] = row_of<Op::name, arity, kind, boolean, uint8_t>();   \
+    row[bytes] = row[number_of(DType::u8)];                                          \
   }
   EAGRE_SCALAR_OPS(X)
 #undef X
-  fill_casts<float>(rows.cast[0]);
-  fill_casts<double>(rows.cast[1]);
-  fill_casts<int32_t>(rows.cast[2]);
-  fill_casts<int64_t>(rows.cast[3]);
-  fill_casts<uint8_t>(rows.cast[4]);
-  fill_casts<uint8_t>(rows.cast[5]);
+  fill_casts<float>(rows.cast[number_of(DType::f32)]);
+  fill_casts<double>(rows.cast[number_of(DType::f64)]);
+  fill_casts<int32_t>(rows.cast[number_of(DType::i32)]);
+  fill_casts<int64_t>(rows.cast[number_of(DType::i64)]);
+  fill_casts<uint8_t>(rows.cast[number_of(DType::u8)]);
+  fill_casts<uint64_t>(rows.cast[number_of(DType::u64)]);
+  fill_casts<uint8_t>(rows.cast[number_of(DType::boolean)]);
+  fill_kept<int8_t, int32_t>(rows, DType::i8);
+  fill_kept<int16_t, int32_t>(rows, DType::i16);
+  fill_kept<uint16_t, int32_t>(rows, DType::u16);
+  fill_kept<uint32_t, int64_t>(rows, DType::u32);
   fill_vector_rows(rows);
 }
 

@@ -13,6 +13,9 @@ template <> struct Running<float> { using type = double; };
 template <> struct Running<int32_t> { using type = uint32_t; };
 template <> struct Running<int64_t> { using type = uint64_t; };
 template <> struct Running<uint8_t> { using type = uint32_t; };
+template <> struct Running<int8_t> { using type = uint32_t; };
+template <> struct Running<int16_t> { using type = uint32_t; };
+template <> struct Running<uint16_t> { using type = uint32_t; };
 
 template <bool Product, int rows, class T>
 void scan_rows(const T* x, T* y, int64_t n, int64_t step, int64_t row, bool exclusive) {

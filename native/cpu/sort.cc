@@ -21,7 +21,12 @@ inline uint64_t key_of(double v) {
 }
 inline uint32_t key_of(int32_t v) { return static_cast<uint32_t>(v) ^ 0x80000000u; }
 inline uint64_t key_of(int64_t v) { return static_cast<uint64_t>(v) ^ 0x8000000000000000u; }
+inline uint32_t key_of(int8_t v) { return key_of(int32_t{v}); }
+inline uint32_t key_of(int16_t v) { return key_of(int32_t{v}); }
 inline uint32_t key_of(uint8_t v) { return v; }
+inline uint32_t key_of(uint16_t v) { return v; }
+inline uint32_t key_of(uint32_t v) { return v; }
+inline uint64_t key_of(uint64_t v) { return v; }
 inline uint32_t key_of(bool v) { return v; }
 
 // A key with the place it came from. No two are equal, so sorted order is the stable order, whatever the algorithm.

@@ -1,6 +1,7 @@
 // Copies between strided views: the common ground of the kernels that only move values.
 #pragma once
 #include <cstring>
+#include <limits>
 
 #include "isa.h"
 
@@ -109,18 +110,25 @@ inline void parallel_zero(void* to, int64_t bytes) {
   });
 }
 
+template <class T> inline T saturated(double value) {
+  if constexpr (std::numeric_limits<T>::is_integer) {
+    // Both ends are powers of two, or one less, which a double of 64 bit integers is not: hence >=.
+    constexpr T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+    if (value != value) return 0;
+    return value <= static_cast<double>(low) ? low : value >= static_cast<double>(high) ? high : static_cast<T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
 // `value` as an element of dtype t, saturating, in the bits of an unsigned type of that size.
 template <class U> inline U bits_of(DType t, double value) {
   U bits = 0;
   auto set = [&](auto v) { std::memcpy(&bits, &v, sizeof v < sizeof bits ? sizeof v : sizeof bits); };
-  auto within = [&](double low, double high) { return value != value ? 0 : value < low ? low : value > high ? high : value; };
   switch (t) {
-    case DType::f32: set(static_cast<float>(value)); break;
-    case DType::f64: set(value); break;
-    case DType::i32: set(static_cast<int32_t>(within(INT32_MIN, INT32_MAX))); break;
-    case DType::i64: set(value >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(within(-0x1p63, 0x1p63))); break;
-    case DType::u8: set(static_cast<uint8_t>(within(0, 255))); break;
     case DType::boolean: set(static_cast<uint8_t>(value != 0)); break;
+#define X(name, type) case DType::name: set(saturated<type>(value)); break;
+    EAGRE_NUMBERS(X)
+#undef X
   }
   return bits;
 }

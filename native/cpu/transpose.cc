@@ -22,6 +22,7 @@ template <class V, class Low, class High, int N> inline void shuffle_rounds(V (&
 }
 
 typedef uint8_t v16u8 __attribute__((vector_size(16)));
+typedef uint16_t v8u16 __attribute__((vector_size(16)));
 typedef uint32_t v4u32 __attribute__((vector_size(16)));
 typedef uint64_t v2u64 __attribute__((vector_size(16)));
 
@@ -34,6 +35,16 @@ template <> struct Tile<uint8_t> {
     shuffle_rounds(v,
         [](v16u8 a, v16u8 b) { return EAGRE_SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); },
         [](v16u8 a, v16u8 b) { return EAGRE_SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); });
+    for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
+  }
+};
+template <> struct Tile<uint16_t> {
+  static constexpr int side = 8;
+  static void run(const uint16_t* src, int64_t in, uint16_t* dst, int64_t out) {
+    v8u16 v[side];
+    for (int i = 0; i < side; i++) std::memcpy(&v[i], src + i * in, 16);
+    shuffle_rounds(v, [](v8u16 a, v8u16 b) { return EAGRE_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11); },
+                   [](v8u16 a, v8u16 b) { return EAGRE_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15); });
     for (int i = 0; i < side; i++) std::memcpy(dst + i * out, &v[i], 16);
   }
 };

@@ -28,14 +28,18 @@ const OpInfo op_info[] = {
 };
 
 bool accepts(char kind, DType t) {
-  bool floating = t == DType::f32 || t == DType::f64, boolean = t == DType::boolean;
+  const char is = info_of(t).kind;
   switch (kind) {
-    case 'f': return floating;
-    case 'i': return !floating && !boolean;
-    case 'n': return !boolean;
-    case 'b': return boolean;
+    case 'f': return is == 'f';
+    case 'i': return is == 'i' || is == 'u';
+    case 'n': return is != 'b';
+    case 'b': return is == 'b';
     default: return true;
   }
+}
+// A dtype that programs do not compute with is cast to and from the one that they compute with instead.
+bool castable(DType from, DType to) {
+  return computes(from) ? computes(to) || info_of(to).computes_in == from : info_of(from).computes_in == to;
 }
 
 class Reader {
@@ -52,7 +56,7 @@ class Reader {
     }
     return static_cast<int>(v);
   }
-  DType dtype() { return static_cast<DType>(integer("dtype", 0, 5)); }
+  DType dtype() { return static_cast<DType>(integer("dtype", 0, kDTypes - 1)); }
   bool done() const { return p_ == end_; }
 
  private:
@@ -83,10 +87,11 @@ void decode(const double* code, size_t length, Program& p) {
       DType want = op == Op::select && k == 0 ? DType::boolean : in.arg_dtype;
       if (p.dtype_of(in.args[k]) != want) fail(Code::internal, "%s of operands of different dtypes", info.name);
     }
-    if (!accepts(info.kind, in.arg_dtype))
-      fail(Code::internal, "%s does not take operands of dtype %d", info.name, static_cast<int>(in.arg_dtype));
+    const bool known = op == Op::cast ? castable(in.arg_dtype, in.dtype) : op == Op::select || computes(in.arg_dtype);
+    if (!known || !accepts(info.kind, in.arg_dtype))
+      fail(Code::internal, "%s does not take operands of dtype %s", info.name, info_of(in.arg_dtype).name);
     if (op != Op::cast && in.dtype != (info.boolean ? DType::boolean : in.arg_dtype)) {
-      fail(Code::internal, "%s with a result of dtype %d", info.name, static_cast<int>(in.dtype));
+      fail(Code::internal, "%s with a result of dtype %s", info.name, info_of(in.dtype).name);
     }
   }
   p.outputs = r.integer("an output count of", 1, kMaxProgramOutputs);

@@ -4,18 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../generated/dtypes.h"
+
 namespace eagre {
-
-// Numbers as in packages/backend/src/dtype.ts.
-enum class DType : int32_t { f32 = 0, f64 = 1, i32 = 2, i64 = 3, u8 = 4, boolean = 5 };
-
-inline size_t dtype_size(DType t) {
-  switch (t) {
-    case DType::f32: case DType::i32: return 4;
-    case DType::f64: case DType::i64: return 8;
-    default: return 1;
-  }
-}
 
 constexpr int kMaxRank = 8;
 
@@ -52,7 +43,9 @@ class Args {
   Tensor tensor() {
     Tensor t;
     t.data = reinterpret_cast<void*>(static_cast<uintptr_t>(next()));
-    t.dtype = static_cast<DType>(static_cast<int32_t>(next()));
+    const double dtype = next();
+    if (!(dtype >= 0 && dtype < kDTypes)) fail(Code::internal, "a tensor of dtype %g; build the addon again", dtype);
+    t.dtype = static_cast<DType>(static_cast<int32_t>(dtype));
     t.rank = static_cast<int>(next());
     t.size = 1;
     if (t.rank < 0 || t.rank > kMaxRank) fail(Code::unimplemented, "rank %d is above %d", t.rank, kMaxRank);

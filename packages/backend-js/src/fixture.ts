@@ -2,6 +2,7 @@
 import {
   dtypeTraits,
   HostAllocator,
+  isBigArray,
   type Kernel,
   type KernelAttrs,
   type KernelName,
@@ -22,12 +23,12 @@ export function tensor(
   const t: TensorRef = { dtype, shape, size, storage: allocator.allocate(size * dtypeTraits[dtype].bytes) };
   const out = view(t);
   // A kernel must write every element, so garbage is made visible.
-  if (out instanceof BigInt64Array) out.fill(-77n);
+  if (isBigArray(out)) out.fill(-77n);
   else out.fill(77);
   if (values !== undefined) {
     if (values.length !== size) throw new Error(`${values.length} values for ${size} elements`);
     for (let i = 0; i < size; i++) {
-      if (out instanceof BigInt64Array) out[i] = BigInt(values[i]);
+      if (isBigArray(out)) out[i] = BigInt(values[i]);
       else out[i] = Number(values[i]);
     }
   }

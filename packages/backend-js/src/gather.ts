@@ -1,5 +1,6 @@
 import {
   InternalError,
+  isBig,
   type Kernel,
   type KernelName,
   OutOfRangeError,
@@ -12,7 +13,7 @@ import { bigints, type NumberArray, numbers, product, view } from './view.ts';
 
 /** Indices as numbers; beyond 2^53 they are not exact, but then out of every range. */
 function indexList(t: TensorRef): NumberArray {
-  if (t.dtype !== 'int64') return numbers(t);
+  if (!isBig(t.dtype)) return numbers(t);
   const exact = bigints(t);
   const list = new Float64Array(t.size);
   // Float64Array.from would make an array of all values first.
@@ -71,7 +72,7 @@ function gatherGrad(
   axis: number,
   batchDims: number,
 ): void {
-  if (dparams.dtype === 'int64') {
+  if (isBig(dparams.dtype)) {
     const data = bigints(dy);
     const sums = bigints(dparams).fill(0n);
     forEachSlice(dparams, indices, axis, batchDims, 'GatherGrad', (to, from, inner) => {
@@ -153,7 +154,7 @@ function scatterNd(
     forEachTuple(base, indices, 'ScatterNd', (i, start, inner) => {
       for (let k = 0; k < inner; k++) write(start + k, i * inner + k);
     });
-  if (y.dtype === 'int64') {
+  if (isBig(y.dtype)) {
     const out = bigints(y);
     const data = bigints(updates);
     const f = combineBig[mode];
@@ -179,7 +180,7 @@ function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mo
   if (!(at >= 0 && at < x.shape[0]))
     throw new OutOfRangeError(`index ${at} is not in [0, ${x.shape[0]})`, 'SetRow');
   const start = at * row.size;
-  if (y.dtype === 'int64') {
+  if (isBig(y.dtype)) {
     const out = bigints(y);
     const f = combineBig[mode];
     if (!sameMemory(x, y)) out.set(bigints(x));

@@ -1,13 +1,14 @@
 /** Every kernel in plain TypeScript: the reference, and what runs where no native binary does. */
 import {
   type Backend,
+  dtypesTaken,
   HostAllocator,
   interpretPlan,
   type Kernel,
   type KernelName,
-  type NumericDType,
   ResourceExhaustedError,
   registerBackend,
+  takes,
 } from '@eagre/backend';
 import { kernels as attention } from './attention.ts';
 import { kernels as batchnorm } from './batchnorm.ts';
@@ -70,55 +71,6 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
   }).map(([name, kernel]) => [name, exhaustible(kernel)]),
 );
 
-const floating: readonly NumericDType[] = ['float32', 'float64'];
-const arithmetic: readonly NumericDType[] = [...floating, 'int32', 'int64', 'uint8'];
-
-/** The dtypes of the first input, where a kernel does not take all of them. */
-const dtypesOf: Partial<Record<KernelName, readonly NumericDType[]>> = {
-  MirrorPadGrad: arithmetic,
-  GatherGrad: arithmetic,
-  CumSum: arithmetic,
-  CumProd: arithmetic,
-  Sum: arithmetic,
-  Mean: arithmetic,
-  Prod: arithmetic,
-  Max: arithmetic,
-  Min: arithmetic,
-  All: ['bool'],
-  Any: ['bool'],
-  MatMul: [...floating, 'int32', 'int64'],
-  Conv2D: floating,
-  Conv2DBackpropInput: floating,
-  Conv2DBackpropFilter: floating,
-  MaxPool: floating,
-  MaxPoolGrad: floating,
-  MaxPoolGather: floating,
-  AvgPool: floating,
-  AvgPoolGrad: floating,
-  Softmax: floating,
-  LogSoftmax: floating,
-  SoftmaxCrossEntropyWithLogits: floating,
-  SparseSoftmaxCrossEntropyWithLogits: floating,
-  Moments: floating,
-  Svd: floating,
-  FusedBatchNorm: floating,
-  FusedBatchNormGrad: floating,
-  LayerNorm: floating,
-  LayerNormGrad: floating,
-  RMSNorm: floating,
-  RMSNormGrad: floating,
-  ScaledDotProductAttention: floating,
-  ScaledDotProductAttentionGrad: floating,
-  LSTM: floating,
-  LSTMGrad: floating,
-  GRU: floating,
-  GRUGrad: floating,
-  ApplyGradientDescent: floating,
-  ApplyMomentum: floating,
-  ApplyRMSProp: floating,
-  ApplyAdam: floating,
-};
-
 /** The backend of plain TypeScript. Importing this package registers it, with the lowest priority. */
 export const jsBackend: Backend = {
   name: 'js',
@@ -126,9 +78,7 @@ export const jsBackend: Backend = {
   description: 'plain JavaScript, 1 thread',
   allocator: new HostAllocator(),
   kernel(name, inputs) {
-    const dtypes = dtypesOf[name];
-    if (dtypes !== undefined && inputs.length > 0 && !dtypes.includes(inputs[0])) return undefined;
-    return kernels[name];
+    return takes(dtypesTaken(name), inputs) ? kernels[name] : undefined;
   },
   elementwise: compileScalar,
   prepare: (plan) => interpretPlan(jsBackend, plan),

@@ -1,5 +1,13 @@
-import { InternalError, InvalidArgumentError, type NumericDType, type ScalarOp } from '@eagre/backend';
-import { bigToFloat32, maxBig, minBig, saturate, saturateBig } from './numeric.ts';
+import {
+  type BigArray,
+  dtypeTraits,
+  InternalError,
+  InvalidArgumentError,
+  isBig,
+  type NumericDType,
+  type ScalarOp,
+} from '@eagre/backend';
+import { bigToFloat32, castNumber, maxBig, minBig, saturateBig, wrap } from './numeric.ts';
 import {
   digamma,
   erf,
@@ -13,8 +21,8 @@ import {
   softplus,
 } from './special.ts';
 
-/** Some hundred values of one variable of a scalar program: int64 in the second kind, all else in float64. */
-export type Tile = Float64Array | BigInt64Array;
+/** Some hundred values of one variable of a scalar program: 64 bit integers as they are, all else in float64. */
+export type Tile = Float64Array | BigArray;
 
 /** Runs one instruction over the first `n` values of its tiles. */
 export type Step = (n: number) => void;
@@ -194,7 +202,7 @@ const boolLoops: Partial<Record<ScalarOp, Loop>> = {
   xor: each2((x, y) => x ^ y),
 };
 
-const tables: Record<Exclude<NumericDType, 'int64'>, Partial<Record<ScalarOp, Loop>>> = {
+const tables: { readonly [dtype in NumericDType]?: Partial<Record<ScalarOp, Loop>> } = {
   float32: { ...comparisons, ...arithmetic, ...floatLoops, floorDiv: floorDivFloat32 },
   float64: { ...comparisons, ...arithmetic, ...floatLoops },
   int32: { ...comparisons, ...arithmetic, ...integerLoops(32) },
@@ -204,7 +212,7 @@ const tables: Record<Exclude<NumericDType, 'int64'>, Partial<Record<ScalarOp, Lo
 
 const bigShift = (y: bigint): bigint => (y < 0n ? 0n : y > 63n ? 63n : y);
 
-/** int64 to int64; what leaves 64 bits wraps when it is stored. */
+/** Of 64 bit integers; what leaves the 64 bits wraps when it is stored. */
 const bigFunctions: Partial<Record<ScalarOp, (x: bigint, y: bigint) => bigint>> = {
   neg: (x) => -x,
   abs: (x) => (x < 0n ? -x : x),
@@ -261,22 +269,23 @@ function rounding(dtype: NumericDType, y: Float64Array): Step | undefined {
   }
 }
 
-function castFromBig(to: NumericDType, y: Float64Array, x: BigInt64Array): Step {
-  const convert: Record<Exclude<NumericDType, 'int64'>, (v: bigint) => number> = {
-    float32: bigToFloat32,
-    float64: Number,
-    int32: (v) => Number(BigInt.asIntN(32, v)),
-    uint8: (v) => Number(BigInt.asUintN(8, v)),
-    bool: (v) => (v === 0n ? 0 : 1),
-  };
-  const f = convert[to as Exclude<NumericDType, 'int64'>];
+function castFromBig(to: NumericDType, y: Float64Array, x: BigArray): Step {
+  const { integer, kind, bytes } = dtypeTraits[to];
+  const bits = 8 * bytes;
+  let f: (v: bigint) => number = (v) => (v === 0n ? 0 : 1);
+  if (integer)
+    f = kind === 'int' ? (v) => Number(BigInt.asIntN(bits, v)) : (v) => Number(BigInt.asUintN(bits, v));
+  else if (to === 'float32') f = bigToFloat32;
+  else if (to === 'float64') f = Number;
   return (n) => {
     for (let i = 0; i < n; i++) y[i] = f(x[i]);
   };
 }
 
-function castToBig(from: NumericDType, y: BigInt64Array, x: Float64Array): Step {
-  const f = from === 'float32' || from === 'float64' ? saturateBig : (v: number): bigint => BigInt(v);
+function castToBig(from: NumericDType, to: NumericDType, y: BigArray, x: Float64Array): Step {
+  const f = dtypeTraits[from].floating
+    ? (v: number): bigint => saturateBig(v, to)
+    : (v: number): bigint => BigInt(v);
   return (n) => {
     for (let i = 0; i < n; i++) y[i] = f(x[i]);
   };
@@ -284,12 +293,8 @@ function castToBig(from: NumericDType, y: BigInt64Array, x: Float64Array): Step 
 
 /** A cast among the dtypes that live in float64 tiles; integers wrap, floats saturate. */
 function castFloat(from: NumericDType, to: NumericDType, y: Float64Array, x: Float64Array): Step {
-  const fromFloat = from === 'float32' || from === 'float64';
-  let f: (v: number) => number = (v) => v;
-  if (to === 'bool') f = (v) => (v !== 0 ? 1 : 0);
-  else if (to === 'float32') f = Math.fround;
-  else if (to === 'int32') f = fromFloat ? (v) => saturate(v, -(2 ** 31), 2 ** 31 - 1) : (v) => v | 0;
-  else if (to === 'uint8') f = fromFloat ? (v) => saturate(v, 0, 255) : (v) => v & 255;
+  const wraps = dtypeTraits[to].integer && !dtypeTraits[from].floating;
+  const f = wraps ? (v: number): number => wrap(v, to) : (v: number): number => castNumber(v, to);
   return (n) => {
     for (let i = 0; i < n; i++) y[i] = f(x[i]);
   };
@@ -301,11 +306,11 @@ function select<T extends Tile>(y: T, condition: Float64Array, a: T, b: T): Step
   };
 }
 
-function bigStep(op: ScalarOp, y: Tile, a: BigInt64Array, b: BigInt64Array): Step | undefined {
+function bigStep(op: ScalarOp, y: Tile, a: BigArray, b: BigArray): Step | undefined {
   const f = bigFunctions[op];
   if (f !== undefined) {
     return (n) => {
-      for (let i = 0; i < n; i++) (y as BigInt64Array)[i] = f(a[i], b[i]);
+      for (let i = 0; i < n; i++) (y as BigArray)[i] = f(a[i], b[i]);
     };
   }
   const test = bigPredicates[op];
@@ -329,21 +334,23 @@ export function instruction(
   // One tile where the instruction takes two does no harm.
   const [a, b = a, c = a] = args;
   if (op === 'select') {
-    return to === 'int64'
-      ? select(y as BigInt64Array, a as Float64Array, b as BigInt64Array, c as BigInt64Array)
+    return isBig(to)
+      ? select(y as BigArray, a as Float64Array, b as BigArray, c as BigArray)
       : select(y as Float64Array, a as Float64Array, b as Float64Array, c as Float64Array);
   }
   if (op === 'cast' && from !== to) {
-    if (from === 'int64') return castFromBig(to, y as Float64Array, a as BigInt64Array);
-    if (to === 'int64') return castToBig(from, y as BigInt64Array, a as Float64Array);
+    // Between those with a sign and those without, bits stay: storing them wraps.
+    if (isBig(from) && isBig(to)) return (n) => y.set(a.subarray(0, n) as never);
+    if (isBig(from)) return castFromBig(to, y as Float64Array, a as BigArray);
+    if (isBig(to)) return castToBig(from, to, y as BigArray, a as Float64Array);
     return castFloat(from, to, y as Float64Array, a as Float64Array);
   }
   if (op === 'cast') return (n) => y.set((a as Float64Array).subarray(0, n) as never);
-  if (from === 'int64') {
-    const step = bigStep(op, y, a as BigInt64Array, b as BigInt64Array);
+  if (isBig(from)) {
+    const step = bigStep(op, y, a as BigArray, b as BigArray);
     if (step !== undefined) return step;
   } else {
-    const loop = tables[from][op];
+    const loop = tables[from]?.[op];
     if (loop !== undefined) {
       const finish = rounding(to, y as Float64Array);
       return (n) => {

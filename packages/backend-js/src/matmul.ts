@@ -1,4 +1,4 @@
-import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import type { BigArray, Kernel, KernelName, TensorRef } from '@eagre/backend';
 import { bigints, type NumberArray, numbers, product } from './view.ts';
 
 /**
@@ -173,10 +173,10 @@ function int32s(
 
 function int64s(
   p: Problem,
-  a: BigInt64Array,
-  b: BigInt64Array,
-  y: BigInt64Array,
-  bias: BigInt64Array | undefined,
+  a: BigArray,
+  b: BigArray,
+  y: BigArray,
+  bias: BigArray | undefined,
   relu: number,
 ): void {
   for (let number = 0; number < p.batches; number++) {

@@ -1,23 +1,23 @@
 import {
   InternalError,
   InvalidArgumentError,
+  isBig,
   type Kernel,
   type KernelName,
   type NumericDType,
   type TensorRef,
 } from '@eagre/backend';
-import { castNumber, saturateBig } from './numeric.ts';
+import { castElement } from './numeric.ts';
 import { bigints, list, type NumberArray, numbers, view } from './view.ts';
 
-/** The elements for a kernel that only moves them: typed as numbers, though int64's bigints pass through just as well. */
+/** The elements for a kernel that only moves them: typed as numbers, though bigints pass through just as well. */
 export function movable(t: TensorRef): NumberArray {
   return view(t) as NumberArray;
 }
 
 /** A number as an element of t, for writing it into `movable(t)`. */
 export function element(t: TensorRef, value: number): number {
-  if (t.dtype === 'int64') return saturateBig(value) as unknown as number;
-  return castNumber(value, t.dtype as Exclude<NumericDType, 'int64'>);
+  return castElement(value, t.dtype as NumericDType) as number;
 }
 
 /** Row-major strides. */
@@ -124,7 +124,7 @@ function mirrorPadGrad(
   mode: number,
 ): void {
   const from = padPlaces(dx, before, after, mode, 'MirrorPadGrad');
-  if (dx.dtype === 'int64') {
+  if (isBig(dx.dtype)) {
     const data = bigints(dy);
     const out = bigints(dx).fill(0n);
     forEachRun(from, (i, place, step, count) => {

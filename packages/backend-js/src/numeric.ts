@@ -1,4 +1,4 @@
-import type { NumericDType } from '@eagre/backend';
+import { dtypeTraits, isBig, type NumericDType } from '@eagre/backend';
 
 /** Truncates toward zero into [low, high]; NaN becomes 0. */
 export function saturate(x: number, low: number, high: number): number {
@@ -6,28 +6,35 @@ export function saturate(x: number, low: number, high: number): number {
   return Number.isNaN(x) ? 0 : Math.min(Math.max(Math.trunc(x), low), high) + 0;
 }
 
-/** As `saturate`, for int64. */
-export function saturateBig(x: number): bigint {
+/** As `saturate`, for integers of 64 bits. */
+export function saturateBig(x: number, dtype: NumericDType): bigint {
   if (Number.isNaN(x)) return 0n;
-  if (x >= 2 ** 63) return 2n ** 63n - 1n;
-  if (x <= -(2 ** 63)) return -(2n ** 63n);
+  const { low, high, digits } = dtypeTraits[dtype];
+  if (x >= high) return 2n ** BigInt(digits) - 1n;
+  if (x <= low) return BigInt(low);
   return BigInt(Math.trunc(x));
 }
 
-/** A float64 as an element of another dtype but int64. */
-export function castNumber(x: number, dtype: Exclude<NumericDType, 'int64'>): number {
-  switch (dtype) {
-    case 'float32':
-      return Math.fround(x);
-    case 'float64':
-      return x;
-    case 'int32':
-      return saturate(x, -(2 ** 31), 2 ** 31 - 1);
-    case 'uint8':
-      return saturate(x, 0, 255);
-    case 'bool':
-      return x !== 0 ? 1 : 0;
-  }
+/** A float64 as an element of another dtype whose elements are numbers. */
+export function castNumber(x: number, dtype: NumericDType): number {
+  if (dtype === 'float32') return Math.fround(x);
+  if (dtype === 'float64') return x;
+  if (dtype === 'bool') return x !== 0 ? 1 : 0;
+  const { low, high } = dtypeTraits[dtype];
+  return saturate(x, low, high);
+}
+
+/** A float64 as an element of any dtype. */
+export function castElement(x: number, dtype: NumericDType): number | bigint {
+  return isBig(dtype) ? saturateBig(x, dtype) : castNumber(x, dtype);
+}
+
+/** An integer of 32 bits or less that wraps: what falls off at the top is lost. */
+export function wrap(x: number, dtype: NumericDType): number {
+  const { bytes, kind } = dtypeTraits[dtype];
+  if (bytes === 4) return kind === 'int' ? x | 0 : x >>> 0;
+  const above = 32 - 8 * bytes;
+  return kind === 'int' ? (x << above) >> above : (x << above) >>> above;
 }
 
 /**

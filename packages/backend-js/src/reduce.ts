@@ -1,5 +1,8 @@
 import {
+  type BigArray,
   InvalidArgumentError,
+  isBig,
+  isBigArray,
   type Kernel,
   type KernelName,
   type TensorRef,
@@ -87,7 +90,7 @@ function fold(
 function foldBig(
   x: TensorRef,
   axes: readonly number[],
-  y: BigInt64Array,
+  y: BigArray,
   f: (a: bigint, b: bigint) => bigint,
 ): void {
   const data = bigints(x);
@@ -104,7 +107,7 @@ function isFloating(t: TensorRef): boolean {
 }
 
 function sum(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (x.dtype === 'int64') {
+  if (isBig(x.dtype)) {
     foldBig(x, axes, bigints(y).fill(0n), (a, b) => a + b);
   } else if (isFloating(x)) {
     numbers(y).set(sumFloats(x, axes, y.size));
@@ -117,7 +120,7 @@ function sum(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
 /** The mean of integers is truncated toward zero, that of none is 0. */
 function mean(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   const count = product(axes.map((axis) => x.shape[axis]));
-  if (x.dtype === 'int64') {
+  if (isBig(x.dtype)) {
     const out = bigints(y).fill(0n);
     foldBig(x, axes, out, (a, b) => a + b);
     for (let i = 0; i < out.length; i++) out[i] /= BigInt(Math.max(count, 1));
@@ -130,7 +133,7 @@ function mean(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
 }
 
 function prod(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (x.dtype === 'int64') {
+  if (isBig(x.dtype)) {
     foldBig(x, axes, bigints(y).fill(1n), (a, b) => a * b);
   } else if (isFloating(x)) {
     const products = new Float64Array(y.size).fill(1);
@@ -145,12 +148,12 @@ const lowest: Record<string, number> = { int32: -(2 ** 31), uint8: 0 };
 const highest: Record<string, number> = { int32: 2 ** 31 - 1, uint8: 255 };
 
 function max(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (x.dtype === 'int64') foldBig(x, axes, bigints(y).fill(-(2n ** 63n)), maxBig);
+  if (isBig(x.dtype)) foldBig(x, axes, bigints(y).fill(-(2n ** 63n)), maxBig);
   else fold(x, axes, numbers(y).fill(lowest[x.dtype] ?? -Infinity), Math.max);
 }
 
 function min(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (x.dtype === 'int64') foldBig(x, axes, bigints(y).fill(2n ** 63n - 1n), minBig);
+  if (isBig(x.dtype)) foldBig(x, axes, bigints(y).fill(2n ** 63n - 1n), minBig);
   else fold(x, axes, numbers(y).fill(highest[x.dtype] ?? Infinity), Math.min);
 }
 
@@ -181,7 +184,7 @@ function argExtreme(x: TensorRef, y: TensorRef, axis: number, largest: boolean):
     const inner = i % stride;
     const start = (i - inner) * n + inner;
     const found = extreme(data, start, stride, n, largest);
-    if (out instanceof BigInt64Array) out[i] = BigInt(found);
+    if (isBigArray(out)) out[i] = BigInt(found);
     else out[i] = found;
   }
 }

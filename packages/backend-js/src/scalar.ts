@@ -1,6 +1,13 @@
-import type { Kernel, NumericDType, ScalarProgram, TensorRef, TypedArray } from '@eagre/backend';
+import {
+  isBigArray,
+  type Kernel,
+  type NumericDType,
+  type ScalarProgram,
+  type TensorRef,
+  type TypedArray,
+} from '@eagre/backend';
 import { instruction, type Step, type Tile } from './instructions.ts';
-import { castNumber, saturateBig } from './numeric.ts';
+import { castElement } from './numeric.ts';
 import { type NumberArray, view } from './view.ts';
 
 /** Values per tile: a program's tiles should fit into a first-level cache, and an instruction's dispatch be paid seldom. */
@@ -9,9 +16,11 @@ const TILE = 512;
 // Value number → tile. All programs share them, since no two ever run at the same time.
 const numberTiles: Float64Array[] = [];
 const bigTiles: BigInt64Array[] = [];
+const unsignedTiles: BigUint64Array[] = [];
 
 function tileOf(id: number, dtype: NumericDType): Tile {
   if (dtype === 'int64') return (bigTiles[id] ??= new BigInt64Array(TILE));
+  if (dtype === 'uint64') return (unsignedTiles[id] ??= new BigUint64Array(TILE));
   return (numberTiles[id] ??= new Float64Array(TILE));
 }
 
@@ -19,8 +28,8 @@ function tileOf(id: number, dtype: NumericDType): Tile {
 type Load = (start: number, n: number) => void;
 
 function copyIn(tile: Tile, at: number, data: TypedArray, from: number, n: number): void {
-  if (tile instanceof BigInt64Array) {
-    tile.set((data as BigInt64Array).subarray(from, from + n), at);
+  if (isBigArray(tile)) {
+    tile.set(data.subarray(from, from + n) as BigInt64Array, at);
   } else {
     const source = data as NumberArray;
     for (let i = 0; i < n; i++) tile[at + i] = source[from + i];
@@ -28,7 +37,7 @@ function copyIn(tile: Tile, at: number, data: TypedArray, from: number, n: numbe
 }
 
 function copyOut(tile: Tile, data: TypedArray, to: number, n: number): void {
-  if (tile instanceof BigInt64Array) {
+  if (isBigArray(tile)) {
     (data as BigInt64Array).set(tile.subarray(0, n), to);
   } else {
     const target = data as NumberArray;
@@ -108,7 +117,7 @@ export function compileScalar(program: ScalarProgram): Kernel {
   program.instrs.forEach(({ op, dtype, args, value }, i) => {
     const tile = tiles[first + i];
     if (op === 'const') {
-      const element = dtype === 'int64' ? saturateBig(value) : castNumber(value, dtype);
+      const element = castElement(value, dtype);
       constants.push((n) => tile.fill(element as never, 0, n));
     } else {
       const operands = args.map((id) => tiles[id]);

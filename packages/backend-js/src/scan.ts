@@ -1,4 +1,4 @@
-import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import { isBig, type Kernel, type KernelName, type TensorRef } from '@eagre/backend';
 import { bigints, numbers, product } from './view.ts';
 
 /** Visits the elements of every line along `axis` in the order of the scan; `first` says that a line begins. */
@@ -19,7 +19,7 @@ function forEachInOrder(
 
 interface Scan {
   readonly of: (a: number, b: number) => number;
-  /** The same for int32 and uint8, whose products may need more than 53 bits. */
+  /** The same for integers of up to 32 bits, whose products may need more than 53 bits. */
   readonly ofInts: (a: number, b: number) => number;
   readonly ofBig: (a: bigint, b: bigint) => bigint;
   readonly start: number;
@@ -38,7 +38,7 @@ const over =
     const axis = attrs.axis as number;
     const exclusive = Boolean(attrs.exclusive);
     const reverse = Boolean(attrs.reverse);
-    if (x.dtype === 'int64') {
+    if (isBig(x.dtype)) {
       const data = bigints(x);
       const out = bigints(y);
       let value = 0n;

@@ -1,21 +1,33 @@
-import { type AttrValue, type TensorRef, type TypedArray, typedView } from '@eagre/backend';
+import {
+  type AttrValue,
+  type BigArray,
+  type NumberArray,
+  type TensorRef,
+  type TypedArray,
+  typedView,
+} from '@eagre/backend';
 
-/** Typed arrays whose elements are JavaScript numbers: every dtype's but int64's. */
-export type NumberArray = Exclude<TypedArray, BigInt64Array>;
+export type { NumberArray };
 
 /** The elements of a tensor. */
 export function view(t: TensorRef): TypedArray {
   return typedView(t.dtype, t.storage.buffer, t.storage.byteOffset, t.size);
 }
 
-/** The elements of a tensor that is not int64. */
+/** The bytes of a tensor. */
+export function bytesOf(t: TensorRef): Uint8Array {
+  const { buffer, byteOffset, byteLength } = view(t);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The elements of a tensor that are numbers. */
 export function numbers(t: TensorRef): NumberArray {
   return view(t) as NumberArray;
 }
 
-/** The elements of an int64 tensor. */
-export function bigints(t: TensorRef): BigInt64Array {
-  return view(t) as BigInt64Array;
+/** The elements of a tensor of 64 bit integers. */
+export function bigints(t: TensorRef): BigArray {
+  return view(t) as BigArray;
 }
 
 /** A list attribute; the contract's table says which attributes are lists. */

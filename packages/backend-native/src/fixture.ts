@@ -6,6 +6,7 @@ import {
   type Executable,
   type HostCode,
   interpretPlan,
+  isBigArray,
   type KernelName,
   type NumericDType,
   type Plan,
@@ -157,7 +158,7 @@ export function store(backend: Backend, dtype: NumericDType, values: readonly nu
   const storage = backend.allocator.allocate(values.length * 8);
   const view = typedView(dtype, storage.buffer, storage.byteOffset, values.length);
   values.forEach((v, i) => {
-    view[i] = view instanceof BigInt64Array ? BigInt(v) : v;
+    view[i] = isBigArray(view) ? BigInt(v) : v;
   });
   return storage;
 }

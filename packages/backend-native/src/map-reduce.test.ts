@@ -4,6 +4,8 @@ import {
   dtypeTraits,
   encodeScalarProgram,
   InternalError,
+  isBigArray,
+  type NumberArray,
   type NumericDType,
   type ScalarProgram,
   type TensorRef,
@@ -22,13 +24,9 @@ function tensor(backend: Backend, dtype: NumericDType, shape: readonly number[])
   });
   return t;
 }
-const elements = ({
-  dtype,
-  storage,
-  size,
-}: TensorRef): Float32Array | Float64Array | Int32Array | Uint8Array => {
+const elements = ({ dtype, storage, size }: TensorRef): NumberArray => {
   const view = typedView(dtype, storage.buffer, storage.byteOffset, size);
-  if (view instanceof BigInt64Array) throw new InternalError('no int64 here');
+  if (isBigArray(view)) throw new InternalError('no bigints here');
   return view;
 };
 

@@ -2,6 +2,7 @@ import {
   type AttrValue,
   type Backend,
   checkPlan,
+  dtypesTaken,
   dtypeTraits,
   type Executable,
   encodeScalarProgram,
@@ -17,6 +18,7 @@ import {
   type Plan,
   type ScalarProgram,
   type TensorRef,
+  takes,
 } from '@eagre/backend';
 import { type Addon, errorCodes } from './load.ts';
 import { NativeExecutable } from './plan.ts';
@@ -32,7 +34,7 @@ export class NativeBackend implements Backend {
   readonly allocator: HostAllocator;
   readonly #addon: Addon;
   readonly #ids = new Map<string, number>();
-  readonly #kernels = new Map<string, Kernel>();
+  readonly #kernels = new Map<string, { readonly kernel: Kernel; readonly dtypes: number }>();
   readonly #programs = new WeakMap<Kernel, number>();
   #block = new Float64Array(1024);
 
@@ -58,21 +60,22 @@ export class NativeBackend implements Backend {
     return this.#addon.jobs();
   }
 
-  kernel(name: KernelName, _inputs: readonly NumericDType[]): Kernel | undefined {
-    let kernel = this.#kernels.get(name);
-    if (kernel === undefined) {
+  kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
+    let known = this.#kernels.get(name);
+    if (known === undefined) {
       const id = this.#ids.get(name);
       if (id === undefined) return undefined;
       const names: readonly string[] = kernelAttrs[name];
       const room = names.includes('program') ? PROGRAM_ROOM : ATTR_ROOM;
-      kernel = (inputs, outputs, attrs) => {
+      const kernel: Kernel = (inputs, outputs, attrs) => {
         let at = this.#pack(inputs, outputs, room);
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
-      this.#kernels.set(name, kernel);
+      known = { kernel, dtypes: dtypesTaken(name) };
+      this.#kernels.set(name, known);
     }
-    return kernel;
+    return takes(known.dtypes, inputs) ? known.kernel : undefined;
   }
 
   forget(kernel: Kernel): void {

@@ -1,6 +1,7 @@
 import {
   type Backend,
   CancelledError,
+  dtypesTaken,
   dtypeTraits,
   type EagreError,
   type Executable,
@@ -14,6 +15,7 @@ import {
   kernelAttrs,
   LateNumber,
   type LateNumbers,
+  type NumericDType,
   type Plan,
   type PlanCall,
   PlanRun,
@@ -23,6 +25,7 @@ import {
   type ScalarProgram,
   type Storage,
   type TensorRef,
+  takes,
   UnimplementedError,
   writtenAroundHost,
 } from '@eagre/backend';
@@ -263,6 +266,9 @@ function isHost(step: FlatStep): boolean {
   return step.kind === 'call' && step.call.kernel === 'Host';
 }
 
+// checkPlan has seen that none is a string.
+const dtypesIn = ({ inputs }: PlanCall): NumericDType[] => inputs.map(({ dtype }) => dtype as NumericDType);
+
 /** Whether a step is done in JavaScript. */
 function isOurs(step: FlatStep): boolean {
   return step.kind === 'late' || isHost(step);
@@ -330,11 +336,11 @@ class Packer {
   }
 
   #kernelId(call: PlanCall): number {
-    const { kernel, inputs, name } = call;
+    const { kernel, name } = call;
     const wanted = typeof kernel === 'string' ? kernel : isFlat(call) ? 'ElementwiseFlat' : 'Elementwise';
     const id = this.#host.idOf(wanted);
-    if (id === undefined) {
-      const dtypes = inputs.map(({ dtype }) => dtype).join(', ');
+    if (id === undefined || (isKernelName(kernel) && !takes(dtypesTaken(kernel), dtypesIn(call)))) {
+      const dtypes = dtypesIn(call).join(', ');
       throw new UnimplementedError(`the native backend has no ${wanted} of ${dtypes}`, name);
     }
     return id;

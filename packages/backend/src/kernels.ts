@@ -1,3 +1,5 @@
+import { dtypeTraits, type NumericDType, numericDTypes } from './dtype.ts';
+
 /**
  * The kernels that a backend offers beside scalar programs: name, inputs → outputs, attributes. A kernel writes into outputs
  * that the caller has allocated; shapes and dtypes are already checked, so a kernel may trust ranks, but checks what only the
@@ -34,6 +36,8 @@ export const kernelAttrs = {
   // ---- moving values (every dtype)
   /** x → y of the same size. */
   Copy: [],
+  /** x → y of as many bytes, which are those of x. */
+  Bitcast: [],
   /** x → y with y's axis i being x's axis perm[i]. */
   Transpose: ['perm'],
   /** x → y, the listed axes turned around. */
@@ -223,6 +227,74 @@ export const outputsWithReserve: { readonly [name in KernelName]?: number } = { 
 export type AttrValue = number | boolean | readonly number[];
 /** The attributes of a kernel, by the names in `kernelAttrs`. */
 export type KernelAttrs = Readonly<Record<string, AttrValue>>;
+
+const floats: readonly NumericDType[] = ['float32', 'float64'];
+const numbers: readonly NumericDType[] = numericDTypes.filter((dtype) => dtype !== 'bool');
+/** What sums, products and extremes are made of. */
+const reduced: readonly NumericDType[] = [...floats, 'int32', 'int64', 'uint8'];
+
+/** The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. */
+const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
+  MirrorPadGrad: numbers,
+  GatherGrad: numbers,
+  CumSum: numbers,
+  CumProd: numbers,
+  Sum: reduced,
+  Mean: reduced,
+  Prod: reduced,
+  Max: reduced,
+  Min: reduced,
+  All: ['bool'],
+  Any: ['bool'],
+  ArgMax: [...reduced, 'bool'],
+  ArgMin: [...reduced, 'bool'],
+  MatMul: [...floats, 'int32', 'int64'],
+  Svd: floats,
+  Conv2D: floats,
+  Conv2DBackpropInput: floats,
+  Conv2DBackpropFilter: floats,
+  MaxPool: floats,
+  MaxPoolGrad: floats,
+  MaxPoolGather: floats,
+  AvgPool: floats,
+  AvgPoolGrad: floats,
+  Softmax: floats,
+  LogSoftmax: floats,
+  SoftmaxCrossEntropyWithLogits: floats,
+  SparseSoftmaxCrossEntropyWithLogits: floats,
+  Moments: floats,
+  FusedBatchNorm: floats,
+  FusedBatchNormGrad: floats,
+  LayerNorm: floats,
+  LayerNormGrad: floats,
+  RMSNorm: floats,
+  RMSNormGrad: floats,
+  ScaledDotProductAttention: floats,
+  ScaledDotProductAttentionGrad: floats,
+  LSTM: floats,
+  LSTMGrad: floats,
+  GRU: floats,
+  GRUGrad: floats,
+  ApplyGradientDescent: floats,
+  ApplyMomentum: floats,
+  ApplyRMSProp: floats,
+  ApplyAdam: floats,
+};
+
+const setOf = (dtypes: readonly NumericDType[]): number =>
+  dtypes.reduce((set, dtype) => set | (1 << dtypeTraits[dtype].code), 0);
+const ALL = setOf(numericDTypes);
+
+/** The dtypes of the first input that a kernel takes, as a set of bits by their codes; every backend has kernels for all of them. */
+export function dtypesTaken(name: KernelName): number {
+  const dtypes = dtypesOf[name];
+  return dtypes === undefined ? ALL : setOf(dtypes);
+}
+
+/** Whether a set of dtypes has that of the first input; a kernel without inputs looks at its output itself. */
+export function takes(set: number, inputs: readonly NumericDType[]): boolean {
+  return inputs.length === 0 || ((set >> dtypeTraits[inputs[0]].code) & 1) === 1;
+}
 
 /** The largest rank that kernels take. */
 export const MAX_RANK = 8;

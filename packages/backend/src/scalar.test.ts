@@ -20,7 +20,7 @@ describe('encodeScalarProgram', () => {
     expect(() => decodeScalarProgram(numbers.slice(0, -1))).toThrow(InternalError);
     expect(() => decodeScalarProgram([...numbers, 0])).toThrow(InternalError);
     expect(() => decodeScalarProgram([])).toThrow(InternalError);
-    expect(() => decodeScalarProgram([1, 6, 0, 1, 0])).toThrow(InternalError);
+    expect(() => decodeScalarProgram([1, 15, 0, 1, 0])).toThrow(InternalError);
     expect(() => decodeScalarProgram([0, 1, 999, 0, -1, -1, -1, 0, 1, 0])).toThrow(InternalError);
   });
 });

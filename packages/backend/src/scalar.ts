@@ -1,4 +1,4 @@
-import { type DType, dtypeTraits, type NumericDType } from './dtype.ts';
+import { dtypeTraits, isBig, type NumericDType, numericDTypes } from './dtype.ts';
 import { InternalError } from './errors.ts';
 
 /**
@@ -10,6 +10,8 @@ import { InternalError } from './errors.ts';
  * - `round` is half to even; `sign(NaN)` is NaN; `min`/`max` return NaN when either is NaN
  * - comparisons, `isNaN`, `isInf`, `isFinite` give bool; `and`, `or`, `xor`, `not` take bool
  * - `select(c, a, b)`: c is bool; `cast`: float to int truncates toward zero (NaN to 0, saturating), anything to bool is `!= 0`
+ * - dtypes that `DTypeTraits.computesIn` sends elsewhere are only read, written, chosen by `select`, and cast to and from that dtype;
+ *   `buildScalarProgram` sees to it
  * - `softplus` is log(1+exp(x)) without overflow; `erfinv` on (-1, 1)
  * - `bitAnd`, `bitOr`, `bitXor`, `bitNot`, `shiftLeft`, `shiftRight` take integers
  */
@@ -54,6 +56,7 @@ export interface ScalarValue {
 type Operand = ScalarValue | number;
 
 const comparisons = new Set<ScalarOp>(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNaN', 'isInf', 'isFinite']);
+const shifts = new Set<ScalarOp>(['shiftLeft', 'shiftRight']);
 
 // biome-ignore format: a table reads better in rows
 const unaryOps = [
@@ -94,9 +97,35 @@ export function buildScalarProgram(
     return result;
   };
   const constant = (value: number, dtype: NumericDType): ScalarValue => {
-    if (dtype === 'int64' && !Number.isSafeInteger(value))
-      throw new InternalError(`the constant ${value} is not exact as int64`);
+    if (isBig(dtype) && !Number.isSafeInteger(value))
+      throw new InternalError(`the constant ${value} is not exact as ${dtype}`);
     return emit('const', dtype, [], value);
+  };
+  const cast = (x: ScalarValue, dtype: NumericDType): ScalarValue => {
+    if (x.dtype === dtype) return x;
+    const from = dtypeTraits[x.dtype];
+    const to = dtypeTraits[dtype];
+    if (from.computesIn !== x.dtype && from.computesIn !== dtype)
+      return cast(cast(x, from.computesIn as NumericDType), dtype);
+    if (to.computesIn === dtype || to.computesIn === x.dtype) return emit('cast', dtype, [x]);
+    let wide = cast(x, to.computesIn as NumericDType);
+    // Integers wrap, floats saturate: in the wider dtype they have done so at its ends only.
+    if (from.floating && to.integer) {
+      wide = emit('max', wide.dtype, [wide, constant(to.low, wide.dtype)]);
+      wide = emit('min', wide.dtype, [wide, constant(to.high, wide.dtype)]);
+    }
+    return emit('cast', dtype, [wide]);
+  };
+  const apply = (op: ScalarOp, args: readonly ScalarValue[]): ScalarValue => {
+    const { dtype } = args[0];
+    const { computesIn, bytes } = dtypeTraits[dtype];
+    const wide = computesIn as NumericDType;
+    const result = comparisons.has(op) ? 'bool' : wide;
+    if (wide === dtype) return emit(op, result, args);
+    const operands = args.map((x) => cast(x, wide));
+    if (shifts.has(op)) operands[1] = emit('min', wide, [operands[1], constant(8 * bytes - 1, wide)]);
+    const y = emit(op, result, operands);
+    return comparisons.has(op) ? y : cast(y, dtype);
   };
   const pair = (a: Operand, b: Operand): [ScalarValue, ScalarValue] => {
     if (typeof a === 'number') {
@@ -110,7 +139,7 @@ export function buildScalarProgram(
   };
   const builder: Record<string, unknown> = {
     constant,
-    cast: (x: ScalarValue, dtype: NumericDType) => (x.dtype === dtype ? x : emit('cast', dtype, [x])),
+    cast,
     select: (c: ScalarValue, a: Operand, b: Operand) => {
       const [x, y] = pair(a, b);
       return emit('select', x.dtype, [c, x, y]);
@@ -118,13 +147,9 @@ export function buildScalarProgram(
   };
   for (const op of scalarOps) {
     if (op === 'const' || op === 'cast' || op === 'select') continue;
-    const dtypeOf = (x: ScalarValue): NumericDType => (comparisons.has(op) ? 'bool' : x.dtype);
     builder[op] = (unaryOps as readonly ScalarOp[]).includes(op)
-      ? (x: ScalarValue) => emit(op, dtypeOf(x), [x])
-      : (a: Operand, b: Operand) => {
-          const [x, y] = pair(a, b);
-          return emit(op, dtypeOf(x), [x, y]);
-        };
+      ? (x: ScalarValue) => apply(op, [x])
+      : (a: Operand, b: Operand) => apply(op, pair(a, b));
   }
   const values = inputs.map((dtype, id): ScalarValue => ({ id, dtype }));
   const result = body(builder as unknown as ScalarBuilder, ...values);
@@ -143,10 +168,6 @@ export function encodeScalarProgram({ inputs, instrs, outputs }: ScalarProgram):
   return numbers;
 }
 
-const dtypesByCode: readonly NumericDType[] = (Object.keys(dtypeTraits) as DType[])
-  .filter((dtype) => dtype !== 'string')
-  .sort((a, b) => dtypeTraits[a].code - dtypeTraits[b].code);
-
 /**
  * The scalar program of such numbers.
  * @throws InternalError for numbers that `encodeScalarProgram` does not write.
@@ -163,7 +184,7 @@ export function decodeScalarProgram(numbers: readonly number[]): ScalarProgram {
     if (found === undefined) throw new InternalError(`a scalar program with ${what} ${number}`);
     return found;
   };
-  const dtype = (): NumericDType => oneOf(dtypesByCode, 'dtype');
+  const dtype = (): NumericDType => oneOf(numericDTypes, 'dtype');
   const several = <T>(read: () => T): T[] => Array.from({ length: next() }, read);
   const inputs = several(dtype);
   const instrs = several((): ScalarInstr => {

@@ -82,7 +82,7 @@ describe('constant', () => {
     [undefined],
     [() => 1],
     [[constant(1)]],
-    [new Uint32Array(1)],
+    [new DataView(new ArrayBuffer(4))],
     [{ data: new Float32Array(3), shape: [2] }],
   ])('refuses %s', (value) => {
     expect(() => constant(value as never)).toThrow(InvalidArgumentError);

@@ -3,7 +3,9 @@ import {
   type DType,
   dtypeTraits,
   InvalidArgumentError,
+  isBig,
   MAX_RANK,
+  numericDTypes,
   type TypedArray,
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
@@ -136,12 +138,11 @@ function scalarNumber(value: number, dtype: DType): Tensor {
   return tensor;
 }
 
-const arrays: readonly [unknown, DType][] = [
-  [Float32Array, 'float32'],
-  [Float64Array, 'float64'],
-  [Int32Array, 'int32'],
-  [BigInt64Array, 'int64'],
-  [Uint8Array, 'uint8'],
+// The bytes of a bool are looked at as those of uint8 are.
+const arrays: readonly (readonly [unknown, DType])[] = [
+  ...numericDTypes
+    .filter((dtype) => dtype !== 'bool')
+    .map((dtype) => [dtypeTraits[dtype].array, dtype] as const),
   [Uint8ClampedArray, 'uint8'],
 ];
 
@@ -156,7 +157,7 @@ function fromTyped(
   const natural = given === 'bool' && held === 'uint8' ? 'bool' : held;
   if (natural === undefined) {
     throw new InvalidArgumentError(
-      `${data.constructor.name} has no tensor dtype; use Float32Array, Float64Array, Int32Array, BigInt64Array or Uint8Array`,
+      `${data.constructor.name} has no tensor dtype; use one of ${arrays.map(([type]) => (type as typeof Uint8Array).name).join(', ')}`,
     );
   }
   if (given !== undefined && given !== natural) {
@@ -267,11 +268,6 @@ function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural
   return out;
 }
 
-const ranges: Partial<Record<DType, readonly [number, number]>> = {
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  uint8: [0, 255],
-};
-
 function element(value: number | bigint | boolean, dtype: DType): number | bigint {
   if (dtype === 'bool') {
     const n = Number(value);
@@ -285,12 +281,13 @@ function element(value: number | bigint | boolean, dtype: DType): number | bigin
       `${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`,
     );
   }
-  if (dtype === 'int64') {
+  if (isBig(dtype)) {
     const n = BigInt(value);
-    if (n !== BigInt.asIntN(64, n)) throw new InvalidArgumentError(`${value} does not fit into int64`);
+    if (n !== (dtype === 'int64' ? BigInt.asIntN(64, n) : BigInt.asUintN(64, n)))
+      throw new InvalidArgumentError(`${value} does not fit into ${dtype}`);
     return n;
   }
-  const [low, high] = ranges[dtype] as readonly [number, number];
+  const { low, high } = dtypeTraits[dtype];
   const n = Number(value);
   if (n < low || n > high)
     throw new InvalidArgumentError(`${value} does not fit into ${dtype} (${low} … ${high})`);

@@ -1,20 +1,16 @@
-import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import {
+  type DType,
+  type DTypeTraits,
+  dtypeTraits,
+  holdsEvery,
+  InvalidArgumentError,
+  numericDTypes,
+} from '@eagre/backend';
 
-// Which dtypes hold every value of another: the only conversions that happen by themselves.
-const widens: Readonly<Record<DType, readonly DType[]>> = {
-  bool: ['uint8', 'int32', 'int64', 'float32', 'float64'],
-  uint8: ['int32', 'int64', 'float32', 'float64'],
-  int32: ['int64', 'float64'],
-  int64: [],
-  float32: ['float64'],
-  float64: [],
-  string: [],
-};
-
-/** The dtype in which two tensors meet, for messages of `op`. */
+/** The dtype in which two tensors meet, for messages of `op`: the one that holds every value of the other. */
 export function common(a: DType, b: DType, op?: string): DType {
-  if (a === b || widens[b].includes(a)) return a;
-  if (widens[a].includes(b)) return b;
+  if (holdsEvery(b, a)) return a;
+  if (holdsEvery(a, b)) return b;
   throw new InvalidArgumentError(
     `${a} and ${b} have no common dtype without loss; convert one of them, for example with x.cast('${
       dtypeTraits[a].floating ? a : b
@@ -41,15 +37,18 @@ export function checkDTypeName(dtype: DType, op?: string): void {
   );
 }
 
+const those = (wanted: (traits: DTypeTraits) => boolean): readonly DType[] =>
+  numericDTypes.filter((dtype) => wanted(dtypeTraits[dtype]));
+
 /** Groups of dtypes that an op accepts for an argument. */
 export const dtypeGroups: Readonly<Record<DTypeGroup, readonly DType[]>> = {
-  floating: ['float32', 'float64'],
-  integer: ['uint8', 'int32', 'int64'],
-  numeric: ['float32', 'float64', 'uint8', 'int32', 'int64'],
+  floating: those((traits) => traits.floating),
+  integer: those((traits) => traits.integer),
+  numeric: those((traits) => traits.floating || traits.integer),
   bool: ['bool'],
   index: ['int32', 'int64'],
   /** Everything that a kernel can hold. */
-  any: ['float32', 'float64', 'uint8', 'int32', 'int64', 'bool'],
+  any: numericDTypes,
 };
 export type DTypeGroup = 'floating' | 'integer' | 'numeric' | 'bool' | 'index' | 'any';
 

@@ -277,13 +277,21 @@ export function defineOp(spec: OpSpec): Op {
   );
 }
 
+/** What to do where a kernel lacks a dtype, at the end of a message. */
+function otherDType(dtype: DType | undefined): string {
+  if (dtype === undefined || dtype === 'string') return '';
+  const wide = dtypeTraits[dtype].computesIn;
+  const wider = wide === dtype ? 'float32' : wide;
+  return wider === dtype ? '' : `; convert to another dtype before, for example x.cast('${wider}')`;
+}
+
 /** @internal The kernel of the backend. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
 export function kernelFor(backend: Backend, name: KernelName, inputs: readonly Tensor[]): Kernel {
   const dtypes = inputs.map((x) => x.dtype);
   const kernel = dtypes.includes('string') ? undefined : backend.kernel(name, dtypes as NumericDType[]);
   if (kernel === undefined) {
     throw new UnimplementedError(
-      `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})`,
+      `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
     );
   }
   return kernel;
@@ -373,12 +381,12 @@ class Programs {
   }
 }
 
-/** Tells lists of dtypes apart: one octal digit each behind a leading 1, which is exact up to 16 inputs. */
+/** Tells lists of dtypes apart: one hexadecimal digit each behind a leading 1, which is exact up to 13 inputs. */
 function signature(inputs: readonly { readonly dtype: DType }[]): number | string {
-  if (inputs.length > 16) return inputs.map((x) => x.dtype).join(' ');
+  if (inputs.length > 13) return inputs.map((x) => x.dtype).join(' ');
   let key = 1;
   for (let i = 0; i < inputs.length; i++)
-    key = key * 8 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
+    key = key * 16 + dtypeTraits[(inputs[i] as { dtype: DType }).dtype].code;
   return key;
 }
 

@@ -3,7 +3,7 @@ import { asIs, defineFunction, type NamedFunction } from './arguments.ts';
 import { checkDTypeName, common } from './dtypes.ts';
 
 /**
- * The dtype in which two tensors meet: the wider one, if it holds every value of the other (bool → uint8 → int32 → int64;
+ * The dtype in which two tensors meet: the wider one, if it holds every value of the other (bool → uint8 → int16 → int32 → int64;
  * uint8 → float32; int32, float32 → float64). Nothing is narrowed or rounded silently.
  * @throws InvalidArgumentError when neither holds the other, such as int32 with float32.
  */

@@ -30,6 +30,11 @@ interface DataOf {
   int64: BigInt64Array;
   uint8: Uint8Array;
   bool: Uint8Array;
+  int8: Int8Array;
+  int16: Int16Array;
+  uint16: Uint16Array;
+  uint32: Uint32Array;
+  uint64: BigUint64Array;
 }
 /** Flat values with shape and dtype; testing `dtype` narrows `data`. */
 export type HostArray = {
@@ -114,7 +119,7 @@ export class Tensor {
   }
 
   /**
-   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array for int64.
+   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array and BigUint64Array for int64 and uint64.
    * @throws ResourceExhaustedError where there is no memory for a copy.
    */
   data(): TypedArray {
@@ -140,7 +145,7 @@ export class Tensor {
   }
 
   /**
-   * The values as nested arrays: numbers, booleans, bigints (int64) or strings; one value for a scalar. The type is that of where it
+   * The values as nested arrays: numbers, booleans, bigints (int64, uint64) or strings; one value for a scalar. The type is that of where it
    * goes, `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`.
    * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
    */

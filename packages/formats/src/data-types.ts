@@ -1,7 +1,7 @@
 // The data types of TensorFlow (`types.proto`), and what becomes of their elements here.
 import { decodeElements, type ElementKind } from './elements.ts';
 import type { ErrorMaker } from './errors.ts';
-import type { DTypeName, NDArray } from './ndarray.ts';
+import type { NDArray } from './ndarray.ts';
 
 /** `types.proto`: what a tensor holds. */
 export const DataType: {
@@ -51,35 +51,35 @@ export interface DataTypeInfo {
   /** Of an element in a file; 0 for what has no fixed size. */
   readonly bytes: number;
   /** How elements are read; undefined where there is no array for them. */
-  readonly kind?: ElementKind | 'u32' | 'u64';
+  readonly kind?: ElementKind;
 }
 
 // By the number in `types.proto`.
 const INFOS: readonly (DataTypeInfo | undefined)[] = [
   undefined,
-  { name: 'float32', bytes: 4, kind: 'f32' },
-  { name: 'float64', bytes: 8, kind: 'f64' },
-  { name: 'int32', bytes: 4, kind: 'i32' },
-  { name: 'uint8', bytes: 1, kind: 'u8' },
-  { name: 'int16', bytes: 2, kind: 'i16' },
-  { name: 'int8', bytes: 1, kind: 'i8' },
+  { name: 'float32', bytes: 4, kind: 'float32' },
+  { name: 'float64', bytes: 8, kind: 'float64' },
+  { name: 'int32', bytes: 4, kind: 'int32' },
+  { name: 'uint8', bytes: 1, kind: 'uint8' },
+  { name: 'int16', bytes: 2, kind: 'int16' },
+  { name: 'int8', bytes: 1, kind: 'int8' },
   { name: 'string', bytes: 0 },
   { name: 'complex64', bytes: 8 },
-  { name: 'int64', bytes: 8, kind: 'i64' },
+  { name: 'int64', bytes: 8, kind: 'int64' },
   { name: 'bool', bytes: 1, kind: 'bool' },
-  { name: 'qint8', bytes: 1, kind: 'i8' },
-  { name: 'quint8', bytes: 1, kind: 'u8' },
-  { name: 'qint32', bytes: 4, kind: 'i32' },
-  { name: 'bfloat16', bytes: 2, kind: 'bf16' },
-  { name: 'qint16', bytes: 2, kind: 'i16' },
-  { name: 'quint16', bytes: 2, kind: 'u16' },
-  { name: 'uint16', bytes: 2, kind: 'u16' },
+  { name: 'qint8', bytes: 1, kind: 'int8' },
+  { name: 'quint8', bytes: 1, kind: 'uint8' },
+  { name: 'qint32', bytes: 4, kind: 'int32' },
+  { name: 'bfloat16', bytes: 2, kind: 'bfloat16' },
+  { name: 'qint16', bytes: 2, kind: 'int16' },
+  { name: 'quint16', bytes: 2, kind: 'uint16' },
+  { name: 'uint16', bytes: 2, kind: 'uint16' },
   { name: 'complex128', bytes: 16 },
-  { name: 'float16', bytes: 2, kind: 'f16' },
+  { name: 'float16', bytes: 2, kind: 'float16' },
   { name: 'resource', bytes: 0 },
   { name: 'variant', bytes: 0 },
-  { name: 'uint32', bytes: 4, kind: 'u32' },
-  { name: 'uint64', bytes: 8, kind: 'u64' },
+  { name: 'uint32', bytes: 4, kind: 'uint32' },
+  { name: 'uint64', bytes: 8, kind: 'uint64' },
   { name: 'float8_e5m2', bytes: 1 },
   { name: 'float8_e4m3fn', bytes: 1 },
   { name: 'float8_e4m3fnuz', bytes: 1 },
@@ -114,21 +114,11 @@ export function dataTypeNumber(name: string): number | undefined {
   return NUMBERS.get(name);
 }
 
-/** The number of the data type for each dtype. */
-export const DATA_TYPE_OF: Readonly<Record<DTypeName, number>> = {
-  float32: DataType.DT_FLOAT,
-  float64: DataType.DT_DOUBLE,
-  int32: DataType.DT_INT32,
-  int64: DataType.DT_INT64,
-  uint8: DataType.DT_UINT8,
-  bool: DataType.DT_BOOL,
-};
-
 /**
- * The elements of a data type with fixed size; `bytes` holds nothing else. Types without a dtype of their own are widened
- * without loss: float16 and bfloat16 to float32, integers of 8 and 16 bits to int32, uint32 and uint64 to int64.
+ * The elements of a data type with fixed size; `bytes` holds nothing else. float16 and bfloat16, which have no dtype of their own, are
+ * widened to float32 without loss.
  *
- * @throws UnsupportedFormatError for complex numbers and other types without an array, and for a uint64 from 2^63 on.
+ * @throws UnsupportedFormatError for complex numbers and other types without an array.
  */
 export function decodeDataType(
   info: DataTypeInfo,
@@ -139,13 +129,5 @@ export function decodeDataType(
 ): NDArray {
   const { kind } = info;
   if (kind === undefined) throw error.unsupported(`${where}: dtype`, 'one that an array can hold', info.name);
-  if (kind !== 'u32' && kind !== 'u64') return decodeElements(kind, bytes, shape);
-  if (kind === 'u64') {
-    const { data } = decodeElements('i64', bytes, shape);
-    if ((data as BigInt64Array).some((value) => value < 0n))
-      throw error.unsupported(`${where}: uint64`, 'less than 2^63', 'more');
-    return { dtype: 'int64', shape, data: data as BigInt64Array };
-  }
-  const words = decodeElements('i32', bytes, shape).data as Int32Array;
-  return { dtype: 'int64', shape, data: BigInt64Array.from(words, (word) => BigInt(word >>> 0)) };
+  return decodeElements(kind, bytes, shape);
 }

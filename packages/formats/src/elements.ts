@@ -1,49 +1,28 @@
+import { FILE_DTYPES, type FileDType } from './dtypes.ts';
 import type { DTypeName, NDArray, TypedArray } from './ndarray.ts';
 
-/** How a file may store one element. Kinds without a dtype of their own are widened when read. */
-export type ElementKind =
-  | 'bool'
-  | 'u8'
-  | 'i8'
-  | 'i16'
-  | 'u16'
-  | 'f16'
-  | 'bf16'
-  | 'i32'
-  | 'f32'
-  | 'f64'
-  | 'i64';
+/** How a file may store one element: as a dtype, or in 16 bits that are widened when read. */
+export type ElementKind = DTypeName | 'float16' | 'bfloat16';
 
-/** The element kinds' size in a file, in bytes. */
-export const ELEMENT_BYTES: Readonly<Record<ElementKind, number>> = {
-  bool: 1,
-  u8: 1,
-  i8: 1,
-  i16: 2,
-  u16: 2,
-  f16: 2,
-  bf16: 2,
-  i32: 4,
-  f32: 4,
-  f64: 8,
-  i64: 8,
-};
+/** The size of an element in a file, in bytes. */
+export function elementBytes(kind: ElementKind): number {
+  return kind === 'float16' || kind === 'bfloat16' ? 2 : FILE_DTYPES[kind].bytes;
+}
 
-/** The kind that stores each dtype as it is. */
-export const KIND_OF_DTYPE: Readonly<Record<DTypeName, ElementKind>> = {
-  bool: 'bool',
-  uint8: 'u8',
-  int32: 'i32',
-  int64: 'i64',
-  float32: 'f32',
-  float64: 'f64',
-};
+/** The kinds of elements by the names that a format has for them. */
+export function kindsBy(
+  name: (dtype: FileDType) => string,
+  more: Readonly<Record<string, ElementKind>>,
+): Readonly<Record<string, ElementKind>> {
+  const own = Object.entries(FILE_DTYPES).map(([dtype, info]) => [name(info), dtype as DTypeName]);
+  return { ...Object.fromEntries(own), ...more };
+}
 
 const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
- * Reads elements of one kind; `bytes` holds nothing else. `i8`, `i16`, `u16` widen to int32, `f16` and `bf16`
- * to float32, all without loss. Other kinds share memory with `bytes` when its alignment and byte order allow.
+ * Reads elements of one kind; `bytes` holds nothing else. Floats of 16 bits are widened to float32 without loss. Other kinds share memory
+ * with `bytes` when its alignment and byte order allow.
  */
 export function decodeElements(
   kind: ElementKind,
@@ -51,33 +30,21 @@ export function decodeElements(
   shape: readonly number[],
   little: boolean = true,
 ): NDArray {
-  const size = ELEMENT_BYTES[kind];
+  const size = elementBytes(kind);
   const ordered = little === HOST_IS_LITTLE || size === 1 ? align(bytes, size) : swapped(bytes, size);
   const { buffer, byteOffset } = ordered;
   const length = ordered.byteLength / size;
   switch (kind) {
     case 'bool':
       return { dtype: 'bool', shape, data: truthValues(ordered) };
-    case 'u8':
+    case 'uint8':
       return { dtype: 'uint8', shape, data: ordered };
-    case 'i32':
-      return { dtype: 'int32', shape, data: new Int32Array(buffer, byteOffset, length) };
-    case 'i64':
-      return { dtype: 'int64', shape, data: new BigInt64Array(buffer, byteOffset, length) };
-    case 'f32':
-      return { dtype: 'float32', shape, data: new Float32Array(buffer, byteOffset, length) };
-    case 'f64':
-      return { dtype: 'float64', shape, data: new Float64Array(buffer, byteOffset, length) };
-    case 'i8':
-      return { dtype: 'int32', shape, data: Int32Array.from(new Int8Array(buffer, byteOffset, length)) };
-    case 'i16':
-      return { dtype: 'int32', shape, data: Int32Array.from(new Int16Array(buffer, byteOffset, length)) };
-    case 'u16':
-      return { dtype: 'int32', shape, data: Int32Array.from(new Uint16Array(buffer, byteOffset, length)) };
-    case 'f16':
+    case 'float16':
       return { dtype: 'float32', shape, data: halves(new Uint16Array(buffer, byteOffset, length)) };
-    case 'bf16':
+    case 'bfloat16':
       return { dtype: 'float32', shape, data: brainFloats(new Uint16Array(buffer, byteOffset, length)) };
+    default:
+      return { dtype: kind, shape, data: new FILE_DTYPES[kind].array(buffer, byteOffset, length) } as NDArray;
   }
 }
 

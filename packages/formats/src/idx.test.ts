@@ -28,11 +28,11 @@ describe('IDX', () => {
     for (const array of arrays) expect(decodeIdx(encodeIdx(array))).toEqual(array);
   });
 
-  it('widens int8 and int16', () => {
+  it('reads int8 and int16', () => {
     expect(decodeIdx(Uint8Array.of(0, 0, 9, 1, 0, 0, 0, 2, 0x80, 1))).toEqual({
-      dtype: 'int32',
+      dtype: 'int8',
       shape: [2],
-      data: new Int32Array([-128, 1]),
+      data: new Int8Array([-128, 1]),
     });
     expect([...decodeIdx(Uint8Array.of(0, 0, 11, 1, 0, 0, 0, 1, 0xff, 0xfe)).data]).toEqual([-2]);
   });

@@ -1,16 +1,16 @@
 import type { ElementKind } from './elements.ts';
-import { decodeElements, ELEMENT_BYTES, encodeElements } from './elements.ts';
+import { decodeElements, elementBytes, encodeElements } from './elements.ts';
 import { errorsFor, UnsupportedFormatError } from './errors.ts';
 import type { DTypeName, NDArray } from './ndarray.ts';
 import { checkNDArray, elementCount } from './ndarray.ts';
 
 const KINDS: Readonly<Record<number, ElementKind>> = {
-  8: 'u8',
-  9: 'i8',
-  11: 'i16',
-  12: 'i32',
-  13: 'f32',
-  14: 'f64',
+  8: 'uint8',
+  9: 'int8',
+  11: 'int16',
+  12: 'int32',
+  13: 'float32',
+  14: 'float64',
 };
 const CODES: Readonly<Partial<Record<DTypeName, number>>> = { uint8: 8, int32: 12, float32: 13, float64: 14 };
 
@@ -68,7 +68,7 @@ export function decodeIdx(bytes: Uint8Array, options: DecodeIdxOptions = {}): ND
   const shape = Array.from({ length: rank }, (_, axis) => view.getUint32(4 + 4 * axis));
   const count = elementCount(shape);
   if (count === undefined) throw error('shape', 'a product below 2^53', `[${shape.join(', ')}]`);
-  const dataBytes = count * ELEMENT_BYTES[kind];
+  const dataBytes = count * elementBytes(kind);
   if (bytes.length - dataStart !== dataBytes) {
     throw error(`data of shape [${shape.join(', ')}]`, `${dataBytes} bytes`, bytes.length - dataStart);
   }

@@ -1,14 +1,7 @@
+import { type DataOf, FILE_DTYPES } from './dtypes.ts';
 import { FormatError } from './errors.ts';
 
-/** The typed array that holds each dtype's elements; `bool` is one byte (0 or 1) per element. */
-export interface DataOf {
-  float32: Float32Array;
-  float64: Float64Array;
-  int32: Int32Array;
-  int64: BigInt64Array;
-  uint8: Uint8Array;
-  bool: Uint8Array;
-}
+export type { DataOf };
 
 /** The dtypes that host arrays have. */
 export type DTypeName = keyof DataOf;
@@ -31,15 +24,6 @@ export type NDArray<D extends DTypeName = DTypeName> = D extends DTypeName ? NDA
 /** Arrays by name: what `.npz` and safetensors files hold. */
 export type NamedArrays = ReadonlyMap<string, NDArray> | Readonly<Record<string, NDArray>>;
 
-const CONSTRUCTORS: { readonly [D in DTypeName]: new (length: number) => DataOf[D] } = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  uint8: Uint8Array,
-  bool: Uint8Array,
-};
-
 /**
  * The number of elements of a shape (1 for a scalar), or `undefined` when a dimension is not a non-negative
  * integer or the product is beyond 2^53 - 1, which no file can hold.
@@ -59,9 +43,9 @@ export function elementCount(shape: readonly number[]): number | undefined {
 /** Throws a {@link FormatError} unless the array's dtype, shape and data agree; every encoder calls it first. */
 export function checkNDArray(array: NDArray, format: string, name?: string): void {
   const where = name === undefined ? 'array' : `array ${JSON.stringify(name)}`;
-  const constructor = Object.hasOwn(CONSTRUCTORS, array.dtype) ? CONSTRUCTORS[array.dtype] : undefined;
+  const constructor = Object.hasOwn(FILE_DTYPES, array.dtype) ? FILE_DTYPES[array.dtype].array : undefined;
   if (!constructor) {
-    const expected = Object.keys(CONSTRUCTORS).join(', ');
+    const expected = Object.keys(FILE_DTYPES).join(', ');
     throw new FormatError({ format, what: `${where}: unknown dtype`, expected, got: String(array.dtype) });
   }
   if (!(array.data instanceof constructor)) {

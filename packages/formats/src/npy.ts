@@ -1,5 +1,6 @@
+import { FILE_DTYPES } from './dtypes.ts';
 import type { ElementKind } from './elements.ts';
-import { decodeElements, ELEMENT_BYTES, encodeElements } from './elements.ts';
+import { decodeElements, elementBytes, encodeElements, kindsBy } from './elements.ts';
 import type { ErrorMaker } from './errors.ts';
 import { errorsFor, quote } from './errors.ts';
 import { toRowMajor } from './fortran.ts';
@@ -15,27 +16,13 @@ const MAX_HEADER_BYTES = 1 << 20;
 /** NumPy leaves room to rewrite the first dimension when rows are appended. */
 const GROWTH_DIGITS = 21;
 
-const KINDS: Readonly<Record<string, ElementKind>> = {
-  b1: 'bool',
-  u1: 'u8',
-  i1: 'i8',
-  i2: 'i16',
-  u2: 'u16',
-  f2: 'f16',
-  i4: 'i32',
-  f4: 'f32',
-  f8: 'f64',
-  i8: 'i64',
-};
+const KINDS = kindsBy(({ numpy }) => numpy, { f2: 'float16' });
 
-const DESCR: Readonly<Record<DTypeName, string>> = {
-  bool: '|b1',
-  uint8: '|u1',
-  int32: '<i4',
-  int64: '<i8',
-  float32: '<f4',
-  float64: '<f8',
-};
+/** NumPy's name of a dtype, with its byte order where there is one. */
+function descrOf(dtype: DTypeName): string {
+  const { numpy, bytes } = FILE_DTYPES[dtype];
+  return `${bytes === 1 ? '|' : '<'}${numpy}`;
+}
 
 /** Options of the `.npy` reader. */
 export interface DecodeNpyOptions {
@@ -60,7 +47,7 @@ export function encodeNpy(array: NDArray): Uint8Array {
   const { dtype, shape, data } = array;
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(', ');
   const growth = shape.length === 0 ? 0 : Math.max(0, GROWTH_DIGITS - String(shape[0]).length);
-  const dict = `{'descr': '${DESCR[dtype]}', 'fortran_order': False, 'shape': (${sizes}), }${' '.repeat(growth)}`;
+  const dict = `{'descr': '${descrOf(dtype)}', 'fortran_order': False, 'shape': (${sizes}), }${' '.repeat(growth)}`;
   // Version 1 counts the header in 16 bits; version 2 in 32.
   const version = dict.length + 64 < 0x10000 ? 1 : 2;
   const prefix = version === 1 ? 10 : 12;
@@ -80,23 +67,22 @@ export function encodeNpy(array: NDArray): Uint8Array {
 }
 
 /**
- * Decodes a `.npy` file of version 1 to 3, either byte order, row- or column-major. `f2` becomes float32; `i1`, `i2`
- * and `u2` become int32. The result shares memory with `bytes` where alignment, order and dtype allow.
+ * Decodes a `.npy` file of version 1 to 3, either byte order, row- or column-major. `f2` becomes float32. The result shares memory with `bytes` where alignment, order and dtype allow.
  *
  * @throws FormatError when the file is not a correct `.npy` file; bytes after the array included.
- * @throws UnsupportedFormatError for dtypes that Eagre lacks: unsigned 32 and 64 bits, complex, text, structured,
+ * @throws UnsupportedFormatError for dtypes that Eagre lacks: complex, text, structured,
  * and pickled objects, which are never run.
  */
 export function decodeNpy(bytes: Uint8Array, options: DecodeNpyOptions = {}): NDArray {
   const error = errorsFor('npy', options.file);
   const { text, dataStart } = headerText(bytes, error);
   const { kind, little, fortran, shape } = parseHeader(text, error);
-  const dataBytes = checkedCount(shape, error) * ELEMENT_BYTES[kind];
+  const dataBytes = checkedCount(shape, error) * elementBytes(kind);
   if (dataBytes !== bytes.length - dataStart) {
     throw error(`data of shape (${shape.join(', ')})`, `${dataBytes} bytes`, bytes.length - dataStart);
   }
   const stored = bytes.subarray(dataStart);
-  const data = fortran ? toRowMajor(stored, ELEMENT_BYTES[kind], shape) : stored;
+  const data = fortran ? toRowMajor(stored, elementBytes(kind), shape) : stored;
   return decodeElements(kind, data, shape, little);
 }
 

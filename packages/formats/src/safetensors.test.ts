@@ -40,7 +40,7 @@ describe('files of the reference writer', () => {
 
   it('refuses dtypes without an equal here, when they are asked for', () => {
     const bytes = goldenBytes('torch.safetensors');
-    expect(() => decodeSafetensors(bytes, { filter: (name) => name === 'u4' })).toThrow(
+    expect(() => decodeSafetensors(bytes, { filter: (name) => name === 'f1' })).toThrow(
       UnsupportedFormatError,
     );
     expect(() => decodeSafetensors(bytes, { file: 'torch.safetensors' })).toThrow(

@@ -1,5 +1,5 @@
-import type { ElementKind } from './elements.ts';
-import { decodeElements, encodeElements } from './elements.ts';
+import { FILE_DTYPES } from './dtypes.ts';
+import { decodeElements, encodeElements, kindsBy } from './elements.ts';
 import type { ErrorMaker } from './errors.ts';
 import { errorsFor, quote, show } from './errors.ts';
 import { findDuplicateKey } from './json-keys.ts';
@@ -31,30 +31,22 @@ const BITS: Readonly<Record<string, number>> = {
 };
 
 /** The dtypes that can be read. */
-const KINDS: Readonly<Record<string, ElementKind>> = {
-  BOOL: 'bool',
-  U8: 'u8',
-  I8: 'i8',
-  I16: 'i16',
-  U16: 'u16',
-  F16: 'f16',
-  BF16: 'bf16',
-  I32: 'i32',
-  F32: 'f32',
-  F64: 'f64',
-  I64: 'i64',
-};
+const KINDS = kindsBy(({ safetensors }) => safetensors, { F16: 'float16', BF16: 'bfloat16' });
 
 /** The reference writer lays tensors out by dtype in this order, then by name. */
-const WRITE_ORDER: readonly DTypeName[] = ['int64', 'float64', 'float32', 'int32', 'uint8', 'bool'];
-const WRITTEN_AS: Readonly<Record<DTypeName, string>> = {
-  int64: 'I64',
-  float64: 'F64',
-  float32: 'F32',
-  int32: 'I32',
-  uint8: 'U8',
-  bool: 'BOOL',
-};
+const WRITE_ORDER: readonly DTypeName[] = [
+  'uint64',
+  'int64',
+  'float64',
+  'float32',
+  'uint32',
+  'int32',
+  'uint16',
+  'int16',
+  'int8',
+  'uint8',
+  'bool',
+];
 
 const MAX_HEADER_BYTES = 100_000_000;
 const METADATA = '__metadata__';
@@ -120,7 +112,7 @@ export function encodeSafetensors(
     offset += array.data.byteLength;
     header.push([
       name,
-      { dtype: WRITTEN_AS[array.dtype], shape: array.shape, data_offsets: [begin, offset] },
+      { dtype: FILE_DTYPES[array.dtype].safetensors, shape: array.shape, data_offsets: [begin, offset] },
     ]);
   }
   // Member by member: an object would move names that look like integers to the front.

@@ -1,7 +1,8 @@
-import { DATA_TYPE_OF, DataType, dataTypeInfo, decodeDataType, type TensorValue } from './data-types.ts';
-import { encodeElements } from './elements.ts';
+import { DataType, dataTypeInfo, decodeDataType, type TensorValue } from './data-types.ts';
+import { FILE_DTYPES } from './dtypes.ts';
+import { type ElementKind, elementBytes, encodeElements } from './elements.ts';
 import { type ErrorMaker, errorsFor } from './errors.ts';
-import { checkNDArray, elementCount, type NDArray } from './ndarray.ts';
+import { checkNDArray, type DTypeName, elementCount, type NDArray } from './ndarray.ts';
 import type { TensorProto, TensorShapeProto } from './tensorflow.ts';
 
 // One value may stand for a whole tensor; more than this is not allocated for bytes that are not there.
@@ -74,7 +75,13 @@ export function decodeTensorProto(proto: TensorProto, options: DecodeTensorOptio
     const last = strings.at(-1) ?? new Uint8Array(0);
     return { dtype: 'string', shape, data: Array.from({ length: count }, (_, i) => strings[i] ?? last) };
   }
-  return decodeDataType(info, packed(list as readonly Scalar[], info.kind, count), shape, where, error);
+  return decodeDataType(
+    info,
+    packed(list as readonly Scalar[], info.kind as ElementKind, count),
+    shape,
+    where,
+    error,
+  );
 }
 
 /**
@@ -94,7 +101,7 @@ export function encodeTensorProto(
     return { dtype: DataType.DT_STRING, tensor_shape, string_val: encodeStrings(data) };
   }
   checkNDArray(value, 'TensorProto');
-  const dtype = DATA_TYPE_OF[value.dtype];
+  const dtype = FILE_DTYPES[value.dtype].tensorflow;
   if (!options.typed) return { dtype, tensor_shape, tensor_content: encodeElements(value.data) };
   const numbers = Array.from(value.data as Iterable<number>);
   switch (value.dtype) {
@@ -102,13 +109,16 @@ export function encodeTensorProto(
       return { dtype, tensor_shape, float_val: numbers };
     case 'float64':
       return { dtype, tensor_shape, double_val: numbers };
-    case 'int32':
-    case 'uint8':
-      return { dtype, tensor_shape, int_val: numbers };
     case 'int64':
       return { dtype, tensor_shape, int64_val: [...value.data] };
+    case 'uint64':
+      return { dtype, tensor_shape, uint64_val: [...value.data] };
+    case 'uint32':
+      return { dtype, tensor_shape, uint32_val: numbers };
     case 'bool':
       return { dtype, tensor_shape, bool_val: numbers.map((number) => number !== 0) };
+    default:
+      return { dtype, tensor_shape, int_val: numbers };
   }
 }
 
@@ -128,22 +138,22 @@ export function encodeStrings(strings: readonly (string | Uint8Array)[]): Uint8A
 type Scalar = number | bigint | boolean;
 
 /** The list that holds the values of a kind, undefined where no list does. */
-function listOf(proto: TensorProto, kind: string | undefined): readonly Scalar[] | undefined {
+function listOf(proto: TensorProto, kind: ElementKind | undefined): readonly Scalar[] | undefined {
   switch (kind) {
-    case 'f32':
+    case 'float32':
       return proto.float_val ?? [];
-    case 'f64':
+    case 'float64':
       return proto.double_val ?? [];
-    case 'i64':
+    case 'int64':
       return proto.int64_val ?? [];
-    case 'u64':
+    case 'uint64':
       return proto.uint64_val ?? [];
-    case 'u32':
+    case 'uint32':
       return proto.uint32_val ?? [];
     case 'bool':
       return proto.bool_val ?? [];
-    case 'f16':
-    case 'bf16':
+    case 'float16':
+    case 'bfloat16':
       return proto.half_val ?? [];
     case undefined:
       return undefined;
@@ -153,33 +163,12 @@ function listOf(proto: TensorProto, kind: string | undefined): readonly Scalar[]
 }
 
 /** The bytes that `tensor_content` would have, the last value repeated up to `count`. */
-function packed(list: readonly Scalar[], kind: string | undefined, count: number): Uint8Array {
-  const wide = kind === 'i64' || kind === 'u64';
-  const array = wide ? new BigInt64Array(count) : narrow(kind, count);
+function packed(list: readonly Scalar[], kind: ElementKind, count: number): Uint8Array {
+  // Floats of 16 bits are listed as their bits.
+  const array =
+    elementBytes(kind) === 2 ? new Uint16Array(count) : new FILE_DTYPES[kind as DTypeName].array(count);
+  const convert: (value: Scalar) => number | bigint = kind === 'int64' || kind === 'uint64' ? BigInt : Number;
   const last = list.at(-1) ?? 0;
-  if (array instanceof BigInt64Array)
-    for (let i = 0; i < count; i++) array[i] = BigInt(i < list.length ? (list[i] as Scalar) : last);
-  else for (let i = 0; i < count; i++) array[i] = Number(i < list.length ? list[i] : last);
-  return encodeElements(array as Float32Array);
-}
-
-function narrow(
-  kind: string | undefined,
-  count: number,
-): Float32Array | Float64Array | Int32Array | Uint16Array | Uint8Array {
-  switch (kind) {
-    case 'f32':
-      return new Float32Array(count);
-    case 'f64':
-      return new Float64Array(count);
-    case 'i32':
-    case 'u32':
-      return new Int32Array(count);
-    case 'i8':
-    case 'u8':
-    case 'bool':
-      return new Uint8Array(count);
-    default:
-      return new Uint16Array(count);
-  }
+  for (let i = 0; i < count; i++) array[i] = convert(i < list.length ? (list[i] as Scalar) : last) as never;
+  return encodeElements(array);
 }

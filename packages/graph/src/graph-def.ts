@@ -1,4 +1,10 @@
-import { type DType, FailedPreconditionError, LateNumber, ResourceExhaustedError } from '@eagre/backend';
+import {
+  type DType,
+  dtypeTraits,
+  FailedPreconditionError,
+  LateNumber,
+  ResourceExhaustedError,
+} from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
 import {
   type Dim,
@@ -38,15 +44,7 @@ const VERSIONS: tensorflow.VersionDef = { producer: 2474, min_consumer: 12 };
 // Protocol buffers hold less than 2 GiB.
 const MOST_BYTES = 2 ** 31 - 1;
 
-const types: Readonly<Record<DType, number>> = {
-  float32: tensorflow.DataType.DT_FLOAT,
-  float64: tensorflow.DataType.DT_DOUBLE,
-  int32: tensorflow.DataType.DT_INT32,
-  int64: tensorflow.DataType.DT_INT64,
-  uint8: tensorflow.DataType.DT_UINT8,
-  bool: tensorflow.DataType.DT_BOOL,
-  string: tensorflow.DataType.DT_STRING,
-};
+const numberOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
 
 /**
  * The nodes of a graph that run, as TensorFlow writes them: arguments are placeholders, results `Identity` nodes at the end, variables handles
@@ -125,7 +123,7 @@ function functionDef(
   const node_def = writer.write();
   const arg = (argument: string, { dtype }: Pick<GraphValue, 'dtype'>) => ({
     name: argument,
-    type: types[dtype],
+    type: numberOf(dtype),
   });
   const size = (argument: string) => arg(argument, { dtype: 'int32' });
   return {
@@ -291,7 +289,7 @@ class Writer {
     this.#written.set(node, { name, op: 'Placeholder' });
     if (this.#args !== null) return;
     this.#add(name, 'Placeholder', [], {
-      dtype: { type: types[value.dtype] },
+      dtype: { type: numberOf(value.dtype) },
       shape: { shape: valueShape(value) },
       _user_specified_name: { s: utf8(node.name) },
       ...outputShapes(node.outputs),
@@ -303,7 +301,7 @@ class Writer {
     const value = tensorProto(tensor);
     this.#written.set(node, { name, op: 'Const' });
     this.#add(name, 'Const', [], {
-      dtype: { type: types[tensor.dtype] },
+      dtype: { type: numberOf(tensor.dtype) },
       ...(bytesOf(value) > largestConstant ? {} : { value: { tensor: value } }),
       ...outputShapes(node.outputs),
     });
@@ -319,7 +317,7 @@ class Writer {
     const [{ dtype }] = node.outputs as readonly [GraphValue];
     this.#written.set(node, { name, op: 'ReadVariableOp' });
     this.#add(name, 'ReadVariableOp', [this.#args === null ? handle : `${handle}:resource:0`, ...control], {
-      dtype: { type: types[dtype] },
+      dtype: { type: numberOf(dtype) },
       ...outputShapes(node.outputs),
     });
   }
@@ -331,7 +329,7 @@ class Writer {
     this.#assigning.set(node, { name, variable });
     const [value] = node.inputs as readonly [GraphValue];
     this.#add(name, 'AssignVariableOp', [handle, this.reference(value), ...control], {
-      dtype: { type: types[variable.dtype] },
+      dtype: { type: numberOf(variable.dtype) },
       validate_shape: { b: false },
     });
   }
@@ -355,7 +353,7 @@ class Writer {
       name,
       'AssignVariableOp',
       [resource, this.reference(value), ...(typeof known?.read === 'string' ? [`^${known.read}`] : [])],
-      { dtype: { type: types[variable.dtype] }, validate_shape: { b: false } },
+      { dtype: { type: numberOf(variable.dtype) }, validate_shape: { b: false } },
     );
     return name;
   }
@@ -364,7 +362,7 @@ class Writer {
     const { dtype, shape } = variable;
     const handle = this.#names.take(variable.name);
     this.#add(handle, 'VarHandleOp', [], {
-      dtype: { type: types[dtype] },
+      dtype: { type: numberOf(dtype) },
       shape: { shape: shapeProto(shape) },
       shared_name: { s: utf8(handle) },
       container: { s: utf8('') },
@@ -427,7 +425,7 @@ class Writer {
     }
     this.#add(name, op, [...own, ...control], {
       ...this.#attrs(node),
-      ...(node.what.kind === 'op' ? typeOf(node) : {}),
+      ...(node.what.kind === 'op' ? typesOf(node) : {}),
       ...outputShapes(node.outputs),
     });
   }
@@ -437,7 +435,7 @@ class Writer {
     if (hasSizes(value)) return this.#computed(name, dtype, value);
     const tensor = hostTensor(dtype, value);
     this.#add(name, 'Const', [], {
-      dtype: { type: types[dtype] },
+      dtype: { type: numberOf(dtype) },
       value: { tensor },
       _output_shapes: { list: { shape: [tensor.tensor_shape ?? {}] } },
     });
@@ -446,7 +444,7 @@ class Writer {
 
   /** Numbers that are made of sizes, under a name of their own. */
   #computed(name: string, dtype: DType, value: ConstantInput['value']): string {
-    const T = { type: types.int32 };
+    const T = { type: numberOf('int32') };
     const packed = (of: ConstantInput['value']): string => {
       if (!Array.isArray(of)) return this.#size(of as Dim);
       const items = (of as Dims | readonly Dims[]).map(packed);
@@ -475,7 +473,7 @@ class Writer {
     if (typeof d === 'number')
       return this.#constantInput('sizes', { name: 'Const', dtype: 'int32', value: d });
     const binary = (op: string, a: string, b: string): string =>
-      this.#node(op, [a, b], { T: { type: types.int32 } });
+      this.#node(op, [a, b], { T: { type: numberOf('int32') } });
     return d.terms
       .map(({ coefficient, factors }) => {
         const product = factors.map((f) => this.#factor(f));
@@ -488,7 +486,7 @@ class Writer {
   #factor(factor: Factor): string {
     if (factor instanceof Operated)
       return this.#node(OPERATIONS[factor.operation], [this.#size(factor.a), this.#size(factor.b)], {
-        T: { type: types.int32 },
+        T: { type: numberOf('int32') },
       });
     const symbol = dimOf(factor);
     const known = this.#sizes.get(symbol.key);
@@ -496,8 +494,8 @@ class Writer {
     // The shape of the argument, or of what came of an op, that has it.
     const [value, axis] = this.#valueOfSize(symbol);
     const shape = this.#node('Shape', [this.reference(value)], {
-      T: { type: types[value.dtype] },
-      out_type: { type: types.int32 },
+      T: { type: numberOf(value.dtype) },
+      out_type: { type: numberOf('int32') },
     });
     const place = (last: string, at: number): string =>
       this.#constantInput('sizes', { name: last, dtype: 'int32', value: [at] });
@@ -506,8 +504,8 @@ class Writer {
       'StridedSlice',
       [shape, place('begin', axis), place('end', axis + 1), place('strides', 1)],
       {
-        T: { type: types.int32 },
-        Index: { type: types.int32 },
+        T: { type: numberOf('int32') },
+        Index: { type: numberOf('int32') },
         ...Object.fromEntries(masks),
         shrink_axis_mask: { i: 1 },
       },
@@ -563,7 +561,7 @@ class Writer {
     });
     const sizes = symbols.map(() => ({ dtype: 'int32', shape: [] }) as const);
     const list = (values: readonly Pick<GraphValue, 'dtype'>[]): AttrValue => ({
-      list: { type: values.map((v) => types[v.dtype]) },
+      list: { type: values.map((v) => numberOf(v.dtype)) },
     });
     if (type === 'While') {
       const body = attrs['body'] as Graph;
@@ -579,7 +577,7 @@ class Writer {
     const named: Readonly<Record<string, AttrValue>> =
       type === 'If' && first !== undefined && second !== undefined
         ? {
-            Tcond: { type: types[(inputs[0] as GraphValue).dtype] },
+            Tcond: { type: numberOf((inputs[0] as GraphValue).dtype) },
             then_branch: { func: first },
             else_branch: { func: second },
           }
@@ -600,8 +598,8 @@ class Writer {
     if (typeof value === 'number')
       return Number.isSafeInteger(value) && !REALS.has(key) ? { i: value } : { f: value };
     if (typeof value === 'string')
-      return key === 'dtype' && Object.hasOwn(types, value)
-        ? { type: types[value as DType] }
+      return key === 'dtype' && Object.hasOwn(dtypeTraits, value)
+        ? { type: numberOf(value as DType) }
         : { s: utf8(value) };
     if (value instanceof Tensor) return { tensor: tensorProto(value) };
     if (value instanceof Variable) return { s: utf8(value.name) };
@@ -633,7 +631,7 @@ class Writer {
     const control = this.effects.map((name) => `^${name}`);
     for (const value of this.#graph.outputs) {
       this.#add(this.#names.take('Identity'), 'Identity', [this.reference(value), ...control], {
-        T: { type: types[value.dtype] },
+        T: { type: numberOf(value.dtype) },
         ...outputShapes([value]),
       });
     }
@@ -664,24 +662,28 @@ const REALS: ReadonlySet<string> = new Set([
 ]);
 
 /** The type attributes that TensorFlow derives from inputs: `T` of one dtype; none where they differ. */
-function typeOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
+function typesOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
   const nested = Object.values(attrs).some(
     (v) => v instanceof Graph || (Array.isArray(v) && v[0] instanceof Graph),
   );
   if (nested) {
-    const list = (values: readonly GraphValue[]) => ({ list: { type: values.map((v) => types[v.dtype]) } });
+    const list = (values: readonly GraphValue[]) => ({
+      list: { type: values.map((v) => numberOf(v.dtype)) },
+    });
     return { Tin: list(inputs), Tout: list(outputs) };
   }
   const dtype = inputs[0]?.dtype;
-  return dtype !== undefined && inputs.every((v) => v.dtype === dtype) ? { T: { type: types[dtype] } } : {};
+  return dtype !== undefined && inputs.every((v) => v.dtype === dtype)
+    ? { T: { type: numberOf(dtype) } }
+    : {};
 }
 
 function typedAttr(attr: TypedAttr): AttrValue {
   switch (attr.kind) {
     case 'type':
-      return { type: types[attr.value] };
+      return { type: numberOf(attr.value) };
     case 'types':
-      return { list: { type: attr.value.map((t) => types[t]) } };
+      return { list: { type: attr.value.map((t) => numberOf(t)) } };
     case 'int':
       return { i: attr.value };
     case 'ints':
@@ -713,7 +715,7 @@ function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<R
 
 function tensorProto(tensor: Tensor): tensorflow.TensorProto {
   const { dtype, shape } = tensor;
-  const head = { dtype: types[dtype], tensor_shape: shapeProto(shape) };
+  const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
   if (dtype === 'string') return { ...head, string_val: tensor.strings().map(utf8) };
   const view = viewOf(tensor);
   return { ...head, tensor_content: new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() };
@@ -728,7 +730,7 @@ function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.Ten
   const first = rows?.[0];
   const shape = rows === null ? [] : Array.isArray(first) ? [rows.length, first.length] : [rows.length];
   const flat = rows === null ? [value as number] : (rows as readonly number[]).flat();
-  const head = { dtype: types[dtype], tensor_shape: shapeProto(shape) };
+  const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
   switch (dtype) {
     case 'float32':
       return { ...head, float_val: flat };
@@ -756,7 +758,7 @@ const OPERATIONS: Readonly<Record<Operation, string>> = {
 };
 
 const castAttrs = (to: DType): Readonly<Record<string, AttrValue>> => ({
-  SrcT: { type: types.int32 },
-  DstT: { type: types[to] },
+  SrcT: { type: numberOf('int32') },
+  DstT: { type: numberOf(to) },
   Truncate: { b: false },
 });

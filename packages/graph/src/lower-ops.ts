@@ -4,6 +4,7 @@ import {
   FailedPreconditionError,
   type HostCode,
   InternalError,
+  isBig,
   type KernelName,
   type Plan,
   type PlanCall,
@@ -125,7 +126,7 @@ export abstract class OpLowering implements Sink {
     if (x.dtype === 'string') throw noStrings();
     const number = x.size === 1 ? Number(viewOf(x)[0]) : Number.NaN;
     // A bare number becomes part of the programs that use it.
-    if (x.size === 1 && (x.dtype !== 'int64' || Number.isSafeInteger(number))) {
+    if (x.size === 1 && (!isBig(x.dtype) || Number.isSafeInteger(number))) {
       this.call('Fill', [], [tensor], { value: number });
       return tensor;
     }

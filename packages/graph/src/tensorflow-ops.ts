@@ -297,6 +297,11 @@ const translations: Readonly<Record<string, Translate>> = {
     inputs: [0],
     attrs: { SrcT: type(input(node).dtype), DstT: type(output(node).dtype), Truncate: bool(false) },
   }),
+  Bitcast: (node) => ({
+    op: 'Bitcast',
+    inputs: [0],
+    attrs: { T: type(input(node).dtype), type: type(output(node).dtype) },
+  }),
   Shape: (node) => ({ op: 'Shape', inputs: [0], attrs: { T: type(input(node).dtype), out_type: int32 } }),
   ConcatV2: (node) => ({
     op: 'ConcatV2',

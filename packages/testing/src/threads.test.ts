@@ -237,6 +237,7 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
   TruncatedNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   RandomUniformInt: draws({ low: 3, high: 1000 }, 'int32', 'int64', 'uint8'),
   Copy: () => [unary(float(300_001), [300_001])],
+  Bitcast: () => [unary(float(300_001), [300_001])],
   Transpose: () => [
     unary(float(700, 600), [600, 700], { perm: [1, 0] }),
     unary(double(512, 256), [256, 512], { perm: [1, 0] }),

@@ -1,11 +1,21 @@
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import {
+  type DType,
+  type DTypeTraits,
+  dtypeTraits,
+  InvalidArgumentError,
+  isBig,
+  type NumericDType,
+  type ScalarBuilder,
+  type ScalarValue,
+} from '@eagre/backend';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { type TensorLike, toTensor } from '../convert.ts';
-import { dtypeGroups, isFloating } from '../dtypes.ts';
-import { castHook, defineElementwise, execute1, type Op } from '../op.ts';
+import { checkDType, dtypeGroups, isFloating } from '../dtypes.ts';
+import { castHook, defineElementwise, defineOp, execute1, type Op } from '../op.ts';
 import { bools, integers, uniform } from '../samples.ts';
-import { show } from '../shape.ts';
+import { show, showShape } from '../shape.ts';
+import { dims } from '../shapes/dims.ts';
 import { identity } from './array.ts';
 
 const castOp: Op = defineElementwise({
@@ -46,3 +56,94 @@ export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> 
   },
 );
 castHook.cast = cast;
+
+const bitcastOp: Op = defineOp({
+  name: 'Bitcast',
+  doc: 'The bits of x as elements of another dtype.',
+  kernel: 'Bitcast',
+  infer: ([x], { dtype }) => {
+    const from = dtypeTraits[x.dtype].bytes;
+    const to = dtypeTraits[dtype as DType].bytes;
+    const shape = dims(x);
+    if (from === to) return { dtype: dtype as DType, shape };
+    if (from > to) return { dtype: dtype as DType, shape: [...shape, from / to] };
+    if (x.rank === 0 || x.shape[x.rank - 1] !== to / from) {
+      throw new InvalidArgumentError(
+        `x has shape ${showShape(x.shape)}; for a ${show(dtype)} of ${to} bytes its last axis must hold ${to / from} elements of ${from}`,
+      );
+    }
+    return { dtype: dtype as DType, shape: shape.slice(0, -1) };
+  },
+  kernelAttrs: () => ({}),
+  notDifferentiable: 'bits have no slope',
+  samples: () => [
+    { inputs: [integers([3, 4], -9, 9)], attrs: { dtype: 'uint32' } },
+    { inputs: [integers([3], -9, 9)], attrs: { dtype: 'int16' } },
+    { inputs: [integers([3, 2], -9, 9)], attrs: { dtype: 'int64' } },
+  ],
+});
+
+/**
+ * The bits of x as elements of another dtype. Of a smaller one there are several for each of x's, along a new last axis; of a larger one
+ * each is made of x's last axis, which goes.
+ * @throws InvalidArgumentError from or to bool and string, and where the last axis does not fit.
+ */
+export const bitcast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
+  'bitcast',
+  { x: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, dtype) => {
+    const value = toTensor(x);
+    checkDType(value.dtype, 'numeric', 'x', 'Bitcast');
+    checkDType(dtype, 'numeric', 'dtype', 'Bitcast');
+    return execute1(bitcastOp, [value], { dtype });
+  },
+);
+
+/** The largest value of a dtype of 64 bits, which no number is exactly: all bits, or all but the sign's. */
+const largest = (s: ScalarBuilder, dtype: NumericDType, of: DTypeTraits): ScalarValue => {
+  const ones = s.bitNot(s.constant(0, dtype));
+  return dtypeTraits[dtype].kind === 'uint' && of.kind === 'int' ? s.shiftRight(ones, 1) : ones;
+};
+
+const saturateOp: Op = defineElementwise({
+  name: 'SaturateCast',
+  doc: 'x converted to another dtype; what that cannot hold becomes its lowest or highest value.',
+  samples: () => [
+    { inputs: [integers([7], -300, 300)], attrs: { dtype: 'int8' } },
+    { inputs: [uniform([7], -300, 300)], attrs: { dtype: 'uint8' } },
+    { inputs: [integers([7], -300, 300, 'int64')], attrs: { dtype: 'uint64' } },
+  ],
+  key: (attrs) => attrs.dtype as string,
+  scalar: (attrs) => (s, x) => {
+    const dtype = attrs.dtype as NumericDType;
+    const from = dtypeTraits[x.dtype];
+    const to = dtypeTraits[dtype];
+    let y = x;
+    if (from.integer && to.integer) {
+      if (from.low < to.low) y = s.max(y, to.low);
+      if (from.high > to.high) y = s.min(y, isBig(dtype) ? largest(s, x.dtype, to) : to.high);
+    } else if (x.dtype === 'float64' && dtype === 'float32') {
+      y = s.min(s.max(y, -FLOAT32_MAX), FLOAT32_MAX);
+    }
+    return s.cast(y, dtype);
+  },
+  grad: (g, dy) => (isFloating(g.x.dtype) ? dy.cast(g.x.dtype) : null),
+});
+const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
+
+/**
+ * x converted to another dtype, where `cast` lets integers wrap: what the dtype cannot hold becomes its lowest or highest value.
+ * @throws InvalidArgumentError from or to bool and string.
+ */
+export const saturateCast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
+  'saturateCast',
+  { x: kind.tensor, dtype: kind.asIs },
+  {},
+  (x, dtype) => {
+    const value = toTensor(x);
+    checkDType(value.dtype, 'numeric', 'x', 'SaturateCast');
+    checkDType(dtype, 'numeric', 'dtype', 'SaturateCast');
+    return value.dtype === dtype ? identity(value) : execute1(saturateOp, [value], { dtype });
+  },
+);

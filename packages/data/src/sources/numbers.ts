@@ -1,5 +1,5 @@
 // Numbers: ranges, counters, random ones.
-import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { type DType, dtypeTraits, InvalidArgumentError, isBigArray } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import { emptyTensor, shown, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
@@ -35,7 +35,7 @@ function numbers(
 ): Tensor {
   const out = emptyTensor(dtype, shape, size);
   const view = viewOf(out);
-  if (view instanceof BigInt64Array) for (let i = 0; i < size; i++) view[i] = BigInt(of(i));
+  if (isBigArray(view)) for (let i = 0; i < size; i++) view[i] = BigInt(of(i));
   else for (let i = 0; i < size; i++) view[i] = of(i);
   return out;
 }

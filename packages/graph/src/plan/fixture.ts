@@ -6,6 +6,7 @@ import {
   dtypeTraits,
   type HostAllocator,
   type HostCode,
+  isBigArray,
   type KernelName,
   type LateNumber,
   type LateNumbers,
@@ -323,7 +324,7 @@ function filled(allocator: HostAllocator, tensor: PlanTensor, elements: Elements
   const storage = allocator.allocate(tensor.size * dtypeTraits[tensor.dtype].bytes);
   const out = elementsOf(tensor, storage);
   for (let i = 0; i < out.length; i++) {
-    if (out instanceof BigInt64Array) out[i] = BigInt(elements[i] ?? 77);
+    if (isBigArray(out)) out[i] = BigInt(elements[i] ?? 77);
     else out[i] = Number(elements[i] ?? 77);
   }
   return storage;

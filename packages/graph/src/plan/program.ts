@@ -1,5 +1,7 @@
 import {
+  castsDirectly,
   dtypeTraits,
+  holdsEvery,
   type NumericDType,
   type ScalarInstr,
   type ScalarOp,
@@ -44,42 +46,16 @@ export function cheapInstrs(program: ScalarProgram): number {
 
 /** Whether a number is exactly a value of the dtype; false where kernels might cast it differently. For float32, it may be rounded. */
 export function isValueOf(dtype: NumericDType, value: number): boolean {
-  switch (dtype) {
-    case 'float32':
-    case 'float64':
-      return true;
-    case 'int64':
-      return Number.isSafeInteger(value);
-    case 'int32':
-      return value === (value | 0);
-    case 'uint8':
-      return value === (value & 255);
-    case 'bool':
-      return value === 0 || value === 1;
-  }
-}
-
-/** Whether every value of the first dtype is one of the second. */
-function isWithin(from: NumericDType, to: NumericDType): boolean {
-  if (from === to || from === 'bool') return true;
-  switch (to) {
-    case 'float64':
-      return from !== 'int64';
-    case 'float32':
-      return from === 'uint8';
-    case 'int64':
-      return from === 'int32' || from === 'uint8';
-    case 'int32':
-      return from === 'uint8';
-    default:
-      return false;
-  }
+  const { floating, low, high } = dtypeTraits[dtype];
+  if (floating) return true;
+  if (dtype === 'bool') return value === 0 || value === 1;
+  return Number.isSafeInteger(value) && value >= low && value <= high;
 }
 
 /** Whether a value of `from` becomes the same of dtype `to` from a wider dtype: integers wrap, but not once they are floats. */
 function castsAlike(from: NumericDType, wider: NumericDType, to: NumericDType): boolean {
   const integers = !dtypeTraits[from].floating && !dtypeTraits[to].floating;
-  return to === 'bool' || !integers || !dtypeTraits[wider].floating || isWithin(from, to);
+  return to === 'bool' || !integers || !dtypeTraits[wider].floating || holdsEvery(from, to);
 }
 
 function showNumber(value: number): string {
@@ -118,12 +94,16 @@ const ofFloats: Partial<Record<ScalarOp, (a: number, b: number) => number>> = {
   ceil: Math.ceil,
 };
 
-const foldable: Record<NumericDType, Partial<Record<ScalarOp, (a: number, b: number) => number>>> = {
+// Programs compute with no other dtypes.
+const foldable: {
+  readonly [dtype in NumericDType]?: Partial<Record<ScalarOp, (a: number, b: number) => number>>;
+} = {
   float32: ofFloats,
   float64: ofFloats,
   int32: { ...numbersOnly, mul: Math.imul },
   // Only where the result is exact as a number, so nothing wraps.
   int64: { ...numbersOnly, mul: (a, b) => a * b },
+  uint64: { ...numbersOnly, mul: (a, b) => a * b },
   uint8: { ...numbersOnly, neg: (a) => 256 - a, mul: Math.imul },
   bool: { not: (a) => 1 - a, and: (a, b) => a & b, or: (a, b) => a | b, xor: (a, b) => a ^ b },
 };
@@ -254,7 +234,8 @@ export class ProgramWriter implements ProgramNodes {
     if (between === dtype) return node;
     if (op !== 'cast') return undefined;
     const from = this.#nodes[args[0]].dtype;
-    if (!isWithin(from, between) || !castsAlike(from, between, dtype)) return undefined;
+    if (!castsDirectly(from, dtype) || !holdsEvery(from, between) || !castsAlike(from, between, dtype))
+      return undefined;
     return this.apply('cast', dtype, args);
   }
 
@@ -271,7 +252,7 @@ export class ProgramWriter implements ProgramNodes {
       if (dtype === 'bool') return this.constant('bool', a === 0 ? 0 : 1);
       return isValueOf(dtype, a) ? this.constant(dtype, a) : undefined;
     }
-    const compute = foldable[from][op];
+    const compute = foldable[from]?.[op];
     if (compute === undefined) return undefined;
     const value = rounded(dtype, compute(a, b));
     return isValueOf(dtype, value) ? this.constant(dtype, value) : undefined;

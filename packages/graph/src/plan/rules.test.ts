@@ -1,6 +1,7 @@
 import {
   type Backend,
   dtypeTraits,
+  isBigArray,
   type NumericDType,
   type ScalarInstr,
   type ScalarProgram,
@@ -14,22 +15,26 @@ import { describe, expect, it } from 'vitest';
 import { ProgramWriter, programKey } from './program.ts';
 import { isOfKind, variables as names, type ScalarRule, scalarRules, type Term } from './rules.ts';
 
-const dtypes: readonly NumericDType[] = ['float32', 'float64', 'int32', 'int64', 'uint8', 'bool'];
+// Those with which programs compute.
+type Computed = 'float32' | 'float64' | 'int32' | 'int64' | 'uint64' | 'uint8' | 'bool';
+const dtypes: readonly Computed[] = ['float32', 'float64', 'int32', 'int64', 'uint64', 'uint8', 'bool'];
 const comparisons = new Set(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isNaN', 'isInf', 'isFinite']);
 const numbers = [Number.NaN, 0, -0, 1, -1, 0.5, -2.5, 3, -7, 1e9, Number.POSITIVE_INFINITY, -Infinity];
-const special: Record<NumericDType, readonly number[]> = {
+const special: Record<Computed, readonly number[]> = {
   float32: [...numbers, 1.4e-45, -1e-40, 1.17549435e-38, 3.4028235e38, -1.0000001, 8388609.5],
   float64: [...numbers, 5e-324, -1e-310, 2.2250738585072014e-308, Number.MAX_VALUE, -1.0000000000000002],
   int32: [0, 1, -1, 2, -3, 7, 100, 65537, 2147483647, -2147483648, -2147483647],
   int64: [0, 1, -1, 2, -3, 7, 100, 65537, 2 ** 31, -(2 ** 31), 2 ** 62, -(2 ** 63)],
+  uint64: [0, 1, 2, 3, 7, 100, 65537, 2 ** 31, 2 ** 62, 2 ** 63],
   uint8: [0, 1, 2, 3, 7, 100, 127, 128, 200, 254, 255],
   bool: [0, 1],
 };
-const constants: Record<NumericDType, readonly number[]> = {
+const constants: Record<Computed, readonly number[]> = {
   float32: [0, -0, 1, -1, 3, Math.fround(0.1), Number.POSITIVE_INFINITY, Number.NaN],
   float64: [0, -0, 1, -1, 3, 0.1, Number.POSITIVE_INFINITY, Number.NaN],
   int32: [0, 1, -1, 5, 2147483647, -2147483648],
   int64: [0, 1, -1, 5],
+  uint64: [0, 1, 5],
   uint8: [0, 1, 5, 255],
   bool: [0, 1],
 };
@@ -99,7 +104,7 @@ interface Case {
 }
 
 /** Both sides as programs, for every choice of constants. */
-function casesOf({ from, to }: ScalarRule, dtype: NumericDType): Case[] {
+function casesOf({ from, to }: ScalarRule, dtype: Computed): Case[] {
   const all = variablesOf(from);
   const variables = all.filter((name) => !isConstant(name));
   let choices: ReadonlyMap<string, number>[] = [new Map()];
@@ -123,7 +128,7 @@ function casesOf({ from, to }: ScalarRule, dtype: NumericDType): Case[] {
 
 /** What a program makes of all combinations of special values, element by element. */
 function evaluated(backend: Backend, program: ScalarProgram): (number | bigint)[] {
-  const columns = program.inputs.map((dtype) => special[dtype]);
+  const columns = program.inputs.map((dtype) => special[dtype as Computed]);
   const size = columns.reduce((n, column) => n * column.length, 1);
   const tensor = (dtype: NumericDType): TensorRef & { readonly view: TypedArray } => {
     const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
@@ -136,7 +141,7 @@ function evaluated(backend: Backend, program: ScalarProgram): (number | bigint)[
     const column = columns[k];
     for (let i = 0; i < size; i++) {
       const value = column[Math.floor(i / step) % column.length];
-      if (input.view instanceof BigInt64Array) input.view[i] = BigInt(value);
+      if (isBigArray(input.view)) input.view[i] = BigInt(value);
       else input.view[i] = value;
     }
     step *= column.length;

@@ -194,11 +194,11 @@ export function scalarRules(): readonly ScalarRule[] {
 
 /** Whether the x of a rule of that kind may have the dtype. */
 export function isOfKind(kind: RuleKind, dtype: NumericDType): boolean {
-  const { floating } = dtypeTraits[dtype];
+  const { floating, kind: numbers } = dtypeTraits[dtype];
   if (kind === 'any') return true;
   if (kind === 'bool' || dtype === 'bool') return kind === 'bool' && dtype === 'bool';
   if (kind === 'number') return true;
-  return kind === 'signed' ? dtype !== 'uint8' : (kind === 'float') === floating;
+  return kind === 'signed' ? numbers !== 'uint' : (kind === 'float') === floating;
 }
 
 /** The instructions of a program that is being written; nodes are meant by their numbers. */
