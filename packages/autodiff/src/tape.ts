@@ -1,9 +1,10 @@
 import {
+  constant,
   FailedPreconditionError,
   InvalidArgumentError,
   oneHot,
-  range,
   stack,
+  swapAxes,
   type Tensor,
   Variable,
   zeros,
@@ -13,13 +14,16 @@ import {
   checkFlag,
   checkOneOf,
   context,
+  type Dim,
   defineMethods,
   differs,
   dims,
   findDropped,
   isFloating,
+  isUnknown,
   knownDim,
   type OptionNames,
+  rowLoop,
   sameShape,
   scoped,
   shown,
@@ -32,6 +36,32 @@ import {
 import { backward } from './backward.ts';
 import { flatten, type GradientsOf, isSource, type Nested, rebuild, type Source } from './nest.ts';
 import { Recorder } from './recorder.ts';
+
+/**
+ * The gradients of all passes of a jacobian, stacked for each source; null for those without any. Each pass is written down while a
+ * function is traced; where it is not known how many there are, as a loop.
+ */
+function passes(
+  count: Dim,
+  sources: readonly Source[],
+  pass: (i: Tensor) => readonly (Tensor | null)[],
+): readonly (Tensor | null)[] {
+  if (isUnknown(count) && context.tracer !== null && rowLoop.run !== null) {
+    let there: readonly boolean[] = [];
+    const stacks = rowLoop.run(count, (i) => {
+      const grads = pass(i);
+      there = grads.map((g) => g !== null);
+      return grads.filter((g) => g !== null);
+    });
+    let next = 0;
+    return there.map((is) => (is ? (stacks[next++] as Tensor) : null));
+  }
+  const rows = Array.from({ length: knownDim(count) }, (_, i) => pass(constant([i], 'int32')));
+  return sources.map((source, s) => {
+    if (rows.every((row) => row[s] === null)) return null;
+    return stack(rows.map((row) => row[s] ?? zeros(source.shape, { dtype: source.dtype })));
+  });
+}
 
 export interface GradientTapeOptions {
   /** May be asked for gradients several times; ends with `dispose`. */
@@ -188,22 +218,17 @@ export class GradientTape {
     const unconnected = unconnectedOf(options, op);
     const y = this.#target(target, 'jacobian');
     const list = flatten(sources, 'sources');
-    // A pass for each element is written down.
-    const n = knownDim(sizeOfDims(y.shape));
-    const rows = this.#ask(() =>
-      Array.from({ length: n }, (_, i) => {
-        const seed = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype }).reshape(y.shape);
+    const size = sizeOfDims(y.shape);
+    const stacks = this.#ask(() =>
+      passes(size, list, (i) => {
+        const seed = oneHot(i, size as number, { dtype: y.dtype }).reshape(y.shape);
         return backward(this.#recorder, [y], [seed], list, false);
       }),
     );
     const grads = list.map((source, s): Tensor | null => {
-      const parts = rows.map((row) => row[s] ?? null);
       const shape = toShape([...dims(y), ...dims(source)]);
-      if (n === 0 || parts.every((p) => p === null)) {
-        return unconnected === 'zero' ? zeros(shape, { dtype: source.dtype }) : null;
-      }
-      const filled = parts.map((p) => p ?? zeros(source.shape, { dtype: source.dtype }));
-      return stack(filled).reshape(shape);
+      const missing = unconnected === 'zero' ? zeros(shape, { dtype: source.dtype }) : null;
+      return stacks[s]?.reshape(shape) ?? missing;
     });
     return rebuild(sources, grads) as GradientsOf<S, Tensor | null>;
   }
@@ -228,20 +253,17 @@ export class GradientTape {
         'batchJacobian',
       );
     }
-    const n = knownDim(sizeOfDims(inner));
+    const size = sizeOfDims(inner);
     const shape = toShape([batch, ...inner, ...own]);
-    const rows = this.#ask(() =>
-      Array.from({ length: n }, (_, i) => {
-        const row = oneHot(range(i, i + 1, 1, { dtype: 'int32' }), n, { dtype: y.dtype });
+    const [rows] = this.#ask(() =>
+      passes(size, [source], (i) => {
+        const row = oneHot(i, size as number, { dtype: y.dtype });
         const seed = row.reshape(toShape([1, ...inner])).broadcastTo(y.shape);
-        return (
-          backward(this.#recorder, [y], [seed], [source], false)[0] ??
-          zeros(source.shape, { dtype: source.dtype })
-        );
+        return backward(this.#recorder, [y], [seed], [source], false);
       }),
     );
-    if (n === 0) return zeros(shape, { dtype: source.dtype });
-    return stack(rows, 1).reshape(shape);
+    if (rows === null || rows === undefined) return zeros(shape, { dtype: source.dtype });
+    return swapAxes(rows, 0, 1).reshape(shape);
   }
 
   /** Stops recording and forgets everything. */

@@ -97,6 +97,7 @@ export { checkOptionNames, nearestName, type OptionNames, unknownName } from './
 export { isPlain, unseen } from './plain.ts';
 export { isRefusedPromise } from './promises.ts';
 export { RecentMap } from './recent-map.ts';
+export { type RowLoop, rowLoop } from './row-loop.ts';
 export type { Sample, SampleInput } from './samples.ts';
 export {
   anyOption,

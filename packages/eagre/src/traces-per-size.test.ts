@@ -342,6 +342,29 @@ walk('control', [
     inputs: [matrix],
     fn: (x) => new tf.TensorArray('float32', { size: 0, dynamicSize: true }).unstack(x as tf.Tensor).stack(),
   },
+  {
+    name: 'jacobian through a branch',
+    inputs: [uniform([3])],
+    fn: twice((x) =>
+      tf.cond(
+        x.sum().greater(1),
+        () => x.square(),
+        () => x.neg(),
+      ),
+    ),
+  },
+  {
+    name: 'jacobian through a loop',
+    inputs: [uniform([3])],
+    fn: twice(
+      (x) =>
+        tf.whileLoop(
+          (i: tf.Tensor) => i.less(3),
+          (i: tf.Tensor, y: tf.Tensor) => [i.add(1), y.mul(x)],
+          [tf.constant(0, 'int32'), x],
+        )[1] as tf.Tensor,
+    ),
+  },
   { name: 'jacobian', inputs: [matrix], fn: twice((x) => x.square().sum(1)) },
   {
     name: 'batchJacobian',

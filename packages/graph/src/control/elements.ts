@@ -1,6 +1,6 @@
 // Functions over the elements of tensors along their first axis, one after the other.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { constant, type Tensor, type TensorLike, unstack } from '@eagre/core';
+import { constant, range, type Tensor, type TensorLike, unstack } from '@eagre/core';
 import {
   checkDTypeName,
   checkFlag,
@@ -15,6 +15,7 @@ import {
   isCompatible,
   kind,
   type NamedFunction,
+  rowLoop,
   showShape,
   sizeValue,
   toOwnTensor,
@@ -144,6 +145,8 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
     return context.tracer === null ? mapNow(call, elements, op) : mapTraced(call, elements, op);
   },
 ) as never;
+
+rowLoop.run = (count, fn) => mapFn(fn, range(sizeValue(count, 'int32'), { dtype: 'int32' }));
 
 /** The forms of a call of `tf.vectorizedMap`. */
 export interface VectorizedMap {
