@@ -326,6 +326,32 @@ console.log(
           [tf.constant(0, 'int32'), x],
         )[1],
       ]),
+      valueSizes: anySizes((x) => {
+        const rows = tf.booleanMask(x, x.sum(1).greater(0));
+        const n = tf.size(tf.nonzero(x.greater(0)));
+        return [
+          rows,
+          tf.concat([rows, x], 0).mean(0),
+          tf.zeros([n, 2]).add(1),
+          tf.nonzero(x),
+          tf.tile(x, [1, n]),
+          tf.unique(x.sign().cast('int32').reshape([-1])).counts,
+          tf.sequenceMask(x.abs().sum(1).cast('int32')),
+          tf.range(n),
+        ];
+      }),
+      valueSizeControl: anySizes((x) => [
+        tf.cond(
+          x.sum().greater(0),
+          () => tf.booleanMask(x, x.sum(1).greater(0)),
+          () => x.mul(2),
+        ),
+        tf.whileLoop(
+          (i) => i.less(3),
+          (i, s) => [i.add(1), s.add(tf.booleanMask(x, x.greater(i.cast('float32'))).sum())],
+          [tf.constant(0, 'int32'), tf.constant(0)],
+        )[1],
+      ]),
       anySizeImages: program(
         (x) => [
           tf.nn.conv2d(x, filter, { padding: 'SAME', strides: 2 }),

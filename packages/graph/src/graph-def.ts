@@ -15,6 +15,7 @@ import {
   dims,
   dimsOf,
   type Factor,
+  hasUnknown,
   identicalDims,
   isExpression,
   Operated,
@@ -23,7 +24,7 @@ import {
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { bodiesOf, Graph, type GraphNode, type GraphValue } from './graph.ts';
+import { bodiesOf, Graph, type GraphNode, type GraphValue, lateSizesIn } from './graph.ts';
 import { isRankless } from './rankless.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
@@ -172,6 +173,8 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
     else if (Array.isArray(value)) dimsOf(value as readonly number[]).forEach(visit);
   };
   graphs.forEach(visit);
+  // What depends on values in there is told in there.
+  for (const symbol of graphs.flatMap(lateSizesIn)) found.delete(symbol);
   return [...found];
 }
 
@@ -225,7 +228,7 @@ class Writer {
   write(): readonly NodeDef[] {
     const graph = this.#graph;
     let host: string | null = null;
-    for (const node of graph.liveNodes()) {
+    for (const node of graph.liveNodes(graph.measures.map(({ value }) => value))) {
       const { what } = node;
       const from = this.#nodes.length;
       const name =
@@ -491,12 +494,7 @@ class Writer {
     const symbol = dimOf(factor);
     const known = this.#sizes.get(symbol.key);
     if (known !== undefined) return known;
-    // The shape of the argument, or of what came of an op, that has it.
-    const [value, axis] = this.#valueOfSize(symbol);
-    const shape = this.#node('Shape', [this.reference(value)], {
-      T: { type: numberOf(value.dtype) },
-      out_type: { type: numberOf('int32') },
-    });
+    const [shape, axis] = this.#integersWith(symbol);
     const place = (last: string, at: number): string =>
       this.#constantInput('sizes', { name: last, dtype: 'int32', value: [at] });
     const masks = ['begin', 'end', 'ellipsis', 'new_axis'].map((m) => [`${m}_mask`, { i: 0 }] as const);
@@ -512,6 +510,26 @@ class Writer {
     );
     this.#sizes.set(symbol.key, slice);
     return slice;
+  }
+
+  /** Integers of rank 1 of which one is the size: the shape of the argument, or of what came of an op, that has it, or values. */
+  #integersWith(symbol: DimExpr): readonly [name: string, at: number] {
+    const measure = this.#graph.measures.find(
+      (m) => m.from === 'element' && identicalDims(dimOf(m.symbol), symbol),
+    );
+    if (measure === undefined) {
+      const [value, axis] = this.#valueOfSize(symbol);
+      const T = { type: numberOf(value.dtype) };
+      return [this.#node('Shape', [this.reference(value)], { T, out_type: { type: numberOf('int32') } }), axis];
+    }
+    const { value, at } = measure;
+    const T = { type: numberOf('int32') };
+    const integers = this.#node('Cast', [this.reference(value)], {
+      SrcT: { type: numberOf(value.dtype) },
+      DstT: T,
+    });
+    const flat = this.#constantInput('sizes', { name: 'flat', dtype: 'int32', value: [-1] });
+    return [this.#node('Reshape', [integers, flat], { T, Tshape: T }), at];
   }
 
   #valueOfSize(symbol: DimExpr): readonly [GraphValue, number] {
@@ -664,7 +682,7 @@ const REALS: ReadonlySet<string> = new Set([
 /** The type attributes that TensorFlow derives from inputs: `T` of one dtype; none where they differ. */
 function typesOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
   const nested = Object.values(attrs).some(
-    (v) => v instanceof Graph || (Array.isArray(v) && v[0] instanceof Graph),
+    (v) => v instanceof Graph || (Array.isArray(v) && !hasUnknown(v) && v[0] instanceof Graph),
   );
   if (nested) {
     const list = (values: readonly GraphValue[]) => ({

@@ -561,6 +561,7 @@ const outputNames: Readonly<Record<string, string>> = {
   Cumsum: 'out',
   Cumprod: 'out',
   ReadVariableOp: 'value',
+  Where: 'index',
 };
 const ofX =
   'Neg Abs Sign Floor Ceil Round Square Sqrt Rsqrt Reciprocal Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Erf Erfc Lgamma Digamma Sigmoid IsNan IsInf IsFinite LogicalNot Invert Cast Transpose InvertPermutation';
@@ -571,6 +572,7 @@ const z = new Set(ofXAndY.split(' '));
 const several: Readonly<Record<string, readonly string[]>> = {
   MaxPoolWithArgmax: ['output', 'argmax'],
   TopKV2: ['values', 'indices'],
+  UniqueWithCounts: ['y', 'idx', 'count'],
   Svd: ['s', 'u', 'v'],
   SparseSoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
   SoftmaxCrossEntropyWithLogits: ['loss', 'backprop'],
