@@ -520,7 +520,10 @@ class Writer {
     if (measure === undefined) {
       const [value, axis] = this.#valueOfSize(symbol);
       const T = { type: numberOf(value.dtype) };
-      return [this.#node('Shape', [this.reference(value)], { T, out_type: { type: numberOf('int32') } }), axis];
+      return [
+        this.#node('Shape', [this.reference(value)], { T, out_type: { type: numberOf('int32') } }),
+        axis,
+      ];
     }
     const { value, at } = measure;
     const T = { type: numberOf('int32') };
