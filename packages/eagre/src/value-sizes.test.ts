@@ -325,3 +325,65 @@ test('functions inside of functions, and in the background', async () => {
     same(got, positive(vectors[i] as tf.Tensor));
   });
 });
+
+describe('where a size decides in the middle of a run', () => {
+  test('and others in each turn, an error says so', () => {
+    const f = tf.function((x: tf.Tensor) =>
+      tf.whileLoop(
+        (i) => i.less(3),
+        (i, s) => {
+          const some = tf.booleanMask(x, x.greater(i.cast('float32')));
+          return [i.add(1), (some.shape[0] as number) > 1 ? s.add(some.sum()) : s];
+        },
+        [tf.constant(0, 'int32'), tf.constant(0)],
+      ),
+    );
+    expect(() => f(tf.constant([1, 2, 3]))).toThrow(tf.errors.FailedPreconditionError);
+    expect(() => f(tf.constant([1, 2, 3]))).toThrow(/changes within the run/);
+    expect((f(tf.constant([5, 6, 7]))[1] as tf.Tensor).item()).toBe(54);
+  });
+
+  test('behind what the host gives, what the trace took for it', () => {
+    const f = tf.function((x: tf.Tensor) => {
+      const n = tf.hostFunction((t) => [(t as tf.Tensor).size], [x], {
+        dtype: 'int32',
+        shape: [1],
+      }) as tf.Tensor;
+      return tf.zeros(n).add(x);
+    });
+    expect(() => f(tf.ones([3]))).toThrow(/only a run tells; the trace took 840/);
+    const open = tf.function((x: tf.Tensor) => {
+      const n = tf.hostFunction((t) => [(t as tf.Tensor).size], [x], {
+        dtype: 'int32',
+        shape: [1],
+      }) as tf.Tensor;
+      return tf.ones(n).sum();
+    });
+    expect([1, 3, 2].map((n) => open(tf.ones([n])).item())).toEqual([1, 3, 2]);
+  });
+
+  test('sizes cast to narrow integers wrap', () => {
+    const f = tf.function({ inputSignature: [new tf.TensorSpec([null])] })((x: tf.Tensor) =>
+      tf.zeros([tf.shape(x).at(0).cast('uint8').cast('int32')]),
+    );
+    expect([300, 3, 256].map((n) => f(tf.ones([n])).size)).toEqual([44, 3, 0]);
+  });
+});
+
+test('a trace lets go of the tensors of the call that it was made for', async () => {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--expose-gc');
+  const gc = (await import('node:vm')).runInNewContext('gc') as () => void;
+  const f = tf.function((x: tf.Tensor) => tf.booleanMask(x, x.greater(0)).add(x.slice([0], [1])));
+  const call = (): WeakRef<tf.Tensor> => {
+    const x = tf.constant([1, 2, -3]);
+    f(x);
+    return new WeakRef(x);
+  };
+  const input = call();
+  for (let i = 0; i < 10 && input.deref() !== undefined; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    gc();
+  }
+  expect(input.deref()).toBeUndefined();
+});

@@ -111,12 +111,7 @@ export class ConcreteFunction {
    */
   async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
     graphRuns(this.graph);
-    if (context.tapes.length > 0 || context.tracer !== null) {
-      throw new FailedPreconditionError(
-        'runAsync cannot be followed by a gradient tape or be part of another traced function',
-        this.graph.name,
-      );
-    }
+    checkAsync(this.graph.name);
     const backend = hostBackend();
     const prepared = this.#preparedFor(backend);
     prepared.background ??= new BackgroundPlan(
@@ -331,6 +326,16 @@ export class ConcreteFunction {
     const line = userLine(node?.traced?.stack);
     if (node === undefined || line === undefined) return error;
     return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line}`, node.type);
+  }
+}
+
+/** @throws FailedPreconditionError under a tape and while a function is traced. */
+export function checkAsync(name: string): void {
+  if (context.tapes.length > 0 || context.tracer !== null) {
+    throw new FailedPreconditionError(
+      'runAsync cannot be followed by a gradient tape or be part of another traced function',
+      name,
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
 import type { HostOutput, Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
+  atMost,
   atRunTime,
   context,
   type Dim,
@@ -10,9 +11,9 @@ import {
   DimSymbol,
   dims,
   dimsOf,
+  equalDims,
   execute,
   type Guard,
-  holdsFor,
   hostBackend,
   hostDims,
   inGraphScope,
@@ -51,13 +52,25 @@ export class RunSizes {
   know(symbol: DimSymbol, size: Dim): void {
     if (symbolOf(size) === symbol) return;
     this.#known.set(symbol, size);
-    if (typeof size !== 'number') return;
-    for (const guard of this.#guards) {
-      if (!mentions(guard, symbol)) continue;
-      const [a, b] = [this.of(guard.a), this.of(guard.b)];
-      if (typeof a === 'number' && typeof b === 'number' && !holdsFor({ ...guard, a, b }, none))
-        throw new GuardFailed(guard, this);
-    }
+    for (const guard of this.#guards)
+      if (this.#isTold(guard, symbol) && !this.#holds(guard)) throw new GuardFailed(guard, this);
+  }
+
+  /** Whether a symbol was the last that a guard waited for. */
+  #isTold({ a, b }: Guard, last: DimSymbol): boolean {
+    let [mentioned, told] = [false, true];
+    for (const d of [a, b])
+      visitSymbols(d, (symbol) => {
+        mentioned ||= symbol === last;
+        told &&= this.#known.has(symbol);
+      });
+    return mentioned && told;
+  }
+
+  /** While a function is traced, what this depends on becomes a guard of that. */
+  #holds({ kind, a, b }: Guard): boolean {
+    const [x, y] = [this.of(a), this.of(b)];
+    return kind === 'atMost' ? atMost(x, y) : equalDims(x, y) === (kind === 'equal');
   }
 
   /** Learns the sizes of a graph's arguments from what it is given for them. */
@@ -119,19 +132,6 @@ function symbolOf(d: Dim): DimSymbol | null {
   const [factor, others] = term?.factors ?? [];
   const alone = more === undefined && others === undefined && term?.coefficient === 1;
   return alone && factor instanceof DimSymbol ? factor : null;
-}
-
-const none = (): never => {
-  throw new InternalError('a size without symbols has some');
-};
-
-function mentions({ a, b }: Guard, symbol: DimSymbol): boolean {
-  let found = false;
-  for (const d of [a, b])
-    visitSymbols(d, (other) => {
-      found ||= other === symbol;
-    });
-  return found;
 }
 
 /** The trace went one way where this run has to go another. */

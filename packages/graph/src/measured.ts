@@ -11,7 +11,7 @@ import {
   RecentMap,
   visitSymbols,
 } from '@eagre/core/internal';
-import { ConcreteFunction } from './concrete.ts';
+import { ConcreteFunction, checkAsync } from './concrete.ts';
 import type { ForwardRecord } from './control/control-op.ts';
 import {
   bodiesOf,
@@ -92,6 +92,7 @@ export class MeasuredFunction extends ConcreteFunction {
 
   /** Each part runs on another thread, one behind the other. */
   override async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
+    checkAsync(this.graph.name);
     for (let attempt = 0; ; attempt++) {
       const [stages] = this.#variants as readonly [Stages];
       graphRuns(stages.graph);

@@ -1,4 +1,10 @@
-import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import {
+  type DType,
+  EagreError,
+  errorFromCode,
+  InvalidArgumentError,
+  UnimplementedError,
+} from '@eagre/backend';
 import { type PartialShape, type Shape, Tensor, identity as tensorIdentity } from '@eagre/core';
 import {
   checkFlag,
@@ -358,10 +364,15 @@ export class Polymorphic {
       const call: TracedCall = {
         sizes: envOf(shapes) ?? new ShapeEnv(),
         late: [],
+        guess: {},
         ...(inputs === undefined ? {} : { inputs }),
         ...(measured === undefined ? {} : { measured }),
       };
-      return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call);
+      try {
+        return this.#traceOnce(self, args, dtypes, shapes, anySize, mayCreate, call);
+      } catch (error) {
+        throw inputs === undefined ? error : withGuess(error, call);
+      }
     };
     const first = once(this.#complete === 0);
     this.#complete++;
@@ -384,6 +395,7 @@ export class Polymorphic {
     try {
       structure = tracer.run(() => this.#written(tracer, self, args, dtypes, shapes));
     } finally {
+      tracer.forgetCall();
       // The sizes of this trace mean nothing outside.
       if (anySize && tracer.outside.length > 0) {
         this.#count--;
@@ -410,6 +422,17 @@ export class Polymorphic {
     tracer.finish(eachOfItsOwn(tracer, result.tensors));
     return result.structure;
   }
+}
+
+/** An error that may come of a size that was guessed. */
+function withGuess(error: unknown, { guess: { taken } }: TracedCall): unknown {
+  if (taken === undefined || !(error instanceof EagreError)) return error;
+  return errorFromCode(
+    error.code,
+    `${error.message}. A size here depends on what the host, random draws or a turn of a loop give, which only a run tells; the trace took ` +
+      `${taken} for it. Keep what needs the size apart, behind the function`,
+    error.op,
+  );
 }
 
 /** Arguments without their tensors, which need not live on. */

@@ -33,6 +33,7 @@ const MOVES: ReadonlySet<string> = new Set([
   'StridedSlice',
   'Unpack',
 ]);
+const WIDE: ReadonlySet<string> = new Set(['int32', 'int64', 'uint32', 'uint64']);
 // They move elements of all of their inputs.
 const JOINS: ReadonlySet<string> = new Set(['ConcatV2', 'Pack']);
 const ARITHMETIC: Readonly<Record<string, (a: Dim, b: Dim) => Dim>> = {
@@ -127,7 +128,8 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     if (first === undefined) return none;
     if (type === 'Shape') return [{ values: dims(first), shape: [first.shape.length] }];
     if (type === 'Size') return [{ values: [productOf(dims(first))], shape: [] }];
-    if (type === 'Cast') return isInteger(first.dtype) ? [valueOf(first)] : none;
+    // Narrow integers do not hold every size.
+    if (type === 'Cast') return isInteger(first.dtype) && WIDE.has(output.dtype) ? [valueOf(first)] : none;
     if (MOVES.has(type)) {
       const own = valueOf(first);
       const indices = inputs.slice(1).map((v) => known.constant(v));

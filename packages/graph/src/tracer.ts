@@ -112,7 +112,9 @@ export interface TracedCall {
   /** The sizes that depend on values, in the order of the trace. */
   readonly late: DimSymbol[];
   /** A tensor for each argument; nothing where no call is traced. */
-  readonly inputs?: readonly Tensor[];
+  inputs?: readonly Tensor[];
+  /** A size that was made up to go on, since only a run tells it; the same object in all bodies. */
+  readonly guess: { taken?: number };
   /** What sizes that depend on values are, in their order, as far as a run has told. */
   readonly measured?: ReadonlyMap<number, number>;
 }
@@ -205,7 +207,7 @@ class MeasuredAxes {
 
 /** What is known in a body of the function around it: its sizes, not what its arguments are. */
 function callAround(tracer: Tracer | null): TracedCall {
-  if (!(tracer instanceof FunctionTracer)) return { sizes: new ShapeEnv(), late: [] };
+  if (!(tracer instanceof FunctionTracer)) return { sizes: new ShapeEnv(), late: [], guess: {} };
   const { inputs: _, ...rest } = tracer.tracedCall;
   return rest;
 }
@@ -329,6 +331,12 @@ export class FunctionTracer implements Tracer, Sink {
     return tensor;
   }
 
+  /** Lets go of the call's tensors: the trace lives longer. */
+  forgetCall(): void {
+    delete this.tracedCall.inputs;
+    this.#probed.clear();
+  }
+
   /** Ends the trace: what the function returned, and what its variables are now. */
   finish(outputs: readonly Tensor[]): void {
     this.graph.outputs = outputs.map((t) => this.valueOf(t));
@@ -411,7 +419,8 @@ export class FunctionTracer implements Tracer, Sink {
     const place = late.length;
     let hint: number | undefined;
     const symbol = sizes.late(`u${place}`, least, () => {
-      hint ??= measured?.get(place) ?? this.#probedSize(measure()) ?? MADE_UP * (place + 1);
+      hint ??= measured?.get(place) ?? this.#probedSize(measure());
+      if (hint === undefined) this.tracedCall.guess.taken = hint = MADE_UP * (place + 1);
       return hint;
     });
     late.push(symbol);
