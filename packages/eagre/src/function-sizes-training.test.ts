@@ -146,8 +146,6 @@ const images: Readonly<Record<string, () => tf.layers.Layer>> = {
 
 // How often they are traced, where that is not once.
 const TRACES: Readonly<Record<string, number>> = {
-  // For each length: steps are written down one by one.
-  'Bidirectional SimpleRNN': 5,
   // An image that is too small for it fails, after two attempts.
   DepthwiseConv2D: 3,
 };

@@ -8,7 +8,7 @@ import { checkDType } from '../dtypes.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../op.ts';
 import { distinct, integers, values } from '../samples.ts';
 import { normalizeAxis, showShape } from '../shape.ts';
-import type { Dim } from '../shapes/dim.ts';
+import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
@@ -66,12 +66,7 @@ export const topK: NamedFunction<
   const t = toTensor(x);
   checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
   const n = dims(t)[t.rank - 1];
-  if (
-    n === undefined ||
-    (typeof k === 'number' && !Number.isInteger(k)) ||
-    lessThan(k, 0) ||
-    lessThan(n, k)
-  ) {
+  if (n === undefined || !(isExpression(k) || Number.isInteger(k)) || lessThan(k, 0) || lessThan(n, k)) {
     throw new InvalidArgumentError(
       `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
       'TopKV2',
