@@ -34,7 +34,11 @@ export class NativeBackend implements Backend {
   readonly allocator: HostAllocator;
   readonly #addon: Addon;
   readonly #ids = new Map<string, number>();
-  readonly #kernels = new Map<string, { readonly kernel: Kernel; readonly dtypes: number }>();
+  /** Kernels, the dtypes that they take, and the one that came last. */
+  readonly #kernels = new Map<
+    string,
+    { readonly kernel: Kernel; readonly dtypes: number; last: NumericDType | undefined }
+  >();
   readonly #programs = new WeakMap<Kernel, number>();
   #block = new Float64Array(1024);
 
@@ -72,10 +76,14 @@ export class NativeBackend implements Backend {
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
-      known = { kernel, dtypes: dtypesTaken(name) };
+      known = { kernel, dtypes: dtypesTaken(name), last: undefined };
       this.#kernels.set(name, known);
     }
-    return takes(known.dtypes, inputs) ? known.kernel : undefined;
+    const dtype = inputs[0];
+    if (dtype === known.last && dtype !== undefined) return known.kernel;
+    if (!takes(known.dtypes, inputs)) return undefined;
+    known.last = dtype;
+    return known.kernel;
   }
 
   forget(kernel: Kernel): void {

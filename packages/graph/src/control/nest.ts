@@ -74,8 +74,16 @@ function refusal(v: unknown): string {
   return `${what} is no part of a structure: expected tensors, numbers, variables and TensorArrays in arrays, maps and plain objects`;
 }
 
+/** Whether a structure is a list of leaves, as most are. */
+function isList(structure: unknown): boolean {
+  if (!Array.isArray(structure)) return false;
+  for (let i = 0; i < structure.length; i++) if (structure[i] !== LEAF) return false;
+  return true;
+}
+
 /** The structure again, with other leaves. */
 export function pack(nest: Pick<Nest, 'tree'>, leaves: readonly Leaf[]): unknown {
+  if (isList(nest.tree)) return [...leaves];
   let next = 0;
   return tree.mapLeaves(nest.tree, OP, (leaf) => (leaf === LEAF ? leaves[next++] : undefined));
 }
@@ -87,6 +95,7 @@ export type Agree = (a: Shape, b: Shape, at: number) => boolean;
 
 /** Why two structures are not the same; null if they are. */
 export function difference(a: Nest, b: Nest, agree: Agree = sameShape): string | null {
+  if (areListsAlike(a, b, agree)) return null;
   let next = 0;
   let found: string | null = null;
   const at = (path: tree.Path): string => `the value${tree.showPath(path)}`;
@@ -130,6 +139,18 @@ export function inPlaces(nest: Nest, like: unknown, what: string, op: string): r
     for (const leaf of tree.leavesOf(s, op)) add(leaf, undefined);
   });
   return found;
+}
+
+/** Whether two structures are lists of tensors and no more, which most are, and agree. */
+function areListsAlike(a: Nest, b: Nest, agree: Agree): boolean {
+  if (!isList(a.tree) || !isList(b.tree) || a.leaves.length !== b.leaves.length) return false;
+  for (let i = 0; i < a.leaves.length; i++) {
+    const x = a.leaves[i];
+    const y = b.leaves[i];
+    if (!(x instanceof Tensor && y instanceof Tensor) || x.dtype !== y.dtype || !agree(x.shape, y.shape, i))
+      return false;
+  }
+  return true;
 }
 
 function structureDifference({ kind }: tree.Misfit, s: tree.Container, t: unknown): string {
