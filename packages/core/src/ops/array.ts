@@ -186,10 +186,12 @@ export const expandDims: NamedFunction<[x: TensorLike, axis: IntegerLike | Integ
     {},
     (x, axis: number | readonly number[]) => {
       const t = toTensor(x);
-      const count = listOf(axis, 'axis', 'ExpandDims').length;
-      const axes = normalizeAxes(axis, t.rank + count, 'ExpandDims');
       const shape = [...dims(t)];
-      for (const a of axes) shape.splice(a, 0, 1);
+      if (typeof axis === 'number') shape.splice(normalizeAxis(axis, t.rank + 1, 'ExpandDims'), 0, 1);
+      else {
+        const count = listOf(axis, 'axis', 'ExpandDims').length;
+        for (const a of normalizeAxes(axis, t.rank + count, 'ExpandDims')) shape.splice(a, 0, 1);
+      }
       return execute1(expandDimsOp, [t], { shape: checkRankOf(toShape(shape), 'ExpandDims') });
     },
   );

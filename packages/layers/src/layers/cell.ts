@@ -17,7 +17,6 @@ import {
   differs,
   dims,
   isPlain,
-  sameShape,
   showShape,
   toShape,
 } from '@eagre/core/internal';
@@ -224,8 +223,12 @@ export function checkStates(
   batch: Dim,
   sizes: readonly number[],
 ): void {
-  const fits =
-    states.length === sizes.length && states.every((s, i) => sameShape(s.shape, [batch, sizes[i] as number]));
+  let fits = states.length === sizes.length;
+  for (let i = 0; fits && i < sizes.length; i++) {
+    const shape = dims(states[i] as Tensor);
+    fits =
+      shape.length === 2 && !differs(shape[0] as Dim, batch) && !differs(shape[1] as Dim, sizes[i] as number);
+  }
   if (fits) return;
   const show = (shapes: readonly Dims[]): string => shapes.map(showShape).join(', ');
   fail(
