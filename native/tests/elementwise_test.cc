@@ -468,7 +468,7 @@ void streamed_chains() {
 void programs() {
   CHECK(refused({}));
   CHECK(refused({1}));
-  CHECK(refused({1, 9, 0, 1, 0}));                    // no such dtype
+  CHECK(refused({1, 99, 0, 1, 0}));                   // no such dtype
   CHECK(refused({1, 0, 1, 99, 0, 0, -1, -1, 0, 1, 1}));  // no such opcode
   CHECK(refused({1, 0, 1, 37, 0, 0, -1, -1, 0, 1, 1}));  // add of one operand
   CHECK(refused({1, 0, 1, 37, 0, 0, 1, -1, 0, 1, 1}));   // an operand that is not computed yet
