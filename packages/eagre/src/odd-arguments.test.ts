@@ -28,6 +28,16 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
   'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
   'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
   'add of a proxy that was revoked': [() => tf.add(x, proxy as never), 'cannot be looked at'],
+  'a loop with a proxy that was revoked for the shapes of its values': [
+    () =>
+      tf.whileLoop(
+        () => false,
+        (y) => [y],
+        [x],
+        { shapeInvariants: proxy as never },
+      ),
+    'cannot be looked at',
+  ],
   'the method add of such a proxy': [() => x.add(proxy as never), 'cannot be looked at'],
   'a model of a list that holds itself': [
     () => new tf.Model({ inputs: cyclic, outputs: cyclic } as never),

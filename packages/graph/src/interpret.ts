@@ -7,8 +7,7 @@ import {
   atRunTime,
   context,
   type Dim,
-  DimExpr,
-  DimSymbol,
+  type DimSymbol,
   dims,
   dimsOf,
   equalDims,
@@ -21,10 +20,11 @@ import {
   type Sizes,
   showDim,
   sizeValue,
+  someSymbol,
   substituteDim,
+  symbolOf,
   toShape,
   toTensor,
-  visitSymbols,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp, type ForwardRecord, type Interpreter } from './control/control-op.ts';
@@ -58,13 +58,9 @@ export class RunSizes {
 
   /** Whether a symbol was the last that a guard waited for. */
   #isTold({ a, b }: Guard, last: DimSymbol): boolean {
-    let [mentioned, told] = [false, true];
-    for (const d of [a, b])
-      visitSymbols(d, (symbol) => {
-        mentioned ||= symbol === last;
-        told &&= this.#known.has(symbol);
-      });
-    return mentioned && told;
+    const some = (test: (symbol: DimSymbol) => boolean): boolean =>
+      someSymbol(a, test) || someSymbol(b, test);
+    return some((symbol) => symbol === last) && !some((symbol) => !this.#known.has(symbol));
   }
 
   /** While a function is traced, what this depends on becomes a guard of that. */
@@ -123,15 +119,6 @@ export class RunSizes {
   attrs(attrs: GraphNode['attrs']): GraphNode['attrs'] {
     return this.#known.size === 0 && this.#others === null ? attrs : replaceSizes(attrs, (d) => this.of(d));
   }
-}
-
-/** The symbol that a size is, if it is one. */
-function symbolOf(d: Dim): DimSymbol | null {
-  if (!(d instanceof DimExpr)) return null;
-  const [term, more] = d.terms;
-  const [factor, others] = term?.factors ?? [];
-  const alone = more === undefined && others === undefined && term?.coefficient === 1;
-  return alone && factor instanceof DimSymbol ? factor : null;
 }
 
 /** The trace went one way where this run has to go another. */

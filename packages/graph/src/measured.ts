@@ -3,13 +3,12 @@ import { FailedPreconditionError, InternalError } from '@eagre/backend';
 import { identity, type Tensor } from '@eagre/core';
 import {
   context,
-  type Dim,
   type DimSymbol,
   dims,
   type Guard,
   isLate,
   RecentMap,
-  visitSymbols,
+  someSymbol,
 } from '@eagre/core/internal';
 import { ConcreteFunction, checkAsync } from './concrete.ts';
 import type { ForwardRecord } from './control/control-op.ts';
@@ -314,23 +313,24 @@ class Run {
 const isFree = ({ what }: GraphNode): boolean =>
   what.kind === 'constant' || what.kind === 'size' || what.kind === 'variable';
 
+const hasOwnEffects = (node: GraphNode): boolean => hasEffects(node) || node.what.kind === 'update';
+
 /** The order in which a graph runs: as much as can be at once, and effects at the end, so that a run can begin again before them. */
 function stagesOf(graph: Graph): readonly Stage[] {
   const measures = measuresOf(graph);
   const live = graph
     .liveNodes(graph.measures.map(({ value }) => value))
     .filter((n) => n.what.kind !== 'argument');
+  const known = new Set(graph.measures.map(({ symbol }) => symbol));
   const alone = new Set(
     live.filter(
-      (node) =>
-        measures.get(node)?.some(({ from }) => from === 'axis') === true ||
-        asksInside(node, new Set(graph.measures.map(({ symbol }) => symbol))),
+      (node) => measures.get(node)?.some(({ from }) => from === 'axis') === true || asksInside(node, known),
     ),
   );
+  const changes = live.some((node) => node.what.kind === 'update');
   for (;;) {
     const parts = partsOf(live, alone, measures);
     // What a loop keeps for its gradient goes from one to the other in one plan, or through the interpreter.
-    const changes = live.some((node) => node.what.kind === 'update');
     const torn = live.flatMap((node) => {
       // Read before something in the middle changes it.
       if (node.what.kind === 'variable')
@@ -354,17 +354,11 @@ function asksInside(node: GraphNode, known: ReadonlySet<DimSymbol>): boolean {
   return bodiesOf(node).some(
     (body) =>
       body.measures.length > 0 ||
-      body.arguments.some((v) => dims(v).some((d) => mentionsOther(d, known))) ||
+      body.arguments.some((v) =>
+        dims(v).some((d) => someSymbol(d, (symbol) => symbol.late && !known.has(symbol))),
+      ) ||
       body.nodes.some((inner) => asksInside(inner, known)),
   );
-}
-
-function mentionsOther(d: Dim, known: ReadonlySet<DimSymbol>): boolean {
-  let other = false;
-  visitSymbols(d, (symbol) => {
-    other ||= symbol.late && !known.has(symbol);
-  });
-  return other;
 }
 
 const uses = (part: ReadonlySet<GraphNode>, node: GraphNode): boolean =>
@@ -378,7 +372,7 @@ function partsOf(
 ): readonly ReadonlySet<GraphNode>[] {
   const parts: ReadonlySet<GraphNode>[] = [];
   const done = new Set<GraphNode>();
-  const effects = live.filter((node) => hasEffects(node) || node.what.kind === 'update');
+  const effects = live.filter(hasOwnEffects);
   const add = (nodes: Iterable<GraphNode>): void => {
     const wanted = new Set(nodes);
     const part = new Set(
@@ -424,8 +418,7 @@ function stagesOfParts(
   const single = (part: ReadonlySet<GraphNode>, i: number): GraphNode | null => {
     const [node] = part as unknown as readonly [GraphNode];
     if (part.size !== 1) return null;
-    const effect = i < parts.length - 1 && (hasEffects(node) || node.what.kind === 'update');
-    return alone.has(node) || effect ? node : null;
+    return alone.has(node) || (i < parts.length - 1 && hasOwnEffects(node)) ? node : null;
   };
   const whole = [...parts];
   // Variables get their values in the last plan.

@@ -18,7 +18,7 @@ import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { userLine } from './source-lines.ts';
 import { describeGuard, sizesOf, specialize } from './specialize.ts';
 import { specsOf } from './structure.ts';
-import type { TracedCall } from './tracer.ts';
+import { MADE_UP, type TracedCall } from './tracer.ts';
 
 /** What is known of an argument that is a tensor. */
 export interface ArgumentSpec {
@@ -41,8 +41,6 @@ export type Trace = (
 const PLANS = 16;
 // Traces that are kept. Most functions need one; those that ask for a size need one for each.
 const TRACES = 1024;
-// Sizes that are made up where no call is traced: others along each axis, and such that pooling and splitting leave no rest.
-const MADE_UP = 840;
 
 /** One trace, and what it has found true of sizes. */
 interface Variant {

@@ -3,7 +3,6 @@ import { InternalError } from '@eagre/backend';
 import { constant, type Shape, type Tensor } from '@eagre/core';
 import {
   type Dim,
-  DimExpr,
   type DimSymbol,
   dims,
   dimsOf,
@@ -13,6 +12,7 @@ import {
   type Sizes,
   symbolically,
   symbolicTensor,
+  symbolOf,
 } from '@eagre/core/internal';
 import { ForwardRecord, type Saved } from './control/control-op.ts';
 import { type Assignment, Graph, type GraphNode, type GraphValue, type NodeKind } from './graph.ts';
@@ -23,8 +23,8 @@ export function sizesOf(traced: Graph, shapes: readonly Shape[]): Sizes {
   const found = new Map<DimSymbol, number>();
   traced.arguments.forEach((value, i) => {
     dims(value).forEach((d, axis) => {
-      const factor = d instanceof DimExpr ? d.terms[0]?.factors[0] : undefined;
-      if (factor !== undefined) found.set(factor as DimSymbol, shapes[i]?.[axis] as number);
+      const symbol = symbolOf(d);
+      if (symbol !== null) found.set(symbol, shapes[i]?.[axis] as number);
     });
   });
   return (symbol) => {

@@ -44,6 +44,7 @@ import {
   SymbolicStorage,
   sameShape,
   sizeOfDims,
+  someSymbol,
   symbolic,
   symbolically,
   symbolicTensor,
@@ -52,7 +53,6 @@ import {
   tell,
   toShape,
   viewOf,
-  visitSymbols,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp } from './control/control-op.ts';
@@ -121,8 +121,8 @@ export interface TracedCall {
 
 // Integers that are read as sizes at once: a shape, or a little more.
 const MOST_SIZES = 32;
-// Where a size depends on values that are not known: others for each, and such that pooling and splitting leave no rest.
-const MADE_UP = 840;
+/** What a size is taken for where nothing tells it, times a number of its own: pooling and splitting leave no rest. */
+export const MADE_UP = 840;
 
 // TensorFlow warns of unrolled loops of 3,000 turns; this is what no program needs that is written for a graph.
 const LARGE = 50_000;
@@ -179,13 +179,10 @@ class MeasuredAxes {
     return outputs.map((t, i) => {
       let open = false;
       const shape = dims(t).map((d, axis) => {
-        let own = op.isOpen(attrs, i, axis);
-        const key = own ? `${i} ${axis}` : String(d);
-        visitSymbols(d, (symbol) => {
-          own ||= inside.has(symbol);
-        });
-        if (!own) return d;
+        const isOpen = op.isOpen(attrs, i, axis);
+        if (!isOpen && !someSymbol(d, (symbol) => inside.has(symbol))) return d;
         open = true;
+        const key = isOpen ? `${i} ${axis}` : String(d);
         const size = sizes.get(key) ?? this.size();
         sizes.set(key, size);
         return size;

@@ -381,13 +381,27 @@ export function visitSymbols(d: Dim, visit: (symbol: DimSymbol) => void): void {
   for (const { factors } of d.terms) for (const f of factors) f.visit(visit);
 }
 
+/** Whether some symbol of an expression is such a one. */
+export function someSymbol(d: Dim, test: (symbol: DimSymbol) => boolean): boolean {
+  let found = false;
+  visitSymbols(d, (symbol) => {
+    found ||= test(symbol);
+  });
+  return found;
+}
+
+/** The symbol that a size is, if it is one. */
+export function symbolOf(d: Dim): DimSymbol | null {
+  if (typeof d === 'number') return null;
+  const [term, more] = d.terms;
+  const [factor, others] = term?.factors ?? [];
+  const alone = more === undefined && others === undefined && term?.coefficient === 1;
+  return alone && factor instanceof DimSymbol ? factor : null;
+}
+
 /** Whether a size depends on values, so that only a run tells it. */
 export function isLate(d: Dim): boolean {
-  let late = false;
-  visitSymbols(d, (symbol) => {
-    late ||= symbol.late;
-  });
-  return late;
+  return someSymbol(d, ({ late }) => late);
 }
 
 /** What it is in the call that is traced. */

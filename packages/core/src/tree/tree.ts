@@ -161,12 +161,11 @@ export interface Misfit {
 }
 
 function misfit(expected: Container, value: unknown): Misfit | null {
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(value)) return { kind: 'type' };
+  if (!isContainer(value) || expected instanceof Map !== value instanceof Map) return { kind: 'type' };
+  if (Array.isArray(expected) || Array.isArray(value)) {
+    if (!Array.isArray(expected) || !Array.isArray(value)) return { kind: 'type' };
     return value.length === expected.length ? null : { kind: 'length' };
   }
-  if (!isContainer(value) || Array.isArray(value) || expected instanceof Map !== value instanceof Map)
-    return { kind: 'type' };
   const has = (container: Container, key: unknown): boolean =>
     container instanceof Map ? container.has(key) : Object.hasOwn(container, key as string);
   for (const key of keysOf(expected)) if (!has(value, key)) return { kind: 'missing key', key };

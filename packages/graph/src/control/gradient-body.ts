@@ -1,7 +1,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
 import { type Tensor, type Variable, zeros } from '@eagre/core';
-import { dims, isFloating, visitSymbols } from '@eagre/core/internal';
+import { dims, isFloating, someSymbol } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from '../graph.ts';
 import { GraphInterpreter, tellRead } from '../interpret.ts';
 import { sizesIn } from '../sizes-in-attributes.ts';
@@ -99,14 +99,8 @@ export function finishBody(
   for (const node of graph.liveNodes()) for (const v of node.inputs) used.add(v);
   // Some are only looked at for their sizes.
   const sizes = sizesIn(graph);
-  const tells = (t: Tensor): boolean => {
-    let found = false;
-    for (const d of dims(t))
-      visitSymbols(d, (symbol) => {
-        found ||= symbol.late && sizes.has(symbol);
-      });
-    return found;
-  };
+  const tells = (t: Tensor): boolean =>
+    dims(t).some((d) => someSymbol(d, (symbol) => symbol.late && sizes.has(symbol)));
   const places = optional.flatMap((t, i) => (used.has(tracer.valueOf(t)) || tells(t) ? [i] : []));
   graph.arguments.splice(
     0,
