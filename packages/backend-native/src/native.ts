@@ -34,11 +34,7 @@ export class NativeBackend implements Backend {
   readonly allocator: HostAllocator;
   readonly #addon: Addon;
   readonly #ids = new Map<string, number>();
-  /** Kernels, the dtypes that they take, and the one that came last. */
-  readonly #kernels = new Map<
-    string,
-    { readonly kernel: Kernel; readonly dtypes: number; last: NumericDType | undefined }
-  >();
+  readonly #kernels = new Map<string, { readonly kernel: Kernel; readonly dtypes: number }>();
   readonly #programs = new WeakMap<Kernel, number>();
   #block = new Float64Array(1024);
 
@@ -76,14 +72,10 @@ export class NativeBackend implements Backend {
         for (const attr of names) at = this.#packAttr(at, attrs[attr], name, attr);
         this.#run(id);
       };
-      known = { kernel, dtypes: dtypesTaken(name), last: undefined };
+      known = { kernel, dtypes: dtypesTaken(name) };
       this.#kernels.set(name, known);
     }
-    const dtype = inputs[0];
-    if (dtype === known.last && dtype !== undefined) return known.kernel;
-    if (!takes(known.dtypes, inputs)) return undefined;
-    known.last = dtype;
-    return known.kernel;
+    return takes(known.dtypes, inputs) ? known.kernel : undefined;
   }
 
   forget(kernel: Kernel): void {

@@ -93,6 +93,7 @@ export { fusedConv2d } from './ops/conv.ts';
 export { lateScalar } from './ops/late.ts';
 export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
+export { runGru, runLstm } from './ops/rnn.ts';
 export { checkOptionNames, nearestName, type OptionNames, unknownName } from './option-names.ts';
 export { isPlain, unseen } from './plain.ts';
 export { isRefusedPromise } from './promises.ts';
@@ -114,7 +115,7 @@ export {
   setOptions,
   takesOptions,
 } from './schema.ts';
-export { forEachTensor, isKept, outsideScopes } from './scope.ts';
+export { forEachTensor, inScope, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';
 export {
   classOf,

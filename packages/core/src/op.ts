@@ -287,6 +287,8 @@ function otherDType(dtype: DType | undefined): string {
 
 /** @internal The kernel of the backend. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
 export function kernelFor(backend: Backend, name: KernelName, inputs: readonly Tensor[]): Kernel {
+  const last = lastKernels.get(name);
+  if (last !== undefined && last.backend === backend && haveDTypes(inputs, last.dtypes)) return last.kernel;
   const dtypes = inputs.map((x) => x.dtype);
   const kernel = dtypes.includes('string') ? undefined : backend.kernel(name, dtypes as NumericDType[]);
   if (kernel === undefined) {
@@ -294,7 +296,22 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
       `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
     );
   }
+  lastKernels.set(name, { backend, dtypes, kernel });
   return kernel;
+}
+
+/** What was found last: most programs ask for a kernel for the same dtypes again and again. */
+const lastKernels = new Map<KernelName, LastKernel>();
+interface LastKernel {
+  readonly backend: Backend;
+  readonly dtypes: readonly DType[];
+  readonly kernel: Kernel;
+}
+
+function haveDTypes(inputs: readonly Tensor[], dtypes: readonly DType[]): boolean {
+  if (inputs.length !== dtypes.length) return false;
+  for (let i = 0; i < inputs.length; i++) if ((inputs[i] as Tensor).dtype !== dtypes[i]) return false;
+  return true;
 }
 
 // ---- elementwise ops

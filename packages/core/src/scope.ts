@@ -48,11 +48,25 @@ class MemoryScope {
   track(tensor: Tensor): void {
     this.#tensors.push(tensor);
   }
+  static begin(): MemoryScope {
+    const memory = new MemoryScope(context.tracker);
+    context.tracker = memory;
+    return memory;
+  }
   end(result: unknown): void {
+    // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
+    let current = context.tracker;
+    while (current instanceof MemoryScope && current !== this) current = current.outer;
+    if (current === this) context.tracker = this.outer;
     const tensors = this.#tensors;
     if (tensors.length === 0) return;
-    const list: Tensor[] = [];
-    forEachTensor(result, (t) => list.push(t));
+    let list: readonly unknown[];
+    if (Array.isArray(result) && result.every(isTensor)) list = result;
+    else {
+      const found: Tensor[] = [];
+      forEachTensor(result, (t) => found.push(t));
+      list = found;
+    }
     // Most results are a few tensors, which are found sooner in a list.
     const kept = list.length > FEW ? new Set(list) : null;
     for (let i = 0; i < tensors.length; i++) {
@@ -86,21 +100,26 @@ export const scope: {
     const inner = typeof fn === 'function' ? (): unknown => (result = fn()) : fn;
     return scoped(
       () => {
-        const memory = new MemoryScope(context.tracker);
-        context.tracker = memory;
-        return () => {
-          // Scopes inside that nobody ended go with it; one that ends after its outer scope must not bring that back.
-          let current = context.tracker;
-          while (current instanceof MemoryScope && current !== memory) current = current.outer;
-          if (current === memory) context.tracker = memory.outer;
-          memory.end(result);
-        };
+        const memory = MemoryScope.begin();
+        return () => memory.end(result);
       },
       'tf.scope',
       inner,
     );
   },
 ) as never;
+
+/** @internal The memory scope of a part of the framework, which gives no promise. */
+export function inScope<T>(fn: () => T): T {
+  const memory = MemoryScope.begin();
+  let result: T | undefined;
+  try {
+    result = fn();
+    return result;
+  } finally {
+    memory.end(result);
+  }
+}
 
 /** Keeps a tensor beyond the memory scopes that it was made in. */
 export const keep: {

@@ -228,7 +228,9 @@ export class Tensor {
         `item() needs a tensor of one element, this one has ${this.size} (shape [${this.shape}])`,
       );
     }
-    return this.#values()[0] as Scalar;
+    if (this.dtype === 'string') return this.strings()[0] as string;
+    const value = this.#checked()[0] as number | bigint;
+    return this.dtype === 'bool' ? value !== 0 : value;
   }
 
   #checked(): TypedArray {

@@ -127,6 +127,15 @@ export function isSymbolic(value: unknown): boolean {
   return holdsSymbolic(value, 0);
 }
 
+/** Whether there is a symbolic tensor in the options of a call. */
+export function areSymbolic(options: CallOptions): boolean {
+  for (const name in options) {
+    const value = options[name];
+    if (typeof value === 'object' && isSymbolic(value)) return true;
+  }
+  return false;
+}
+
 function holdsSymbolic(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   try {

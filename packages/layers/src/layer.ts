@@ -5,7 +5,6 @@ import {
   Module,
   nameScope,
   type PartialShape,
-  scope,
   Tensor,
   type TensorLike,
   type Trackable,
@@ -20,6 +19,7 @@ import {
   configOf,
   context,
   defineMethods,
+  inScope,
   isPlain,
   lifted,
   optionsFrom,
@@ -34,6 +34,7 @@ import {
 import { withConversionAllowed } from '@eagre/graph';
 import { metrics } from '@eagre/metrics';
 import {
+  areSymbolic,
   isByNames,
   isSymbolic,
   keepAll,
@@ -277,7 +278,7 @@ export class Layer extends Module implements Trackable {
     const local = name ?? `variable${state.weights.length === 0 ? '' : `_${state.weights.length}`}`;
     const make = getInitializer(initializer);
     const create = (): Variable =>
-      scope(() => {
+      inScope(() => {
         // A function of the user may keep what it makes.
         const first = isOurs(make) ? make(shape, dtype) : outsideScopes(() => make(shape, dtype));
         checkNoPromise(first, `the initializer of '${local}'`, this.name);
@@ -484,7 +485,7 @@ export class Layer extends Module implements Trackable {
     const own = ours ? ownCall(this, given, split.more, split.options) : undefined;
     const { inputs, options } = own ?? { inputs: given, options: split.options };
     const more = ours ? [] : split.more;
-    if (isSymbolic(inputs) || more.some(isSymbolic) || isSymbolic(options))
+    if (isSymbolic(inputs) || more.some(isSymbolic) || areSymbolic(options))
       return this.symbolic(inputs, more, options) as unknown as Tensor;
     const tensors = prepare(this, inputs, ours);
     if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
@@ -495,9 +496,11 @@ export class Layer extends Module implements Trackable {
     depth++;
     const leave = context.tracer?.enterScope(this.name);
     try {
-      const all = training === options.training ? options : { ...options, training };
-      // `scope` gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
-      if (ours) return scope(() => this.call(tensors, all)) as Tensor;
+      // To our own layers, no word of training says that it is none.
+      const asGiven = training === options.training || (ours && !training && options.training === undefined);
+      const all = asGiven ? options : { ...options, training };
+      // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
+      if (ours) return inScope(() => this.call(tensors, all)) as Tensor;
       const others = prepareMore(this, more);
       keepAll(tensors);
       keepAll(others);

@@ -46,14 +46,14 @@ export class Adam extends Moments<AdamOptions> {
 
   protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
-    const rates = this.momentary(learningRate, (lr, step) => ({
+    const { alpha, lr } = this.momentary(learningRate, (lr, step) => ({
       alpha: (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step),
       lr,
     }));
     const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
     const run = (some: readonly Update[], weightDecay: number): void => {
       if (some.length === 0) return;
-      this.runKernel('ApplyAdam', some, slots, { ...rates, beta1, beta2, epsilon, weightDecay, amsgrad });
+      this.runKernel('ApplyAdam', some, slots, { alpha, lr, beta1, beta2, epsilon, weightDecay, amsgrad });
     };
     const decay = this.weightDecay ?? 0;
     run(

@@ -6,7 +6,6 @@ import {
   FailedPreconditionError,
   InvalidArgumentError,
   Module,
-  scope,
   type Tensor,
   type TensorLike,
   type Trackable,
@@ -26,6 +25,7 @@ import {
   context,
   defineMethods,
   inGraphScope,
+  inScope,
   isFloating,
   isPlain,
   lateScalar,
@@ -363,7 +363,7 @@ export abstract class Optimizer extends Module implements Trackable {
   }): Variable;
   applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
     const pairs = pairsOf(first as Iterable<unknown>, second, this.name);
-    inGraphScope(this.name, () => withoutTapes(() => scope(() => this.#apply(pairs))));
+    inGraphScope(this.name, () => withoutTapes(() => inScope(() => this.#apply(pairs))));
     return this.iterations;
   }
 
@@ -385,7 +385,7 @@ export abstract class Optimizer extends Module implements Trackable {
       const given: unknown = typeof varList === 'function' ? varList() : varList;
       checkNoPromise(given, 'varList()', this.name);
       const list = variablesOf(given ?? tape.watchedVariables(), 'varList', `${this.name}.minimize`);
-      scope(() => {
+      inScope(() => {
         this.applyGradients(tape.gradient(value, list) as (Tensor | null)[], list);
       });
       return value;

@@ -28,15 +28,16 @@ export function runUpdateKernel(
     const elsewhere: SlottedUpdate[] = [];
     const gradientAt: number[] = [];
     for (const update of rest) {
-      const [variable, ...slots] = update.written as readonly [Variable, ...Variable[]];
-      const target = variable.writable();
+      const target = (update.written[0] as Variable).writable();
       if (target.backend !== backend || target.dtype !== dtype) {
         elsewhere.push(update);
         continue;
       }
-      const written = [target, ...slots.map((slot) => slot.writable())];
-      inputs.push(...written);
-      outputs.push(...written);
+      for (let i = 0; i < update.written.length; i++) {
+        const written = i === 0 ? target : (update.written[i] as Variable).writable();
+        inputs.push(written);
+        outputs.push(written);
+      }
       gradientAt.push(inputs.length);
       inputs.push(update.gradient);
     }

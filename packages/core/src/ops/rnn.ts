@@ -525,11 +525,13 @@ interface Checked {
   readonly states: readonly Tensor[];
 }
 
+type RnnWeights = readonly [kernel: TensorLike, recurrent: TensorLike, bias: TensorLike | null];
+
 function check(
   op: string,
   gates: number,
   input: TensorLike,
-  weights: readonly [kernel: TensorLike, recurrent: TensorLike, bias: TensorLike | null],
+  weights: RnnWeights,
   initial: readonly (TensorLike | null | undefined)[],
 ): Checked {
   const [x, kernel] = pair(input, weights[0], op);
@@ -592,11 +594,22 @@ export const lstm: NamedFunction<
   { initialState: kind.asIs },
   (x, kernel, recurrentKernel, bias = null, options) => {
     const [h0, c0] = options.initialState ?? [];
-    const a = check('LSTM', 4, x, [kernel, recurrentKernel, bias], [h0, c0]);
-    const [output, h, c] = execute(lstmOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
+    const [output, h, c] = runLstm(x, [kernel, recurrentKernel, bias], h0, c0);
     return { output, h, c };
   },
 );
+
+/** @internal `nn.lstm` for layers. @returns the states of all steps, the last h and the last c. */
+export function runLstm(
+  x: TensorLike,
+  weights: RnnWeights,
+  h0: TensorLike | null | undefined,
+  c0: TensorLike | null | undefined,
+): readonly [output: Tensor, h: Tensor, c: Tensor] {
+  const a = check('LSTM', 4, x, weights, [h0, c0]);
+  const [h, c] = a.states as [Tensor, Tensor];
+  return execute(lstmOp, [a.x, h, c, a.kernel, a.recurrent, a.bias]) as [Tensor, Tensor, Tensor];
+}
 
 /**
  * Gated recurrent units over a sequence x [batch, time, features], with the gates z, r, g side by side in the weights. With
@@ -617,8 +630,17 @@ export const gru: NamedFunction<
   { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
   { initialState: kind.asIs },
   (x, kernel, recurrentKernel, bias = null, options) => {
-    const a = check('GRU', 3, x, [kernel, recurrentKernel, bias], [options.initialState]);
-    const [output, h] = execute(gruOp, [a.x, ...a.states, a.kernel, a.recurrent, a.bias]);
+    const [output, h] = runGru(x, [kernel, recurrentKernel, bias], options.initialState);
     return { output, h };
   },
 );
+
+/** @internal `nn.gru` for layers. @returns the states of all steps, and the last one. */
+export function runGru(
+  x: TensorLike,
+  weights: RnnWeights,
+  h0: TensorLike | null | undefined,
+): readonly [output: Tensor, h: Tensor] {
+  const a = check('GRU', 3, x, weights, [h0]);
+  return execute(gruOp, [a.x, a.states[0] as Tensor, a.kernel, a.recurrent, a.bias]) as [Tensor, Tensor];
+}

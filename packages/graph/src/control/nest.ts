@@ -1,6 +1,6 @@
 // Structures of loop variables and of what branches return: tensors and TensorArrays in arrays, maps and plain objects.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
-import { type Scalar, type Shape, Tensor, type TensorLike, Variable } from '@eagre/core';
+import { isTensor, type Scalar, type Shape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { isRefusedPromise, sameShape, showShape, toOwnTensor, tree } from '@eagre/core/internal';
 import { TensorArray } from './tensor-array.ts';
 
@@ -44,6 +44,10 @@ export interface Nest {
  * @throws InvalidArgumentError for what can be in no structure.
  */
 export function flatten(value: unknown, op: string, like: readonly Leaf[] = []): Nest {
+  // What nearly every branch and body returns is not walked: a tensor, or a list of them.
+  if (value instanceof Tensor) return { tree: LEAF, leaves: [toOwnTensor(value)] };
+  if (Array.isArray(value) && value.length > 0 && value.length < LISTS.length && value.every(isTensor))
+    return { tree: LISTS[value.length], leaves: value.map((v) => toOwnTensor(v)) };
   const leaves: Leaf[] = [];
   const convert = (v: Value): Tensor => toOwnTensor(v as TensorLike, like[leaves.length]?.dtype);
   const empty = tree.mapLeaves(value, op, (v) => {
@@ -54,6 +58,11 @@ export function flatten(value: unknown, op: string, like: readonly Leaf[] = []):
   });
   return { tree: empty, leaves };
 }
+
+/** The structures of short lists of tensors, by their length. */
+const LISTS: readonly (readonly (typeof LEAF)[])[] = Array.from({ length: 16 }, (_, n) =>
+  Array<typeof LEAF>(n).fill(LEAF),
+);
 
 function isValue(v: unknown): v is Value {
   return (
@@ -83,6 +92,7 @@ function isList(structure: unknown): boolean {
 
 /** The structure again, with other leaves. */
 export function pack(nest: Pick<Nest, 'tree'>, leaves: readonly Leaf[]): unknown {
+  if (nest.tree === LEAF) return leaves[0];
   if (isList(nest.tree)) return [...leaves];
   let next = 0;
   return tree.mapLeaves(nest.tree, OP, (leaf) => (leaf === LEAF ? leaves[next++] : undefined));

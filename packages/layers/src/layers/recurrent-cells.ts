@@ -1,7 +1,7 @@
 // One step of a recurrent network.
 
-import { concat, type DType, nn, type Shape, type Tensor } from '@eagre/core';
-import { argumentsOf, fusedMatMul, type Schema, takesOptions } from '@eagre/core/internal';
+import { concat, type DType, type Shape, type Tensor } from '@eagre/core';
+import { argumentsOf, fusedMatMul, runGru, runLstm, type Schema, takesOptions } from '@eagre/core/internal';
 import type { Activation, ActivationLike } from '../activations.ts';
 import { type InitializerFunction, ones } from '../initializers.ts';
 import type { FromConfig } from '../layer.ts';
@@ -79,9 +79,8 @@ export class LSTMCell extends Cell {
     const input = masked(x, masks.input);
     const [before, cell] = states as readonly [Tensor, Tensor];
     if (this.fusable && masks.recurrent === null) {
-      const { h, c } = nn.lstm(input.expandDims(1), this.kernel, this.recurrentKernel, this.bias, {
-        initialState: [before, cell],
-      });
+      const weights = [this.kernel, this.recurrentKernel, this.bias] as const;
+      const [, h, c] = runLstm(input.expandDims(1), weights, before, cell);
       return [h, h, c];
     }
     const sum = fusedMatMul(input, this.kernel, this.bias).add(
@@ -129,9 +128,8 @@ export class GRUCell extends Cell {
     const input = masked(x, masks.input);
     const before = states[0] as Tensor;
     if (this.fusable && masks.recurrent === null) {
-      const { h } = nn.gru(input.expandDims(1), this.kernel, this.recurrentKernel, this.bias, {
-        initialState: before,
-      });
+      const weights = [this.kernel, this.recurrentKernel, this.bias] as const;
+      const [, h] = runGru(input.expandDims(1), weights, before);
       return [h, h];
     }
     const u = this.units;

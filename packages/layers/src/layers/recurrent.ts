@@ -1,7 +1,7 @@
 // Recurrent layers over sequences [batch, time, features].
 
-import { nn, type Tensor } from '@eagre/core';
-import { argumentsOf, type Dim, dims, takesOptions } from '@eagre/core/internal';
+import type { Tensor } from '@eagre/core';
+import { argumentsOf, type Dim, dims, runGru, runLstm, takesOptions } from '@eagre/core/internal';
 import type { FromConfig, LayerOptions } from '../layer.ts';
 import { regularizer } from './options.ts';
 import {
@@ -87,9 +87,7 @@ export class LSTM extends FusedLayer {
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
-    const { output, h, c } = nn.lstm(x, kernel, recurrentKernel, bias, {
-      initialState: initial as readonly [Tensor, Tensor],
-    });
+    const [output, h, c] = runLstm(x, [kernel, recurrentKernel, bias], initial[0], initial[1]);
     return { output: () => output, last: h, after: [h, c] };
   }
 }
@@ -110,7 +108,7 @@ export class GRU extends FusedLayer {
   }
   protected override fused(x: Tensor, initial: readonly Tensor[]): Sequence {
     const { kernel, recurrentKernel, bias } = this.cell;
-    const { output, h } = nn.gru(x, kernel, recurrentKernel, bias, { initialState: initial[0] as Tensor });
+    const [output, h] = runGru(x, [kernel, recurrentKernel, bias], initial[0]);
     return { output: () => output, last: h, after: [h] };
   }
 }

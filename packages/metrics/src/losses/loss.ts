@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError, scope, Tensor, type TensorLike } from '@eagre/core';
+import { type DType, InvalidArgumentError, Tensor, type TensorLike } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -9,6 +9,7 @@ import {
   configOf,
   defineMethods,
   inGraphScope,
+  inScope,
   type OptionNames,
   setOptions,
   shown,
@@ -126,7 +127,7 @@ export abstract class Loss extends Callable {
           `a loss gives a tensor with a number for each example, got ${shown(losses)}`,
           this.name,
         );
-      return scope(() => reduceWeighted(losses, sampleWeight, this.mask(t, p), this.reduction));
+      return inScope(() => reduceWeighted(losses, sampleWeight, this.mask(t, p), this.reduction));
     });
   }
 
