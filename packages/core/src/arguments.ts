@@ -95,13 +95,77 @@ export interface Declared {
   readonly objects: readonly string[];
 }
 
-interface Declaration extends Declared {
+type Implementation = (this: unknown, ...args: readonly unknown[]) => unknown;
+
+/** A function as it was declared. What only some calls need is made when one does: there are a thousand functions, and few are called. */
+class Declaration implements Declared {
+  name: string;
+  readonly positional: readonly string[];
   readonly kinds: readonly Kind[];
-  readonly reads: boolean;
+  readonly required: number;
+  readonly rest: string | undefined;
+  readonly run: Implementation;
+  readonly #options: Kinds;
+  #objects: readonly string[] | undefined;
+  #named: Readonly<Record<string, Kind>> | undefined;
+  #seen: ReadonlyMap<string, Seen> | undefined;
+  #reads: boolean | undefined;
+  #later: boolean | undefined;
+
+  constructor(
+    name: string,
+    positional: readonly string[],
+    kinds: readonly Kind[],
+    options: Kinds,
+    run: Implementation,
+    more: {
+      readonly required: number;
+      readonly rest?: string | undefined;
+      readonly objects?: readonly string[];
+    },
+  ) {
+    this.name = name;
+    this.positional = positional;
+    this.kinds = kinds;
+    this.required = Math.min(more.required, positional.length);
+    this.rest = more.rest;
+    this.run = run;
+    this.#options = options;
+    this.#objects = more.objects;
+  }
+
+  get options(): Readonly<Record<string, Kind>> {
+    this.#named ??= Object.fromEntries(
+      Object.entries(this.#options).map(([key, kind]) => [key, kindOf(kind)]),
+    );
+    return this.#named;
+  }
+  /** The options by name, and what `read` has to see of them. */
+  get seen(): ReadonlyMap<string, Seen> {
+    this.#seen ??= new Map(Object.entries(this.options).map(([key, kind]) => [key, seenBy(kind)]));
+    return this.#seen;
+  }
+  /** Whether any option has to be read. */
+  get reads(): boolean {
+    this.#reads ??= Object.values(this.options).some((kind) => kind.read !== undefined);
+    return this.#reads;
+  }
+  get takesOptions(): boolean {
+    for (const _ in this.#options) return true;
+    return false;
+  }
+  get objects(): readonly string[] {
+    this.#objects ??= this.positional.filter((_, i) => this.kinds[i]?.plain === true);
+    return this.#objects;
+  }
   /** Whether it is async, so that a wrong call gives a promise that fails. */
-  readonly later: boolean;
-  readonly run: (this: unknown, ...args: readonly unknown[]) => unknown;
+  get later(): boolean {
+    this.#later ??= Object.prototype.toString.call(this.run) === '[object AsyncFunction]';
+    return this.#later;
+  }
 }
+
+const kindOf = (kind: Kind | true): Kind => (kind === true ? asIs : kind);
 
 const declarations = new WeakMap<object, Declaration>();
 
@@ -133,7 +197,12 @@ export function defineFunction<F extends (...args: never) => unknown>(
   options: KindsOf<F>['options'],
   run: Run<F>,
 ): F {
-  return entry(declare(name, positional, options, run)) as unknown as F;
+  const kinds = Object.values<Kind | true>(positional).map(kindOf);
+  const implementation = run as unknown as Implementation;
+  const required = run.length;
+  return entry(
+    new Declaration(name, Object.keys(positional), kinds, options, implementation, { required }),
+  ) as never;
 }
 
 /**
@@ -155,9 +224,13 @@ export function defineVariadic<F extends (...args: never) => unknown>(
     checkList(values[place] as readonly unknown[], list, declaration.name);
     return (run as (...all: readonly unknown[]) => unknown)(...values);
   };
-  const declared = declare(name, positional, options, listed, list, run.length);
-  const objects = typeof rest === 'string' ? declared.objects : [...declared.objects, list];
-  const declaration: Declaration = { ...declared, objects };
+  const names = Object.keys(positional);
+  const plain = names.filter((key) => kindOf(positional[key] as Kind).plain === true);
+  const declaration = new Declaration(name, names, Object.values(positional).map(kindOf), options, listed, {
+    required: run.length,
+    rest: list,
+    objects: typeof rest === 'string' ? plain : [...plain, list],
+  });
   const fn = (...args: readonly unknown[]): unknown => call(declaration, args);
   return register(fn, declaration) as unknown as F;
 }
@@ -168,8 +241,9 @@ export function defineHot<F extends (...args: never) => unknown>(
   run: (...args: never) => unknown,
   hot: (otherwise: (args: ArrayLike<unknown>) => unknown) => F,
 ): F {
-  const kinds = Object.fromEntries(positional.map((name) => [name, asIs]));
-  const declaration = declare('', kinds, {}, run);
+  const kinds = positional.map(() => asIs);
+  const implementation = run as unknown as Implementation;
+  const declaration = new Declaration('', positional, kinds, {}, implementation, { required: run.length });
   return register(
     hot((args) => call(declaration, args)),
     declaration,
@@ -211,81 +285,63 @@ export function defineMethods(
   for (const [name, takes] of Object.entries(methods)) {
     const { positional = [], objects = [], options = {}, required, rest, called = `${what}.${name}` } = takes;
     const found = Object.getOwnPropertyDescriptor(of, name);
-    const method = found?.value as ((...args: never) => unknown) | undefined;
+    const method = found?.value as Implementation | undefined;
     if (method === undefined) throw new InternalError(`${what} has no method ${name}`);
-    const kinds = Object.fromEntries(
-      positional.map((key) => [key, objects.includes(key) ? structure : asIs]),
-    );
-    const least = required ?? positional.length;
-    const declaration = { ...declare(called, kinds, options, method, rest, least), objects };
-    Object.defineProperty(of, name, { ...found, value: register(methodOf(declaration), declaration) });
+    const kinds = positional.map((key) => (objects.includes(key) ? structure : asIs));
+    const run = rest === undefined ? method : withRest(method, positional.length);
+    const declaration = new Declaration(called, positional, kinds, options, run, {
+      required: required ?? positional.length,
+      rest,
+      objects,
+    });
+    Object.defineProperty(of, name, {
+      ...found,
+      value: register(methodOf(declaration, method), declaration),
+    });
   }
 }
 
 /** The method that users call: what nearly every call has is told by the number of arguments alone. */
-function methodOf(declaration: Declaration): (...args: never) => unknown {
-  const { kinds, required, run, rest, options } = declaration;
-  const spread = { ...declaration, run: withRest(run, kinds.length) };
-  const slow = rest === undefined ? declaration : spread;
+function methodOf(declaration: Declaration, run: Implementation): (...args: never) => unknown {
+  const { kinds, required, rest } = declaration;
   const most = rest === undefined ? kinds.length : 0;
   // Who takes options gets some in any case, behind all positional ones.
-  const bare = rest !== undefined || Object.keys(options).length === 0;
-  const behind = [0, 1, 2].map((n): readonly unknown[] =>
-    n > most ? [] : [...new Array<undefined>(most - n).fill(undefined), NONE],
-  ) as [readonly unknown[], readonly unknown[], readonly unknown[]];
+  const bare = rest !== undefined || !declaration.takesOptions;
+  const behind = bare ? NOTHING : [0, 1, 2].map((n) => noneGiven(most - n));
   return function (this: unknown, a: unknown, b: unknown): unknown {
     // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
     const n = arguments.length;
-    if (n === 0 && required === 0) return bare ? run.call(this) : run.call(this, ...behind[0]);
+    if (n === 0 && required === 0)
+      return bare ? run.call(this) : run.call(this, ...(behind[0] as readonly unknown[]));
     if (n >= required && n <= most && a !== undefined && !mayBeNamed(a)) {
-      if (n === 1) return bare ? run.call(this, a) : run.call(this, a, ...behind[1]);
+      if (n === 1) return bare ? run.call(this, a) : run.call(this, a, ...(behind[1] as readonly unknown[]));
       if (n === 2 && b !== undefined && !mayBeNamed(b))
-        return bare ? run.call(this, a, b) : run.call(this, a, b, ...behind[2]);
+        return bare ? run.call(this, a, b) : run.call(this, a, b, ...(behind[2] as readonly unknown[]));
     }
     // biome-ignore lint/complexity/noArguments: as above.
-    return call(slow, arguments, this);
+    return call(declaration, arguments, this);
   };
 }
 
+const NOTHING: readonly (readonly unknown[])[] = [];
+/** What stands behind the arguments by position: that `count` more were not given, and no options. */
+const noneGiven = (count: number): readonly unknown[] =>
+  count < 0 ? [] : [...new Array<undefined>(count).fill(undefined), NONE];
+
 /** A method that gets a list of any length as arguments of their own, behind `count` others. */
-function withRest(run: Declaration['run'], count: number): Declaration['run'] {
+function withRest(run: Implementation, count: number): Implementation {
   return function (this: unknown, ...values: readonly unknown[]): unknown {
     const list = values[count];
     return run.apply(this, [...values.slice(0, count), ...(Array.isArray(list) ? list : [list])]);
   };
 }
 
-function declare(
-  name: string,
-  positional: Kinds,
-  options: Kinds,
-  run: (...args: never) => unknown,
-  rest?: string,
-  required: number = run.length,
-): Declaration {
-  const names = Object.keys(positional);
-  const kinds = Object.values(positional).map((kind) => (kind === true ? asIs : kind));
-  const named = Object.fromEntries(
-    Object.entries(options).map(([key, kind]) => [key, kind === true ? asIs : kind]),
-  );
-  return {
-    name,
-    positional: names,
-    required: Math.min(required, names.length),
-    options: named,
-    rest,
-    kinds,
-    reads: Object.values(named).some((kind) => kind.read !== undefined),
-    objects: names.filter((_, i) => kinds[i]?.plain === true),
-    later: Object.prototype.toString.call(run) === '[object AsyncFunction]',
-    run: run as Declaration['run'],
-  };
-}
-
 function register<F extends object>(fn: F, declaration: Declaration): F {
   declarations.set(fn, declaration);
   if (declaration.name !== '')
-    Object.defineProperty(fn, 'name', { value: declaration.name.replace(/^.*\./, '') });
+    Object.defineProperty(fn, 'name', {
+      value: declaration.name.slice(declaration.name.lastIndexOf('.') + 1),
+    });
   return fn;
 }
 
@@ -317,14 +373,12 @@ type Seen = 'nothing' | 'all but numbers' | 'all';
 const seenBy = ({ read, numbers }: Kind): Seen =>
   read === undefined ? 'nothing' : numbers === true ? 'all' : 'all but numbers';
 
-/**
- * Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is.
- * @param known the options by name, and what `read` has to see of them.
- */
-function areOptions(known: ReadonlyMap<string, Seen>, value: unknown): boolean {
+/** Whether a value is an object of options alone, none of which has to be read: the usual one, which is handed on as it is. */
+function areOptions({ seen }: Declaration, value: unknown): boolean {
+  if (value === NONE) return true;
   if (!isPlain(value)) return false;
   for (const key in value) {
-    const read = known.get(key);
+    const read = seen.get(key);
     if (read === undefined) return false;
     if (read !== 'nothing') {
       const option = (value as Record<string, unknown>)[key];
@@ -340,61 +394,63 @@ function areOptions(known: ReadonlyMap<string, Seen>, value: unknown): boolean {
  * Nothing is read that needs no reading, as numbers do not.
  */
 function entry(declaration: Declaration): (...args: never) => unknown {
-  const { kinds, positional, required, run, name } = declaration;
-  const [first, second, third] = kinds.map(
-    ({ read }, i) => read && ((value: unknown) => read(value, positional[i] as string, name)),
-  );
-  const known = new Map(Object.entries(declaration.options).map(([key, kind]) => [key, seenBy(kind)]));
-  const isSecond = (b: unknown): boolean => isValue(b) || (b === undefined && required < 2);
-  const isThird = (c: unknown): boolean => isValue(c) || (c === undefined && required < 3);
-  const read1 = (a: unknown): unknown => (first === undefined || typeof a === 'number' ? a : first(a));
-  const read2 = (b: unknown): unknown =>
-    second === undefined || typeof b === 'number' || b === undefined ? b : second(b);
-  const read3 = (c: unknown): unknown =>
-    third === undefined || typeof c === 'number' || c === undefined ? c : third(c);
-  // A tensor that needs no reading comes first nearly always.
-  const asItIs = (a: unknown): boolean => first === undefined && isTensor(a);
-  const plainSecond = (b: unknown): boolean => typeof b === 'number' || (second === undefined && isTensor(b));
+  const { kinds, required, run } = declaration;
   if (kinds.some((kind) => kind.numbers === true))
     return register((...args: readonly unknown[]) => call(declaration, args), declaration);
   if (kinds.length === 1) {
+    const read = readerOf(declaration, 0);
     return register(function (this: unknown, a: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: their number tells what was given, and costs nothing.
       const n = arguments.length;
-      if (n === 1 && asItIs(a)) return run(a, NONE);
-      if (n === 1 && isValue(a)) return run(read1(a), NONE);
-      if (n === 2 && isValue(a) && areOptions(known, o)) return run(read1(a), o);
+      if (n === 1 && read === undefined && isTensor(a)) return run(a, NONE);
+      if (n === 1 && isValue(a)) return run(readBy(read, a), NONE);
+      if (n === 2 && isValue(a) && areOptions(declaration, o)) return run(readBy(read, a), o);
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
     }, declaration);
   }
   if (kinds.length === 2) {
+    const [read1, read2] = [readerOf(declaration, 0), readerOf(declaration, 1)];
     return register(function (this: unknown, a: unknown, b: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
-      if (n === 2 && asItIs(a) && plainSecond(b)) return run(a, b, NONE);
-      if (n > 0 && n < 4 && isValue(a) && isSecond(b)) {
-        if (n < 3) return run(read1(a), read2(b), NONE);
-        if (areOptions(known, o)) return run(read1(a), read2(b), o);
+      // A tensor that needs no reading comes first nearly always.
+      if (n === 2 && read1 === undefined && isTensor(a) && isRead(read2, b)) return run(a, b, NONE);
+      if (n > 0 && n < 4 && isValue(a) && (isValue(b) || (b === undefined && required < 2))) {
+        if (n < 3) return run(readBy(read1, a), readBy(read2, b), NONE);
+        if (areOptions(declaration, o)) return run(readBy(read1, a), readBy(read2, b), o);
       }
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
     }, declaration);
   }
   if (kinds.length === 3) {
+    const [read1, read2, read3] = [
+      readerOf(declaration, 0),
+      readerOf(declaration, 1),
+      readerOf(declaration, 2),
+    ];
     return register(function (this: unknown, a: unknown, b: unknown, c: unknown, o?: unknown): unknown {
       // biome-ignore lint/complexity/noArguments: as above.
       const n = arguments.length;
-      if (n === 2 && required < 3 && asItIs(a) && plainSecond(b)) return run(a, b, undefined, NONE);
-      if (n > 0 && n < 5 && isValue(a) && isSecond(b) && isThird(c)) {
-        if (n < 4) return run(read1(a), read2(b), read3(c), NONE);
-        if (areOptions(known, o)) return run(read1(a), read2(b), read3(c), o);
+      if (n === 2 && required < 3 && read1 === undefined && isTensor(a) && isRead(read2, b))
+        return run(a, b, undefined, NONE);
+      if (
+        n > 0 &&
+        n < 5 &&
+        isValue(a) &&
+        (isValue(b) || (b === undefined && required < 2)) &&
+        (isValue(c) || (c === undefined && required < 3))
+      ) {
+        if (n < 4) return run(readBy(read1, a), readBy(read2, b), readBy(read3, c), NONE);
+        if (areOptions(declaration, o)) return run(readBy(read1, a), readBy(read2, b), readBy(read3, c), o);
       }
       // biome-ignore lint/complexity/noArguments: as above.
       return call(declaration, arguments);
     }, declaration);
   }
-  const asTheyAre = kinds.every(({ read }) => read === undefined);
+  const readers = kinds.map((_, i) => readerOf(declaration, i));
+  const asTheyAre = readers.every((read) => read === undefined);
   return register((...args: readonly unknown[]) => {
     const n = args.length;
     if (n > kinds.length + 1) return call(declaration, args);
@@ -403,19 +459,27 @@ function entry(declaration: Declaration): (...args: never) => unknown {
       if (!isValue(value) && (value !== undefined || i < required)) return call(declaration, args);
     }
     const options = n > kinds.length ? args[kinds.length] : NONE;
-    if (!areOptions(known, options)) return call(declaration, args);
+    if (!areOptions(declaration, options)) return call(declaration, args);
     if (asTheyAre && n > kinds.length) return run(...args);
-    const values = kinds.map(({ read }, i) => {
-      const value = args[i];
-      return read === undefined || typeof value === 'number' || value === undefined
-        ? value
-        : read(value, positional[i] as string, name);
-    });
-    return run(...values, options);
+    return run(...readers.map((read, i) => readBy(read, args[i])), options);
   }, declaration);
 }
 
-// ---- calls
+type Reader = (value: unknown) => unknown;
+
+/** What reads a value by position; undefined where it is taken as it is. */
+function readerOf({ kinds, positional, name }: Declaration, place: number): Reader | undefined {
+  const read = kinds[place]?.read;
+  return read && ((value) => read(value, positional[place] as string, name));
+}
+/** A value as the function gets it. Numbers need no reading. */
+function readBy(read: Reader | undefined, value: unknown): unknown {
+  return read === undefined || typeof value === 'number' || value === undefined ? value : read(value);
+}
+/** Whether a value is as the function gets it, at a glance. */
+function isRead(read: Reader | undefined, value: unknown): boolean {
+  return typeof value === 'number' || (read === undefined && isTensor(value));
+}
 
 /** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape }. */
 export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
