@@ -100,7 +100,7 @@ export class Functions {
   #twofold(fn: Func): Code {
     const numbers = numbersOf(fn)?.map((name) => `typeof ${name} !== 'number'`);
     const others = numbers === undefined ? '' : `(${numbers.join(' || ')}) && `;
-    const converting = `${others}${this.#unit.ag}.converting`;
+    const converting = `${others}${this.#unit.ag}.conversion.on`;
     return this.#withBody(
       fn,
       (parts) => code`if (${converting}) return ${this.#call(fn)};${parts((child) => this.outside(child))}`,

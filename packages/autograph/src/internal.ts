@@ -1,5 +1,5 @@
 /** What converted code calls. No promise is made to anyone else: names here change without notice. */
-export { converting, enterConversion, leaveConversion } from '@eagre/graph';
+export { conversion, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { caught, fresh, made, own, ownArray, thrown } from './runtime/frames.ts';
 export { forOf, items, range } from './runtime/iteration.ts';

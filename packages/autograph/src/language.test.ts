@@ -581,13 +581,15 @@ test('lines keep their ends, and what stands ahead stays ahead', () => {
     "#!/usr/bin/env node\r\n'use strict'\r\nimport * as tf from 'eagre'\r\nexport const f = (x) => x > 0\r\n",
   );
   expect(code.startsWith("#!/usr/bin/env node\r\n'use strict'\r\nimport")).toBe(true);
-  expect(convert("\uFEFFimport 'eagre';\nexport const f = (x) => x > 0;").code).toContain('ag$.converting');
+  expect(convert("\uFEFFimport 'eagre';\nexport const f = (x) => x > 0;").code).toContain(
+    'ag$.conversion.on',
+  );
 });
 
 test('a module may have a namespace of its own with the name of the helpers', () => {
   const source = `import * as ag$ from './mine.js';\nimport 'eagre';\nexport const f = (x) => x > ag$.low;`;
   const once = convert(source);
-  expect(once.code).toContain('ag$$.converting');
+  expect(once.code).toContain('ag$$.conversion.on');
   expect(convert(once.code).map).toBeNull();
   const other = convert(source, { runtime: '#helpers' });
   expect(convert(other.code, { runtime: '#helpers' }).map).toBeNull();

@@ -1,11 +1,11 @@
 // Restorations that still have values for objects that do not exist yet.
 import { Variable } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { ambient, context, within } from '@eagre/core/internal';
 import { type Failures, type Outcome, type Restoration, restoredSince } from './restoration.ts';
 
 const byRoot = new WeakMap<object, Restoration[]>();
 const roots = new Set<WeakRef<object>>();
-let busy = false;
+const restoring = ambient({ busy: false });
 
 const forgotten = new FinalizationRegistry<Outcome>((outcome) => {
   if (outcome.partial) return;
@@ -73,7 +73,7 @@ const told = new WeakMap<object, number>();
  */
 export function applyPending(cause?: unknown): Failures {
   const failures: Failures = new Map();
-  if (busy) return failures;
+  if (restoring.busy) return failures;
   const found = alone(walkAll);
   let toThrow: { readonly error: unknown } | null = null;
   for (const [object, { error, number }] of found) {
@@ -118,11 +118,5 @@ function walkAll(): Map<object, { readonly error: unknown; readonly number: numb
 
 /** Runs `fn`; what is used meanwhile asks for nothing. */
 function alone<T>(fn: () => T): T {
-  const before = busy;
-  busy = true;
-  try {
-    return fn();
-  } finally {
-    busy = before;
-  }
+  return within(restoring, { busy: true }, fn);
 }

@@ -1,5 +1,6 @@
 import type { AttrValue, Backend, DType, KernelName, LateNumber } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
+import { ambient } from './ambient.ts';
 import { namedBackend } from './backends.ts';
 import type { HostFunction, HostOutput } from './host.ts';
 import type { Attrs, Op } from './op.ts';
@@ -98,17 +99,20 @@ export interface Context {
   restoring: ((variable: Variable) => unknown) | null;
 }
 
-export const context: Context = {
-  tapes: [],
-  tracker: null,
-  backend: namedBackend(),
-  nameScope: '',
-  placement: '',
-  tracer: null,
-  lifting: null,
-  host: null,
-  restoring: null,
-};
+export const context: Context = ambient<Context>(
+  {
+    tapes: [],
+    tracker: null,
+    backend: namedBackend(),
+    nameScope: '',
+    placement: '',
+    tracer: null,
+    lifting: null,
+    host: null,
+    restoring: null,
+  },
+  ['backend', 'placement', 'tracer', 'lifting', 'host', 'restoring'],
+);
 
 /** The backend whose tensors have values: the current one, except while a function is traced. */
 export function hostBackend(): Backend {
@@ -159,14 +163,19 @@ export function override<T extends object>(target: T, changes: Partial<T>): () =
 }
 
 /** Runs `fn` with other values of these fields. */
-export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
-  const before = Object.fromEntries(Object.keys(changes).map((key) => [key, context[key as keyof Context]]));
-  Object.assign(context, changes);
+export function within<C extends object, T>(target: C, changes: Partial<C>, fn: () => T): T {
+  const before = Object.fromEntries(Object.keys(changes).map((key) => [key, target[key as keyof C]]));
+  Object.assign(target, changes);
   try {
     return fn();
   } finally {
-    Object.assign(context, before);
+    Object.assign(target, before);
   }
+}
+
+/** Runs `fn` with other values of these fields of the context. */
+export function inContext<T>(changes: Partial<Context>, fn: () => T): T {
+  return within(context, changes, fn);
 }
 
 /**

@@ -1,5 +1,7 @@
 // Names that stand for Keras's objects: how types know them, and those of the user's own.
+
 import { InvalidArgumentError } from '@eagre/backend';
+import { ambient } from './ambient.ts';
 import { shown } from './checks.ts';
 import { argumentsOf, takesArguments } from './class-arguments.ts';
 import { override } from './context.ts';
@@ -43,7 +45,7 @@ export type ClassNameOf<N extends string> = NameOf<N> | Capitalize<N>;
 
 const registered = new Map<string, object>();
 // What `customObjectScope` makes known beside them.
-const inScope: { objects: Readonly<Record<string, unknown>> } = { objects: {} };
+const inScope = ambient<{ objects: Readonly<Record<string, unknown>> }>({ objects: {} });
 const namesInFiles = new WeakMap<object, string>();
 
 export interface RegisterOptions {

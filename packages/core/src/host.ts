@@ -1,5 +1,6 @@
 // Code of the host among ops: runs at once, or at every run of a function that is being traced.
 import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { standingAlone } from './ambient.ts';
 import { asIs, defineFunction, type NamedFunction, structure } from './arguments.ts';
 import { checkFunction, checkNoPromise } from './checks.ts';
 import { context } from './context.ts';
@@ -83,7 +84,11 @@ export function callHost(
   inputs: readonly Tensor[],
   outputs: readonly HostOutput[],
 ): readonly Tensor[] {
-  const given = fn(...inputs);
+  const { tracker } = context;
+  const given = standingAlone(() => {
+    context.tracker = tracker;
+    return fn(...inputs);
+  });
   checkNoPromise(given, 'the function', name);
   const list = outputs.length === 1 && !isTensorList(given) ? [given] : (given ?? []);
   if (!Array.isArray(list) || list.length !== outputs.length) {

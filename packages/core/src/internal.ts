@@ -1,4 +1,6 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
+
+export { ambient, keepingAmbient, notAtRest, standingAlone } from './ambient.ts';
 export type { IntegerLike, IntegersLike, ShapeLike } from './argument-kinds.ts';
 export * as kind from './argument-kinds.ts';
 export {
@@ -46,6 +48,7 @@ export {
   type TapeObserver,
   type TensorTracker,
   type Tracer,
+  within,
   withoutTapes,
 } from './context.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';

@@ -1,13 +1,6 @@
 import { InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import type { NamedFunction } from '@eagre/core';
-import {
-  type Arguments,
-  context,
-  defineFunction,
-  outsideScopes,
-  shown,
-  withoutTapes,
-} from '@eagre/core/internal';
+import { type Arguments, context, defineFunction, shown, standingAlone } from '@eagre/core/internal';
 import type { Dataset } from './dataset.ts';
 import { isDataset } from './elements/structure.ts';
 import { checkCount } from './options.ts';
@@ -33,5 +26,5 @@ export const at: <T>(...args: Arguments<[dataset: Dataset<T>, index: number], ['
       );
     if (index >= rows.count)
       throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
-    return outsideScopes(() => withoutTapes(() => rows.at(index)));
+    return standingAlone(() => rows.at(index));
   }) as never;

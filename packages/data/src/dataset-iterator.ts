@@ -5,8 +5,7 @@ import {
   context,
   defineMethods,
   isRefusedPromise,
-  outsideScopes,
-  withoutTapes,
+  standingAlone,
 } from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';
@@ -59,7 +58,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
         'Dataset',
       );
     }
-    return outsideScopes(() => withoutTapes(fn));
+    return standingAlone(fn);
   }
 
   /** Dtypes and shapes of the elements, in their structure; null where it is not known. */

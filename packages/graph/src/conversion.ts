@@ -1,43 +1,43 @@
 // Whether code that can be converted runs converted. `tf.autograph` converts it; here is when.
+import { ambient } from '@eagre/core/internal';
 
-/**
- * Whether functions that stand converted beside their own text run so: while a function is traced, and while a converted one runs.
- * Read by converted code at each call, as a live binding.
- */
-export let converting = false;
+/** Read by converted code at each call. */
+export const conversion: {
+  /** Whether functions that stand converted beside their own text run so: while a function is traced, and while a converted one runs. */
+  on: boolean;
+  /** Whether code asks to run as it is written, which is more than that nobody asks for anything. */
+  refused: boolean;
+} = ambient({ on: false, refused: false });
 
 /** Functions called from here run converted. @returns what `leaveConversion` takes. */
 export function enterConversion(): boolean {
-  const before = converting;
-  converting = true;
+  const before = conversion.on;
+  conversion.on = true;
   return before;
 }
 
 /** As it was before `enterConversion`. */
 export function leaveConversion(before: boolean): void {
-  converting = before;
+  conversion.on = before;
 }
-
-/** Whether code asks to run as it is written, which is more than that nobody asks for anything. */
-let refused = false;
 
 /** Runs `fn` with conversion on or off for all that it calls. */
 export function withConversion<T>(on: boolean, fn: () => T): T {
-  const before = converting;
-  const around = refused;
-  converting = on;
-  refused = !on;
+  const before = conversion.on;
+  const around = conversion.refused;
+  conversion.on = on;
+  conversion.refused = !on;
   try {
     return fn();
   } finally {
-    converting = before;
-    refused = around;
+    conversion.on = before;
+    conversion.refused = around;
   }
 }
 
 /** Runs `fn` with conversion on, unless code around it asks to run as it is written. */
 export function withConversionAllowed<T>(fn: () => T): T {
-  return converting || refused ? fn() : withConversion(true, fn);
+  return conversion.on || conversion.refused ? fn() : withConversion(true, fn);
 }
 
 /**

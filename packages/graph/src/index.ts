@@ -18,7 +18,7 @@ export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts'
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';
 export {
   autographIterate,
-  converting,
+  conversion,
   enterConversion,
   leaveConversion,
   withConversion,

@@ -3,6 +3,7 @@ import { UnimplementedError } from '@eagre/backend';
 import type { Shape, Tensor } from '@eagre/core';
 import {
   type Attrs,
+  ambient,
   inContext,
   named,
   type Op,
@@ -10,12 +11,13 @@ import {
   showInConsole,
   symbolically,
   symbolicTensor,
+  within,
 } from '@eagre/core/internal';
 import { Graph, type GraphValue } from './graph.ts';
 
 const values = new WeakSet<GraphValue>();
 const tensors = new WeakSet<Tensor>();
-let permitted = false;
+const shapes = ambient({ permitted: false });
 
 const NO_RANK =
   'the rank of this value is not known while the graph is written, so only element-wise ops can take it: give its placeholder a shape, with null for sizes that may be any';
@@ -42,7 +44,7 @@ export function hideRank(tensor: Tensor): void {
   const { shape } = tensor;
   Object.defineProperty(tensor, 'shape', {
     get: (): Shape => {
-      if (!permitted) throw new UnimplementedError(NO_RANK);
+      if (!shapes.permitted) throw new UnimplementedError(NO_RANK);
       return shape;
     },
     enumerable: true,
@@ -52,13 +54,7 @@ export function hideRank(tensor: Tensor): void {
 
 /** Runs `fn`, which may ask for hidden shapes. */
 export function permittingRanks<T>(fn: () => T): T {
-  const before = permitted;
-  permitted = true;
-  try {
-    return fn();
-  } finally {
-    permitted = before;
-  }
+  return within(shapes, { permitted: true }, fn);
 }
 
 // Of other sizes than anything that an op could do with it, such as a sum, would leave.

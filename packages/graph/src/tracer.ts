@@ -33,6 +33,7 @@ import {
   identicalDims,
   inContext,
   isSharedScalar,
+  keepingAmbient,
   lifted,
   named,
   type Op,
@@ -279,7 +280,10 @@ export class FunctionTracer implements Tracer, Sink {
   run<T>(fn: () => T): T {
     this.owner.open++;
     try {
-      return symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn));
+      // A scope that the function opens and never ends is over with it.
+      return keepingAmbient(() =>
+        symbolically(this, () => inContext({ tracer: this, tapes: [], tracker: null }, fn)),
+      );
     } finally {
       this.owner.open--;
     }

@@ -12,6 +12,7 @@ import {
   Variable,
 } from '@eagre/core';
 import {
+  ambient,
   argumentsOf,
   callable,
   checkNoPromise,
@@ -119,8 +120,7 @@ export function isBuiltin(layer: Layer): boolean {
 }
 
 // Whether the outermost call trains; inner layers inherit it.
-let currentTraining: boolean | undefined;
-let depth = 0;
+const current = ambient<{ training: boolean | undefined; depth: number }>({ training: undefined, depth: 0 });
 // Whether any layer ever called `addLoss`; if not, calls need not look for losses to clear.
 let anyLosses = false;
 
@@ -489,11 +489,11 @@ export class Layer extends Module implements Trackable {
       return this.symbolic(inputs, more, options) as unknown as Tensor;
     const tensors = prepare(this, inputs, ours);
     if (!this._layer.built) lifted(() => this.ensureBuilt(shapesOf(tensors)));
-    const before = currentTraining;
+    const before = current.training;
     const training = options.training ?? before ?? false;
-    if (depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
-    currentTraining = training;
-    depth++;
+    if (current.depth === 0 && anyLosses) for (const layer of withInner(this)) layer._layer.losses = [];
+    current.training = training;
+    current.depth++;
     const leave = context.tracer?.enterScope(this.name);
     try {
       // To our own layers, no word of training says that it is none.
@@ -511,8 +511,8 @@ export class Layer extends Module implements Trackable {
       ) as Tensor;
     } finally {
       leave?.();
-      depth--;
-      currentTraining = before;
+      current.depth--;
+      current.training = before;
     }
   }
 

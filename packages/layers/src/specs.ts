@@ -1,6 +1,14 @@
 // Tensors without values: what layers say of their outputs before there are any.
 import { type DType, InvalidArgumentError, type PartialShape, scope, type Tensor, zeros } from '@eagre/core';
-import { checkPartialShape as checkSizes, dimsOf, isPlain, tree, withoutTapes } from '@eagre/core/internal';
+import {
+  ambient,
+  checkPartialShape as checkSizes,
+  dimsOf,
+  isPlain,
+  tree,
+  within,
+  withoutTapes,
+} from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
@@ -45,10 +53,10 @@ export function isShapes(shape: PartialShape | readonly PartialShape[]): shape i
 }
 
 // Whether layers run on stand-ins only to find out shapes: then losses do not count.
-let trying = false;
+const attempts = ambient({ trying: false });
 /** @internal */
 export function isTryingOut(): boolean {
-  return trying;
+  return attempts.trying;
 }
 
 // Sizes tried for unknown dimensions (batch, others): what differs between two attempts depends on them.
@@ -77,10 +85,8 @@ export function tryCall(
   specs: readonly TensorSpec[],
 ): Specs {
   const attempt = ([batch, other]: readonly [number, number]): Specs => {
-    const before = trying;
-    trying = true;
-    try {
-      return withoutTapes(() =>
+    return within(attempts, { trying: true }, () =>
+      withoutTapes(() =>
         scope(() => {
           const [inputs, ...rest] = args(({ shape, dtype }) =>
             zeros(
@@ -100,10 +106,8 @@ export function tryCall(
             ...(keys === undefined ? {} : { keys }),
           };
         }),
-      );
-    } finally {
-      trying = before;
-    }
+      ),
+    );
   };
   const first = attempt(STAND_INS[0]);
   if (specs.every(({ shape }) => !shape.includes(null))) return first;

@@ -1,15 +1,18 @@
 // Branches and loops that are being traced: what they must not do to objects from outside, and what leaves them by a throw.
-import { context } from '@eagre/core/internal';
+import { ambient, context } from '@eagre/core/internal';
 import { AutographError } from '../errors.ts';
 
-/** The branch or loop that is being traced; null where code runs as it stands. */
-let frame: object | null = null;
-let depth = 0;
+interface Frames {
+  /** The branch or loop that is being traced; null where code runs as it stands. */
+  frame: object | null;
+  depth: number;
+  /** What converted code has thrown last, and where. */
+  last: { readonly error: unknown; readonly site: string } | null;
+}
+const now = ambient<Frames>({ frame: null, depth: 0, last: null });
 const madeIn = new WeakMap<object, object>();
 /** Errors that came out of a branch or loop. */
 const escaped = new WeakSet<object>();
-/** What converted code has thrown last, and where. */
-let last: { readonly error: unknown; readonly site: string } | null = null;
 
 /** Thrown where nothing that is tried again could help. */
 export class EndlessError extends AutographError {}
@@ -22,25 +25,26 @@ const DEPTH = 100;
  * @throws AutographError for what it throws, and for a function that calls itself as often as a tensor says.
  */
 export function inFrame<T>(fn: () => T, site: string): T {
-  if (depth >= DEPTH)
+  if (now.depth >= DEPTH)
     throw new EndlessError(
       site,
       `branches and loops over tensors lie ${DEPTH} deep in each other here: a function that calls itself as often as a tensor says has no end while tracing; write a loop, or count the calls with a number`,
     );
-  const around = frame;
-  frame = {};
-  depth++;
+  const around = now.frame;
+  now.frame = {};
+  now.depth++;
   try {
     return fn();
   } catch (error) {
     throw leaving(error);
   } finally {
-    frame = around;
-    depth--;
+    now.frame = around;
+    now.depth--;
   }
 }
 
 function leaving(error: unknown): unknown {
+  const { last } = now;
   const found =
     last !== null && Object.is(last.error, error)
       ? new AutographError(
@@ -49,14 +53,14 @@ function leaving(error: unknown): unknown {
           { cause: error },
         )
       : error;
-  last = null;
+  now.last = null;
   if (typeof found === 'object' && found !== null) escaped.add(found);
   return found;
 }
 
 /** What converted code throws. It must not leave a branch or loop over a tensor: that would happen while tracing, whatever the values are. */
 export function thrown(error: unknown, site: string): unknown {
-  if (frame !== null) last = { error, site };
+  if (now.frame !== null) now.last = { error, site };
   return error;
 }
 
@@ -68,13 +72,13 @@ export function caught(error: unknown): void {
 
 /** An object or array that converted code has just made. */
 export function made<T extends object>(value: T): T {
-  if (frame !== null) madeIn.set(value, frame);
+  if (now.frame !== null) madeIn.set(value, now.frame);
   return value;
 }
 
 /** What a method has given that makes a new array, where the value has that method. */
 export function fresh<T>(value: T): T {
-  if (frame !== null && Array.isArray(value)) madeIn.set(value, frame);
+  if (now.frame !== null && Array.isArray(value)) madeIn.set(value, now.frame);
   return value;
 }
 
@@ -84,6 +88,7 @@ export function fresh<T>(value: T): T {
  * @throws AutographError for one from outside of a branch or loop that is being traced: the change would happen once, while tracing.
  */
 export function own<T>(value: T, strict: boolean, site: string): T {
+  const { frame } = now;
   if (frame === null || typeof value !== 'object' || value === null) return value;
   const home = madeIn.get(value);
   if (strict ? home === frame : home !== undefined) return value;

@@ -1,5 +1,5 @@
 // `prefetch`: elements are made before they are asked for.
-import { outsideScopes, withoutTapes } from '@eagre/core/internal';
+import { standingAlone } from '@eagre/core/internal';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import {
   AGAIN,
@@ -172,7 +172,7 @@ interface Planned {
 
 /** Runs `fn` when this thread has nothing else to do, outside of tapes and memory scopes as everything that makes elements. */
 function whenIdle(fn: () => void): Planned {
-  const run = (): void => outsideScopes(() => withoutTapes(fn));
+  const run = (): void => standingAlone(fn);
   if (typeof setImmediate === 'function') {
     const immediate = setImmediate(run);
     return { cancel: () => clearImmediate(immediate) };

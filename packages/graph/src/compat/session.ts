@@ -2,6 +2,7 @@ import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   type Arguments,
+  ambient,
   argumentsOf,
   checkList,
   defineFunction,
@@ -276,7 +277,7 @@ defineMethods(Session.prototype, 'Session', {
   close: {},
 });
 
-const defaults: { session: Session | null } = { session: null };
+const defaults = ambient<{ session: Session | null }>({ session: null });
 
 function enterSession(session: Session): () => boolean {
   return override(defaults, { session });

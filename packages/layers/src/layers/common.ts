@@ -162,7 +162,10 @@ export function keepsIntegers(fn: Activation): boolean {
 /** Applies an activation to a result that nobody else has seen. A function of the user may keep what it gets and makes. */
 export function applyActivation(fn: Activation, x: Tensor): Tensor {
   // Keras's keep nothing of what they see, other functions might.
-  return activationName(fn) !== undefined ? fn(x) : outsideScopes(() => fn(keep(x)));
+  if (activationName(fn) !== undefined) return fn(x);
+  const y = outsideScopes(() => fn(keep(x)));
+  checkNoPromise(y, 'the activation', 'Activation');
+  return y;
 }
 
 /** Adds the penalty on the output to the layer's losses. */

@@ -1,0 +1,70 @@
+// What is current for the code that runs now, of all packages: open tapes and scopes, whether a layer trains, whether code is converted.
+
+type Fields = Record<PropertyKey, unknown>;
+
+interface Part {
+  readonly fields: Fields;
+  readonly keys: readonly PropertyKey[];
+  /** What the fields are where nothing is going on. */
+  readonly rest: Fields;
+  /** Those that hold for code that stands alone, too. */
+  readonly lasting: readonly PropertyKey[];
+}
+const parts: Part[] = [];
+
+/**
+ * Declares fields that tell what is current, with what they are where nothing is going on. All code reads and writes them there, so that
+ * they can be set aside and brought back as a whole.
+ * @param lasting fields that hold for code that stands alone, too: the backend, the graph that is being written.
+ */
+export function ambient<T extends object>(fields: T, lasting: readonly (keyof T)[] = []): T {
+  const all = fields as unknown as Fields;
+  parts.push({ fields: all, keys: Object.keys(fields), rest: { ...all }, lasting });
+  return fields;
+}
+
+/** Takes all fields as they are. @returns what brings them back. */
+function capture(): () => void {
+  const before = parts.map(({ fields }) => ({ ...fields }));
+  return () => {
+    before.forEach((values, i) => {
+      Object.assign((parts[i] as Part).fields, values);
+    });
+  };
+}
+
+/** Runs `fn`, and leaves everything that is current as it was before, also what `fn` began and never ended. */
+export function keepingAmbient<T>(fn: () => T): T {
+  const bringBack = capture();
+  try {
+    return fn();
+  } finally {
+    bringBack();
+  }
+}
+
+/**
+ * Runs code that stands alone, such as a function of the host in the middle of a run, or one that makes the elements of a dataset: no tape
+ * records it, no scope of memory or names holds it, and no layer around it trains.
+ */
+export function standingAlone<T>(fn: () => T): T {
+  const bringBack = capture();
+  for (const { fields, keys, rest, lasting } of parts)
+    for (const key of keys) if (!lasting.includes(key)) fields[key] = rest[key];
+  try {
+    return fn();
+  } finally {
+    bringBack();
+  }
+}
+
+/** The fields that are not as they are where nothing is going on. */
+export function notAtRest(): string[] {
+  return parts.flatMap(({ fields, keys, rest }) =>
+    keys.filter((key) => !isAlike(fields[key], rest[key])).map(String),
+  );
+}
+
+function isAlike(a: unknown, b: unknown): boolean {
+  return Object.is(a, b) || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0);
+}
