@@ -25,15 +25,18 @@ struct Variables {
   Variable* items;
   int64_t count, total;
   int tensors;  // of each variable
+  double scalars[2];
 };
 
-// Reads the inputs and passes over the outputs, which are the variables and slots again (all inputs but the gradients).
-Variables read(Args& a) {
+// Reads the inputs and passes over the outputs, which are the variables and slots again: all inputs but the gradients and, at the
+// end, some scalars.
+Variables read(Args& a, int scalars) {
   Variables v;
-  v.count = a.inputs() - a.outputs();
-  v.tensors = v.count > 0 ? static_cast<int>(a.inputs() / v.count) : 0;
+  const int tensors = a.inputs() - scalars;
+  v.count = tensors - a.outputs();
+  v.tensors = v.count > 0 ? static_cast<int>(tensors / v.count) : 0;
   v.total = 0;
-  if (v.count < 0 || v.tensors > kMaxTensors || v.count * v.tensors != a.inputs()) {
+  if (v.count < 0 || v.tensors > kMaxTensors || v.count * v.tensors != tensors) {
     fail(Code::internal, "an update of %d inputs and %d outputs", a.inputs(), a.outputs());
   }
   v.items = static_cast<Variable*>(scratch(0, (v.count + 1) * static_cast<int64_t>(sizeof(Variable))));
@@ -55,6 +58,11 @@ Variables read(Args& a) {
     v.total += size;
   }
   v.items[v.count].begin = v.total;
+  for (int i = 0; i < scalars; i++) {
+    Tensor t = a.tensor();
+    if (t.dtype != DType::f64 || t.size != 1) fail(Code::internal, "the numbers of an update are float64 scalars");
+    v.scalars[i] = *t.as<double>();
+  }
   for (int k = 0; k < a.outputs(); k++) a.tensor();
   int64_t count = a.integer();
   if (count != v.count)
@@ -94,9 +102,9 @@ template <class F> void each(const Variables& v, F&& update) {
 }
 
 void gradient_descent(Args& a) {
-  Variables v = read(a);
+  Variables v = read(a, 1);
   expect(v, 2);
-  double rate = a.number();
+  double rate = v.scalars[0];
   each(v, [=](auto** p, int64_t n) {
     using T = std::decay_t<decltype(**p)>;
     T *var = p[0], *grad = p[1], lr = static_cast<T>(rate);
@@ -106,9 +114,9 @@ void gradient_descent(Args& a) {
 }
 
 void momentum(Args& a) {
-  Variables v = read(a);
+  Variables v = read(a, 1);
   expect(v, 3);
-  double rate = a.number(), decay = a.number();
+  double rate = v.scalars[0], decay = a.number();
   bool nesterov = a.flag();
   each(v, [=](auto** p, int64_t n) {
     using T = std::decay_t<decltype(**p)>;
@@ -155,8 +163,8 @@ inline void rms_update(T* const* p, int64_t n, T lr, T rho, T rest, T mu, T epsi
 }
 
 void rms_prop(Args& a) {
-  Variables v = read(a);
-  double rate = a.number(), decay = a.number(), mu = a.number(), epsilon = a.number();
+  Variables v = read(a, 1);
+  double rate = v.scalars[0], decay = a.number(), mu = a.number(), epsilon = a.number();
   bool centered = a.flag(), with_momentum = mu > 0;
   expect(v, 3 + centered + with_momentum);
   each(v, [=](auto** p, int64_t n) {
@@ -192,8 +200,8 @@ template <bool amsgrad, class T> inline void adam_update(T* const* p, int64_t n,
 }
 
 void adam(Args& a) {
-  Variables v = read(a);
-  double alpha = a.number(), rate = a.number(), beta1 = a.number(), beta2 = a.number(), epsilon = a.number(), decay = a.number();
+  Variables v = read(a, 2);
+  double alpha = v.scalars[0], rate = v.scalars[1], beta1 = a.number(), beta2 = a.number(), epsilon = a.number(), decay = a.number();
   bool amsgrad = a.flag();
   expect(v, 4 + amsgrad);
   each(v, [=](auto** p, int64_t n) {

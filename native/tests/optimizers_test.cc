@@ -10,7 +10,7 @@ namespace {
 // update(values) changes one element's tensors (variable, slots, gradient) as the rule says.
 using Rule = std::function<void(double*)>;
 
-template <class T> void check(const char* name, int tensors, std::vector<double> attrs, const Rule& rule, double tolerance) {
+template <class T> void check(const char* name, int tensors, std::vector<double> numbers, std::vector<double> attrs, const Rule& rule, double tolerance) {
   std::vector<int64_t> sizes = {1, 10, 0, 1000, 33, 70000, 5};
   std::vector<Array<T>> all, want;
   Random random(11);
@@ -34,6 +34,9 @@ template <class T> void check(const char* name, int tensors, std::vector<double>
   }
   Call call;
   for (auto& t : all) call.in(t);
+  std::vector<Array<double>> scalars;
+  for (double number : numbers) scalars.push_back(Array<double>::make({}, [&](int64_t) { return number; }));
+  for (auto& t : scalars) call.in(t);
   for (size_t i = 0; i < all.size(); i++) {
     if (static_cast<int>(i % static_cast<size_t>(tensors)) != tensors - 1) call.out(all[i]);
   }
@@ -48,9 +51,9 @@ template <class T> void check(const char* name, int tensors, std::vector<double>
 
 template <class T> void rules(double e) {
   double lr = 0.1;
-  check<T>("ApplyGradientDescent", 2, {lr}, [=](double* p) { p[0] -= lr * p[1]; }, e);
+  check<T>("ApplyGradientDescent", 2, {lr}, {}, [=](double* p) { p[0] -= lr * p[1]; }, e);
   for (bool nesterov : {false, true}) {
-    check<T>("ApplyMomentum", 3, {lr, 0.9, nesterov ? 1.0 : 0.0}, [=](double* p) {
+    check<T>("ApplyMomentum", 3, {lr}, {0.9, nesterov ? 1.0 : 0.0}, [=](double* p) {
       p[1] = 0.9 * p[1] - lr * p[2];
       p[0] += nesterov ? 0.9 * p[1] - lr * p[2] : p[1];
     }, e);
@@ -58,7 +61,7 @@ template <class T> void rules(double e) {
   for (bool centered : {false, true}) {
     for (double mu : {0.0, 0.8}) {
       int mom = centered ? 3 : 2, grad = 2 + centered + (mu > 0);
-      check<T>("ApplyRMSProp", grad + 1, {lr, 0.95, mu, 1e-2, centered ? 1.0 : 0.0}, [=](double* p) {
+      check<T>("ApplyRMSProp", grad + 1, {lr}, {0.95, mu, 1e-2, centered ? 1.0 : 0.0}, [=](double* p) {
         double g = p[grad];
         p[1] = 0.95 * p[1] + 0.05 * g * g;
         double r = p[1];
@@ -74,7 +77,7 @@ template <class T> void rules(double e) {
   }
   for (bool amsgrad : {false, true}) {
     for (double decay : {0.0, 0.05}) {
-      check<T>("ApplyAdam", amsgrad ? 5 : 4, {0.02, lr, 0.9, 0.99, 1e-3, decay, amsgrad ? 1.0 : 0.0}, [=](double* p) {
+      check<T>("ApplyAdam", amsgrad ? 5 : 4, {0.02, lr}, {0.9, 0.99, 1e-3, decay, amsgrad ? 1.0 : 0.0}, [=](double* p) {
         double g = p[amsgrad ? 4 : 3];
         p[0] -= p[0] * decay * lr;
         p[1] += (g - p[1]) * (1 - 0.9);
@@ -93,7 +96,9 @@ int main() {
   rules<float>(1e-5);
   rules<double>(1e-13);
   Array<float> a({3}), b({4});
-  CHECK(Call().in(a).in(b).out(a).attr(1).attr(0.1).run("ApplyGradientDescent") == Code::internal);
-  CHECK(Call().in(a).in(a).out(a).attr(2).attr(0.1).run("ApplyGradientDescent") == Code::internal);
+  Array<double> rate({});
+  CHECK(Call().in(a).in(b).in(rate).out(a).attr(1).run("ApplyGradientDescent") == Code::internal);
+  CHECK(Call().in(a).in(a).in(rate).out(a).attr(2).run("ApplyGradientDescent") == Code::internal);
+  CHECK(Call().in(a).in(a).in(a).out(a).attr(1).run("ApplyGradientDescent") == Code::internal);
   return finish();
 }

@@ -7,14 +7,20 @@ import { kernels } from './optimizers.ts';
  * Takes steps with gradient 0.5 from variable 1 and slots 0, as two variables at once, the second being 10; gives the
  * first variable and its slots, and the second variable.
  */
-function steps(name: KernelName, slots: number, attrs: KernelAttrs, count = 1): number[] {
+function steps(
+  name: KernelName,
+  slots: number,
+  { lr, alpha, ...attrs }: KernelAttrs & { readonly lr: number; readonly alpha?: number },
+  count = 1,
+): number[] {
   const make = (start: number) => [
     tensor('float64', [1], [start]),
     ...Array.from({ length: slots }, () => tensor('float64', [1], [0])),
     tensor('float64', [1], [0.5]),
   ];
   const [first, second] = [make(1), make(10)];
-  const inputs = [...first, ...second];
+  const scalars = [...(alpha === undefined ? [] : [alpha]), lr].map((v) => tensor('float64', [], [v]));
+  const inputs = [...first, ...second, ...scalars];
   const outputs = [...first.slice(0, -1), ...second.slice(0, -1)];
   for (let i = 0; i < count; i++) kernels[name]!(inputs, outputs, { count: 2, ...attrs });
   return [...first.slice(0, -1), second[0]].map((t) => values(t)[0] as number);
@@ -32,7 +38,7 @@ describe('optimizers', () => {
     expectClose(steps('ApplyGradientDescent', 0, { lr: 0.1 }, 2), [0.9, 9.9]);
     const variable = tensor('float32', [2], [1, 2]);
     const grad = tensor('float32', [2], [1, -1]);
-    kernels.ApplyGradientDescent!([variable, grad], [variable], { count: 1, lr: 0.1 });
+    kernels.ApplyGradientDescent!([variable, grad, tensor('float64', [], [0.1])], [variable], { count: 1 });
     expect(values(variable)).toEqual([Math.fround(0.9), Math.fround(2.1)]);
   });
 
@@ -84,9 +90,10 @@ describe('optimizers', () => {
 
   it('keep the largest second moment in AMSGrad', () => {
     const t = [1, 0, 0, 4, 0].map((v) => tensor('float64', [1], [v]));
-    const attrs = { alpha: 1, lr: 1, beta1: 0.5, beta2: 0.5, epsilon: 0, weightDecay: 0, amsgrad: true };
+    const one = tensor('float64', [], [1]);
+    const attrs = { beta1: 0.5, beta2: 0.5, epsilon: 0, weightDecay: 0, amsgrad: true };
     t[1] = tensor('float64', [1], [8]);
-    kernels.ApplyAdam!(t, t.slice(0, -1), { count: 1, ...attrs });
+    kernels.ApplyAdam!([...t, one, one], t.slice(0, -1), { count: 1, ...attrs });
     // m halves to 4, v stays 0, vhat 4: the step is 4 / √4
     expect(t.map((v) => values(v)[0])).toEqual([-1, 4, 0, 4, 0]);
   });

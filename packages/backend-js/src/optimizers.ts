@@ -3,15 +3,21 @@ import { type NumberArray, numbers } from './view.ts';
 
 /**
  * Calls `update` for every variable with its views, the variable first and its gradient last. What is written to the
- * inputs is written to the outputs, which are the same memory.
+ * inputs is written to the outputs, which are the same memory. Behind the variables come that many scalars.
  */
 function forEachVariable(
   inputs: readonly TensorRef[],
   count: number,
+  scalars: number,
   update: (views: readonly NumberArray[]) => void,
 ): void {
-  const each = inputs.length / count;
+  const each = (inputs.length - scalars) / count;
   for (let i = 0; i < count; i++) update(inputs.slice(i * each, (i + 1) * each).map(numbers));
+}
+
+/** The value of a scalar, counted from the end of the inputs. */
+function scalar(inputs: readonly TensorRef[], fromEnd: number): number {
+  return numbers(inputs[inputs.length - fromEnd])[0];
 }
 
 /** The attributes as numbers, a boolean as 0 or 1. */
@@ -23,15 +29,17 @@ function options(attrs: Readonly<Record<string, unknown>>): Record<string, numbe
 // variable follows from the slots as they will be found at the next step.
 
 const gradientDescent: Kernel = (inputs, _outputs, attrs) => {
-  const { count, lr } = options(attrs);
-  forEachVariable(inputs, count, ([variable, grad]) => {
+  const { count } = options(attrs);
+  const lr = scalar(inputs, 1);
+  forEachVariable(inputs, count, 1, ([variable, grad]) => {
     for (let i = 0; i < variable.length; i++) variable[i] -= lr * grad[i];
   });
 };
 
 const momentum: Kernel = (inputs, _outputs, attrs) => {
-  const { count, lr, momentum, nesterov } = options(attrs);
-  forEachVariable(inputs, count, ([variable, m, grad]) => {
+  const { count, momentum, nesterov } = options(attrs);
+  const lr = scalar(inputs, 1);
+  forEachVariable(inputs, count, 1, ([variable, m, grad]) => {
     for (let i = 0; i < variable.length; i++) {
       m[i] = momentum * m[i] - lr * grad[i];
       variable[i] += nesterov ? momentum * m[i] - lr * grad[i] : m[i];
@@ -40,8 +48,9 @@ const momentum: Kernel = (inputs, _outputs, attrs) => {
 };
 
 const rmsProp: Kernel = (inputs, _outputs, attrs) => {
-  const { count, lr, rho, momentum, epsilon, centered } = options(attrs);
-  forEachVariable(inputs, count, (views) => {
+  const { count, rho, momentum, epsilon, centered } = options(attrs);
+  const lr = scalar(inputs, 1);
+  forEachVariable(inputs, count, 1, (views) => {
     const [variable, rms] = views;
     const mg = centered ? views[2] : undefined;
     const mom = momentum > 0 ? views[centered ? 3 : 2] : undefined;
@@ -65,8 +74,9 @@ const rmsProp: Kernel = (inputs, _outputs, attrs) => {
 };
 
 const adam: Kernel = (inputs, _outputs, attrs) => {
-  const { count, alpha, lr, beta1, beta2, epsilon, weightDecay, amsgrad } = options(attrs);
-  forEachVariable(inputs, count, (views) => {
+  const { count, beta1, beta2, epsilon, weightDecay, amsgrad } = options(attrs);
+  const [alpha, lr] = [scalar(inputs, 2), scalar(inputs, 1)];
+  forEachVariable(inputs, count, 2, (views) => {
     const [variable, m, v] = views;
     const vhat = amsgrad ? views[3] : undefined;
     const grad = views[views.length - 1];

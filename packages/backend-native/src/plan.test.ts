@@ -103,15 +103,16 @@ describe.each(planBackends(jsBackend))('plans on %s', (_, backend, prepare) => {
       [counter],
       [counter],
     );
-    b.call('ApplyMomentum', [v, m, grad], [v, m], {
+    const lr = b.value([], 'float64');
+    b.call('Fill', [], [lr], { value: new LateNumber(rate, 0) });
+    b.call('ApplyMomentum', [v, m, grad, lr], [v, m], {
       count: 1,
-      lr: new LateNumber(rate, 0),
       momentum: 0.5,
       nesterov: false,
     });
     const seen = b.scalar(scale, [v], [3]);
     const executable = prepare(b.plan([seen]));
-    expect(executable.arenaBytes).toBe(0);
+    expect(executable.arenaBytes).toBe(64);
     const ones = store(backend, f32, [1, 1, 1]);
     expect(read(run(executable, [ones], [12])[0], 3)).toEqual([1, 3, 5]);
     expect(read(variable, 3)).toEqual([0.5, 1.5, 2.5]);

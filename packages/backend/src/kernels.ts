@@ -198,22 +198,22 @@ export const kernelAttrs = {
   GRUGrad: [],
 
   // ---- optimizer updates of `count` variables at once. In place: the outputs are the variables and slots among the inputs,
-  // in the same order. Inputs come variable by variable.
-  /** (var, grad)… → var…: var -= lr · grad */
-  ApplyGradientDescent: ['count', 'lr'],
-  /** (var, m, grad)… → (var, m)…: m = momentum · m − lr · grad; var += nesterov ? momentum · m − lr · grad : m */
-  ApplyMomentum: ['count', 'lr', 'momentum', 'nesterov'],
+  // in the same order. Inputs come variable by variable; behind them float64 scalars, which may be others at each step.
+  /** (var, grad)…, lr → var…: var -= lr · grad */
+  ApplyGradientDescent: ['count'],
+  /** (var, m, grad)…, lr → (var, m)…: m = momentum · m − lr · grad; var += nesterov ? momentum · m − lr · grad : m */
+  ApplyMomentum: ['count', 'momentum', 'nesterov'],
   /**
-   * (var, rms, [mg if centered], [mom if momentum > 0], grad)…: rms = rho · rms + (1 − rho) · grad²; mg likewise of grad;
+   * (var, rms, [mg if centered], [mom if momentum > 0], grad)…, lr: rms = rho · rms + (1 − rho) · grad²; mg likewise of grad;
    * step = lr · grad / sqrt(rms [− mg²] + epsilon); momentum > 0: mom = momentum · mom + step, var -= mom, else var -= step
    */
-  ApplyRMSProp: ['count', 'lr', 'rho', 'momentum', 'epsilon', 'centered'],
+  ApplyRMSProp: ['count', 'rho', 'momentum', 'epsilon', 'centered'],
   /**
-   * (var, m, v, [vhat if amsgrad], grad)…: var -= var · weightDecay · lr first (AdamW; 0 for none); m += (grad − m)(1 − beta1);
+   * (var, m, v, [vhat if amsgrad], grad)…, alpha, lr: var -= var · weightDecay · lr first (AdamW; 0 for none); m += (grad − m)(1 − beta1);
    * v += (grad² − v)(1 − beta2); amsgrad: vhat = max(vhat, v), used for v; var -= alpha · m / (sqrt(v) + epsilon).
    * `alpha` is lr with the bias corrections in it.
    */
-  ApplyAdam: ['count', 'alpha', 'lr', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'amsgrad'],
+  ApplyAdam: ['count', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'amsgrad'],
 } as const;
 
 /** What MapReduce can make of a run of elements, by number (native/cpu/map_reduce.cc has the same). Mean is for floats. */

@@ -1,4 +1,4 @@
-import type { AttrValue, Backend, DType, KernelName, LateNumber } from '@eagre/backend';
+import type { AttrValue, Backend, DType, KernelName } from '@eagre/backend';
 import { FailedPreconditionError, InvalidArgumentError, listBackends } from '@eagre/backend';
 import { ambient } from './ambient.ts';
 import { namedBackend } from './backends.ts';
@@ -39,15 +39,13 @@ export interface Tracer {
   read(variable: Variable): Tensor;
   /** What the variable will be from here on. @returns what the caller gets: the variable, or what stands for it after this assignment. */
   assign(variable: Variable, value: Tensor): Variable;
-  /** By how much an integer variable is larger at this place than at the start of each run; null where runs differ. */
-  ahead(variable: Variable): number | null;
   /** A kernel that changes variables in place; `written[i]` is the variable whose value is `inputs[at[i]]`. */
   update(
     kernel: KernelName,
     inputs: readonly Tensor[],
     written: readonly Variable[],
     at: readonly number[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+    attrs: Readonly<Record<string, AttrValue>>,
   ): void;
   /** Code of the host that runs, with values, whenever the function runs. */
   host(

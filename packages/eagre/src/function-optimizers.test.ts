@@ -142,6 +142,111 @@ describe.each(Object.keys(programs))('updates %s', (name) => {
   });
 });
 
+const schedules: Readonly<Record<string, tf.optimizers.schedules.LearningRateSchedule>> = {
+  exponential: new optimizers.schedules.ExponentialDecay(0.3, 7, 0.9),
+  staircase: new optimizers.schedules.ExponentialDecay(0.3, 7, 0.9, { staircase: true }),
+  inverseTime: new optimizers.schedules.InverseTimeDecay(0.3, 7, 0.5),
+  piecewise: new optimizers.schedules.PiecewiseConstantDecay([3, 10], [0.3, 0.2, 0.1]),
+  polynomial: new optimizers.schedules.PolynomialDecay(0.3, 10, { power: 2 }),
+  cycle: new optimizers.schedules.PolynomialDecay(0.3, 10, { cycle: true }),
+  cosine: new optimizers.schedules.CosineDecay(0.3, 20, { alpha: 0.1 }),
+  warmup: new optimizers.schedules.CosineDecay(0.1, 20, { warmupTarget: 0.3, warmupSteps: 5 }),
+  restarts: new optimizers.schedules.CosineDecayRestarts(0.3, 3, { mMul: 0.8, alpha: 0.1 }),
+  'equal periods': new optimizers.schedules.CosineDecayRestarts(0.3, 3, { tMul: 1 }),
+  'odd periods': new optimizers.schedules.CosineDecayRestarts(0.3, 4, { tMul: 1.5 }),
+};
+
+/** The learning rates of steps, in a function that is traced once, and what there is in its graph. */
+function ratesOf(
+  learningRate: tf.optimizers.LearningRate,
+  steps: readonly number[],
+): { readonly rates: number[]; readonly host: boolean } {
+  const optimizer = new optimizers.SGD(learningRate);
+  const w = new tf.Variable(tf.constant(0, 'float64'));
+  optimizer.build([w]);
+  const f = tf.function(() => {
+    w.assign(tf.constant(0, 'float64'));
+    optimizer.applyGradients([tf.constant(-1, 'float64')], [w]);
+  });
+  const rates = steps.map((step) => {
+    optimizer.iterations.assign(BigInt(step));
+    f();
+    return w.item() as number;
+  });
+  return { rates, host: f.getConcreteFunction().graph.nodes.some(({ what }) => what.kind === 'host') };
+}
+const steps = Array.from({ length: 64 }, (_, i) => i);
+
+test.each(Object.keys(schedules))('a schedule is part of the graph: %s', (name) => {
+  const schedule = schedules[name] as tf.optimizers.schedules.LearningRateSchedule;
+  const { rates, host } = ratesOf(schedule, steps);
+  expect(host).toBe(false);
+  rates.forEach((rate, step) => {
+    expect(rate, `step ${step}`).toBeCloseTo(schedule(step), 13);
+  });
+});
+
+class Halves extends optimizers.schedules.LearningRateSchedule {
+  readonly base = 0.5;
+  override call(step: number): number {
+    return step === 2 ? 0 : this.base ** (step + 1);
+  }
+  override getConfig(): Record<string, unknown> {
+    return {};
+  }
+}
+class TracedHalves extends Halves {
+  override call(step: number): number {
+    return super.call(step);
+  }
+  override trace(step: tf.Tensor): tf.Tensor {
+    return tf.where(step.equal(2), tf.constant(0, 'float64'), tf.pow(this.base, step.add(1)));
+  }
+}
+class Doubled extends TracedHalves {
+  override call(step: number): number {
+    return 2 * super.call(step);
+  }
+}
+class LaterCosine extends optimizers.schedules.CosineDecay {
+  override call(step: number): number {
+    return step < 5 ? 1 : super.call(step - 5);
+  }
+}
+
+test('a schedule of the user is part of the graph by its trace; the host is asked for others', () => {
+  const cases = [
+    [new TracedHalves(), false],
+    [new Halves(), true],
+    [new Doubled(), true],
+    [new LaterCosine(0.3, 20), true],
+    [(step: number) => 1 / (1 + step), true],
+  ] as const;
+  for (const [schedule, asked] of cases) {
+    const { rates, host } = ratesOf(schedule, [0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(host, schedule.constructor.name).toBe(asked);
+    rates.forEach((rate, step) => {
+      expect(rate, `${schedule.constructor.name}, step ${step}`).toBeCloseTo(schedule(step), 14);
+    });
+  }
+});
+
+test('a trace that gives no scalar is refused', () => {
+  class Wrong extends Halves {
+    override call(step: number): number {
+      return super.call(step);
+    }
+    override trace(step: tf.Tensor): tf.Tensor {
+      return step.add([1, 2]);
+    }
+  }
+  expect(() => ratesOf(new Wrong(), [0])).toThrow(/trace\(\) of a learning rate schedule must give a scalar/);
+});
+
+test('a learning rate is as exact in a graph as outside of it', () => {
+  for (const rate of [0.1, 0.25, 1e-3]) expect(ratesOf(rate, [0, 1]).rates).toEqual([rate, rate]);
+});
+
 test('a learning rate that a function changes counts from there on', () => {
   const optimizer = new optimizers.SGD(1);
   const w = new tf.Variable(0);

@@ -104,8 +104,9 @@ const protectedOnes: ReadonlySet<string> = new Set([
   'indexOf',
   'invoke',
   'mask',
-  'momentary',
+
   'momentaryScalars',
+  'momentaryStep',
   'reduced',
   'runKernel',
   'slot',

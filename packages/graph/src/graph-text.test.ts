@@ -116,17 +116,18 @@ describe('the text of a graph', () => {
     const [w, m] = [new Variable([1, 2], { name: 'w' }), new Variable([0, 0], { name: 'm' })];
     const late = new LateNumber({ next: () => [0.1] }, 0);
     const f = tfFunction(function step(gradient: Tensor) {
-      const inputs = [w.read(), m.read(), gradient.mul(lateScalar(late))];
-      const attrs = { count: 1, lr: late, momentum: 0.9, nesterov: true };
+      const rate = lateScalar(late, 'float64');
+      const inputs = [w.read(), m.read(), gradient.neg(), rate];
+      const attrs = { count: 1, momentum: 0.9, nesterov: true };
       context.tracer?.update('ApplyMomentum', inputs, [w, m], [0, 1], attrs);
     });
     expect(f.getConcreteFunction(constant([1, 2])).graph.toString()).toMatchInlineSnapshot(`
       "step(%args_0: float32[2]) {
+        %Fill: float64[] = Fill() {shape: [], dtype: "float64", value: <late>}
         %w/Read: float32[2] = ReadVariableOp('w')
         %m/Read: float32[2] = ReadVariableOp('m')
-        %Fill: float32[] = Fill() {shape: [], dtype: "float32", value: <late>}
-        %Mul: float32[2] = Mul(%args_0, %Fill)
-        %ResourceApplyMomentum:0: float32[2], %ResourceApplyMomentum:1: float32[2] = ResourceApplyMomentum(%w/Read, %m/Read, %Mul) {writes: ['w', 'm'], count: 1, lr: <late>, momentum: 0.9, nesterov: true}
+        %Neg: float32[2] = Neg(%args_0)
+        %ResourceApplyMomentum:0: float32[2], %ResourceApplyMomentum:1: float32[2] = ResourceApplyMomentum(%w/Read, %m/Read, %Neg, %Fill) {writes: ['w', 'm'], count: 1, momentum: 0.9, nesterov: true}
         AssignVariableOp('w', %ResourceApplyMomentum:0)
         AssignVariableOp('m', %ResourceApplyMomentum:1)
         return

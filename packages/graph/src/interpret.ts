@@ -262,7 +262,7 @@ export function tellRead(variable: Variable, value: Tensor): void {
 function update(node: GraphNode, written: readonly Variable[], inputs: readonly Tensor[]): void {
   const { what } = node;
   if (what.kind !== 'update') throw new InternalError(`${node.name} is no update`);
-  const attrs = currentAttrs(node.attrs) as Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
+  const attrs = node.attrs as KernelAttrs;
   if (context.tracer !== null) {
     context.tracer.update(what.kernel, inputs, written, what.at, attrs);
     return;
@@ -273,7 +273,7 @@ function update(node: GraphNode, written: readonly Variable[], inputs: readonly 
     all[what.at[i] as number] = target;
     return target;
   });
-  kernelFor(hostBackend(), what.kernel, all)(all, targets, attrs as KernelAttrs);
+  kernelFor(hostBackend(), what.kernel, all)(all, targets, attrs);
 }
 
 /** Attributes with their late numbers: those of now or, while a function is traced, of each of its runs. */

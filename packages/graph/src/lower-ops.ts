@@ -201,8 +201,8 @@ export abstract class OpLowering implements Sink {
     const { what } = node;
     if (what.kind !== 'update') throw new InternalError(`${node.name} is no update`);
     const places = what.written.map((variable, i) => {
-      const place = this.variables.get(variable);
-      if (place === undefined) throw new InternalError(`${node.name}: '${variable.name}' was not read`);
+      // Nobody reads the old value of a variable that was assigned to before.
+      const place = this.variables.get(variable) ?? this.variable(variable, null);
       this.settle(place, node.inputs[what.at[i] as number] as GraphValue, index);
       return place;
     });

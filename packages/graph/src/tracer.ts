@@ -498,32 +498,12 @@ export class FunctionTracer implements Tracer, Sink {
     return variable;
   }
 
-  ahead(variable: Variable): number | null {
-    // A branch or a loop begins with whatever has happened before.
-    if (this.#outer !== null) return null;
-    const values = this.#variables.get(variable);
-    if (values === undefined) return 0;
-    const { initial, value } = values;
-    let count = 0;
-    for (let at = value; at !== initial; ) {
-      const { what, type, inputs } = at.node;
-      const [before, added] = inputs;
-      if (what.kind !== 'op' || before === undefined) return null;
-      if (what.op !== assignedOp) {
-        if (type !== 'AddV2' || added?.node.what.kind !== 'constant') return null;
-        count += Number(added.node.what.tensor.item());
-      }
-      at = before;
-    }
-    return count;
-  }
-
   update(
     kernel: KernelName,
     inputs: readonly Tensor[],
     written: readonly Variable[],
     at: readonly number[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>>,
+    attrs: Readonly<Record<string, AttrValue>>,
   ): void {
     const node = this.graph.add(
       `Resource${kernel}`,

@@ -3,6 +3,7 @@ import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { div, min, pow, sqrt, sub } from './scalars.ts';
 
 export interface AdafactorOptions extends OptimizerOptions {
   /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step; -0.8 unless given. */
@@ -53,10 +54,10 @@ export class Adafactor extends Optimizer {
     return null;
   }
 
-  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
-    const { keep, take, rate } = this.momentaryScalars(variable, learningRate, (lr, step) => {
-      const take = step ** this.beta2Decay;
-      return { keep: 1 - take, take, rate: Math.min(lr, 1 / Math.sqrt(step)) };
+  override updateStep(gradient: Tensor, variable: Variable): void {
+    const { keep, take, rate } = this.momentaryScalars(variable, (lr, step) => {
+      const take = pow(step, this.beta2Decay);
+      return { keep: sub(1, take), take, rate: min(lr, div(1, sqrt(step))) };
     });
     const move = (average: Variable, value: Tensor): void => {
       average.assign(average.mul(keep).add(value.mul(take)));

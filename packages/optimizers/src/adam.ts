@@ -1,9 +1,10 @@
-import type { Tensor, Variable } from '@eagre/core';
+import type { Variable } from '@eagre/core';
 import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { div, mul, pow, type Scalar, sqrt, sub } from './scalars.ts';
 
 export interface AdamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -44,16 +45,15 @@ export class Adam extends Moments<AdamOptions> {
   // The kernel shrinks the variables itself.
   protected override applyWeightDecay(): void {}
 
-  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
+  protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { beta1, beta2, epsilon, amsgrad } = this;
-    const { alpha, lr } = this.momentary(learningRate, (lr, step) => ({
-      alpha: (lr * Math.sqrt(1 - beta2 ** step)) / (1 - beta1 ** step),
-      lr,
-    }));
+    const step = this.momentaryStep();
+    const alpha = div(mul(learningRate, sqrt(sub(1, pow(beta2, step)))), sub(1, pow(beta1, step)));
     const slots = [this.momentums, this.velocities, ...(amsgrad ? [this.velocityHats] : [])];
     const run = (some: readonly Update[], weightDecay: number): void => {
       if (some.length === 0) return;
-      this.runKernel('ApplyAdam', some, slots, { alpha, lr, beta1, beta2, epsilon, weightDecay, amsgrad });
+      const attrs = { beta1, beta2, epsilon, weightDecay, amsgrad };
+      this.runKernel('ApplyAdam', some, slots, attrs, [alpha, learningRate]);
     };
     const decay = this.weightDecay ?? 0;
     run(

@@ -2,6 +2,7 @@ import type { Tensor, Variable } from '@eagre/core';
 import { takesOptions } from '@eagre/core/internal';
 import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
+import { div, pow, sub } from './scalars.ts';
 
 export interface AdamaxOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -30,10 +31,10 @@ export class Adamax extends Moments<AdamaxOptions> {
     return { momentum: '_m', norm: '_u' }[name] ?? super.checkpointList(name);
   }
 
-  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+  override updateStep(gradient: Tensor, variable: Variable): void {
     const { beta1, beta2, epsilon } = this;
-    const { rate } = this.momentaryScalars(variable, learningRate, (lr, step) => ({
-      rate: lr / (1 - beta1 ** step),
+    const { rate } = this.momentaryScalars(variable, (lr, step) => ({
+      rate: div(lr, sub(1, pow(beta1, step))),
     }));
     const m = this.slot(variable, 'momentum');
     const u = this.slot(variable, 'norm');

@@ -1,6 +1,7 @@
 // Learning rates that fall as half a cosine does.
 import { InvalidArgumentError } from '@eagre/core';
 import { orNull, takesOptions } from '@eagre/core/internal';
+import { add, cos, div, floor, less, log, min, mul, pow, type Scalar, select, sub } from './scalars.ts';
 import { Decay, named, number, positive } from './schedule.ts';
 
 export interface CosineDecayOptions {
@@ -38,13 +39,17 @@ export class CosineDecay extends Decay {
   ) {
     super(...(args as unknown as []));
   }
-  override call(step: number): number {
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
     const { initialLearningRate, decaySteps, warmupTarget, warmupSteps, alpha } = this;
     const top = warmupTarget ?? initialLearningRate;
     const before = warmupTarget === null ? 0 : warmupSteps;
-    if (step < before) return initialLearningRate + (top - initialLearningRate) * (step / before);
-    const done = Math.min(step - before, decaySteps) / decaySteps;
-    return top * ((1 - alpha) * 0.5 * (1 + Math.cos(Math.PI * done)) + alpha);
+    const done = div(min(sub(step, before), decaySteps), decaySteps);
+    const decayed = mul(top, add(mul((1 - alpha) * 0.5, add(1, cos(mul(Math.PI, done)))), alpha));
+    if (!(before > 0)) return decayed;
+    const rising = add(initialLearningRate, mul(top - initialLearningRate, div(step, before)));
+    return select(less(step, before), rising, decayed);
   }
 }
 
@@ -86,17 +91,33 @@ export class CosineDecayRestarts extends Decay {
     if (this.tMul < 1)
       throw new InvalidArgumentError(`tMul must be at least 1, got ${this.tMul}`, 'CosineDecayRestarts');
   }
-  override call(step: number): number {
-    let period = this.firstDecaySteps;
-    // As many as are behind when all are equally long.
-    let restarts = this.tMul === 1 ? Math.floor(step / period) : 0;
-    let done = step - restarts * period;
-    for (; done >= period; restarts++) {
-      done -= period;
-      period *= this.tMul;
-    }
-    const cosine = this.mMul ** restarts * 0.5 * (1 + Math.cos((Math.PI * done) / period));
-    return this.initialLearningRate * ((1 - this.alpha) * cosine + this.alpha);
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
+    const { initialLearningRate, firstDecaySteps: first, tMul, mMul, alpha } = this;
+    const restarts = this.#restarts(step);
+    const period = mul(first, pow(tMul, restarts));
+    const done = sub(step, this.#start(restarts));
+    const cosine = mul(mul(pow(mMul, restarts), 0.5), add(1, cos(div(mul(Math.PI, done), period))));
+    return mul(initialLearningRate, add(mul(1 - alpha, cosine), alpha));
+  }
+
+  /** How many periods are behind a step. */
+  #restarts(step: Scalar): Scalar {
+    const { firstDecaySteps: first, tMul } = this;
+    const periods = div(step, first);
+    if (tMul === 1) return floor(periods);
+    const guess = floor(div(log(add(1, mul(periods, tMul - 1))), Math.log(tMul)));
+    // The logarithm is inexact where a period begins.
+    const atLeast = select(less(step, this.#start(guess)), sub(guess, 1), guess);
+    const next = add(atLeast, 1);
+    return select(less(step, this.#start(next)), atLeast, next);
+  }
+
+  /** The step at which the period after so many begins. */
+  #start(restarts: Scalar): Scalar {
+    const { firstDecaySteps: first, tMul } = this;
+    return tMul === 1 ? mul(first, restarts) : div(mul(first, sub(pow(tMul, restarts), 1)), tMul - 1);
   }
 }
 

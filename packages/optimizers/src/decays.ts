@@ -1,6 +1,20 @@
 // Learning rates that fall with the step.
 import { InvalidArgumentError } from '@eagre/core';
 import { flagOption, type Option, takesOptions } from '@eagre/core/internal';
+import {
+  add,
+  ceil,
+  div,
+  equal,
+  floor,
+  lessEqual,
+  min,
+  mul,
+  pow,
+  type Scalar,
+  select,
+  sub,
+} from './scalars.ts';
 import { checkNumber, Decay, named, number, positive } from './schedule.ts';
 
 export interface ExponentialDecayOptions {
@@ -31,23 +45,27 @@ abstract class QuotientDecay extends Decay {
   ) {
     super(...(args as unknown as []));
   }
-  protected quotient(step: number): number {
-    const p = step / this.decaySteps;
-    return this.staircase ? Math.floor(p) : p;
+  protected quotient(step: Scalar): Scalar {
+    const p = div(step, this.decaySteps);
+    return this.staircase ? floor(p) : p;
   }
 }
 
 /** initialLearningRate · decayRate^(step / decaySteps), the exponent rounded down with `staircase`. */
 export class ExponentialDecay extends QuotientDecay {
-  override call(step: number): number {
-    return this.initialLearningRate * this.decayRate ** this.quotient(step);
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
+    return mul(this.initialLearningRate, pow(this.decayRate, this.quotient(step)));
   }
 }
 
 /** initialLearningRate / (1 + decayRate · step / decaySteps), the quotient rounded down with `staircase`. */
 export class InverseTimeDecay extends QuotientDecay {
-  override call(step: number): number {
-    return this.initialLearningRate / (1 + this.decayRate * this.quotient(step));
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
+    return div(this.initialLearningRate, add(1, mul(this.decayRate, this.quotient(step))));
   }
 }
 
@@ -88,9 +106,14 @@ export class PiecewiseConstantDecay extends Decay {
       );
     }
   }
-  override call(step: number): number {
-    const i = this.boundaries.findIndex((b) => step <= b);
-    return this.values[i < 0 ? this.boundaries.length : i] as number;
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
+    const { boundaries, values } = this;
+    return boundaries.reduceRight<Scalar>(
+      (later, boundary, i) => select(lessEqual(step, boundary), values[i] as number, later),
+      values[boundaries.length] as number,
+    );
   }
 }
 
@@ -125,11 +148,14 @@ export class PolynomialDecay extends Decay {
   ) {
     super(...(args as unknown as []));
   }
-  override call(step: number): number {
-    let { decaySteps } = this;
-    if (this.cycle) decaySteps *= step === 0 ? 1 : Math.ceil(step / decaySteps);
-    const p = Math.min(step, decaySteps) / decaySteps;
-    return (this.initialLearningRate - this.endLearningRate) * (1 - p) ** this.power + this.endLearningRate;
+  override call(step: number): number;
+  override call(step: Scalar): Scalar;
+  override call(step: Scalar): Scalar {
+    const { initialLearningRate: from, endLearningRate: to, power } = this;
+    const cycles = this.cycle ? select(equal(step, 0), 1, ceil(div(step, this.decaySteps))) : 1;
+    const decaySteps = mul(this.decaySteps, cycles);
+    const p = div(min(step, decaySteps), decaySteps);
+    return add(mul(from - to, pow(sub(1, p), power)), to);
   }
 }
 

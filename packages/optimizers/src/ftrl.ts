@@ -3,6 +3,7 @@ import { argumentsOf, takesOptions } from '@eagre/core/internal';
 import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import { add, div } from './scalars.ts';
 
 export interface FtrlOptions extends OptimizerOptions {
   /** How the learning rate falls, 0 (not at all) or below; -0.5 unless given. */
@@ -72,12 +73,12 @@ export class Ftrl extends Optimizer {
     };
   }
 
-  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+  override updateStep(gradient: Tensor, variable: Variable): void {
     const { l1RegularizationStrength: l1, l2RegularizationStrength: l2, beta } = this;
     const power = -this.learningRatePower;
-    const now = this.momentaryScalars(variable, learningRate, (lr) => ({
-      rate: 1 / lr,
-      l2: 2 * l2 + beta / lr,
+    const now = this.momentaryScalars(variable, (lr) => ({
+      rate: div(1, lr),
+      l2: add(2 * l2, div(beta, lr)),
     }));
     const accumulator = this.slot(variable, 'accumulator');
     const linear = this.slot(variable, 'linear');

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@eagre/core';
 import { shown } from '@eagre/core/internal';
+import { equal, mod, type Scalar, select, sub } from './scalars.ts';
 
 /** What an optimizer remembers of its variables' values over time. */
 export interface MovingAverage {
@@ -26,10 +27,10 @@ export function checkMovingAverage(average: MovingAverage, optimizer: string): M
 /** The numbers of a step, from 1 on: shares of the old average and of the value, and whether (1) the variables become averages. */
 export function averaging(
   { momentum, overwriteFrequency }: MovingAverage,
-  step: number,
-): { readonly keep: number; readonly take: number; readonly overwrite: number } {
+  step: Scalar,
+): { readonly keep: Scalar; readonly take: Scalar; readonly overwrite: Scalar } {
   // The first value is the first average.
-  const keep = step === 1 ? 0 : momentum;
-  const overwrite = overwriteFrequency !== null && step % overwriteFrequency === 0 ? 1 : 0;
-  return { keep, take: 1 - keep, overwrite };
+  const keep = select(equal(step, 1), 0, momentum);
+  const overwrite = overwriteFrequency === null ? 0 : select(equal(mod(step, overwriteFrequency), 0), 1, 0);
+  return { keep, take: sub(1, keep), overwrite };
 }

@@ -3,6 +3,7 @@ import { takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
+import { add, div, mul, pow, type Scalar, sub } from './scalars.ts';
 
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
@@ -38,24 +39,24 @@ export class Nadam extends Moments<NadamOptions> {
   }
 
   /** The momentum's weight at a step, counted from 1. */
-  #weight(step: number): number {
-    return this.beta1 * (1 - 0.5 * 0.96 ** step);
+  #weight(step: Scalar): Scalar {
+    return mul(this.beta1, sub(1, mul(0.5, pow(0.96, step))));
   }
 
   protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
     const product = this.#product as Variable;
-    const { u } = this.momentaryScalars(product, learningRate, (_, step) => ({ u: this.#weight(step) }));
+    const { u } = this.momentaryScalars(product, (_, step) => ({ u: this.#weight(step) }));
     product.assign(product.mul(u));
     super.updateAll(updates, learningRate);
   }
 
-  override updateStep(gradient: Tensor, variable: Variable, learningRate: number | Tensor): void {
+  override updateStep(gradient: Tensor, variable: Variable): void {
     const { beta1, beta2, epsilon } = this;
-    const now = this.momentaryScalars(variable, learningRate, (lr, step) => ({
-      next: this.#weight(step + 1),
-      ofMomentum: lr * this.#weight(step + 1),
-      ofGradient: lr * (1 - this.#weight(step)),
-      correction: 1 / (1 - beta2 ** step),
+    const now = this.momentaryScalars(variable, (lr, step) => ({
+      next: this.#weight(add(step, 1)),
+      ofMomentum: mul(lr, this.#weight(add(step, 1))),
+      ofGradient: mul(lr, sub(1, this.#weight(step))),
+      correction: div(1, sub(1, pow(beta2, step))),
     }));
     const product = (this.#product as Variable).cast(variable.dtype);
     const m = this.slot(variable, 'momentum');

@@ -1,5 +1,5 @@
 import { GradientTape } from '@eagre/autodiff';
-import { type KernelName, LateNumber } from '@eagre/backend';
+import type { KernelName } from '@eagre/backend';
 import {
   constant,
   type DType,
@@ -28,7 +28,6 @@ import {
   inScope,
   isFloating,
   isPlain,
-  lateScalar,
   lifted,
   outsideScopes,
   setOptions,
@@ -47,6 +46,7 @@ import { Momentary } from './momentary.ts';
 import { averaging, checkMovingAverage } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
+import type { Scalar } from './scalars.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
@@ -62,6 +62,12 @@ function variablesOf(given: unknown, what: string, of: string): readonly Variabl
   if (!Array.isArray(given) || !given.every((v) => !isPlain(v) && v instanceof Variable))
     throw new InvalidArgumentError(`${what} must be a list of variables, got ${shown(given)}`, of);
   return given as readonly Variable[];
+}
+
+/** A scalar for ops on a variable. */
+function scalarFor(variable: Variable, x: Scalar): number | Tensor {
+  if (typeof x === 'number') return x;
+  return x.cast(variable.dtype === 'float64' ? 'float64' : 'float32');
 }
 
 /** A variable whose values are brought back into bounds after each update. */
@@ -111,6 +117,8 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly #options: CheckpointOptions = new CheckpointOptions(this.name, () => this.checkpointOptions);
   readonly #rate: Rate;
   readonly #now: Momentary;
+  /** That of the update at hand. */
+  #learningRateNow: Scalar = 0;
 
   constructor(
     learningRate: LearningRate | (OptimizerOptions & { readonly learningRate: LearningRate }),
@@ -139,9 +147,10 @@ export abstract class Optimizer extends Module implements Trackable {
     this.emaMomentum = emaMomentum;
     this.emaOverwriteFrequency = emaOverwriteFrequency;
     this.iterations = this.#track('iteration', constant(0, 'int64'));
-    this.#rate = new Rate(options.learningRate, this.name, (value) =>
-      this.#track('learning_rate', constant(value, 'float32')),
-    );
+    this.#rate = new Rate(options.learningRate, this.name, (value) => ({
+      saved: this.#track('learning_rate', constant(value, 'float32')),
+      exact: this.#hold('exact_learning_rate', constant(value, 'float64')),
+    }));
     this.#now = new Momentary(this.iterations, this.#rate);
     setOptions(this, options);
   }
@@ -405,59 +414,52 @@ export abstract class Optimizer extends Module implements Trackable {
     );
   }
   /** @internal Changes all variables of one step. */
-  protected updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
+  protected updateAll(updates: readonly Update[], learningRate: Scalar): void {
     for (const { gradient, variable } of updates) {
-      const given: unknown = this.updateStep(gradient, variable, learningRate);
+      const given: unknown = this.updateStep(gradient, variable, scalarFor(variable, learningRate));
       checkNoPromise(given, 'updateStep()', this.name);
     }
   }
   /** @internal Shrinks variables by their weight decay; overridden where the kernel does it. */
-  protected applyWeightDecay(variables: readonly Variable[], learningRate: number | Tensor): void {
+  protected applyWeightDecay(variables: readonly Variable[], learningRate: Scalar): void {
     for (const variable of variables) {
       const decay = this.decayOf(variable);
-      if (decay !== 0) variable.assignSub(variable.mul(decay).mul(learningRate));
+      if (decay !== 0) variable.assignSub(variable.mul(decay).mul(scalarFor(variable, learningRate)));
     }
   }
 
   /**
    * @internal One kernel call for the variables of one dtype: its inputs are variable, slots and gradient of each, and it
-   * writes into the variables and slots.
+   * writes into the variables and slots; behind them come `scalars`.
    */
   protected runKernel(
     name: KernelName,
     updates: readonly Update[],
     slots: readonly (readonly Variable[])[],
     attrs: UpdateAttrs,
+    scalars: readonly Scalar[],
   ): void {
     const slotted = updates.map(({ gradient, variable }) => {
       const index = this.indexOf(variable);
       return { gradient, written: [variable, ...slots.map((list) => list[index] as Variable)] };
     });
-    runUpdateKernel(name, slotted, attrs);
+    runUpdateKernel(name, slotted, attrs, scalars);
   }
 
-  /**
-   * @internal Attributes that follow from the learning rate (what `updateAll` got) and the number of the step (from 1 on): computed
-   * now or, while `tf.function` traces, before each run of the function.
-   */
-  protected momentary<N extends string>(
-    learningRate: number | Tensor,
-    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
-  ): Readonly<Record<N, number | LateNumber>> {
-    return this.#now.values(learningRate, compute);
+  /** @internal The number of the update at hand, from 1 on; a float64 scalar while `tf.function` traces. */
+  protected momentaryStep(): Scalar {
+    return this.#now.step();
   }
 
-  /** @internal The same for use in ops on a variable: numbers or, while `tf.function` traces, scalars of its dtype. */
+  /** @internal What follows from the learning rate and the step, for use in ops on a variable: scalars of its dtype in a graph. */
   protected momentaryScalars<N extends string>(
     variable: Variable,
-    learningRate: number | Tensor,
-    compute: (learningRate: number, step: number) => Readonly<Record<N, number>>,
+    compute: (learningRate: Scalar, step: Scalar) => Readonly<Record<N, Scalar>>,
   ): Readonly<Record<N, number | Tensor>> {
-    const dtype = variable.dtype === 'float64' ? 'float64' : 'float32';
-    const values = Object.entries<number | LateNumber>(this.momentary(learningRate, compute));
-    return Object.fromEntries(
-      values.map(([name, v]) => [name, v instanceof LateNumber ? lateScalar(v, dtype) : v]),
-    ) as Readonly<Record<N, number | Tensor>>;
+    const values = Object.entries<Scalar>(compute(this.#learningRateNow, this.#now.step()));
+    return Object.fromEntries(values.map(([name, v]) => [name, scalarFor(variable, v)])) as Readonly<
+      Record<N, number | Tensor>
+    >;
   }
 
   /** Keras's config: what makes an optimizer with the same options, without its state. */
@@ -502,13 +504,18 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   #track(name: string, initial: Tensor): Variable {
+    const variable = this.#hold(name, initial);
+    this.#variables.push(variable);
+    return variable;
+  }
+
+  /** A variable that is not saved. */
+  #hold(name: string, initial: Tensor): Variable {
     const before = context.nameScope;
     // Whatever scope is open when the slots happen to be made, files know them by the optimizer's name.
     context.nameScope = `${this.name}/`;
     try {
-      const variable = new Variable(initial, { name, trainable: false });
-      this.#variables.push(variable);
-      return variable;
+      return new Variable(initial, { name, trainable: false });
     } finally {
       context.nameScope = before;
     }
@@ -539,6 +546,7 @@ export abstract class Optimizer extends Module implements Trackable {
     }
     this.#warn(missing);
     const learningRate = this.#now.rate();
+    this.#learningRateNow = learningRate;
     updates = clipGradients(updates, this);
     if (this.weightDecay !== null)
       this.applyWeightDecay(
@@ -546,7 +554,7 @@ export abstract class Optimizer extends Module implements Trackable {
         learningRate,
       );
     this.updateAll(updates, learningRate);
-    if (this.useEma) this.#average(learningRate);
+    if (this.useEma) this.#average();
     for (const { variable } of updates) {
       const { constraint } = variable as Variable & Constrained;
       if (typeof constraint !== 'function') continue;
@@ -557,11 +565,11 @@ export abstract class Optimizer extends Module implements Trackable {
     this.iterations.assignAdd(1);
   }
 
-  #average(learningRate: number | Tensor): void {
+  #average(): void {
     const average = { momentum: this.emaMomentum, overwriteFrequency: this.emaOverwriteFrequency };
     for (const variable of this.#index.keys()) {
       const mean = this.slot(variable, 'average');
-      const { keep, take, overwrite } = this.momentaryScalars(variable, learningRate, (_, step) =>
+      const { keep, take, overwrite } = this.momentaryScalars(variable, (_, step) =>
         averaging(average, step),
       );
       mean.assign(mean.mul(keep).add(variable.mul(take)));

@@ -1,6 +1,14 @@
-import { FailedPreconditionError, InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
-import { shown } from '@eagre/core/internal';
-import { rateOf } from './schedule.ts';
+import {
+  constant,
+  equal,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type Tensor,
+  type Variable,
+  where,
+} from '@eagre/core';
+import { atRunTime, shown } from '@eagre/core/internal';
+import { rateOf, scheduleInGraph } from './schedule.ts';
 
 /** A fixed rate, or a schedule: one of `schedules`, or any function of the step. */
 export type LearningRate = number | ((step: number) => number | Tensor);
@@ -12,28 +20,54 @@ export class Rate {
   schedule: ((step: number) => number | Tensor) | null = null;
   // As it was given: the variable holds it as float32, and 0.1 should read back as 0.1.
   #given = 0;
+  // The same for graphs. It is not saved: it says no more than the variable that is.
+  #exact: Variable | null = null;
   readonly #optimizer: string;
-  readonly #make: (value: number) => Variable;
+  readonly #make: (value: number) => { readonly saved: Variable; readonly exact: Variable };
 
-  constructor(value: LearningRate, optimizer: string, make: (value: number) => Variable) {
+  constructor(
+    value: LearningRate,
+    optimizer: string,
+    make: (value: number) => { readonly saved: Variable; readonly exact: Variable },
+  ) {
     this.#optimizer = optimizer;
     this.#make = make;
     this.set(value);
   }
 
-  /**
-   * The rate of a step, counted from 0.
-   * @param held what holds a fixed rate: its variable unless given.
-   */
-  at(step: number | Variable, held: Variable | Tensor | null = this.variable): number {
+  /** The rate of a step, counted from 0. */
+  at(step: number | Variable): number {
     if (this.schedule !== null) {
       const now = typeof step === 'number' ? step : Number(step.item());
       return rateOf(this.schedule(now), this.#optimizer);
     }
-    const stored = (held as Variable | Tensor).item();
-    // Restored from a file: take the shortest number that is this float32.
-    if (stored !== Math.fround(this.#given)) this.#given = shortest(stored);
+    const stored = (this.variable as Variable).item();
+    if (stored !== Math.fround(this.#given)) {
+      // Restored from a file: take the shortest number that is this float32.
+      this.#given = shortest(stored);
+      this.#exact?.assign(this.#given);
+    }
     return this.#given;
+  }
+
+  /** The rate in a function that is being traced, a float64 scalar. A schedule that no graph can hold is asked on the host. */
+  traced(iterations: Variable): Tensor {
+    const { schedule, variable } = this;
+    if (schedule !== null) {
+      const inGraph = scheduleInGraph(schedule, iterations.cast('float64'), this.#optimizer);
+      if (inGraph !== null) return inGraph;
+      const ask = (step: Tensor): Tensor =>
+        constant(rateOf(schedule(Number(step.item())), this.#optimizer), 'float64');
+      return atRunTime(
+        'LearningRate',
+        ask,
+        [iterations.read()],
+        [{ dtype: 'float64', shape: [] }],
+      )[0] as Tensor;
+    }
+    const stored = (variable as Variable).read();
+    const exact = (this.#exact as Variable).read();
+    return where(equal(exact.cast('float32'), stored), exact, stored.cast('float64'));
   }
 
   /**
@@ -59,8 +93,14 @@ export class Rate {
       );
     }
     this.#given = value;
-    if (this.variable === null) this.variable = this.#make(value);
-    else this.variable.assign(value);
+    if (this.variable === null) {
+      const { saved, exact } = this.#make(value);
+      this.variable = saved;
+      this.#exact = exact;
+    } else {
+      this.variable.assign(value);
+      this.#exact?.assign(value);
+    }
   }
 }
 

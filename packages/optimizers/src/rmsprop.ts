@@ -1,9 +1,10 @@
-import type { Tensor, Variable } from '@eagre/core';
+import type { Variable } from '@eagre/core';
 import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import type { Scalar } from './scalars.ts';
 
 export interface RMSpropOptions extends OptimizerOptions {
   /** How much of the average of squared gradients stays at each step; 0.9 unless given. */
@@ -50,15 +51,14 @@ export class RMSprop extends Optimizer {
     return { velocity: 'rms', average_gradient: 'mg' }[name] ?? name;
   }
 
-  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
+  protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { rho, momentum, epsilon, centered } = this;
     const slots = [
       this.velocities,
       ...(centered ? [this.averageGradients] : []),
       ...(momentum > 0 ? [this.momentums] : []),
     ];
-    const rate = this.momentary(learningRate, (lr) => ({ lr }));
-    this.runKernel('ApplyRMSProp', updates, slots, { ...rate, rho, momentum, epsilon, centered });
+    this.runKernel('ApplyRMSProp', updates, slots, { rho, momentum, epsilon, centered }, [learningRate]);
   }
 }
 

@@ -5,11 +5,13 @@ import {
   checkNoPromise,
   configOf,
   defineMethods,
+  isFloating,
   type Option,
   setOptions,
   shown,
   takesArguments,
 } from '@eagre/core/internal';
+import { asTensor, type Scalar } from './scalars.ts';
 
 /** A step number, or something that holds one, such as `optimizer.iterations`. */
 export type Step = number | bigint | Tensor | Variable;
@@ -23,6 +25,11 @@ export abstract class LearningRateSchedule extends Callable {
   }
   /** The learning rate at a step, a number or a scalar tensor; the first step is 0. */
   abstract call(step: number): number | Tensor;
+  /**
+   * The learning rate as ops on the step, a float64 scalar: what `tf.function` writes into its graph. Where a class has no `trace` beside
+   * its `call`, each run of a graph asks `call` on the host.
+   */
+  trace?(step: Tensor): Tensor;
   /** What makes it again, with Keras's names: `new Class(...)` by `schedules.deserialize`. */
   abstract getConfig(): Record<string, unknown>;
 
@@ -39,6 +46,40 @@ defineMethods(LearningRateSchedule.prototype, 'LearningRateSchedule', {
 });
 export interface LearningRateSchedule {
   (step: Step | { readonly step: Step }): number;
+}
+
+/** The `call` methods that compute with scalars of graphs as well. */
+const inGraphs = new WeakSet<LearningRateSchedule['call']>();
+
+/** @internal Says that the `call` of this class of the library takes scalars of graphs. */
+export function callsInGraphs({ call }: LearningRateSchedule): void {
+  inGraphs.add(call);
+}
+
+/** A schedule's rate at a step as a float64 scalar of a graph; null where only its code knows it. */
+export function scheduleInGraph(schedule: unknown, step: Tensor, optimizer: string): Tensor | null {
+  if (!(schedule instanceof LearningRateSchedule)) return null;
+  if (inGraphs.has(schedule.call))
+    return asTensor((schedule.call as (step: Scalar) => Scalar).call(schedule, step));
+  if (!tracesItsCall(schedule)) return null;
+  const rate: unknown = schedule.trace?.(step);
+  checkNoPromise(rate, 'trace()', schedule.constructor.name);
+  if (typeof rate === 'number') return asTensor(rateOf(rate, optimizer));
+  if ((rate instanceof Tensor || rate instanceof Variable) && rate.size === 1 && isFloating(rate.dtype))
+    return rate.cast('float64').reshape([]);
+  throw new InvalidArgumentError(
+    `trace() of a learning rate schedule must give a scalar tensor of floats, got ${shown(rate)}`,
+    schedule.constructor.name,
+  );
+}
+
+/** Whether `trace` is as new as `call`: who extends a schedule may have changed only the other one. */
+function tracesItsCall(schedule: LearningRateSchedule): boolean {
+  for (let at: object | null = schedule; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    if (Object.hasOwn(at, 'trace')) return true;
+    if (Object.hasOwn(at, 'call')) return false;
+  }
+  return false;
 }
 
 /** What a schedule gave, as a number. @throws InvalidArgumentError unless it is one, or a scalar tensor of one */

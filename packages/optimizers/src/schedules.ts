@@ -11,7 +11,7 @@ import {
 } from '@eagre/core/internal';
 import { CosineDecay, CosineDecayRestarts } from './cosine-decays.ts';
 import { ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay } from './decays.ts';
-import { LearningRateSchedule } from './schedule.ts';
+import { callsInGraphs, LearningRateSchedule } from './schedule.ts';
 
 export * from './cosine-decays.ts';
 export * from './decays.ts';
@@ -29,6 +29,7 @@ const classes: Readonly<Record<string, Loose>> = {
 
 for (const [name, c] of Object.entries(classes)) {
   defineMethods(c.prototype as object, name, { call: { positional: ['step'] } });
+  callsInGraphs(c.prototype as LearningRateSchedule);
 }
 
 /** A schedule as Keras writes it in a file. */

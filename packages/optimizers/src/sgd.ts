@@ -1,9 +1,10 @@
-import { InvalidArgumentError, type Tensor, type Variable } from '@eagre/core';
+import { InvalidArgumentError, type Variable } from '@eagre/core';
 import { argumentsOf, flagOption, takesOptions } from '@eagre/core/internal';
 import type { Update } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
+import type { Scalar } from './scalars.ts';
 
 export interface SGDOptions extends OptimizerOptions {
   /** From 0, which means none, to 1. */
@@ -43,11 +44,10 @@ export class SGD extends Optimizer {
     return { momentum: this.momentum, decay: 0 };
   }
 
-  protected override updateAll(updates: readonly Update[], learningRate: number | Tensor): void {
+  protected override updateAll(updates: readonly Update[], learningRate: Scalar): void {
     const { momentum, nesterov } = this;
-    const rate = this.momentary(learningRate, (lr) => ({ lr }));
-    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], rate);
-    else this.runKernel('ApplyMomentum', updates, [this.momentums], { ...rate, momentum, nesterov });
+    if (momentum === 0) this.runKernel('ApplyGradientDescent', updates, [], {}, [learningRate]);
+    else this.runKernel('ApplyMomentum', updates, [this.momentums], { momentum, nesterov }, [learningRate]);
   }
 }
 

@@ -1,8 +1,9 @@
-import type { AttrValue, KernelAttrs, KernelName, LateNumber } from '@eagre/backend';
+import type { AttrValue, Backend, KernelName } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
 import { context, kernelFor, type Tracer, transfer } from '@eagre/core/internal';
+import { asTensor, type Scalar } from './scalars.ts';
 
-export type UpdateAttrs = Readonly<Record<string, AttrValue | LateNumber>>;
+export type UpdateAttrs = Readonly<Record<string, AttrValue>>;
 
 /** What a kernel writes into by a gradient: a variable, then its slots. */
 export interface SlottedUpdate {
@@ -10,14 +11,19 @@ export interface SlottedUpdate {
   readonly written: readonly Variable[];
 }
 
-/** One call of a kernel for the variables of each backend and dtype: its inputs are variable, slots and gradient of each. */
+/**
+ * One call of a kernel for the variables of each backend and dtype: its inputs are variable, slots and gradient of each, then the
+ * numbers of this step.
+ */
 export function runUpdateKernel(
   name: KernelName,
   updates: readonly SlottedUpdate[],
   attrs: UpdateAttrs,
+  scalars: readonly Scalar[],
 ): void {
+  const numbers = scalars.map(asTensor);
   if (context.tracer !== null) {
-    trace(context.tracer, name, updates, attrs);
+    trace(context.tracer, name, updates, attrs, numbers);
     return;
   }
   let rest = updates;
@@ -47,12 +53,14 @@ export function runUpdateKernel(
       // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
       if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
     }
-    kernelFor(backend, name, inputs)(inputs, outputs, {
-      ...(attrs as KernelAttrs),
-      count: gradientAt.length,
-    });
+    for (const number of numbers) inputs.push(on(backend, number));
+    kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });
     rest = elsewhere;
   }
+}
+
+function on(backend: Backend, x: Tensor): Tensor {
+  return x.backend === backend ? x : transfer(x, backend);
 }
 
 function trace(
@@ -60,6 +68,7 @@ function trace(
   name: KernelName,
   updates: readonly SlottedUpdate[],
   attrs: UpdateAttrs,
+  numbers: readonly Tensor[],
 ): void {
   const dtypeOf = (update: SlottedUpdate): string => (update.written[0] as Variable).dtype;
   for (const dtype of new Set(updates.map(dtypeOf))) {
@@ -75,6 +84,7 @@ function trace(
       }
       inputs.push(update.gradient);
     }
+    inputs.push(...numbers);
     tracer.update(name, inputs, written, at, { ...attrs, count: some.length });
   }
 }

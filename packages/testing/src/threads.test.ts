@@ -216,17 +216,20 @@ const networks = [
   [40, 5, 16, 200],
 ] as const;
 
-const steps = (slots: number, attrs: Case['attrs']) => (): Case[] => {
-  const sizes = [[70_001], [5], [300, 301]];
-  const each = slots + 2;
-  const inputs = sizes.flatMap((s) => [
-    float(...s),
-    ...Array.from({ length: slots }, () => positive(...s)),
-    float(...s),
-  ]);
-  const inPlace = inputs.map((_, i) => i).filter((i) => i % each !== each - 1);
-  return [{ inputs, outputs: [], inPlace, attrs: { count: sizes.length, lr: 0.01, ...attrs } }];
-};
+const steps =
+  (slots: number, attrs: Case['attrs'], scalars = 1) =>
+  (): Case[] => {
+    const sizes = [[70_001], [5], [300, 301]];
+    const each = slots + 2;
+    const inputs = sizes.flatMap((s) => [
+      float(...s),
+      ...Array.from({ length: slots }, () => positive(...s)),
+      float(...s),
+    ]);
+    const inPlace = inputs.map((_, i) => i).filter((i) => i % each !== each - 1);
+    for (let i = 0; i < scalars; i++) inputs.push(constant(0.01, 'float64'));
+    return [{ inputs, outputs: [], inPlace, attrs: { count: sizes.length, ...attrs } }];
+  };
 
 // Keyed by all kernels, so that a new one gets a case.
 const cases: Readonly<Record<KernelName, () => Case[]>> = {
@@ -596,8 +599,8 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
     ...steps(3, { rho: 0.9, momentum: 0.9, epsilon: 2, centered: true })(),
   ],
   ApplyAdam: () => [
-    ...steps(2, { alpha: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0, amsgrad: false })(),
-    ...steps(3, { alpha: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0.1, amsgrad: true })(),
+    ...steps(2, { beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0, amsgrad: false }, 2)(),
+    ...steps(3, { beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0.1, amsgrad: true }, 2)(),
   ],
 };
 

@@ -160,13 +160,6 @@ export class SessionTracer extends FunctionTracer {
     return eagerly(() => new AssignedVariable(variable, this, node));
   }
 
-  /** Each run is of some nodes; those that count have all been fetched. */
-  override ahead(variable: Variable): number {
-    const assigned = ({ type, attrs }: GraphNode): boolean =>
-      type === 'AssignVariableOp' && attrs['variable'] === variable;
-    return this.body.nodes.filter(assigned).length;
-  }
-
   override update(...args: Parameters<FunctionTracer['update']>): void {
     const [kernel, inputs, written, at, attrs] = args;
     this.body.add(

@@ -266,6 +266,11 @@ export class PlanBuilder {
     return output;
   }
 
+  /** A float64 scalar. */
+  number(value: number | LateNumber): PlanTensor {
+    return this.kernel('Fill', [], 'float64', [], { value });
+  }
+
   /** A scalar program over inputs that broadcast; it writes into a new tensor unless said. */
   map(body: Body, inputs: readonly PlanTensor[], into?: PlanTensor, name = 'map'): PlanTensor {
     const program = buildScalarProgram(

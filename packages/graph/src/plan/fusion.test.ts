@@ -132,9 +132,9 @@ describe('fuseScalarCalls', () => {
     const b = new PlanBuilder();
     const state = b.state('float32', [2, 2], counting([2, 2]));
     const x = b.map((s, v) => s.neg(v), [state]);
-    b.call('ApplyGradientDescent', [state, x], [state], { count: 1, lr: 0.5 });
+    b.call('ApplyGradientDescent', [state, x, b.number(0.5)], [state], { count: 1 });
     b.output(b.map((s, v, w) => s.add(v, w), [state, x]));
-    expect(fused(b)).toHaveLength(3);
+    expect(fused(b)).toHaveLength(4);
   });
 
   it('writes no state twice, and repeats none that it writes', () => {
@@ -164,15 +164,15 @@ describe('fuseScalarCalls', () => {
     const late = (i: number): LateNumber => new LateNumber(b.draws, i);
     const state = b.state('float32', [3], [0, 0, 0]);
     const x = b.map((s, v) => s.neg(v), [b.input('float32', [3], counting([3]))]);
-    b.call('ApplyGradientDescent', [state, x], [state], { count: 1, lr: late(2) });
+    b.call('ApplyGradientDescent', [state, x, b.number(late(2))], [state], { count: 1 });
     const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: 0, high: 1 };
     const draw = b.kernel('RandomUniform', [], 'float32', [3], attrs);
     b.output(b.map((s, v, w) => s.add(v, w), [x, draw]));
     expect(fuseScalarCalls(b.plan()).calls.map(({ name }) => name)).toEqual([
-      'map',
-      'ApplyGradientDescent',
+      'Fill',
       'RandomUniform',
       'map',
+      'ApplyGradientDescent',
     ]);
   });
 

@@ -469,7 +469,7 @@ class Generator {
       if (sizeOf(broadcast(x.shape, state.shape) ?? []) !== state.size) return;
       b.map((s, v, w) => s.add(s.mul(v, 2), w), [state, x], state);
     } else if (floating(state.dtype) && x.size === state.size)
-      b.call('ApplyGradientDescent', [state, view(x, state.shape)], [state], { count: 1, lr: 0.5 });
+      b.call('ApplyGradientDescent', [state, view(x, state.shape), b.number(0.5)], [state], { count: 1 });
   }
 }
 
