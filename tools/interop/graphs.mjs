@@ -63,6 +63,59 @@ function training(model, x) {
   );
 }
 
+/** The graph of a training step, and the losses of its first 20 runs. */
+function losses(optimizer) {
+  const model = new tf.Sequential([new layers.Dense(16, { activation: 'relu' }), new layers.Dense(10)], {
+    name: 'mlp',
+  });
+  const x = tf.random.normal([12, 8]);
+  const labels = tf.constant(Int32Array.from({ length: 12 }, (_, i) => i % 10));
+  const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+  model(x);
+  const f = tf.function((images) => {
+    const tape = new tf.GradientTape();
+    const loss = lossObject(labels, model(images, { training: true }));
+    optimizer.applyGradients(tape.gradient(loss, model.trainableVariables), model.trainableVariables);
+    return loss;
+  });
+  const { graph } = f.getConcreteFunction(x);
+  const variables = {};
+  for (const { what } of graph.nodes)
+    if (what.kind === 'variable') variables[what.variable.name] = host(what.variable.read());
+  return {
+    graph: Buffer.from(graph.toGraphDef()).toString('base64'),
+    args: [host(x)],
+    variables,
+    losses: Array.from({ length: 20 }, () => f(x).item()),
+    after: Object.fromEntries(graph.assignments.map(({ variable: v }) => [v.name, host(v.read())])),
+  };
+}
+
+const { schedules } = tf.optimizers;
+const optimizers = {
+  adam: new tf.optimizers.Adam({
+    learningRate: new schedules.CosineDecay(0.02, 15, { warmupTarget: 0.05, warmupSteps: 4 }),
+  }),
+  adamW: new tf.optimizers.AdamW({ learningRate: 0.01, amsgrad: true }),
+  momentum: new tf.optimizers.SGD(new schedules.CosineDecayRestarts(0.1, 3), {
+    momentum: 0.9,
+    nesterov: true,
+  }),
+  sgd: new tf.optimizers.SGD(new schedules.PolynomialDecay(0.1, 5, { cycle: true, power: 2 })),
+  centered: new tf.optimizers.RMSprop({
+    learningRate: new schedules.PiecewiseConstantDecay([3, 10], [0.03, 0.02, 0.01]),
+    momentum: 0.5,
+    centered: true,
+  }),
+  rmsprop: new tf.optimizers.RMSprop({
+    learningRate: new schedules.ExponentialDecay(0.01, 3, 0.9, { staircase: true }),
+  }),
+  nadam: new tf.optimizers.Nadam(0.01),
+  adamax: new tf.optimizers.Adamax(new schedules.InverseTimeDecay(0.05, 4, 0.5)),
+  ftrl: new tf.optimizers.Ftrl(0.1),
+  average: new tf.optimizers.Adam({ learningRate: 0.02, useEma: true, emaOverwriteFrequency: 5 }),
+};
+
 const w = new tf.Variable(tf.random.normal([3, 4]), { name: 'dense/kernel' });
 const count = new tf.Variable([0, 0], { name: 'count' });
 const image = tf.random.normal([2, 7, 6, 3]);
@@ -113,6 +166,8 @@ console.log(
         tf.random.normal([4, 8, 8, 1]),
       ),
     },
+    // Trained by TensorFlow.
+    trainings: Object.fromEntries(Object.entries(optimizers).map(([name, o]) => [name, losses(o)])),
     // Run by TensorFlow.
     programs: {
       dense: program((x) => tf.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),

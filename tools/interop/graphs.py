@@ -35,7 +35,7 @@ def check_names(name, graph):
 
 
 def check_model(name, program):
-    """A training step has ops of Eagre's own, so it is parsed and looked at only."""
+    """Names, handles and scopes of a training step."""
     graph = parse(program)
     check_names(name, graph)
     nodes = {node.name: node for node in graph.node}
@@ -86,12 +86,33 @@ def check_program(name, program):
     return len(results)
 
 
+def check_training(name, program):
+    """20 steps in a session, which keeps the variables from run to run, have the losses that they have in Eagre."""
+    graph_def = parse(program)
+    check_names(name, graph_def)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name='')
+        with tf.compat.v1.Session() as session:
+            for variable, value in program['variables'].items():
+                handle = graph.get_tensor_by_name(f'{variable}:0')
+                session.run(tf.raw_ops.AssignVariableOp(resource=handle, value=array(value)))
+            feed = {'args_0:0': array(program['args'][0])}
+            losses = [session.run(f'{graph_def.node[-1].name}:0', feed) for _ in program['losses']]
+            np.testing.assert_allclose(losses, program['losses'], rtol=1e-4, atol=1e-6, err_msg=name)
+            for variable, value in program['after'].items():
+                handle = graph.get_tensor_by_name(f'{variable}:0')
+                got = session.run(tf.raw_ops.ReadVariableOp(resource=handle, dtype=value['dtype']))
+                np.testing.assert_allclose(got, array(value), rtol=1e-3, atol=1e-5, err_msg=f'{name} {variable}')
+    return len(losses)
+
+
 def main():
     command = sys.argv[1:] or ['node', HERE / 'graphs.mjs']
     written = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     nodes = sum(check_model(name, program) for name, program in written['models'].items())
     results = sum(check_program(name, program) for name, program in written['programs'].items())
-    print(f'{nodes} nodes of training steps, {results} results of programs agree')
+    steps = sum(check_training(name, program) for name, program in written['trainings'].items())
+    print(f'{nodes} nodes of models, {steps} training steps, {results} results of programs agree')
 
 
 if __name__ == '__main__':

@@ -54,6 +54,11 @@ describe('the GraphDef of a training step', () => {
     }
     // Every node that runs is there under its name and type, with its inputs first.
     for (const node of graph.liveNodes()) {
+      // But an optimizer's update is arithmetic.
+      if (node.what.kind === 'update') {
+        expect(nodes.some((n) => n.name?.startsWith(`${node.name}/`))).toBe(true);
+        continue;
+      }
       const written = byName.get(node.name);
       expect(written?.input?.filter((i) => !i.startsWith('^')).length ?? 0).toBeGreaterThanOrEqual(
         node.inputs.length,
@@ -71,4 +76,39 @@ describe('the GraphDef of a training step', () => {
     expect(result?.op).toBe('Identity');
     expect(result?.input?.filter((i) => i.startsWith('^'))).toHaveLength(assigned.length);
   });
+});
+
+/** The ops of a step that moves a matrix and a vector. */
+function opsOf(optimizer: tf.optimizers.Optimizer, options?: { readonly largestConstant: number }): string[] {
+  const variables = [new tf.Variable([[1, 2]]), new tf.Variable([3])];
+  const step = tf.function(() => {
+    const tape = new tf.GradientTape();
+    const loss = variables.reduce((sum, v) => sum.add(v.square().sum()), tf.constant(0));
+    optimizer.applyGradients(tape.gradient(loss, variables), variables);
+  });
+  optimizer.build(variables);
+  const def = tensorflow.GraphDef.decode(step.getConcreteFunction().graph.toGraphDef(options));
+  return (def.node ?? []).map(({ op }) => op as string);
+}
+
+const { SGD, Adam, AdamW, RMSprop, schedules } = tf.optimizers;
+const updates: Readonly<Record<string, () => tf.optimizers.Optimizer>> = {
+  sgd: () => new SGD(new schedules.CosineDecay(0.1, 10)),
+  momentum: () => new SGD({ learningRate: 0.1, momentum: 0.9, nesterov: true }),
+  rmsprop: () => new RMSprop({ learningRate: 0.1, momentum: 0.5, centered: true }),
+  adam: () => new Adam(new schedules.ExponentialDecay(0.1, 5, 0.5)),
+  adamW: () => new AdamW({ amsgrad: true }),
+};
+
+test.each(Object.keys(updates))('updates are made of ops that TensorFlow has: %s', (name) => {
+  const ops = new Set(opsOf((updates[name] as () => tf.optimizers.Optimizer)()));
+  expect([...ops].filter((op) => /Apply|Late|LearningRate/.test(op))).toEqual([]);
+  expect(ops).toContain('AssignVariableOp');
+});
+
+test('a schedule that only the host knows is in no GraphDef, except to look at', () => {
+  const make = (): tf.optimizers.Optimizer => new SGD((step) => 1 / (1 + step));
+  expect(() => opsOf(make())).toThrow(tf.errors.UnimplementedError);
+  expect(() => opsOf(make())).toThrow(/has trace\(step\) beside call\(step\)/);
+  expect(opsOf(make(), { largestConstant: 1024 })).toContain('LearningRate');
 });

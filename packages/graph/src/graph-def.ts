@@ -4,6 +4,7 @@ import {
   FailedPreconditionError,
   LateNumber,
   ResourceExhaustedError,
+  UnimplementedError,
 } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
 import {
@@ -52,7 +53,7 @@ const numberOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
  * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
  * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
  * A size that may be any is -1 in the shape of a placeholder; what is computed with it, other nodes compute.
- * @throws ResourceExhaustedError for more than 2 GiB.
+ * @throws ResourceExhaustedError for more than 2 GiB; UnimplementedError for a learning rate that only code of the host knows.
  */
 export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
   const library = new Library(options);
@@ -240,6 +241,8 @@ class Writer {
       else if (what.kind === 'size') this.#sizeNode(node, name, what.size);
       else if (what.kind === 'variable') this.#variable(node, name, what.variable);
       else {
+        if (node.type === 'LearningRate' && this.#library.options.largestConstant === undefined)
+          throw hostSchedule();
         // What the host does keeps its order.
         const control = this.#control(node);
         if (what.kind === 'host' && host !== null) control.push(`^${host}`);
@@ -660,6 +663,16 @@ class Writer {
     if (this.#graph.outputs.length === 0 && control.length > 0)
       this.#add(this.#names.take('NoOp'), 'NoOp', control, {});
   }
+}
+
+/** For a graph that could not run elsewhere, and would not say why. */
+function hostSchedule(): UnimplementedError {
+  return new UnimplementedError(
+    'the learning rate follows a schedule that only its code in this process knows, so that no GraphDef can hold it: take a schedule of ' +
+      'tf.optimizers.schedules, or a class that extends LearningRateSchedule and has trace(step) beside call(step). To look at the graph ' +
+      'only, give largestConstant',
+    'toGraphDef',
+  );
 }
 
 /** A node of a GraphDef. */

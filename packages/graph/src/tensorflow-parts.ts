@@ -3,6 +3,7 @@ import type { PartialShape } from '@eagre/core';
 import { partialShape } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from './graph.ts';
 import type { ConstantInput, TypedAttr } from './tensorflow-ops.ts';
+import { updateParts } from './update-parts.ts';
 
 /** One of the nodes that stand for another. */
 export interface Part {
@@ -57,5 +58,5 @@ function moments({ inputs, attrs }: GraphNode): Parts {
 
 /** The nodes of TensorFlow that stand for a node; null where one does. */
 export function partsOf(node: GraphNode): Parts | null {
-  return node.type === 'Moments' ? moments(node) : null;
+  return node.type === 'Moments' ? moments(node) : updateParts(node);
 }
