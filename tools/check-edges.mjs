@@ -1,8 +1,10 @@
-// Imports go one way: fails on an edge, in a source file or a package.json, that is not permitted below.
+// Imports go one way: fails on an edge, in a source file or a package.json, that is not permitted below, and on files of a package that need
+// each other before either is loaded.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { valueCircles } from './value-circles.mjs';
 
 const permitted = {
   backend: [],
@@ -84,7 +86,7 @@ for (const folder of readdirSync(`${root}apps`, { withFileTypes: true })) {
 }
 
 if (problems.length > 0) {
-  console.error(`${problems.join('\n')}\n${problems.length} edges are not permitted.`);
+  console.error(`${problems.join('\n')}\n${problems.length} edges or circles are not permitted.`);
   process.exit(1);
 }
 
@@ -103,6 +105,8 @@ function checkMember(path, own, edges) {
   }
 
   if (!existsSync(`${root}${path}/src`)) return;
+  for (const circle of valueCircles(`${root}${path}/src`))
+    problems.push(`${path}/src: a circle of imports: ${circle.join(', ')}`);
   for (const file of readdirSync(`${root}${path}/src`, { recursive: true })) {
     if (!/\.[cm]?tsx?$/.test(file)) continue;
     const isTest = file.endsWith('.test.ts');

@@ -4,7 +4,7 @@ import { isPlain } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 import { show, showShape } from './shape.ts';
 import { Tensor } from './tensor.ts';
-import { Variable } from './variable.ts';
+import { VariableBase } from './variable-base.ts';
 
 // The text of a function is looked at only where it may be that of a class.
 const isClass = (fn: object): boolean =>
@@ -21,7 +21,7 @@ export function shown(value: unknown): string {
 }
 
 function described(value: unknown): string {
-  if (value instanceof Tensor || value instanceof Variable)
+  if (value instanceof Tensor || value instanceof VariableBase)
     return `a tensor of ${value.dtype} ${showShape(value.shape)}`;
   if (typeof value === 'function') {
     if (isClass(value)) return `the class ${value.name}`;

@@ -14,7 +14,8 @@ import { unseen } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
 import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
-import { Variable } from './variable.ts';
+import type { Variable } from './variable.ts';
+import { VariableBase } from './variable-base.ts';
 
 /** Flat values with a shape; what other array libraries and Eagre's datasets hand over. */
 export interface NDArrayLike {
@@ -35,7 +36,7 @@ export type NestedValues = readonly (Scalar | NestedValues)[];
  */
 export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
   if (value instanceof Tensor) return strict && dtype !== undefined ? sameDType(value, dtype) : value;
-  if (value instanceof Variable)
+  if (value instanceof VariableBase)
     return strict && dtype !== undefined ? sameDType(value.taken(), dtype) : value.taken();
   if (typeof value === 'number') return scalarNumber(value, numberDType(dtype, strict));
   if (typeof value === 'boolean') return fromFlat([value], [], dtype ?? 'bool', 'bool');
@@ -64,7 +65,7 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
  */
 export function toOwnTensor(value: TensorLike, dtype?: DType, strict = false): Tensor {
   if (typeof value === 'number') return fromFlat([value], [], numberDType(dtype, strict), 'float32');
-  if (value instanceof Variable) return toTensor(value.read(), dtype, strict);
+  if (value instanceof VariableBase) return toTensor(value.read(), dtype, strict);
   return toTensor(value, dtype, strict);
 }
 
@@ -236,7 +237,7 @@ const scalars: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'st
 
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
   if (axis === shape.length) {
-    if (value instanceof Tensor || value instanceof Variable) {
+    if (value instanceof Tensor || value instanceof VariableBase) {
       throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
     }
     if (typeof value === 'object' || !scalars.has(typeof value)) {

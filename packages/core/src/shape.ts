@@ -1,9 +1,8 @@
 import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { isPlain } from './plain.ts';
 import { type Dim, type Dims, isExpression } from './shapes/dim.ts';
-import { dimsOf, sizeOfDims, toShape } from './shapes/dims.ts';
+import { dimsOf, sameShape, sizeOfDims, toShape } from './shapes/dims.ts';
 import { equalDims, knownDim } from './shapes/shape-env.ts';
-import { sameShape } from './sizes.ts';
 
 export { sameShape };
 

@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/bac
 import { context } from './context.ts';
 import { isInteger } from './dtypes.ts';
 import { type Dim, type Dims, identicalDims } from './shapes/dim.ts';
-import { dims, dimsOf } from './shapes/dims.ts';
+import { dims, dimsOf, everyDim } from './shapes/dims.ts';
 import { equalDims } from './shapes/shape-env.ts';
 import { knownTensor, symbolicTensor } from './symbolic.ts';
 import { type Tensor, viewOf } from './tensor.ts';
@@ -56,16 +56,5 @@ export function endsInOne(x: Tensor): boolean {
 
 /** Whether two shapes are the same whatever the sizes are: for short cuts, where what follows comes to the same if not. */
 export function shapesAgree(a: Dims, b: Dims): boolean {
-  return a === b || everyPair(dimsOf(a), dimsOf(b), identicalDims);
-}
-
-/** Whether two shapes are equal. */
-export function sameShape(a: Dims, b: Dims): boolean {
-  return a === b || everyPair(dimsOf(a), dimsOf(b), equalDims);
-}
-
-function everyPair(a: Dims, b: Dims, agree: (x: Dim, y: Dim) => boolean): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!agree(a[i] as Dim, b[i] as Dim)) return false;
-  return true;
+  return a === b || everyDim(dimsOf(a), dimsOf(b), identicalDims);
 }

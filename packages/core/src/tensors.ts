@@ -5,8 +5,8 @@ import { defineFunction, type NamedFunction } from './arguments.ts';
 import { constant } from './constant.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDTypeName } from './dtypes.ts';
-import { shapeOf } from './ops/array.ts';
 import { prod } from './ops/reduce.ts';
+import { shapeOf } from './ops/shaping.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 

@@ -17,6 +17,7 @@ import {
   Tensor,
   viewOf,
 } from './tensor.ts';
+import { VariableBase } from './variable-base.ts';
 
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true unless said. */
@@ -44,13 +45,13 @@ let nextVariable = 1;
  * A value that changes in place: the parameters of a model. Ops take it like a tensor, with all methods of one. Tensors read
  * from it keep the value that they had.
  */
-export class Variable {
+export class Variable extends VariableBase {
   /** Another one for each variable of the process. */
   readonly id: number;
   readonly name: string;
-  readonly dtype: DType;
+  override readonly dtype: DType;
   /** It never changes. */
-  readonly shape: Shape;
+  override readonly shape: Shape;
   /** Watched by gradient tapes, and listed in `trainableVariables`. */
   readonly trainable: boolean;
   #value: Tensor;
@@ -61,6 +62,7 @@ export class Variable {
   constructor(initialValue: TensorLike | (() => TensorLike), options?: VariableOptions | null);
   constructor(options: { readonly initialValue: TensorLike | (() => TensorLike) } & VariableOptions);
   constructor(...args: readonly unknown[]) {
+    super();
     const options = argumentsOf<VariableArguments>(Variable, new.target, args);
     const { initialValue: initial } = options;
     if (typeof (options.name ?? '') !== 'string') checkText(options.name, 'name', 'Variable');
@@ -91,7 +93,7 @@ export class Variable {
   }
 
   /** The value now, as a tensor that later assignments do not change. */
-  read(): Tensor {
+  override read(): Tensor {
     const value = this.taken();
     // A tensor of its own: it holds the memory, so that updates in place copy first, and is disposed without harm.
     const read = aliasTensor(value, value.shape);
@@ -151,7 +153,7 @@ export class Variable {
   }
 
   /** @internal The value for an op: tapes are told, nobody else keeps it. */
-  taken(): Tensor {
+  override taken(): Tensor {
     const value = context.tracer === null ? this.#alive() : context.tracer.read(this);
     this.#tell(value);
     return value;
@@ -262,7 +264,7 @@ export class Variable {
     this.dispose();
   }
 
-  toString(): string {
+  override toString(): string {
     return this.#shown().toString();
   }
   [Symbol.toPrimitive](hint: string): string | number | bigint | boolean {

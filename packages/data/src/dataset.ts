@@ -6,7 +6,7 @@ import { DatasetIterator } from './dataset-iterator.ts';
 import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
 import { type ElementOfSpec, type ElementSpec, flattenSpec, specOf } from './elements/element-spec.ts';
 import { toHost } from './elements/host.ts';
-import { type Element, type ElementOf, markDataset } from './elements/structure.ts';
+import { type Element, type ElementOf, setDatasetClass } from './elements/structure.ts';
 import type { ElementFn, HostOf, TensorsOf, Windowed, Zipped } from './elements/types.ts';
 import { type ListFilesOptions, pathsNode } from './files/list-files.ts';
 import type { DatasetNode } from './iterator.ts';
@@ -660,7 +660,7 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
     })`;
   }
 }
-markDataset(Dataset.prototype);
+setDatasetClass(Dataset);
 showInConsole(Dataset.prototype, String);
 // What a converted `for…of` in a traced function goes through.
 Object.defineProperty(Dataset.prototype, autographIterate, {

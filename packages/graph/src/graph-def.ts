@@ -25,7 +25,8 @@ import {
   viewOf,
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { bodiesOf, Graph, type GraphNode, type GraphValue, lateSizesIn } from './graph.ts';
+import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { bodiesOf, isGraph, lateSizesIn } from './graph-bodies.ts';
 import { isRankless } from './rankless.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
@@ -165,7 +166,7 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
     if (isExpression(value)) for (const { factors } of value.terms) factors.forEach(visit);
     else if (value instanceof DimSymbol) found.add(value);
     else if (value instanceof Operated) [value.a, value.b].forEach(visit);
-    else if (value instanceof Graph)
+    else if (isGraph(value))
       for (const { what, attrs, outputs } of value.nodes) {
         if (what.kind === 'size') visit(what.size);
         Object.values(attrs).forEach(visit);
@@ -615,7 +616,7 @@ class Writer {
   }
 
   #attr(value: unknown, key: string): AttrValue | null {
-    if (value instanceof Graph) return { func: { name: this.#library.nameOf(value) } };
+    if (isGraph(value)) return { func: { name: this.#library.nameOf(value) } };
     if (typeof value === 'boolean') return { b: value };
     if (typeof value === 'bigint') return { i: value };
     if (value instanceof DimExpr) return { i: -1 };
@@ -698,7 +699,7 @@ const REALS: ReadonlySet<string> = new Set([
 /** The type attributes that TensorFlow derives from inputs: `T` of one dtype; none where they differ. */
 function typesOf({ inputs, outputs, attrs }: GraphNode): Readonly<Record<string, AttrValue>> {
   const nested = Object.values(attrs).some(
-    (v) => v instanceof Graph || (Array.isArray(v) && !hasUnknown(v) && v[0] instanceof Graph),
+    (v) => isGraph(v) || (Array.isArray(v) && !hasUnknown(v) && isGraph(v[0])),
   );
   if (nested) {
     const list = (values: readonly GraphValue[]) => ({

@@ -15,7 +15,8 @@ import {
   symbolically,
   symbolicTensor,
 } from '@eagre/core/internal';
-import { bodiesOf, type Graph, type GraphNode } from './graph.ts';
+import type { Graph, GraphNode } from './graph.ts';
+import { bodiesOf } from './graph-bodies.ts';
 import { productOperations } from './kernel-work.ts';
 
 /**

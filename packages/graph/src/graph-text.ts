@@ -1,7 +1,8 @@
 import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
-import { bodiesOf, type Graph, type GraphNode, type GraphValue } from './graph.ts';
+import type { Graph, GraphNode, GraphValue } from './graph.ts';
+import { bodiesOf } from './graph-bodies.ts';
 import { isRankless } from './rankless.ts';
 
 // More of a constant or a list than this would hide the rest of the line.

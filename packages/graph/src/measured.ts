@@ -12,15 +12,8 @@ import {
 } from '@eagre/core/internal';
 import { ConcreteFunction, checkAsync } from './concrete.ts';
 import type { ForwardRecord } from './control/control-op.ts';
-import {
-  bodiesOf,
-  type Graph,
-  type GraphNode,
-  type GraphValue,
-  hasEffects,
-  isMeasured,
-  type Measure,
-} from './graph.ts';
+import type { Graph, GraphNode, GraphValue, Measure } from './graph.ts';
+import { bodiesOf, hasEffects, isMeasured } from './graph-bodies.ts';
 import { graphRuns } from './graph-trace.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';

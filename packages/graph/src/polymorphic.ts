@@ -24,7 +24,8 @@ import {
 import { ConcreteFunction } from './concrete.ts';
 import { ConcreteCall } from './concrete-call.ts';
 import { withConversion } from './conversion.ts';
-import { type GraphValue, isMeasured } from './graph.ts';
+import type { GraphValue } from './graph.ts';
+import { isMeasured } from './graph-bodies.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import type { Profile } from './profile.ts';
 import { RetracingWatch } from './retracing.ts';

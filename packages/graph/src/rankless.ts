@@ -4,8 +4,6 @@ import type { Shape, Tensor } from '@eagre/core';
 import {
   type Attrs,
   ambient,
-  inContext,
-  named,
   type Op,
   sameShape,
   showInConsole,
@@ -13,7 +11,7 @@ import {
   symbolicTensor,
   within,
 } from '@eagre/core/internal';
-import { Graph, type GraphValue } from './graph.ts';
+import type { GraphValue } from './graph.ts';
 
 const values = new WeakSet<GraphValue>();
 const tensors = new WeakSet<Tensor>();
@@ -80,40 +78,4 @@ export function requireElementwise(op: Op, inputs: readonly Tensor[], attrs: Att
     fits = false;
   }
   if (!fits) throw new UnimplementedError(NO_RANK, op.name);
-}
-
-/**
- * A graph with values of unknown rank, for arguments of certain shapes.
- * @param names the nodes whose results have no rank.
- */
-export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: readonly Shape[]): Graph {
-  const graph = new Graph(traced.name);
-  const now = new Map<GraphValue, GraphValue>();
-  const get = (value: GraphValue): GraphValue => now.get(value) as GraphValue;
-  for (const node of traced.nodes) {
-    const { what, type, attrs, name, traced: at, late } = node;
-    const inputs = node.inputs.map(get);
-    let outputs: readonly Pick<GraphValue, 'dtype' | 'shape'>[] = node.outputs;
-    if (what.kind === 'argument') {
-      const index = traced.arguments.findIndex((a) => a.node === node);
-      outputs = node.outputs.map(({ dtype }) => ({ dtype, shape: shapes[index] as Shape }));
-    } else if (what.kind === 'op' && names.has(name)) {
-      const given = inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
-      try {
-        outputs = inContext({ tapes: [], tracker: null }, () =>
-          symbolically(null, () => what.op.evaluate(given, attrs)),
-        );
-      } catch (error) {
-        throw named(error, what.op);
-      }
-    }
-    const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, late });
-    node.outputs.forEach((value, i) => {
-      now.set(value, added.outputs[i] as GraphValue);
-    });
-  }
-  graph.arguments.push(...traced.arguments.map(get));
-  graph.outputs = traced.outputs.map(get);
-  graph.assignments = traced.assignments.map(({ variable, value }) => ({ variable, value: get(value) }));
-  return graph;
 }

@@ -13,7 +13,8 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
-import { type Graph, isMeasured } from './graph.ts';
+import type { Graph } from './graph.ts';
+import { isMeasured } from './graph-bodies.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { userLine } from './source-lines.ts';
 import { describeGuard, sizesOf, specialize } from './specialize.ts';

@@ -10,7 +10,8 @@ import {
   toShape,
   visitSymbols,
 } from '@eagre/core/internal';
-import { bodiesOf, type Graph, type GraphNode } from './graph.ts';
+import type { Graph, GraphNode } from './graph.ts';
+import { bodiesOf } from './graph-bodies.ts';
 
 /** Attributes with what `size` says in the place of each unknown size. `others` gives what stands for objects that are no plain ones. */
 export function replaceSizes(

@@ -58,15 +58,8 @@ import {
 import { assignedOp } from './assigned.ts';
 import { ControlOp } from './control/control-op.ts';
 import { type CustomGradientAttrs, customGradientOp } from './control/custom-gradient.ts';
-import {
-  type Assignment,
-  Graph,
-  type GraphNode,
-  type GraphValue,
-  lateSizesIn,
-  type Measure,
-  onlyComputes,
-} from './graph.ts';
+import { type Assignment, Graph, type GraphNode, type GraphValue, type Measure } from './graph.ts';
+import { lateSizesIn, onlyComputes } from './graph-bodies.ts';
 import { GraphInterpreter, RunSizes } from './interpret.ts';
 import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';

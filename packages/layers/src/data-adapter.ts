@@ -9,9 +9,9 @@ import {
   type TensorLike,
   Variable,
 } from '@eagre/core';
-import { isKept, shown, showShape, toTensor, tree } from '@eagre/core/internal';
+import { isKept, shown, showShape, toTensor } from '@eagre/core/internal';
+import { flat, mapTensors, type Tensors } from './batch-tensors.ts';
 import { inOrder, isByName } from './per-output.ts';
-import { mapTensors, type Tensors } from './steps.ts';
 
 /** Inputs of a model, its targets, or weights: of one a tensor, of several a list, or tensors by name. */
 export type Inputs =
@@ -249,11 +249,6 @@ export function batchTensors(
   };
 }
 
-/** One tensor or several as a list. */
-export function flat(given: Tensors | undefined): readonly Tensor[] {
-  if (given === undefined || given === null) return [];
-  return given instanceof Tensor ? [given] : (tree.leavesOf(given, 'fit') as Tensor[]);
-}
 /** All tensors of a batch. */
 export function tensorsOf({ x, y, sampleWeight }: Batch): Tensor[] {
   return [x, y, sampleWeight].flatMap(flat);

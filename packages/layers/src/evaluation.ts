@@ -2,14 +2,15 @@
 import { concat, type Tensor } from '@eagre/core';
 import { aliasTensor, isKept, tree } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
+import { flat, type Tensors } from './batch-tensors.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { CallbackList } from './callbacks/list.ts';
 import type { ProgressBar } from './callbacks/progress.ts';
 import { trainingOf } from './compile.ts';
-import { adapt, type Batches, type FitData, flat } from './data-adapter.ts';
+import { adapt, type Batches, type FitData } from './data-adapter.ts';
 import type { Model } from './model.ts';
 import { alone, onePass } from './passes.ts';
-import { runPredictStep, runStep, type Tensors } from './steps.ts';
+import { runPredictStep, runStep } from './steps.ts';
 import {
   checkCounts,
   type EvaluateOptions,

@@ -1,16 +1,15 @@
 import { InvalidArgumentError, scope, Tensor } from '@eagre/core';
 import { isPlain, shown, toTensor } from '@eagre/core/internal';
+import { flat, mapTensors, type Tensors } from './batch-tensors.ts';
 import {
   type Batch,
   type FitData,
-  flat,
   type Inputs,
   inputTensors,
   isBatchSource,
   type Names,
   targetTensors,
 } from './data-adapter.ts';
-import { mapTensors, type Tensors } from './steps.ts';
 
 /** Examples with targets and weights, as users give them. */
 export interface Examples {

@@ -6,6 +6,7 @@ import { Sequential } from './sequential.ts';
 import { registerLayerClasses } from './serialization.ts';
 
 export * as activations from './activations.ts';
+export type { Tensors } from './batch-tensors.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
 export type { CompileOptions, StepLogs } from './compile.ts';
@@ -20,7 +21,7 @@ export { clearSession } from './naming.ts';
 export type { TestOnBatchOptions, TrainOnBatchOptions } from './on-batch.ts';
 export { ops } from './operations.ts';
 export * as regularizers from './regularizers.ts';
-export type { LossArguments, Tensors } from './steps.ts';
+export type { LossArguments } from './steps.ts';
 export type { SummaryOptions } from './summary.ts';
 export { toCategorical } from './to-categorical.ts';
 export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';

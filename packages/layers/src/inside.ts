@@ -3,7 +3,7 @@ import { Module, Variable } from '@eagre/core';
 import { isPlain, snakeCase, tree } from '@eagre/core/internal';
 import { metrics } from '@eagre/metrics';
 import { Optimizer } from '@eagre/optimizers';
-import { Layer } from './layer.ts';
+import type { Layer } from './layer.ts';
 import type { NamedWeight } from './layer-types.ts';
 import { LocalNames } from './naming.ts';
 
@@ -13,6 +13,11 @@ export function withInner(layer: Layer, found: Set<Layer> = new Set()): Set<Laye
   found.add(layer);
   for (const inner of layer.directLayers()) withInner(inner, found);
   return found;
+}
+
+/** Whether a value is a layer, told without its class, whose file needs this one. */
+function isLayer(value: object): value is Layer {
+  return value instanceof Module && '_layer' in value;
 }
 
 /** Visits variables, layers and metrics among the attributes, in arrays, maps, plain objects and modules, not inside layers. */
@@ -25,8 +30,7 @@ export function walkAttributes(layer: Layer, visit: (key: string, value: unknown
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
       return;
     seen.add(value);
-    if (value instanceof Layer || value instanceof Variable || value instanceof metrics.Metric)
-      visit(key, value);
+    if (isLayer(value) || value instanceof Variable || value instanceof metrics.Metric) visit(key, value);
     // What an optimizer remembers is no weight of the model that has it as an attribute.
     else if (value instanceof Module) {
       if (!(value instanceof Optimizer)) inside(value);

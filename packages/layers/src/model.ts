@@ -7,6 +7,7 @@ import {
   type TrackableView,
 } from '@eagre/core';
 import { argumentsOf, defineMethods, isPlain, shown, takesArguments } from '@eagre/core/internal';
+import type { Tensors } from './batch-tensors.ts';
 import { isSymbolic } from './call.ts';
 import type { Logs } from './callbacks/callback.ts';
 import type { History } from './callbacks/history.ts';
@@ -53,15 +54,7 @@ import {
 import { takesCall } from './own-call.ts';
 import { resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
-import {
-  computeLoss,
-  computeMetrics,
-  type LossArguments,
-  markOwnSteps,
-  type Tensors,
-  test,
-  train,
-} from './steps.ts';
+import { computeLoss, computeMetrics, type LossArguments, markOwnSteps, test, train } from './steps.ts';
 import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
 import { fit } from './training.ts';

@@ -1,12 +1,13 @@
 // Single batches, for loops of one's own.
 import type { OptionNames } from '@eagre/core/internal';
 import { Accumulators } from './accumulators.ts';
+import type { Tensors } from './batch-tensors.ts';
 import type { Logs } from './callbacks/callback.ts';
 import { trainingOf } from './compile.ts';
 import { ArrayBatches, type Batch, batchTensors, type Inputs, inputTensors } from './data-adapter.ts';
 import { checkClassWeight, classWeights } from './examples.ts';
 import type { Model } from './model.ts';
-import { runPredictStep, runStep, type Tensors } from './steps.ts';
+import { runPredictStep, runStep } from './steps.ts';
 import { namesOf, type Targets } from './training-options.ts';
 
 export interface TestOnBatchOptions {

@@ -13,6 +13,7 @@ import {
 } from '@eagre/core/internal';
 import { functionsRunEagerly, type Graph, TensorSpec, type TracedFunction, tfFunction } from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
+import { flat, mapTensors, type Tensors } from './batch-tensors.ts';
 import type { Logs } from './callbacks/callback.ts';
 import {
   isCompiled,
@@ -25,13 +26,10 @@ import {
 } from './compile.ts';
 import type { Comparison } from './compiled-loss.ts';
 import { numberOf } from './compiled-metrics.ts';
-import { type Batch, flat, tensorsOf } from './data-adapter.ts';
+import { type Batch, tensorsOf } from './data-adapter.ts';
 import { trainableChanges } from './layer.ts';
 import type { Model } from './model.ts';
 import { checkOneForEach, inOrder, type Outputs } from './per-output.ts';
-
-/** Of a model of several inputs or outputs, a list, or tensors by name. */
-export type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;
 
 /** What losses are computed of: the inputs, targets, predictions and weights of a batch. */
 export interface LossArguments {
@@ -187,11 +185,6 @@ function kindOf(x: Tensors | undefined): unknown {
   if (x === undefined) return undefined;
   const spec = ({ shape, dtype }: Tensor): TensorSpec => new TensorSpec(shape, dtype);
   return mapTensors(x, spec);
-}
-
-/** The same structure of what `fn` makes of each tensor. */
-export function mapTensors<T>(given: Tensors, fn: (t: Tensor) => T): T | readonly T[] | Record<string, T> {
-  return tree.mapLeaves(given, 'fit', (t) => fn(t as Tensor)) as T | readonly T[] | Record<string, T>;
 }
 
 /** The graph of a training step as the model trains now; null before the first one, and where none is traced. */

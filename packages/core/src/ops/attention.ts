@@ -11,10 +11,10 @@ import type { Dim, Dims } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
 import { equalDims, knownDim } from '../shapes/shape-env.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims, reshape, transpose } from './array.ts';
 import { matmul } from './linalg.ts';
 import { placesOf } from './places.ts';
 import { where } from './select.ts';
+import { expandDims, reshape, transpose } from './shaping.ts';
 
 /** The [batch, heads, time, width] of a tensor, and back: the same exchange of two axes. */
 const exchanged = (t: Tensor, attrs: Attrs): Tensor =>

@@ -16,7 +16,7 @@ import { castHook, defineElementwise, defineOp, execute1, type Op } from '../op.
 import { bools, integers, uniform } from '../samples.ts';
 import { show, showShape } from '../shape.ts';
 import { dims } from '../shapes/dims.ts';
-import { identity } from './array.ts';
+import { identity } from './shaping.ts';
 
 const castOp: Op = defineElementwise({
   name: 'Cast',

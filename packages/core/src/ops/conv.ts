@@ -22,11 +22,11 @@ import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { atMost, lessThan } from '../shapes/shape-env.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims, reshape, squeeze } from './array.ts';
 import { zerosLike } from './creation.ts';
 import { reluGrad } from './gradients.ts';
 import { letGo, ownShape } from './moving.ts';
 import { checkBias } from './products.ts';
+import { expandDims, reshape, squeeze } from './shaping.ts';
 
 /** One number for both directions, or [height, width]. */
 export type Size2D = number | readonly [height: number, width: number];

@@ -16,12 +16,10 @@ import { dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
-import type { Variable } from '../variable.ts';
-import { broadcastTo, reshape } from './array.ts';
-import { oneHot } from './gather.ts';
+import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
+import { Variable } from '../variable.ts';
 import { ownShape } from './moving.ts';
-import { isIndexTensor } from './run-index.ts';
+import { broadcastTo, reshape } from './shaping.ts';
 
 const fillOp: Op = defineOp({
   name: 'Fill',
@@ -168,7 +166,7 @@ function bound(value: Bound, dtypes: Set<DType>): Dim {
     dtypes.add('int64');
     return Number(value);
   }
-  if (!isIndexTensor(value))
+  if (!(value instanceof Tensor || value instanceof Variable))
     throw new InvalidArgumentError(`a bound is ${show(value)}, expected a number or a scalar`, 'Range');
   const t = toTensor(value);
   dtypes.add(t.dtype);
@@ -297,7 +295,7 @@ export const eye: NamedFunction<
     const columns = numColumns ?? numRows;
     checkShape([numRows, columns], 'eye');
     const places = range(sizeValue(numRows, 'int32'), { dtype: 'int32' });
-    const matrix = oneHot(places, columns, { dtype: options.dtype ?? 'float32' });
+    const matrix = places.oneHot(columns, { dtype: options.dtype ?? 'float32' });
     return options.batchShape === undefined
       ? matrix
       : broadcastTo(matrix, toShape([...dimsOf(checkShape(options.batchShape, 'eye')), numRows, columns]));

@@ -11,9 +11,9 @@ import type { Dim } from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { broadcastTo, expandDims, identity, reshape } from './array.ts';
 import { diagPart, matmul } from './linalg.ts';
 import { permuted } from './products.ts';
+import { broadcastTo, expandDims, identity, reshape } from './shaping.ts';
 
 /** A tensor with a label for each axis. */
 interface Term {

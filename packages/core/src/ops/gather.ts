@@ -15,11 +15,10 @@ import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { hostDims, sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
-import { expandDims, flatten, reshape } from './array.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { checkRank, move, ownShape, toIndices } from './moving.ts';
-import { slice } from './slicing.ts';
+import { expandDims, flatten, reshape } from './shaping.ts';
 
 // ---- slices at indices
 
@@ -300,7 +299,7 @@ export const unsortedSegmentSum: NamedFunction<
     // Those of negative ids get a row of their own, the first, which goes.
     const shifted = ids.maximum(-1).add(1);
     const rows = execute1(segmentSumOp, [t, shifted], { count: addDims(numSegments, 1) });
-    return slice(rows, [1, ...new Array<number>(rows.rank - 1).fill(0)]);
+    return rows.slice([1, ...new Array<number>(rows.rank - 1).fill(0)]);
   },
 );
 

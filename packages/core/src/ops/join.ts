@@ -13,9 +13,8 @@ import { dims, toShape } from '../shapes/dims.ts';
 import { differs } from '../sizes.ts';
 import { Tensor } from '../tensor.ts';
 import { Variable } from '../variable.ts';
-import { expandDims, reshape } from './array.ts';
 import { checkRank, move } from './moving.ts';
-import { slice, split, unstack } from './slicing.ts';
+import { expandDims, reshape } from './shaping.ts';
 
 /** The tensors of a list in one dtype; bare numbers follow the first tensor. */
 function tensors(list: readonly TensorLike[], op: string): Tensor[] {
@@ -46,13 +45,13 @@ const concatOp: Op = defineOp({
     const axis = g.attrs.axis as number;
     const needed = g.inputs.filter((_, i) => g.needs(i)).length;
     if (needed === g.inputs.length) {
-      return split(dy, toShape(g.inputs.map((x) => dims(x)[axis])), axis);
+      return dy.split(toShape(g.inputs.map((x) => dims(x)[axis])), axis);
     }
     let start: Dim = 0;
     return g.inputs.map((x, i) => {
       const begin = dims(x).map((_, a) => (a === axis ? start : 0));
       start = addDims(start, dims(x)[axis]);
-      return g.needs(i) ? slice(dy, toShape(begin), x.shape) : null;
+      return g.needs(i) ? dy.slice(toShape(begin), x.shape) : null;
     });
   },
   samples: () => [
@@ -72,7 +71,7 @@ const packOp: Op = defineOp({
       { axis },
     );
   },
-  grad: ({ attrs }, dy) => unstack(dy, attrs.axis as number),
+  grad: ({ attrs }, dy) => dy.unstack(attrs.axis as number),
   samples: () => [
     { inputs: [uniform([2, 3]), uniform([2, 3])], attrs: { axis: 0 } },
     { inputs: [uniform([2]), uniform([2]), uniform([2])], attrs: { axis: 1 } },

@@ -22,10 +22,10 @@ import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { atMost } from '../shapes/shape-env.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './array.ts';
 import { letGo } from './moving.ts';
 import { placesOf } from './places.ts';
 import { checkProduct, matMulOp, permuted } from './products.ts';
+import { expandDims, identity, pad, reshape, squeeze, swapAxes } from './shaping.ts';
 import { slice } from './slicing.ts';
 
 // ---- products

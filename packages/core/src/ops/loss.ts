@@ -10,8 +10,8 @@ import { uniform, values } from '../samples.ts';
 import { broadcastShapes, normalizeAxis, sameShape, showShape } from '../shape.ts';
 import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
 import type { Tensor } from '../tensor.ts';
-import { broadcastTo, expandDims, moveAxis, reshape } from './array.ts';
 import { toIndices } from './moving.ts';
+import { broadcastTo, expandDims, moveAxis, reshape } from './shaping.ts';
 
 type CrossEntropyPair = [labels: TensorLike, logits: TensorLike];
 

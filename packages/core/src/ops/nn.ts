@@ -13,9 +13,9 @@ import type { Dim, Dims } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims, identity } from './array.ts';
 import { gather } from './gather.ts';
 import { toIndices } from './moving.ts';
+import { expandDims, identity } from './shaping.ts';
 
 export * from './activation.ts';
 export { depthToSpace, spaceToDepth } from './array.ts';

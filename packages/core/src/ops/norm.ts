@@ -12,9 +12,9 @@ import { maxDims, productOf } from '../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { identity, reshape } from './array.ts';
 import { ones, zeros } from './creation.ts';
 import { layerNormRows, rmsNormRows } from './row-norm.ts';
+import { identity, reshape } from './shaping.ts';
 
 /**
  * (x − mean) / √(variance + epsilon) · scale + offset, where the statistics, scale and offset broadcast against x; `null` leaves scale or

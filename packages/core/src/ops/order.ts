@@ -12,8 +12,8 @@ import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
 import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
-import { moveAxis } from './array.ts';
 import { scatterLast } from './gathering.ts';
+import { moveAxis } from './shaping.ts';
 
 /** Gradient of both ops: each value goes back to where it was taken. */
 const backToPlace: GradFn = ({ x, outputs }, dy) => scatterLast(dy, outputs[1], x.shape);

@@ -9,9 +9,9 @@ import type { Dims } from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { reshape, transpose } from './array.ts';
 import { reluGrad } from './gradients.ts';
 import { letGo } from './moving.ts';
+import { reshape, transpose } from './shaping.ts';
 
 export const matMulOp: Op = defineOp({
   name: 'MatMul',

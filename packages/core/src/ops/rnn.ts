@@ -12,10 +12,10 @@ import { dims, toShape } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
 import { differs } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims, reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { concat, stack } from './join.ts';
 import { matmul } from './linalg.ts';
+import { expandDims, reshape } from './shaping.ts';
 import { slice, split, unstack } from './slicing.ts';
 
 // ---- pieces that the gradients share. Sequences are [batch, time, n].

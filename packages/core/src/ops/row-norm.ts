@@ -6,7 +6,7 @@ import { maxDims } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
 import { sizeValue } from '../sizes.ts';
 import type { Tensor } from '../tensor.ts';
-import { expandDims } from './array.ts';
+import { expandDims } from './shaping.ts';
 
 const perRow = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: dims(x).slice(0, -1) });
 const like = (x: Tensor): OutputSpec => ({ dtype: x.dtype, shape: x.shape });

@@ -10,12 +10,9 @@ import { hostDims } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { Tensor, viewOf } from '../tensor.ts';
 import { Variable } from '../variable.ts';
-import { reshape } from './array.ts';
 import { range } from './creation.ts';
-import { gather } from './gather.ts';
-import { less } from './logic.ts';
-import { add } from './math.ts';
 import { where } from './select.ts';
+import { reshape } from './shaping.ts';
 
 /** A number, or an integer scalar. */
 export type Index = IntegerLike;
@@ -59,7 +56,7 @@ export function indicesOf(
   if (found !== null) return Array.from(viewOf(found), Number);
   const sizes = context.tracer?.integers(value);
   if (sizes !== null && sizes !== undefined) return [...sizes];
-  return Array.from({ length: value.size }, (_, i) => indexOf(gather(value, i), what, op));
+  return Array.from({ length: value.size }, (_, i) => indexOf(value.gather(i), what, op));
 }
 
 /** Sizes: numbers, or expressions. @throws UnimplementedError for values that differ from run to run. */
@@ -80,10 +77,10 @@ export function sizesOf(given: readonly Index[] | Tensor | Variable, what: strin
 /** What stands at an index of an axis, which goes; from the end if the index is negative. */
 export function takeAt(x: Tensor, index: Tensor, axis: number): Tensor {
   const size = x.shape[axis] as number;
-  return gather(x, where(less(index, 0), add(index, size), index), axis);
+  return x.gather(where(index.less(0), index.add(size), index), axis);
 }
 
 /** As many elements of an axis from an index on. */
 export function takeFrom(x: Tensor, index: Tensor, size: number, axis: number): Tensor {
-  return gather(x, add(range(0, size, { dtype: index.dtype }), index), axis);
+  return x.gather(range(0, size, { dtype: index.dtype }).add(index), axis);
 }

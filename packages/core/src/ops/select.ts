@@ -6,7 +6,6 @@ import { checkDType, common } from '../dtypes.ts';
 import { castHook, defineElementwise, execute1, type Op, pair, sumTo } from '../op.ts';
 import { bools, integers, uniform, values } from '../samples.ts';
 import type { Tensor } from '../tensor.ts';
-import { nonzero } from './gather.ts';
 
 const selectOp: Op = defineElementwise({
   name: 'SelectV2',
@@ -45,7 +44,7 @@ export const where: NamedFunction<
   {},
   (condition, x = undefined, y = undefined) => {
     if (x === undefined || x === null || y === undefined || y === null) {
-      if ((x ?? y ?? null) === null) return nonzero(condition);
+      if ((x ?? y ?? null) === null) return toTensor(condition).nonzero();
       throw new InvalidArgumentError(
         'give both x and y, or neither for the coordinates of what is true',
         'SelectV2',

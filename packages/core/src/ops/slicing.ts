@@ -14,12 +14,12 @@ import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../sizes.ts';
 import { aliasTensor, Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
-import { identity, reshape } from './array.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
 import { concat, stack } from './join.ts';
 import { checkDims, checkIntegers, checkRankOf, letGo, move } from './moving.ts';
 import { type Index, indexOf, indicesOf, isIndexTensor, sizesOf, takeAt, takeFrom } from './run-index.ts';
+import { identity, reshape } from './shaping.ts';
 
 const ones = (n: number): number[] => new Array<number>(n).fill(1);
 

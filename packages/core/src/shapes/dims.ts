@@ -1,7 +1,7 @@
 // The sizes of tensors: what users read, and what the library computes with.
 import type { PartialShape, Shape } from '../shape.ts';
 import { type Dim, type DimExpr, type Dims, isExpression, productOf } from './dim.ts';
-import { knownDim } from './shape-env.ts';
+import { equalDims, knownDim } from './shape-env.ts';
 
 /** Under which a shape for users has its expressions. */
 const DIMS = Symbol('dims');
@@ -73,4 +73,16 @@ export function sizeOfDims(shape: Dims | Shape): Dim {
     size *= d;
   }
   return size;
+}
+
+/** Whether two shapes are equal. */
+export function sameShape(a: Dims, b: Dims): boolean {
+  return a === b || everyDim(dimsOf(a), dimsOf(b), equalDims);
+}
+
+/** Whether two lists have the same length, and their sizes agree in pairs. */
+export function everyDim(a: Dims, b: Dims, agree: (x: Dim, y: Dim) => boolean): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!agree(a[i] as Dim, b[i] as Dim)) return false;
+  return true;
 }

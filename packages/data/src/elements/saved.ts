@@ -1,11 +1,10 @@
 // Elements in the states of iterators.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import { Dataset } from '../dataset.ts';
 import type { State } from '../iterator.ts';
 import { fields, list } from '../node.ts';
 import { ElementsNode } from '../sources/elements.ts';
-import { type Element, isDataset } from './structure.ts';
+import { datasetOf, type Element, isDataset } from './structure.ts';
 
 /** An element as part of a state. @throws UnimplementedError for datasets other than windows. */
 export function saveElement(element: Element): State {
@@ -29,7 +28,7 @@ export function loadElement(state: State | undefined): Element {
   if (state instanceof Tensor) return state;
   if (Array.isArray(state)) return state.map(loadElement);
   const { window, fields: entries } = fields(state);
-  if (window !== undefined) return new Dataset(new ElementsNode(list(window).map(loadElement)));
+  if (window !== undefined) return datasetOf(new ElementsNode(list(window).map(loadElement)));
   if (entries === undefined) throw new InvalidArgumentError('the saved state holds no element', 'Dataset');
   return Object.fromEntries(Object.entries(fields(entries)).map(([k, v]) => [k, loadElement(v)]));
 }

@@ -10,6 +10,7 @@ import {
 } from '@eagre/core';
 import { aliasTensor, isRefusedPromise, toOwnTensor, tree } from '@eagre/core/internal';
 import type { Dataset } from '../dataset.ts';
+import type { DatasetNode } from '../iterator.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
 export type Element =
@@ -42,11 +43,17 @@ export type ElementOf<S> = [Element] extends [S]
 /** What a leaf of an element is. */
 export type Leaf = Tensor | Dataset<unknown>;
 
-// Datasets are recognised by a mark, so that this file need not load theirs.
+// Datasets are recognised by a mark, and made by a function that their class gives, so that this file need not load it.
 const datasetMark: unique symbol = Symbol.for('eagre.data.dataset') as never;
-/** Makes a class one of datasets. */
-export function markDataset(prototype: object): void {
-  Object.defineProperty(prototype, datasetMark, { value: true });
+let make: (node: DatasetNode) => Dataset<unknown>;
+/** Says which class that of datasets is. */
+export function setDatasetClass(DatasetClass: new (node: DatasetNode) => Dataset<unknown>): void {
+  Object.defineProperty(DatasetClass.prototype, datasetMark, { value: true });
+  make = (node) => new DatasetClass(node);
+}
+/** The dataset of a node. */
+export function datasetOf(node: DatasetNode): Dataset<unknown> {
+  return make(node);
 }
 export function isDataset(value: unknown): value is Dataset<unknown> {
   return typeof value === 'object' && value !== null && datasetMark in value;

@@ -1,9 +1,9 @@
 // Elements of many files.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
-import { Dataset } from '../dataset.ts';
+import type { Dataset } from '../dataset.ts';
 import type { ElementSpec } from '../elements/element-spec.ts';
-import type { Element } from '../elements/structure.ts';
+import { type Element, isDataset } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -33,7 +33,7 @@ export interface ElementReader {
 
 /** A node for the names. @throws InvalidArgumentError for what names no files. */
 export function namesNode(names: FileNames, what: string): DatasetNode {
-  if (names instanceof Dataset) return names.node;
+  if (isDataset(names)) return names.node;
   const all = names instanceof Tensor ? names.strings() : typeof names === 'string' ? [names] : names;
   if (!Array.isArray(all) || !all.every((name) => typeof name === 'string' && name !== ''))
     throw new InvalidArgumentError('file names are texts, a string tensor or a dataset of them', what);

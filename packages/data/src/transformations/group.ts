@@ -1,6 +1,6 @@
 // `groupByWindow`: elements of one key become a dataset, which a function reduces.
 import { InvalidArgumentError } from '@eagre/backend';
-import { Dataset } from '../dataset.ts';
+import type { Dataset } from '../dataset.ts';
 import {
   argumentsOf,
   ElementFunction,
@@ -8,7 +8,7 @@ import {
   type SignatureOptions,
 } from '../element-function.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
-import { type Element, isDataset } from '../elements/structure.ts';
+import { datasetOf, type Element, isDataset } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -80,7 +80,7 @@ export class GroupNode extends UnaryNode {
 
   iterate(context: IterationContext): ElementIterator {
     const reduce = (key: number, elements: readonly Element[]): DatasetNode => {
-      const made = this.#reduce(key, new Dataset(new ElementsNode(elements, this.input.spec)));
+      const made = this.#reduce(key, datasetOf(new ElementsNode(elements, this.input.spec)));
       if (!isDataset(made)) throw new InvalidArgumentError('reduceFunc must return a dataset', this.#what);
       return conformNode(made.node, this.spec, this.#what);
     };

@@ -1,8 +1,7 @@
 // `window`: datasets of consecutive elements.
-import { Dataset } from '../dataset.ts';
 import { DatasetSpec, type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
-import { type Element, flatten, type Leaf, mapLeaves } from '../elements/structure.ts';
+import { datasetOf, type Element, flatten, type Leaf, mapLeaves } from '../elements/structure.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -137,14 +136,12 @@ function windowOf(elements: readonly Element[], spec: ElementSpec | null): Eleme
   const first = elements[0] as Element;
   const leaves = elements.map((e) => flatten(e));
   const specs = spec === null ? null : flattenSpec(spec);
-  return mapLeaves(
-    first,
-    (_, k) =>
-      new Dataset(
-        new ElementsNode(
-          leaves.map((l) => l[k] as Leaf),
-          specs?.[k],
-        ),
+  return mapLeaves(first, (_, k) =>
+    datasetOf(
+      new ElementsNode(
+        leaves.map((l) => l[k] as Leaf),
+        specs?.[k],
       ),
+    ),
   ) as Element;
 }

@@ -6,10 +6,11 @@ import { ConcreteFunction } from '../concrete.ts';
 import type { Saved } from '../control/control-op.ts';
 import { Graph, type GraphNode, type GraphValue, type NodeKind } from '../graph.ts';
 import { showType } from '../graph-text.ts';
-import { isRankless, withRanks } from '../rankless.ts';
+import { isRankless } from '../rankless.ts';
 import { describeGuard, sizesOf, specialize } from '../specialize.ts';
 import type { GraphBody } from './graph-body.ts';
 import { assignOp, noOp } from './session-tracer.ts';
+import { withRanks } from './with-ranks.ts';
 
 // Plans that are kept for one part.
 const PLANS = 16;

@@ -1,7 +1,8 @@
 import { type DType, FailedPreconditionError } from '@eagre/backend';
 import { identity, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import { type Attrs, aliasTensor, context, inContext, Op, own } from '@eagre/core/internal';
-import { bodiesOf, type GraphNode, type GraphValue } from '../graph.ts';
+import type { GraphNode, GraphValue } from '../graph.ts';
+import { bodiesOf } from '../graph-bodies.ts';
 import {
   hideRank,
   isRankless,

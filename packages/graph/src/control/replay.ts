@@ -1,6 +1,7 @@
 // Bodies of branches and loops that run again for their values.
 import type { Tensor } from '@eagre/core';
-import { bodiesOf, type Graph, type GraphValue } from '../graph.ts';
+import type { Graph, GraphValue } from '../graph.ts';
+import { bodiesOf } from '../graph-bodies.ts';
 import { GraphInterpreter } from '../interpret.ts';
 import { FunctionTracer } from '../tracer.ts';
 

@@ -1,0 +1,40 @@
+// Graphs in which the ranks of all values are known, made of those with placeholders of any rank.
+import type { Shape } from '@eagre/core';
+import { inContext, named, symbolically, symbolicTensor } from '@eagre/core/internal';
+import { Graph, type GraphValue } from '../graph.ts';
+
+/**
+ * A graph with values of unknown rank, for arguments of certain shapes.
+ * @param names the nodes whose results have no rank.
+ */
+export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: readonly Shape[]): Graph {
+  const graph = new Graph(traced.name);
+  const now = new Map<GraphValue, GraphValue>();
+  const get = (value: GraphValue): GraphValue => now.get(value) as GraphValue;
+  for (const node of traced.nodes) {
+    const { what, type, attrs, name, traced: at, late } = node;
+    const inputs = node.inputs.map(get);
+    let outputs: readonly Pick<GraphValue, 'dtype' | 'shape'>[] = node.outputs;
+    if (what.kind === 'argument') {
+      const index = traced.arguments.findIndex((a) => a.node === node);
+      outputs = node.outputs.map(({ dtype }) => ({ dtype, shape: shapes[index] as Shape }));
+    } else if (what.kind === 'op' && names.has(name)) {
+      const given = inputs.map(({ dtype, shape }) => symbolicTensor(dtype, shape));
+      try {
+        outputs = inContext({ tapes: [], tracker: null }, () =>
+          symbolically(null, () => what.op.evaluate(given, attrs)),
+        );
+      } catch (error) {
+        throw named(error, what.op);
+      }
+    }
+    const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, late });
+    node.outputs.forEach((value, i) => {
+      now.set(value, added.outputs[i] as GraphValue);
+    });
+  }
+  graph.arguments.push(...traced.arguments.map(get));
+  graph.outputs = traced.outputs.map(get);
+  graph.assignments = traced.assignments.map(({ variable, value }) => ({ variable, value: get(value) }));
+  return graph;
+}

@@ -1,0 +1,57 @@
+// Files of a package that need each other before either is loaded: the edges that stay once types are gone.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+
+/** The circles among the files of a folder, each a list of their names. Tests are no part of them. */
+export function valueCircles(folder) {
+  const edges = new Map();
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
+    const file = join(folder, name);
+    edges.set(file, valueImports(file));
+  }
+  return components(edges).map((files) => files.map((file) => relative(folder, file)).sort());
+}
+
+function valueImports(file) {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
+  const found = [];
+  for (const statement of source.statements) {
+    const to = statement.moduleSpecifier?.text;
+    if (to?.startsWith('.') && !isOfTypes(statement)) found.push(join(dirname(file), to));
+  }
+  return found;
+}
+
+/** Whether nothing is left of an import or export once types are gone. */
+function isOfTypes(statement) {
+  const { importClause, exportClause } = statement;
+  if (statement.isTypeOnly || importClause?.isTypeOnly) return true;
+  const names = importClause === undefined ? exportClause : importClause.namedBindings;
+  if (importClause?.name !== undefined || names?.elements === undefined) return false;
+  return names.elements.length > 0 && names.elements.every((e) => e.isTypeOnly);
+}
+
+/** The strongly connected components of more than one node. R. Tarjan, "Depth-first search and linear graph algorithms", 1972. */
+function components(edges) {
+  const order = new Map();
+  const lowest = new Map();
+  const stack = [];
+  const found = [];
+  const visit = (node) => {
+    order.set(node, order.size);
+    lowest.set(node, order.get(node));
+    stack.push(node);
+    for (const to of edges.get(node)) {
+      if (!edges.has(to)) continue;
+      if (!order.has(to)) visit(to);
+      if (stack.includes(to)) lowest.set(node, Math.min(lowest.get(node), lowest.get(to)));
+    }
+    if (lowest.get(node) !== order.get(node)) return;
+    const component = stack.splice(stack.indexOf(node));
+    if (component.length > 1) found.push(component);
+  };
+  for (const node of edges.keys()) if (!order.has(node)) visit(node);
+  return found;
+}
