@@ -64,10 +64,12 @@ function training(model, x) {
 }
 
 /** The graph of a training step, and the losses of its first 20 runs. */
-function losses(optimizer) {
-  const model = new tf.Sequential([new layers.Dense(16, { activation: 'relu' }), new layers.Dense(10)], {
-    name: 'mlp',
-  });
+function losses(optimizer, between = []) {
+  const model = new tf.Sequential([
+    new layers.Dense(16, { activation: 'relu' }),
+    ...between,
+    new layers.Dense(10),
+  ]);
   const x = tf.random.normal([12, 8]);
   const labels = tf.constant(Int32Array.from({ length: 12 }, (_, i) => i % 10));
   const lossObject = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
@@ -167,7 +169,17 @@ console.log(
       ),
     },
     // Trained by TensorFlow.
-    trainings: Object.fromEntries(Object.entries(optimizers).map(([name, o]) => [name, losses(o)])),
+    trainings: {
+      ...Object.fromEntries(Object.entries(optimizers).map(([name, o]) => [name, losses(o)])),
+      dropout: losses(new tf.optimizers.Adam(new schedules.CosineDecay(0.02, 15)), [new layers.Dropout(0.3)]),
+      dropouts: losses(new tf.optimizers.Adam(new schedules.CosineDecay(0.02, 15)), [
+        new layers.Dropout({ rate: 0.3, seed: 5 }),
+        new layers.Dense(7),
+        new layers.Dropout(0.2),
+        new layers.Dropout({ rate: 0.5, noiseShape: [1, 7] }),
+        new layers.Dropout({ rate: 0.2, seed: 9 }),
+      ]),
+    },
     // Run by TensorFlow.
     programs: {
       dense: program((x) => tf.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),

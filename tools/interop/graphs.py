@@ -96,6 +96,8 @@ def check_training(name, program):
             for variable, value in program['variables'].items():
                 handle = graph.get_tensor_by_name(f'{variable}:0')
                 session.run(tf.raw_ops.AssignVariableOp(resource=handle, value=array(value)))
+            # What random draws begin with.
+            session.run([op for op in graph.get_operations() if op.name.endswith('/Initialize')])
             feed = {'args_0:0': array(program['args'][0])}
             losses = [session.run(f'{graph_def.node[-1].name}:0', feed) for _ in program['losses']]
             np.testing.assert_allclose(losses, program['losses'], rtol=1e-4, atol=1e-6, err_msg=name)

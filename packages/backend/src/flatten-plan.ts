@@ -40,15 +40,12 @@ class Flattening {
   readonly #stacks = new Map<object, number>();
   readonly #uses = new Map<Plan, Uses>();
   readonly #lateSteps: boolean;
-  /** Those that are asked for before the run, though there are steps for others. */
-  readonly #before = new Set<LateNumbers>();
   #owner = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#bytes = [...plan.bytes];
-    this.#lateSteps =
-      bodiesOf(plan).some(hasLateNumbers) || lateNumbersOf(plan).some(({ asked }) => asked === 'during');
+    this.#lateSteps = bodiesOf(plan).some(hasLateNumbers);
   }
 
   run(): FlatPlan {
@@ -68,7 +65,7 @@ class Flattening {
       stacks: this.#stacks.size,
       outputs,
       steps: this.#steps,
-      late: this.#lateSteps ? [...this.#before] : lateNumbersOf(this.#plan),
+      late: this.#lateSteps ? [] : lateNumbersOf(this.#plan),
     };
   }
 
@@ -131,8 +128,7 @@ class Flattening {
       default:
     }
     for (const numbers of this.#lateSteps ? lateNumbersIn(call) : []) {
-      if (numbers.asked === 'before') this.#before.add(numbers);
-      if (numbers.asked === 'before' || asked.has(numbers)) continue;
+      if (asked.has(numbers)) continue;
       asked.add(numbers);
       this.#steps.push({ kind: 'late', numbers, owner });
     }

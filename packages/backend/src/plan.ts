@@ -5,16 +5,12 @@ import type { ScalarProgram } from './scalar.ts';
 import type { Storage } from './storage.ts';
 
 /**
- * Numbers that are asked for anew before each run of a plan: key and counter of a random draw, a learning rate. In a plan with a body
- * that has some they are, unless they say otherwise, all asked for during the run, ahead of the first call that uses them in its plan or
- * body, whenever that is run; memory of states must then stay where it is.
+ * Numbers that are asked for anew before each run of a plan: key and counter of a random draw. In a plan with a body that has some they
+ * are all asked for during the run, ahead of the first call that uses them in its plan or body, whenever that is run; memory of states
+ * must then stay where it is.
  */
 export interface LateNumbers {
   next(): readonly number[];
-  /** Before the run whatever there is in it; or during the run, as they come from code of the host earlier in the same run. */
-  readonly asked?: 'before' | 'during';
-  /** The numbers of the same place of a function that is called in another one, which is being traced. */
-  again?(): LateNumbers;
 }
 
 /** An attribute that is one of them. All that share `numbers` are of the same draw. */

@@ -61,6 +61,7 @@ export {
   registerKerasSerializable,
 } from './custom-names.ts';
 export { threads } from './device.ts';
+export { nextDraw } from './draws.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
@@ -93,7 +94,6 @@ export {
 } from './op.ts';
 export { causalMask } from './ops/attention.ts';
 export { fusedConv2d } from './ops/conv.ts';
-export { lateScalar } from './ops/late.ts';
 export { getRow, setRow } from './ops/list.ts';
 export { fusedMatMul } from './ops/products.ts';
 export { runGru, runLstm } from './ops/rnn.ts';

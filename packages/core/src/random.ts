@@ -6,6 +6,7 @@ import { type Arguments, defineFunction, defineMethods, type NamedFunction } fro
 import { shown } from './checks.ts';
 import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
+import type { Draw, DrawSource as Source } from './draws.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather, reshape } from './ops/array.ts';
@@ -22,19 +23,6 @@ import type { Tensor } from './tensor.ts';
 import type { Trackable, TrackableAttribute, TrackableView } from './trackable.ts';
 
 // ---- where keys and counters come from
-
-/** Key and counter of one draw. A type and not an interface, so that it can be attributes of an op. */
-type Draw = {
-  readonly k0: number;
-  readonly k1: number;
-  readonly counter0: number;
-  readonly counter1: number;
-};
-
-/** Hands out keys and counters, never the same twice. */
-interface Source {
-  draw(): Draw;
-}
 
 /** A key from words, by rounds of multiplication and shifts as in MurmurHash's finaliser; each word changes all bits. */
 function keyOf(words: readonly number[]): [k0: number, k1: number] {
@@ -84,7 +72,12 @@ class Stream implements Source {
     this.#count = count;
   }
   draw(): Draw {
-    const n = this.#count++;
+    const draw = this.peek();
+    this.#count++;
+    return draw;
+  }
+  peek(): Draw {
+    const n = this.#count;
     return { k0: this.#key[0], k1: this.#key[1], counter0: n >>> 0, counter1: Math.floor(n / 2 ** 32) };
   }
 }
@@ -104,7 +97,7 @@ let ownStream: Stream | undefined;
 let callStreams = new Map<number, Stream>();
 
 /** The stream of the current global seed, for calls without a seed of their own. */
-const globalSource: Source = { draw: () => streamOfAll().draw() };
+const globalSource: Source = { draw: () => streamOfAll().draw(), peek: () => streamOfAll().peek() };
 
 function streamOfAll(): Stream {
   ownStream ??= new Stream([domain.global, seeds.global ?? entropy()]);
@@ -114,14 +107,13 @@ function streamOfAll(): Stream {
 function sourceOf(seed: number | undefined, op: string): Source {
   if (seed === undefined) return globalSource;
   checkSeed(seed, op);
-  return {
-    draw: () => {
-      let stream = callStreams.get(seed);
-      if (stream === undefined)
-        callStreams.set(seed, (stream = new Stream([domain.call, seeds.global ?? UNSET, seed])));
-      return stream.draw();
-    },
+  const stream = (): Stream => {
+    let known = callStreams.get(seed);
+    if (known === undefined)
+      callStreams.set(seed, (known = new Stream([domain.call, seeds.global ?? UNSET, seed])));
+    return known;
   };
+  return { draw: () => stream().draw(), peek: () => stream().peek() };
 }
 
 /**

@@ -39,11 +39,11 @@ export function blockFunction(graph: Graph, result: ElementSpec): BlockFunction 
   };
 }
 
-function isPlain({ what, late, outputs }: GraphNode): boolean {
+function isPlain({ what, draws, outputs }: GraphNode): boolean {
   // The number of elements could not be told from a reshaped tensor without values.
   if (outputs.some((v) => v.shape.includes(0))) return false;
   if (what.kind === 'argument' || what.kind === 'constant') return true;
-  if (what.kind !== 'op' || late !== null) return false;
+  if (what.kind !== 'op' || draws) return false;
   return isElementwise(what.op) || reshapes.has(what.op.name);
 }
 /** Ops that give the same values another shape. */

@@ -106,6 +106,46 @@ test.each(Object.keys(updates))('updates are made of ops that TensorFlow has: %s
   expect(ops).toContain('AssignVariableOp');
 });
 
+test('draws come from a state, which the graph advances once for each', () => {
+  tf.random.setSeed(1);
+  const generator = tf.random.Generator.fromSeed(2);
+  generator.uniform([1]);
+  const f = tf.function(() => [
+    tf.random.uniform([3]),
+    generator.uniform([2]),
+    tf.random.normal([4]),
+    tf.random.uniform([5]),
+  ]);
+  const { node: nodes = [] } = tensorflow.GraphDef.decode(f.getConcreteFunction().graph.toGraphDef());
+  const values = (name: string): number[] => {
+    const { tensor_content } = nodes.find((n) => n.name === name)?.attr?.get('value')?.tensor ?? {};
+    return Array.from(new BigInt64Array((tensor_content as Uint8Array).slice().buffer), Number);
+  };
+  expect(values('random_state/Initializer')[0]).toBe(0);
+  expect(values('random_state/next/y')).toEqual([3, 0]);
+  expect(values('random_state_1/Initializer')[0]).toBe(1);
+  expect(values('random_state_1/next/y')).toEqual([1, 0]);
+  expect(nodes.filter(({ op }) => op === 'StatelessRandomUniformFullIntV2')).toHaveLength(3);
+  expect(nodes.at(-1)?.input).toEqual(
+    expect.arrayContaining(['^random_state/Assign', '^random_state_1/Assign']),
+  );
+});
+
+test("draws of loops are TensorFlow's own", () => {
+  const f = tf.function((n: tf.Tensor) =>
+    tf.whileLoop(
+      (i) => i.less(n),
+      (i, x) => [i.add(1), x.add(tf.random.uniform([2]))] as const,
+      [tf.constant(0, 'int32'), tf.random.uniform([2])] as const,
+    ),
+  );
+  const { node: nodes = [] } = tensorflow.GraphDef.decode(
+    f.getConcreteFunction(tf.constant(3, 'int32')).graph.toGraphDef(),
+  );
+  expect(nodes.map(({ op }) => op)).toContain('RandomUniform');
+  expect(nodes.some(({ name }) => name?.startsWith('random_state'))).toBe(false);
+});
+
 test('a schedule that only the host knows is in no GraphDef, except to look at', () => {
   const make = (): tf.optimizers.Optimizer => new SGD((step) => 1 / (1 + step));
   expect(() => opsOf(make())).toThrow(tf.errors.UnimplementedError);

@@ -28,7 +28,7 @@ export function isMeasured(graph: Graph): boolean {
 
 /** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
 export function hasEffects(node: GraphNode): boolean {
-  if (node.what.kind === 'host' || node.late === 'draw') return true;
+  if (node.what.kind === 'host' || node.draws) return true;
   return bodiesOf(node).some((body) => body.nodes.some(hasEffects));
 }
 

@@ -38,6 +38,7 @@ function attrs(node: NodeDef): Record<string, tensorflow.AttrValue> {
 
 const text = (s: string): { s: Uint8Array } => ({ s: new TextEncoder().encode(s) });
 const float = { type: DataType.DT_FLOAT };
+const double = { type: DataType.DT_DOUBLE };
 const int = { type: DataType.DT_INT32 };
 
 /** The numbers of an int32 constant that was made of an attribute. */
@@ -48,16 +49,17 @@ function ints(node: NodeDef): readonly number[] | undefined {
 describe('toGraphDef', () => {
   it("writes draws with TensorFlow's inputs where its ops give the same numbers", () => {
     const f = tfFunction((x: Tensor) => [
-      random.uniform([2, 3]).add(x),
+      random.uniform([2, 3], { dtype: 'float64' }).add(x),
       random.normal([2]),
       random.truncatedNormal([2]),
       random.uniform([2], { minval: 3, maxval: 9, dtype: 'int32' }),
     ]);
-    const { node } = decoded(f.getConcreteFunction(constant(1)).graph);
+    const { node } = decoded(f.getConcreteFunction(constant(1, 'float64')).graph);
     const seeds = { seed: { i: 0 }, seed2: { i: 0 } };
     expect(node('RandomUniform').input).toEqual(['RandomUniform/shape']);
     expect(ints(node('RandomUniform/shape'))).toBeDefined();
-    for (const name of ['RandomUniform', 'RandomStandardNormal', 'TruncatedNormal'])
+    expect(attrs(node('RandomUniform'))).toEqual({ ...seeds, dtype: double, T: int });
+    for (const name of ['RandomStandardNormal', 'TruncatedNormal'])
       expect(attrs(node(name))).toEqual({ ...seeds, dtype: float, T: int });
     expect(node('RandomUniformInt').input).toEqual([
       'RandomUniformInt/shape',

@@ -2,7 +2,6 @@ import {
   type DType,
   dtypeTraits,
   FailedPreconditionError,
-  LateNumber,
   ResourceExhaustedError,
   UnimplementedError,
 } from '@eagre/backend';
@@ -27,6 +26,7 @@ import {
 import { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
 import { bodiesOf, isGraph, lateSizesIn } from './graph-bodies.ts';
+import { RandomStates } from './random-def.ts';
 import { isRankless } from './rankless.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
@@ -210,6 +210,9 @@ class Writer {
   /** Assignments that are nodes, for which TensorFlow has no results. */
   readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
 
+  /** Of a graph that runs on its own, where its draws are known; null elsewhere, where TensorFlow draws numbers of its own. */
+  readonly #random: RandomStates | null;
+
   /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
   readonly #sizes = new Map<string, string>();
 
@@ -223,6 +226,14 @@ class Writer {
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
+    this.#random =
+      args === null && graph.runsWhole
+        ? RandomStates.of(graph, {
+            name: (wanted) => this.#names.take(wanted),
+            add: (name, op, input, attrs) => this.#add(name, op, input, attrs),
+            constant: (name, value) => this.#put(name, value),
+          })
+        : null;
     for (const name of [...(args ?? []), ...sizes.values()]) this.#names.take(name);
     for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
   }
@@ -257,6 +268,7 @@ class Writer {
           this.#nodes[i] = { ...(this.#nodes[i] as NodeDef), device: node.device };
     }
     if (host !== null) this.effects.push(host);
+    if (this.#random !== null) this.effects.push(...this.#random.finish());
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
     if (this.#args === null) this.#results();
     return this.#nodes;
@@ -403,7 +415,31 @@ class Writer {
     this.#written.set(node, [...made.values()].at(-1) as Written);
   }
 
+  /** A constant of the writer's own. */
+  #put(wanted: string, tensor: Tensor): string {
+    const name = this.#names.take(wanted);
+    this.#add(name, 'Const', [], {
+      dtype: { type: numberOf(tensor.dtype) },
+      value: { tensor: tensorProto(tensor) },
+    });
+    return name;
+  }
+
+  /** A random draw by TensorFlow's Philox; false for another node. */
+  #drawn(node: GraphNode, name: string): boolean {
+    if (this.#random === null || !node.draws) return false;
+    const state = this.#random.draw(node);
+    const { low, high } = node.attrs as { readonly low?: unknown; readonly high?: unknown };
+    const [value] = node.outputs as readonly [GraphValue];
+    if (node.type !== 'RandomUniform' || value.dtype !== 'float32' || low !== 0 || high !== 1) return false;
+    const shape = this.#constantInput(name, { name: 'shape', dtype: 'int32', value: dims(value) });
+    this.#random.uniform(name, state, shape);
+    this.#written.set(node, { name, op: 'Mul' });
+    return true;
+  }
+
   #op(node: GraphNode, name: string, control: readonly string[]): void {
+    if (this.#drawn(node, name)) return;
     const parts = partsOf(node);
     if (parts !== null) {
       this.#several(node, name, control, parts);
@@ -628,7 +664,6 @@ class Writer {
         : { s: utf8(value) };
     if (value instanceof Tensor) return { tensor: tensorProto(value) };
     if (value instanceof Variable) return { s: utf8(value.name) };
-    if (value instanceof LateNumber) return { placeholder: 'late' };
     if (Array.isArray(value)) return this.#list(dimsOf(value as readonly number[]).flat(8), key);
     if (ArrayBuffer.isView(value) && !(value instanceof DataView))
       return this.#list(Array.from(value as unknown as ArrayLike<number | bigint>), key);

@@ -1,8 +1,7 @@
 import '@eagre/backend-js';
 import { GradientTape } from '@eagre/autodiff';
-import { LateNumber } from '@eagre/backend';
 import { constant, random, relu, type Tensor, topK, Variable } from '@eagre/core';
-import { context, defineOp, execute1, lateScalar } from '@eagre/core/internal';
+import { context, defineOp, execute1 } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import { cond, TensorSpec, tfFunction } from './index.ts';
 
@@ -78,7 +77,7 @@ describe('the text of a graph', () => {
     `);
   });
 
-  test('shows late numbers, functions and objects in short', () => {
+  test('shows functions and objects in short', () => {
     class Thing {}
     const w = new Variable([1, 2], { name: 'w' });
     const deep = { a: { b: { c: { d: 1 } } } };
@@ -104,7 +103,7 @@ describe('the text of a graph', () => {
     expect(f.getConcreteFunction(constant([1, 2])).graph.toString()).toMatchInlineSnapshot(`
       "odd(%args_0: float32[2]) {
         %w/Read: float32[2] = ReadVariableOp('w')  # unused
-        %RandomUniform: float32[2] = RandomUniform() {shape: [2], dtype: "float32", low: 0, high: 1, source: {draw: <function draw>}}
+        %RandomUniform: float32[2] = RandomUniform() {shape: [2], dtype: "float32", low: 0, high: 1, source: {draw: <function draw>, peek: <function peek>}}
         %AddV2: float32[2] = AddV2(%args_0, %RandomUniform)
         %TextTest: float32[2] = TextTest(%AddV2) {call: <function named>, arrow: [<function>], thing: <Thing>, bare: {}, tensor: <float32[2]>, variable: 'w', deep: {a: {b: {c: {…}}}}, list: [[[[…]]]], long: [0, 0, 0, 0, 0, 0, 0, 0, …], text: "a \\"b\\"", big: 5n, none: null, minus: -0}
         return %TextTest
@@ -112,22 +111,21 @@ describe('the text of a graph', () => {
     `);
   });
 
-  test('shows updates of variables, with those that they write and late numbers', () => {
+  test('shows updates of variables, with those that they write', () => {
     const [w, m] = [new Variable([1, 2], { name: 'w' }), new Variable([0, 0], { name: 'm' })];
-    const late = new LateNumber({ next: () => [0.1] }, 0);
     const f = tfFunction(function step(gradient: Tensor) {
-      const rate = lateScalar(late, 'float64');
+      const rate = constant(0.1, 'float64');
       const inputs = [w.read(), m.read(), gradient.neg(), rate];
       const attrs = { count: 1, momentum: 0.9, nesterov: true };
       context.tracer?.update('ApplyMomentum', inputs, [w, m], [0, 1], attrs);
     });
     expect(f.getConcreteFunction(constant([1, 2])).graph.toString()).toMatchInlineSnapshot(`
       "step(%args_0: float32[2]) {
-        %Fill: float64[] = Fill() {shape: [], dtype: "float64", value: <late>}
         %w/Read: float32[2] = ReadVariableOp('w')
         %m/Read: float32[2] = ReadVariableOp('m')
         %Neg: float32[2] = Neg(%args_0)
-        %ResourceApplyMomentum:0: float32[2], %ResourceApplyMomentum:1: float32[2] = ResourceApplyMomentum(%w/Read, %m/Read, %Neg, %Fill) {writes: ['w', 'm'], count: 1, momentum: 0.9, nesterov: true}
+        %Const: float64[] = Const() {value: 0.1}
+        %ResourceApplyMomentum:0: float32[2], %ResourceApplyMomentum:1: float32[2] = ResourceApplyMomentum(%w/Read, %m/Read, %Neg, %Const) {writes: ['w', 'm'], count: 1, momentum: 0.9, nesterov: true}
         AssignVariableOp('w', %ResourceApplyMomentum:0)
         AssignVariableOp('m', %ResourceApplyMomentum:1)
         return

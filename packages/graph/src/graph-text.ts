@@ -1,4 +1,3 @@
-import { LateNumber } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
 import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
@@ -12,7 +11,7 @@ const DEEPEST = 3;
 /**
  * A graph for people, the same for the same graph: its arguments, a line for each other node in the order of the trace
  * (`%name: dtype[shape] = Type(inputs…) {attribute: value, …}`), the assignments of variables, and what it returns. `%name:1` is
- * the second output of a node with several, `<late>` a number that is asked for before each run. What no result needs, and so never
+ * the second output of a node with several. What no result needs, and so never
  * runs, is marked `# unused`. The bodies of branches and loops follow their node, indented.
  */
 export function graphToString(graph: Graph): string {
@@ -98,7 +97,6 @@ function showAttr(value: unknown, labels: VariableLabels, depth: number): string
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'function') return value.name === '' ? '<function>' : `<function ${value.name}>`;
   if (typeof value !== 'object' || value === null) return String(value);
-  if (value instanceof LateNumber) return '<late>';
   if (value instanceof DimExpr) return '?';
   if (value instanceof Variable) return labels.of(value);
   if (isTyped(value)) return `<${showType(value)}>`;

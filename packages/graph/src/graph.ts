@@ -1,4 +1,4 @@
-import type { AttrValue, DType, KernelName, LateNumber } from '@eagre/backend';
+import type { DType, KernelName } from '@eagre/backend';
 import type { HostFunction, HostOutput, Tensor, Variable } from '@eagre/core';
 import {
   type Arguments,
@@ -58,7 +58,7 @@ export interface Measure {
 
 interface NodeOptions {
   readonly traced?: Error | null;
-  readonly late?: GraphNode['late'];
+  readonly draws?: boolean;
 }
 
 /** An operation of a graph, under TensorFlow's names. */
@@ -69,12 +69,12 @@ export class GraphNode {
   readonly type: string;
   readonly what: NodeKind;
   readonly inputs: readonly GraphValue[];
-  readonly attrs: Readonly<Record<string, AttrValue | LateNumber>> | Attrs;
+  readonly attrs: Attrs;
   readonly outputs: readonly GraphValue[];
   /** Where it was traced; its stack is only made when somebody reads it. */
   readonly traced: Error | null;
-  /** Whether it asks for numbers at each run: a random draw, or others, such as a learning rate. */
-  readonly late: 'draw' | 'number' | null;
+  /** Whether it draws random numbers. */
+  readonly draws: boolean;
   /** Where `tf.device` put it when it was traced: `/device:CPU:0`, or nothing. */
   readonly device: string;
 
@@ -85,7 +85,7 @@ export class GraphNode {
     inputs: readonly GraphValue[],
     attrs: GraphNode['attrs'],
     outputs: readonly { readonly dtype: DType; readonly shape: readonly number[] }[],
-    { traced, late }: NodeOptions,
+    { traced, draws }: NodeOptions,
   ) {
     this.name = name;
     this.type = type;
@@ -94,7 +94,7 @@ export class GraphNode {
     this.attrs = attrs;
     this.outputs = outputs.map(({ dtype, shape }, index) => ({ node: this, index, dtype, shape }));
     this.traced = traced ?? null;
-    this.late = late ?? null;
+    this.draws = draws ?? false;
     this.device = context.placement;
   }
 }

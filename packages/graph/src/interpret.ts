@@ -1,5 +1,5 @@
 // Graphs run node by node: where a tape or another trace has to see the ops.
-import { InternalError, type KernelAttrs, LateNumber } from '@eagre/backend';
+import { InternalError, type KernelAttrs } from '@eagre/backend';
 import type { HostOutput, Tensor, Variable } from '@eagre/core';
 import {
   type Attrs,
@@ -198,7 +198,7 @@ export class GraphInterpreter implements Interpreter {
     known: readonly Tensor[] = [],
   ): readonly Tensor[] | null {
     const { what } = node;
-    const attrs = (): Attrs => currentAttrs(this.#sizes.attrs(node.attrs));
+    const attrs = (): Attrs => this.#sizes.attrs(node.attrs);
     switch (what.kind) {
       case 'argument':
         return null;
@@ -274,17 +274,4 @@ function update(node: GraphNode, written: readonly Variable[], inputs: readonly 
     return target;
   });
   kernelFor(hostBackend(), what.kernel, all)(all, targets, attrs);
-}
-
-/** Attributes with their late numbers: those of now or, while a function is traced, of each of its runs. */
-function currentAttrs(attrs: Attrs): Attrs {
-  const values = Object.values(attrs);
-  if (!values.some((v) => v instanceof LateNumber)) return attrs;
-  const tracing = context.tracer !== null;
-  const now = (v: unknown): unknown => {
-    if (!(v instanceof LateNumber)) return v;
-    if (!tracing) return v.numbers.next()[v.index];
-    return v.numbers.again === undefined ? v : new LateNumber(v.numbers.again(), v.index);
-  };
-  return Object.fromEntries(Object.entries(attrs).map(([k, v]) => [k, now(v)]));
 }

@@ -1,5 +1,4 @@
 // Attributes of ops that hold sizes which a trace does not know.
-import { LateNumber } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
 import {
   type Dim,
@@ -27,7 +26,7 @@ export function replaceSizes(
         return toShape(dimsOf(value as number[]).map((d) => replaced(d) as Dim));
       return value.map(replaced);
     }
-    if (value instanceof LateNumber || value instanceof Tensor) return value;
+    if (value instanceof Tensor) return value;
     const other = others(value);
     if (other !== value) return other;
     const prototype: unknown = Object.getPrototypeOf(value);

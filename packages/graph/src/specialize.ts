@@ -187,7 +187,7 @@ class Specializing {
     const added = graph.add(node.type, what, inputs, attrs, outputs, {
       name: node.name,
       traced: node.traced,
-      late: node.late,
+      draws: node.draws,
     });
     node.outputs.forEach((value, i) => {
       this.#values.set(value, added.outputs[i] as GraphValue);

@@ -186,12 +186,12 @@ function backwardGraph(
     outputs: made,
     name: wanted,
     traced,
-    late,
+    draws,
   }: GraphNode): void => {
     const copy = graph.add(type, what, inputs.map(copied), attrs, made, {
       name: wanted,
       traced,
-      late,
+      draws,
     });
     made.forEach((v, i) => copies.set(v, copy.outputs[i] as GraphValue));
   };

@@ -367,7 +367,6 @@ const translations: Readonly<Record<string, Translate>> = {
   },
   Fill: (node) => {
     const value = attr<unknown>(node, 'value');
-    // A number that is asked for before each run has no place in TensorFlow's op.
     return typeof value === 'number' || isExpression(value) ? fill(node, value) : null;
   },
   ZerosLike: like(0),

@@ -56,7 +56,45 @@ function moments({ inputs, attrs }: GraphNode): Parts {
   return { nodes, outputs: ['Squeeze', 'Squeeze_1'] };
 }
 
+/** Zeros where the noise is below the rate. */
+function dropout({ inputs, outputs, attrs }: GraphNode): Parts {
+  const [, noise] = inputs as readonly [GraphValue, GraphValue];
+  const [{ dtype, shape }] = outputs as readonly [GraphValue];
+  const rate = attrs['rate'] as number;
+  const T: TypedAttr = { kind: 'type', value: dtype };
+  const number = (name: string, value: number): ConstantInput => ({ name, dtype, value });
+  const whole = partialShape(shape);
+  const kept = partialShape(noise.shape);
+  return {
+    nodes: [
+      {
+        name: 'GreaterEqual',
+        op: 'GreaterEqual',
+        inputs: [1, number('rate', rate)],
+        attrs: { T },
+        shape: kept,
+      },
+      { name: 'Mul', op: 'Mul', inputs: [0, number('scale', 1 / (1 - rate))], attrs: { T }, shape: whole },
+      {
+        name: 'SelectV2',
+        op: 'SelectV2',
+        inputs: ['GreaterEqual', 'Mul', number('zero', 0)],
+        attrs: { T },
+        shape: whole,
+      },
+    ],
+    outputs: ['SelectV2'],
+  };
+}
+
 /** The nodes of TensorFlow that stand for a node; null where one does. */
 export function partsOf(node: GraphNode): Parts | null {
-  return node.type === 'Moments' ? moments(node) : updateParts(node);
+  switch (node.type) {
+    case 'Moments':
+      return moments(node);
+    case 'Dropout':
+      return dropout(node);
+    default:
+      return updateParts(node);
+  }
 }

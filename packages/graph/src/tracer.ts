@@ -65,15 +65,12 @@ import { userLine } from './source-lines.ts';
 import { isStrings, noStrings, refuseStrings } from './strings.ts';
 import { numbersOfSizes } from './symbolic-sizes.ts';
 
-/** Looks at kernel calls for numbers that each run asks for. */
-class LateWatch implements Sink {
-  late: GraphNode['late'] = null;
+/** Looks at kernel calls for random draws. */
+class DrawWatch implements Sink {
+  draws = false;
 
-  call(kernel: unknown, _inputs: unknown, _outputs: unknown, attrs: SymbolicAttrs): void {
-    for (const name in attrs) {
-      if (!(attrs[name] instanceof LateNumber)) continue;
-      this.late = this.late === 'draw' || /Random|Normal/.test(String(kernel)) ? 'draw' : 'number';
-    }
+  call(_kernel: unknown, _inputs: unknown, _outputs: unknown, attrs: SymbolicAttrs): void {
+    for (const name in attrs) this.draws ||= attrs[name] instanceof LateNumber;
   }
   capture(x: Tensor): Tensor {
     return symbolicTensor(x.dtype, x.shape);
@@ -345,7 +342,7 @@ export class FunctionTracer implements Tracer, Sink {
     if (op.valueSized !== undefined && this.measures)
       return this.#ofValueSized(op, op.valueSized, local, attrs);
     let outputs: readonly Tensor[];
-    const watch = new LateWatch();
+    const watch = new DrawWatch();
     try {
       // Shapes are all that is wanted of the parts of a composite op, and whether they draw.
       outputs = symbolically(watch, () => op.evaluate(local, attrs));
@@ -366,7 +363,7 @@ export class FunctionTracer implements Tracer, Sink {
       local.map((t) => this.valueOf(t)),
       attrs,
       outputs,
-      { traced: new Error(), late: watch.late },
+      { traced: new Error(), draws: watch.draws },
     );
     this.graph.measures.push(...axes.of(node));
     if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
@@ -453,7 +450,7 @@ export class FunctionTracer implements Tracer, Sink {
       case 'variable':
         return [what.variable.read()];
       case 'op': {
-        if (node.late !== null || !onlyComputes(node)) return null;
+        if (node.draws || !onlyComputes(node)) return null;
         const given = inputs.map(valueOf);
         if (given.some((t) => t === null)) return null;
         return new GraphInterpreter(false, new Map(), new RunSizes([], ({ hint }) => hint)).node(
@@ -624,7 +621,7 @@ export class FunctionTracer implements Tracer, Sink {
       const { what, inputs, attrs, outputs } = node;
       if (what.kind === 'constant') return [what.tensor];
       if (what.kind === 'argument') return this.#constantOutside(outputs, draws);
-      if (what.kind !== 'op' || (!draws && node.late !== null)) return null;
+      if (what.kind !== 'op' || (!draws && node.draws)) return null;
       const given = inputs.map(valueAt);
       if (given.some((t) => t === null) || node.outputs.some((v) => hasUnknown(v.shape)) || holdsSizes(attrs))
         return null;

@@ -167,7 +167,7 @@ class Building {
   }
 
   node(node: GraphNode): void {
-    const { what, outputs, type, attrs, name, traced, late } = node;
+    const { what, outputs, type, attrs, name, traced, draws } = node;
     if (what.kind === 'argument') {
       const [value] = outputs as readonly [GraphValue];
       if (!this.#values.has(value)) throw unfed(value);
@@ -188,7 +188,7 @@ class Building {
       what.written.forEach((variable, i) => {
         inputs[what.at[i] as number] = this.value(variable);
       });
-    const added = this.#graph.add(type, what, inputs, attrs, outputs, { name, traced, late });
+    const added = this.#graph.add(type, what, inputs, attrs, outputs, { name, traced, draws });
     this.#know(outputs, added.outputs);
     if (what.kind === 'update')
       what.written.forEach((variable, i) => {

@@ -12,7 +12,7 @@ export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: rea
   const now = new Map<GraphValue, GraphValue>();
   const get = (value: GraphValue): GraphValue => now.get(value) as GraphValue;
   for (const node of traced.nodes) {
-    const { what, type, attrs, name, traced: at, late } = node;
+    const { what, type, attrs, name, traced: at, draws } = node;
     const inputs = node.inputs.map(get);
     let outputs: readonly Pick<GraphValue, 'dtype' | 'shape'>[] = node.outputs;
     if (what.kind === 'argument') {
@@ -28,7 +28,7 @@ export function withRanks(traced: Graph, names: ReadonlySet<string>, shapes: rea
         throw named(error, what.op);
       }
     }
-    const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, late });
+    const added = graph.add(type, what, inputs, attrs, outputs, { name, traced: at, draws });
     node.outputs.forEach((value, i) => {
       now.set(value, added.outputs[i] as GraphValue);
     });

@@ -159,6 +159,6 @@ function drawnBy(node: GraphNode): readonly GraphValue[] | null {
   }
   // What it computed again would have sizes of its own.
   if (what.op.valueSized !== undefined) return outputs;
-  if (node.late === null) return [];
+  if (!node.draws) return [];
   return what.op.grad === undefined ? outputs : null;
 }
