@@ -243,6 +243,22 @@ test('a trace that gives no scalar is refused', () => {
   expect(() => ratesOf(new Wrong(), [0])).toThrow(/trace\(\) of a learning rate schedule must give a scalar/);
 });
 
+test('what changes from step to step costs a few calls for single numbers', () => {
+  const cases = [
+    [new optimizers.SGD(0.1), 2],
+    [new optimizers.Adam(0.1), 3],
+    [new optimizers.Adam(schedules['cosine']), 4],
+  ] as const;
+  for (const [optimizer, calls] of cases) {
+    const w = new tf.Variable([1, 2]);
+    optimizer.build([w]);
+    const f = tf.function((g: tf.Tensor) => {
+      optimizer.applyGradients([g], [w]);
+    });
+    expect(f.getConcreteFunction(tf.constant([1, 2])).planText()).toContain(`\n${calls} calls, `);
+  }
+});
+
 test('a learning rate is as exact in a graph as outside of it', () => {
   for (const rate of [0.1, 0.25, 1e-3]) expect(ratesOf(rate, [0, 1]).rates).toEqual([rate, rate]);
 });
