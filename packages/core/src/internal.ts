@@ -107,6 +107,7 @@ export {
   anyOption,
   configOf,
   flagOption,
+  integerOption,
   nameOption,
   numberOption,
   type Option,
@@ -117,6 +118,7 @@ export {
   serializedObject,
   setOptions,
   takesOptions,
+  valuesOf,
 } from './schema.ts';
 export { forEachTensor, inScope, isKept, outsideScopes } from './scope.ts';
 export { seeds } from './seeds.ts';

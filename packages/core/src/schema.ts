@@ -1,5 +1,5 @@
 // The options of classes, each declared once: how it is read and checked, what it is unless given, and what configurations say of it.
-import { checkNumber, checkOneOf } from './checks.ts';
+import { checkCount, checkNumber, checkOneOf } from './checks.ts';
 import { type Parameters, takesArguments, withoutUnused } from './class-arguments.ts';
 import { registeredName } from './custom-names.ts';
 import { camelCaseKeys, snakeCase } from './module.ts';
@@ -68,6 +68,14 @@ export function setOptions(object: object, given: object): void {
   }
 }
 
+/** The options of an object by our names. */
+export function valuesOf(object: object): Record<string, unknown> {
+  const values = [...declaredOptions(object.constructor)].map(
+    ([name]) => [name, (object as Record<string, unknown>)[name]] as const,
+  );
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
 /** The options of an object as Keras writes them. */
 export function configOf(object: object): Record<string, unknown> {
   const config: Record<string, unknown> = {};
@@ -125,6 +133,17 @@ export function numberOption(otherwise: number, least?: number, key?: string): O
     return value as number;
   };
   return key === undefined ? { read } : { read, key };
+}
+
+/** An integer, of at least `least`. */
+export function integerOption(otherwise: number, least: number = Number.MIN_SAFE_INTEGER): Option<number> {
+  return {
+    read: (given, name, of) => {
+      const value = given ?? otherwise;
+      checkCount(value, name, nameOf(of), least);
+      return value as number;
+    },
+  };
 }
 
 /** True or false. */

@@ -45,6 +45,19 @@ describe('losses take options by the names that they know', () => {
       () => metrics.serialize(null as never),
       () => new metrics.MeanMetricWrapper('mse' as never),
       () => new metrics.Mean({ name: 5 as never }),
+      () => new metrics.Mean({ dtype: 'int32' as never }),
+      () => new metrics.BinaryAccuracy({ threshold: '1' as never }),
+      () => new metrics.TopKCategoricalAccuracy(1.5),
+      () => new metrics.CosineSimilarity({ axis: 0.5 }),
+      () => new metrics.BinaryCrossentropy({ fromLogits: 'yes' as never }),
+      () => new metrics.CategoricalCrossentropy({ labelSmoothing: '1' as never }),
+      () => new metrics.SparseCategoricalCrossentropy({ ignoreClass: 'a' as never }),
+      () => new metrics.Precision({ topK: 0 }),
+      () => new metrics.Recall({ classId: 1.5 }),
+      () => new metrics.FBetaScore({ average: 'mean' as never }),
+      () => new metrics.F1Score({ threshold: '1' as never }),
+      () => new metrics.AUC({ curve: 'roc' as never }),
+      () => new metrics.AUC({ summationMethod: 'mean' as never }),
       () => new metrics.AUC({ numThresholds: 2 ** 31 }),
       () => new metrics.AUC({ thresholds: 0.5 as never }),
     ])
@@ -121,6 +134,18 @@ describe('metrics take options by the names that they know', () => {
     expect(() => new Class({ nmae: 'mine' })).toThrow(`${name}: 'nmae' is no option; known are`);
     expect(new Class({ name: 'mine', dtype: 'float64' }).name).toBe('mine');
     expect(metrics.deserialize(metrics.serialize(new Class({ name: 'mine' }) as never)).name).toBe('mine');
+  });
+
+  test('and have them as properties, with their defaults', () => {
+    expect({ ...new metrics.BinaryAccuracy() }).toMatchObject({ threshold: 0.5, dtype: 'float32' });
+    expect({ ...new metrics.BinaryAccuracy() }.fnOptions).toEqual({ threshold: 0.5 });
+    expect(new metrics.SparseTopKCategoricalAccuracy({ k: null as never }).k).toBe(5);
+    expect({ ...new metrics.AUC() }).toMatchObject({ curve: 'ROC', fromLogits: false });
+    expect({ ...new metrics.F1Score() }).toMatchObject({ average: null, beta: 1, threshold: null });
+    expect({ ...new metrics.Precision() }).toMatchObject({ topK: null, classId: null });
+    const { fnOptions } = new metrics.SparseCategoricalCrossentropy({ axis: 1 });
+    expect(fnOptions).toEqual({ fromLogits: false, ignoreClass: null, axis: 1 });
+    expect(new metrics.BinaryCrossentropy().getConfig()).not.toHaveProperty('axis');
   });
 
   test('what Keras writes, where it is off', () => {

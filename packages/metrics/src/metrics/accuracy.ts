@@ -10,13 +10,15 @@ import {
   dims,
   dimsOf,
   endsInOne,
+  integerOption,
   isInteger,
   kind,
   type NamedFunction,
+  numberOption,
   sameShape,
   showShape,
   sizeOfDims,
-  takesArguments,
+  takesOptions,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
@@ -29,7 +31,7 @@ import {
   predictions,
   sameRank,
 } from '../arrange.ts';
-import { type MetricOptions, metricNames } from './metric.ts';
+import { type MetricOptions, metricOptions } from './metric.ts';
 import { BuiltInMean } from './reduction.ts';
 
 function matches(a: Tensor, b: Tensor, name: string): Tensor {
@@ -132,11 +134,12 @@ export class Accuracy extends BuiltInMean {
 }
 
 /** How often predictions above `threshold` (0.5) and below go with targets of 1 and 0. */
-export class BinaryAccuracy extends BuiltInMean<{ readonly threshold: number }> {
+export class BinaryAccuracy extends BuiltInMean<{ readonly threshold?: number }> {
+  declare readonly threshold: number;
   constructor(name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<BinaryAccuracyOptions>(BinaryAccuracy, new.target, args);
-    super(binaryAccuracy, { name: 'binary_accuracy', threshold: 0.5, ...given });
+    super(binaryAccuracy, { name: 'binary_accuracy', ...given });
   }
 }
 
@@ -164,24 +167,22 @@ export interface TopKOptions extends MetricOptions {
 }
 
 /** How often the class of a one-hot target is among the k largest predictions. */
-export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
+export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
+  declare readonly k: number;
   constructor(k?: number | null | TopKOptions, options?: TopKOptions);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<TopKOptions>(TopKCategoricalAccuracy, new.target, args);
-    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', k: 5, ...given });
+    super(topKCategoricalAccuracy, { name: 'top_k_categorical_accuracy', ...given });
   }
 }
 
 /** How often the label is among the k largest predictions. */
-export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k: number }> {
+export class SparseTopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
+  declare readonly k: number;
   constructor(k?: number | null | TopKOptions, options?: TopKOptions);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<TopKOptions>(SparseTopKCategoricalAccuracy, new.target, args);
-    super(sparseTopKCategoricalAccuracy, {
-      name: 'sparse_top_k_categorical_accuracy',
-      k: 5,
-      ...given,
-    });
+    super(sparseTopKCategoricalAccuracy, { name: 'sparse_top_k_categorical_accuracy', ...given });
   }
 }
 
@@ -217,18 +218,18 @@ export const resolveAccuracy: NamedFunction<
   },
 );
 
-takesArguments<MetricOptions>(
-  { positional: ['name'], required: 0, names: metricNames },
+takesOptions<MetricOptions, BuiltInMean>(
+  { positional: ['name'], required: 0, options: metricOptions },
   Accuracy,
   CategoricalAccuracy,
   SparseCategoricalAccuracy,
 );
-takesArguments<BinaryAccuracyOptions>(
-  { positional: ['name'], required: 0, names: { ...metricNames, threshold: true } },
+takesOptions<BinaryAccuracyOptions, BinaryAccuracy>(
+  { positional: ['name'], required: 0, options: { ...metricOptions, threshold: numberOption(0.5) } },
   BinaryAccuracy,
 );
-takesArguments<TopKOptions>(
-  { positional: ['k'], required: 0, names: { k: true, ...metricNames } },
+takesOptions<TopKOptions, TopKCategoricalAccuracy>(
+  { positional: ['k'], required: 0, options: { k: integerOption(5, 0), ...metricOptions } },
   TopKCategoricalAccuracy,
   SparseTopKCategoricalAccuracy,
 );

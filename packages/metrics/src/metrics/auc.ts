@@ -9,11 +9,11 @@ import {
   type Variable,
   where,
 } from '@eagre/core';
-import { argumentsOf, checkFlag, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, type Option, shown, takesOptions } from '@eagre/core/internal';
 import { as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { confusion } from './confusion.ts';
-import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface AUCOptions extends MetricOptions {
   /** How many thresholds, evenly spaced from 0 to 1; 200 unless given. */
@@ -33,9 +33,9 @@ const MOST = 2 ** 20;
 /** The area under the ROC or the precision-recall curve, approximated at thresholds. Predictions are probabilities. */
 export class AUC extends Metric {
   readonly numThresholds: number;
-  readonly curve: 'ROC' | 'PR';
-  readonly summationMethod: 'interpolation' | 'minoring' | 'majoring';
-  readonly fromLogits: boolean;
+  declare readonly curve: 'ROC' | 'PR';
+  declare readonly summationMethod: 'interpolation' | 'minoring' | 'majoring';
+  declare readonly fromLogits: boolean;
   readonly thresholds: readonly number[];
   readonly truePositives: Variable;
   readonly falsePositives: Variable;
@@ -47,18 +47,8 @@ export class AUC extends Metric {
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<AUCOptions>(AUC, new.target, args);
     super(given);
-    const {
-      thresholds = null,
-      numThresholds: number,
-      curve = 'ROC',
-      summationMethod = 'interpolation',
-    } = given;
-    const numThresholds = number ?? 200;
-    if (!['ROC', 'PR'].includes(curve))
-      throw new InvalidArgumentError(`curve must be 'ROC' or 'PR', got ${shown(curve)}`, this.name);
-    if (!['interpolation', 'minoring', 'majoring'].includes(summationMethod)) {
-      throw new InvalidArgumentError(`unknown summationMethod ${shown(summationMethod)}`, this.name);
-    }
+    const { thresholds = null } = given;
+    const numThresholds = given.numThresholds ?? 200;
     if (
       thresholds === null &&
       !(Number.isInteger(numThresholds) && numThresholds > 1 && numThresholds <= MOST)
@@ -81,9 +71,6 @@ export class AUC extends Metric {
     // A little beyond 0 and 1, so that every prediction is above the first and none above the last.
     this.thresholds = [-EPSILON, ...inner, 1 + EPSILON];
     this.numThresholds = this.thresholds.length;
-    this.curve = curve;
-    this.summationMethod = summationMethod;
-    this.fromLogits = checkFlag(given.fromLogits, 'fromLogits', this.name);
     const weight = (local: string): Variable => this.addWeight({ name: local, shape: [this.numThresholds] });
     this.truePositives = weight('true_positives');
     this.falsePositives = weight('false_positives');
@@ -130,12 +117,6 @@ export class AUC extends Metric {
     return {
       ...super.getConfig(),
       num_thresholds: this.numThresholds,
-      curve: this.curve,
-      summation_method: this.summationMethod,
-      multi_label: false,
-      num_labels: null,
-      label_weights: null,
-      from_logits: this.fromLogits,
       ...(this.#given === null ? {} : { thresholds: this.thresholds.slice(1, -1) }),
     };
   }
@@ -167,18 +148,28 @@ function interpolatedPrecision(tp: Variable, fp: Variable, fn: Variable): Tensor
     .sum();
 }
 
-takesArguments<AUCOptions>(
+/** One of some words. */
+const oneOf = <W extends string>(words: readonly [W, ...W[]]): Option<W> => ({
+  read: (given, name, of) => {
+    const found = words.find((word) => word === (given ?? words[0]));
+    if (found !== undefined) return found;
+    const known = words.map((word) => `'${word}'`).join(' or ');
+    throw new InvalidArgumentError(`${name} must be ${known}, got ${shown(given)}`, (of as Metric).name);
+  },
+});
+takesOptions<AUCOptions, AUC>(
   {
     positional: ['numThresholds'],
     required: 0,
-    names: {
+    options: {
       numThresholds: true,
-      curve: true,
-      summationMethod: true,
-      ...metricNames,
+      curve: oneOf(['ROC', 'PR']),
+      summationMethod: oneOf(['interpolation', 'minoring', 'majoring']),
+      ...metricOptions,
       thresholds: true,
-      fromLogits: true,
+      fromLogits: flagOption(false),
     },
+    fixed: { multi_label: false, num_labels: null, label_weights: null },
   },
   AUC,
 );

@@ -9,18 +9,20 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
-  checkNumber,
   type Dim,
   dims,
   knownDim,
+  numberOption,
+  type Option,
+  orNull,
   sameShape,
   shown,
   showShape,
-  takesArguments,
+  takesOptions,
 } from '@eagre/core/internal';
 import { alike, as, EPSILON, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface F1ScoreOptions extends MetricOptions {
   /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
@@ -45,9 +47,9 @@ interface Counts {
  * [batch, classes]; the number of classes is known at the first update.
  */
 export class FBetaScore extends Metric {
-  readonly average: 'micro' | 'macro' | 'weighted' | null;
-  readonly beta: number;
-  readonly threshold: number | null;
+  declare readonly average: 'micro' | 'macro' | 'weighted' | null;
+  declare readonly beta: number;
+  declare readonly threshold: number | null;
   protected counts: Counts | null = null;
 
   constructor(
@@ -56,24 +58,7 @@ export class FBetaScore extends Metric {
   );
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<FBetaScoreOptions>(FBetaScore, new.target, args);
-    const all = { name: 'fbeta_score', ...given };
-    super(all);
-    const { average = null, beta = 1, threshold = null } = all;
-    if (average !== null && !['micro', 'macro', 'weighted'].includes(average)) {
-      throw new InvalidArgumentError(
-        `average must be micro, macro, weighted or null, got ${shown(average)}`,
-        this.name,
-      );
-    }
-    checkNumber(beta, 'beta', this.name);
-    if (!(beta > 0)) throw new InvalidArgumentError(`beta must be above 0, got ${beta}`, this.name);
-    if (threshold !== null) checkNumber(threshold, 'threshold', this.name);
-    if (threshold !== null && !(threshold > 0 && threshold <= 1)) {
-      throw new InvalidArgumentError(`the threshold must be in (0, 1], got ${threshold}`, this.name);
-    }
-    this.average = average;
-    this.beta = beta;
-    this.threshold = threshold;
+    super({ name: 'fbeta_score', ...given });
   }
 
   override updateState(...args: ExampleArguments): void;
@@ -121,10 +106,6 @@ export class FBetaScore extends Metric {
     });
   }
 
-  override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), average: this.average, beta: this.beta, threshold: this.threshold };
-  }
-
   #make(classes: Dim): Counts {
     const shape = this.average === 'micro' ? [] : [knownDim(classes)];
     const weight = (name: string): Variable => this.addWeight({ name, shape });
@@ -139,27 +120,46 @@ export class FBetaScore extends Metric {
 
 /** The harmonic mean of precision and recall, 2 · p · r / (p + r). */
 export class F1Score extends FBetaScore {
+  override readonly beta: number = 1;
   constructor(average?: 'micro' | 'macro' | 'weighted' | null | F1ScoreOptions, options?: F1ScoreOptions);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<F1ScoreOptions>(F1Score, new.target, args);
     super({ name: 'f1_score', ...given });
   }
-  override getConfig(): Record<string, unknown> {
-    const { beta: _, ...config } = super.getConfig();
-    return config;
-  }
 }
 
-takesArguments<F1ScoreOptions>(
-  { positional: ['average'], required: 0, names: { average: true, threshold: true, ...metricNames } },
+const averages = ['micro', 'macro', 'weighted'] as const;
+const average: Option<(typeof averages)[number] | null> = {
+  read: (given, _, of) => {
+    const found = averages.find((known) => known === given);
+    if (found !== undefined) return found;
+    if (given === undefined || given === null) return null;
+    throw new InvalidArgumentError(
+      `average must be micro, macro, weighted or null, got ${shown(given)}`,
+      (of as Metric).name,
+    );
+  },
+};
+const beta: Option<number> = {
+  read: (given, name, of) => {
+    const value = numberOption(1).read(given, name, of);
+    if (value > 0) return value;
+    throw new InvalidArgumentError(`beta must be above 0, got ${value}`, (of as Metric).name);
+  },
+};
+const threshold = orNull<number>({
+  read: (given, name, of) => {
+    const value = numberOption(1).read(given, name, of);
+    if (value > 0 && value <= 1) return value;
+    throw new InvalidArgumentError(`the threshold must be in (0, 1], got ${value}`, (of as Metric).name);
+  },
+});
+takesOptions<F1ScoreOptions, F1Score>(
+  { positional: ['average'], required: 0, options: { average, threshold, ...metricOptions } },
   F1Score,
 );
-takesArguments<FBetaScoreOptions>(
-  {
-    positional: ['average'],
-    required: 0,
-    names: { average: true, beta: true, threshold: true, ...metricNames },
-  },
+takesOptions<FBetaScoreOptions, FBetaScore>(
+  { positional: ['average'], required: 0, options: { average, beta, threshold, ...metricOptions } },
   FBetaScore,
 );
 defineUpdates(FBetaScore, 'FBetaScore');

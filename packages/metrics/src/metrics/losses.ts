@@ -1,10 +1,18 @@
 import { scope, type Tensor, type TensorLike } from '@eagre/core';
-import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  flagOption,
+  integerOption,
+  numberOption,
+  type Option,
+  orNull,
+  takesOptions,
+} from '@eagre/core/internal';
 import { alike, as, predictions, sameRank } from '../arrange.ts';
 import type { CrossentropyOptions, SparseCrossentropyOptions } from '../losses/functions.ts';
 import * as functions from '../losses/functions.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { defineUpdates, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, type MetricOptions, metricOptions, update } from './metric.ts';
 import { Average, BuiltInMean } from './reduction.ts';
 
 /** The mean of `losses.meanSquaredError`. */
@@ -75,13 +83,14 @@ export interface CosineSimilarityOptions extends MetricOptions {
 }
 
 /** The mean cosine of the angle between targets and predictions: 1 for the same direction. */
-export class CosineSimilarity extends BuiltInMean<{ readonly axis: number }> {
+export class CosineSimilarity extends BuiltInMean<{ readonly axis?: number }> {
+  declare readonly axis: number;
   constructor(name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args);
-    const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis: number }): Tensor =>
+    const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis?: number }): Tensor =>
       functions.cosineSimilarity(t, p, o).neg();
-    super(similarity, { name: 'cosine_similarity', axis: -1, ...given });
+    super(similarity, { name: 'cosine_similarity', ...given });
   }
 }
 
@@ -140,32 +149,27 @@ export class CategoricalHinge extends BuiltInMean {
 }
 
 export type CrossentropyMetric = MetricOptions & CrossentropyOptions;
-const smoothed = { fromLogits: false, labelSmoothing: 0 };
 
 /** The mean of `losses.binaryCrossentropy`. */
 export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
+  declare readonly fromLogits: boolean;
+  declare readonly labelSmoothing: number;
   constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<CrossentropyMetric>(BinaryCrossentropy, new.target, args);
-    super(functions.binaryCrossentropy, {
-      name: 'binary_crossentropy',
-      ...smoothed,
-      ...given,
-    });
+    super(functions.binaryCrossentropy, { name: 'binary_crossentropy', ...given });
   }
 }
 
 /** The mean of `losses.categoricalCrossentropy`. */
 export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
+  declare readonly fromLogits: boolean;
+  declare readonly labelSmoothing: number;
+  declare readonly axis: number;
   constructor(name?: string | null | CrossentropyMetric, options?: CrossentropyMetric);
   constructor(...args: readonly unknown[]) {
     const given = argumentsOf<CrossentropyMetric>(CategoricalCrossentropy, new.target, args);
-    super(functions.categoricalCrossentropy, {
-      name: 'categorical_crossentropy',
-      ...smoothed,
-      axis: -1,
-      ...given,
-    });
+    super(functions.categoricalCrossentropy, { name: 'categorical_crossentropy', ...given });
   }
 }
 
@@ -176,6 +180,9 @@ export type SparseCrossentropyMetricOptions = MetricOptions & SparseCrossentropy
  * are sample weights: then they are left out.
  */
 export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentropyOptions> {
+  declare readonly fromLogits: boolean;
+  declare readonly ignoreClass: number | null;
+  declare readonly axis: number;
   constructor(
     name?: string | null | SparseCrossentropyMetricOptions,
     options?: SparseCrossentropyMetricOptions,
@@ -186,12 +193,7 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
       new.target,
       args,
     );
-    const defaults = { fromLogits: false, ignoreClass: null, axis: -1 };
-    super(functions.sparseCategoricalCrossentropy, {
-      name: 'sparse_categorical_crossentropy',
-      ...defaults,
-      ...given,
-    });
+    super(functions.sparseCategoricalCrossentropy, { name: 'sparse_categorical_crossentropy', ...given });
   }
   override updateState(...args: ExampleArguments): void;
   override updateState(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight = null): void {
@@ -209,8 +211,8 @@ export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentrop
   }
 }
 
-takesArguments<MetricOptions>(
-  { positional: ['name'], required: 0, names: metricNames },
+takesOptions<MetricOptions, Average>(
+  { positional: ['name'], required: 0, options: metricOptions },
   MeanSquaredError,
   MeanAbsoluteError,
   MeanAbsolutePercentageError,
@@ -223,24 +225,34 @@ takesArguments<MetricOptions>(
   SquaredHinge,
   CategoricalHinge,
 );
-takesArguments<CosineSimilarityOptions>(
-  { positional: ['name'], required: 0, names: { ...metricNames, axis: true } },
+const axis = integerOption(-1);
+takesOptions<CosineSimilarityOptions, CosineSimilarity>(
+  { positional: ['name'], required: 0, options: { ...metricOptions, axis } },
   CosineSimilarity,
 );
-takesArguments<CrossentropyMetric>(
-  {
-    positional: ['name'],
-    required: 0,
-    names: { ...metricNames, fromLogits: true, labelSmoothing: true, axis: true },
-  },
+const crossentropy = { ...metricOptions, fromLogits: flagOption(false), labelSmoothing: numberOption(0) };
+// Keras has no axis there, and writes none.
+const axisIfGiven: Option<number | undefined> = {
+  read: (given, name, of) => (given === undefined || given === null ? undefined : axis.read(given, name, of)),
+};
+takesOptions<CrossentropyMetric, BinaryCrossentropy>(
+  { positional: ['name'], required: 0, options: { ...crossentropy, axis: axisIfGiven } },
   BinaryCrossentropy,
+);
+takesOptions<CrossentropyMetric, CategoricalCrossentropy>(
+  { positional: ['name'], required: 0, options: { ...crossentropy, axis } },
   CategoricalCrossentropy,
 );
-takesArguments<SparseCrossentropyMetricOptions>(
+takesOptions<SparseCrossentropyMetricOptions, SparseCategoricalCrossentropy>(
   {
     positional: ['name'],
     required: 0,
-    names: { ...metricNames, fromLogits: true, ignoreClass: true, axis: true },
+    options: {
+      ...metricOptions,
+      fromLogits: flagOption(false),
+      ignoreClass: orNull(integerOption(0)),
+      axis,
+    },
   },
   SparseCategoricalCrossentropy,
 );

@@ -16,12 +16,17 @@ import {
   argumentsOf,
   callable,
   checkNoPromise,
+  checkOneOf,
   checkText,
+  configOf,
   context,
   defineMethods,
+  type Option,
   type OptionNames,
+  type Schema,
+  setOptions,
   shown,
-  takesArguments,
+  takesOptions,
   withoutTapes,
 } from '@eagre/core/internal';
 import { checkName } from '../losses/loss.ts';
@@ -33,8 +38,17 @@ export interface MetricOptions {
   readonly dtype?: 'float32' | 'float64' | null;
 }
 
-/** @internal */
-export const metricNames: OptionNames<MetricOptions> = { name: true, dtype: true };
+type MetricDType = 'float32' | 'float64';
+const dtypeOption: Option<MetricDType> = {
+  read: (given, name, of) => {
+    const dtype = given ?? 'float32';
+    checkOneOf(dtype, ['float32', 'float64'], name, (of as Metric).name);
+    return dtype as MetricDType;
+  },
+};
+
+/** @internal What all metrics take. */
+export const metricOptions: Schema<MetricOptions, Metric>['options'] = { name: true, dtype: dtypeOption };
 
 /** The first value of a metric's variable. */
 export type WeightInitializer = 'zeros' | 'ones' | number | ((shape: Shape, dtype: DType) => TensorLike);
@@ -59,7 +73,7 @@ export interface MetricWeightOptions {
  *     }
  */
 export abstract class Metric extends Module implements Trackable {
-  readonly dtype: 'float32' | 'float64';
+  declare readonly dtype: 'float32' | 'float64';
   /** @internal In the order in which they were added. */
   declare protected readonly _weights: Variable[];
   /** @internal Their names in checkpoints. */
@@ -67,10 +81,11 @@ export abstract class Metric extends Module implements Trackable {
 
   constructor(name?: string | null | MetricOptions, options?: MetricOptions);
   constructor(...args: readonly unknown[]) {
-    const { name, dtype } = argumentsOf<MetricOptions>(Metric, new.target, args);
+    const options = argumentsOf<MetricOptions>(Metric, new.target, args);
+    const { name } = options;
     checkName(name, new.target.name);
     super(name === undefined || name === null ? {} : { name });
-    this.dtype = dtype ?? 'float32';
+    setOptions(this, options);
     Object.defineProperty(this, '_weights', { value: [] });
     Object.defineProperty(this, '_names', { value: new Map() });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes metrics callable
@@ -139,7 +154,7 @@ export abstract class Metric extends Module implements Trackable {
 
   /** Keras's config; `new Class(…)` again by `metrics.deserialize`. */
   getConfig(): Record<string, unknown> {
-    return { name: this.name, dtype: this.dtype };
+    return { name: this.name, ...configOf(this) };
   }
 
   /** @internal What a call does. */
@@ -151,7 +166,7 @@ export abstract class Metric extends Module implements Trackable {
     return result;
   }
 }
-takesArguments<MetricOptions>({ positional: ['name'], required: 0, names: metricNames }, Metric);
+takesOptions<MetricOptions, Metric>({ positional: ['name'], required: 0, options: metricOptions }, Metric);
 const weightOptions: OptionNames<MetricWeightOptions> = {
   shape: true,
   initializer: true,

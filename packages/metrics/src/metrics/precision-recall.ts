@@ -6,11 +6,11 @@ import {
   type TensorLike,
   type Variable,
 } from '@eagre/core';
-import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, integerOption, orNull, shown, takesOptions } from '@eagre/core/internal';
 import { as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { type Counts, confusion } from './confusion.ts';
-import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 export interface PrecisionOptions extends MetricOptions {
   /** Predictions above it are positive; several give one result each. 0.5 unless given, or with `topK` none. */
@@ -23,23 +23,21 @@ export interface PrecisionOptions extends MetricOptions {
 
 abstract class Thresholded extends Metric {
   readonly thresholds: readonly number[];
-  readonly topK: number | null;
-  readonly classId: number | null;
+  declare readonly topK: number | null;
+  declare readonly classId: number | null;
   readonly truePositives: Variable;
   readonly #given: number | readonly number[] | null;
 
   constructor(options: PrecisionOptions) {
     super(options);
-    const { thresholds = null, topK = null, classId = null } = options;
+    const { thresholds = null } = options;
     this.#given = thresholds;
-    this.thresholds = thresholds === null ? [topK === null ? 0.5 : -1e10] : [thresholds].flat();
+    this.thresholds = thresholds === null ? [this.topK === null ? 0.5 : -1e10] : [thresholds].flat();
     const wrong = (thresholds === null ? [] : this.thresholds).find(
       (t) => typeof t !== 'number' || !(t >= 0 && t <= 1),
     );
     if (wrong !== undefined)
       throw new InvalidArgumentError(`thresholds must be in [0, 1], got ${shown(wrong)}`, this.name);
-    this.topK = topK;
-    this.classId = classId;
     this.truePositives = this.addWeight({ name: 'true_positives', shape: [this.thresholds.length] });
   }
 
@@ -61,7 +59,7 @@ abstract class Thresholded extends Metric {
     });
   }
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), thresholds: this.#given, top_k: this.topK, class_id: this.classId };
+    return { ...super.getConfig(), thresholds: this.#given };
   }
 }
 
@@ -101,11 +99,16 @@ export class Recall extends Thresholded {
   }
 }
 
-takesArguments<PrecisionOptions>(
+takesOptions<PrecisionOptions, Thresholded>(
   {
     positional: ['thresholds'],
     required: 0,
-    names: { thresholds: true, topK: true, classId: true, ...metricNames },
+    options: {
+      thresholds: true,
+      topK: orNull(integerOption(1, 1)),
+      classId: orNull(integerOption(0)),
+      ...metricOptions,
+    },
   },
   Precision,
   Recall,

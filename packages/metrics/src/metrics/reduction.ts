@@ -9,12 +9,13 @@ import {
   shown,
   sizeValue,
   snakeCase,
-  takesArguments,
+  takesOptions,
   toTensor,
+  valuesOf,
 } from '@eagre/core/internal';
 import { alike, as, axes, given, predictions, sameRank } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
-import { defineUpdates, Metric, type MetricOptions, metricNames, update } from './metric.ts';
+import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
 /** Values of a batch reduced to one for each example, and the examples' weights. */
 function samplewise(
@@ -134,7 +135,8 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
     const { name, dtype: _, ...rest } = options;
     super({ ...options, name: name ?? nameOf(fn) });
     this.fn = fn;
-    this.fnOptions = rest as unknown as O;
+    const { dtype: _own, ...chosen } = valuesOf(this);
+    this.fnOptions = { ...rest, ...chosen } as unknown as O;
   }
 
   override updateState(...args: ExampleArguments): void;
@@ -178,10 +180,10 @@ export class BuiltInMean<O extends object = object> extends MeanMetricWrapper<O>
   }
 }
 
-takesArguments<MetricOptions>({ positional: ['name'], required: 0, names: metricNames }, Mean, Sum);
+takesOptions<MetricOptions, Metric>({ positional: ['name'], required: 0, options: metricOptions }, Mean, Sum);
 // Its function's own options are among them, whatever they are called.
-takesArguments<MetricOptions & { fn: unknown }>(
-  { positional: ['fn'], names: { fn: true, ...metricNames }, anyName: true },
+takesOptions<MetricOptions & { fn: unknown }, Metric>(
+  { positional: ['fn'], options: { fn: true, ...metricOptions }, anyName: true },
   MeanMetricWrapper,
 );
 defineUpdates(Average, 'Metric');
