@@ -1,10 +1,12 @@
-import { type DType, InvalidArgumentError, scope, type Tensor, type TensorLike } from '@eagre/core';
+import { type DType, InvalidArgumentError, type Tensor, type TensorLike } from '@eagre/core';
 import {
   argumentsOf,
   defineMethods,
   flagOption,
+  inScope,
+  integerOption,
   numberOption,
-  type Option,
+  orNull,
   shown,
   snakeCase,
   takesOptions,
@@ -51,7 +53,7 @@ abstract class BuiltInLoss extends Loss {
     super(argumentsOf<LossOptions>(new.target, new.target, args));
   }
   protected override reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
-    return scope(() => super.reduced(yTrue, yPred, sampleWeight));
+    return inScope(() => super.reduced(yTrue, yPred, sampleWeight));
   }
 }
 
@@ -240,7 +242,7 @@ takesOptions<LossFunctionWrapperArguments, LossFunctionWrapper>(
   LossFunctionWrapper,
 );
 const number = numberOption;
-const axis: Option<number> = { read: (given) => (given ?? -1) as number };
+const axis = integerOption(-1);
 takesOptions<HuberOptions, Huber>(
   { positional: ['delta'], required: 0, options: { delta: number(1), ...lossNames } },
   Huber,
@@ -264,7 +266,7 @@ takesOptions<SparseCrossentropyLossOptions, SparseCategoricalCrossentropy>(
     required: 0,
     options: {
       fromLogits: flagOption(false),
-      ignoreClass: { read: (given) => (given ?? null) as number | null },
+      ignoreClass: orNull(integerOption(0)),
       reduction: true,
       axis,
       name: true,
