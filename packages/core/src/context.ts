@@ -162,12 +162,14 @@ export function override<T extends object>(target: T, changes: Partial<T>): () =
 
 /** Runs `fn` with other values of these fields. */
 export function within<C extends object, T>(target: C, changes: Partial<C>, fn: () => T): T {
-  const before = Object.fromEntries(Object.keys(changes).map((key) => [key, target[key as keyof C]]));
+  // Plain loops: traces come here with every op.
+  const keys = Object.keys(changes) as (keyof C)[];
+  const before = keys.map((key) => target[key]);
   Object.assign(target, changes);
   try {
     return fn();
   } finally {
-    Object.assign(target, before);
+    for (let i = 0; i < keys.length; i++) target[keys[i] as keyof C] = before[i] as C[keyof C];
   }
 }
 
