@@ -16,19 +16,26 @@ const parts: Part[] = [];
  * Declares fields that tell what is current, with what they are where nothing is going on. All code reads and writes them there, so that
  * they can be set aside and brought back as a whole.
  * @param lasting fields that hold for code that stands alone, too: the backend, the graph that is being written.
+ * @param except fields that are never set aside: hooks, which tell nothing of the code that runs.
  */
-export function ambient<T extends object>(fields: T, lasting: readonly (keyof T)[] = []): T {
+export function ambient<T extends object>(
+  fields: T,
+  lasting: readonly (keyof T)[] = [],
+  except: readonly (keyof T)[] = [],
+): T {
   const all = fields as unknown as Fields;
-  parts.push({ fields: all, keys: Object.keys(fields), rest: { ...all }, lasting });
+  const keys = Object.keys(fields).filter((key) => !except.includes(key as keyof T));
+  parts.push({ fields: all, keys, rest: { ...all }, lasting });
   return fields;
 }
 
 /** Takes all fields as they are. @returns what brings them back. */
 function capture(): () => void {
-  const before = parts.map(({ fields }) => ({ ...fields }));
+  const before = parts.map(({ fields, keys }) => keys.map((key) => fields[key]));
   return () => {
     before.forEach((values, i) => {
-      Object.assign((parts[i] as Part).fields, values);
+      const { fields, keys } = parts[i] as Part;
+      for (let k = 0; k < keys.length; k++) fields[keys[k] as PropertyKey] = values[k];
     });
   };
 }

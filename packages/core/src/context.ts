@@ -109,7 +109,8 @@ export const context: Context = ambient<Context>(
     host: null,
     restoring: null,
   },
-  ['backend', 'placement', 'tracer', 'lifting', 'host', 'restoring'],
+  ['backend', 'placement', 'tracer', 'lifting', 'host'],
+  ['restoring'],
 );
 
 /** The backend whose tensors have values: the current one, except while a function is traced. */

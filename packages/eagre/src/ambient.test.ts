@@ -1,5 +1,8 @@
 // What is current for code is as it was after whatever fails in it, and does not reach code that stands alone.
-import { notAtRest } from '@eagre/core/internal';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { context, notAtRest } from '@eagre/core/internal';
 import { afterEach, expect, test } from 'vitest';
 import * as tf from './index.ts';
 
@@ -109,4 +112,20 @@ test('elements of a dataset are made outside of tapes, scopes of names and layer
   tf.nameScope('around', () => layer(x, { training: true }));
   expect(names.length).toBeGreaterThan(0);
   expect(names.every((name) => !name.includes('around'))).toBe(true);
+});
+
+test('values that wait for variables stop waiting when a trace makes these', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-ambient-'));
+  try {
+    const saved = new tf.layers.Dense(2);
+    saved(tf.ones([1, 3]));
+    const path = new tf.train.Checkpoint({ layer: saved }).save(join(folder, 'c'));
+    const layer = new tf.layers.Dense(2);
+    new tf.train.Checkpoint({ layer }).restore(path);
+    const y = tf.function((t: tf.Tensor) => layer(t))(tf.ones([1, 3]));
+    expect(y.array()).toEqual(saved(tf.ones([1, 3])).array());
+    expect(context.restoring).toBeNull();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
