@@ -93,6 +93,12 @@ export function enterCustomObjects(objects: Readonly<Record<string, unknown>>): 
   return override(inScope, { objects: { ...inScope.objects, ...objects } });
 }
 
+/** What is known by name: all that is registered, by its name in files, and the objects of scopes. */
+export function customObjects(): Readonly<Record<string, unknown>> {
+  const inFiles = [...registered].filter(([name, object]) => namesInFiles.get(object) === name);
+  return Object.freeze({ ...Object.fromEntries(inFiles), ...inScope.objects });
+}
+
 /** The class that was registered under a name, where it extends another one. */
 export function customClass<C>(name: string, Base: abstract new (...args: never) => object): C | undefined {
   const found = customObject(name);

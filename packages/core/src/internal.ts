@@ -55,6 +55,7 @@ export { advice, isSharedScalar, toOwnTensor, toTensor } from './convert.ts';
 export {
   customClass,
   customObject,
+  customObjects,
   enterCustomObjects,
   type RegisterOptions,
   registeredName,

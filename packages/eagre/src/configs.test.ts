@@ -125,4 +125,29 @@ describe('keras.saving', () => {
     });
     expect(read).toBeInstanceOf(Third);
   });
+
+  test('tells what is known by name', () => {
+    const { getCustomObjects, getRegisteredName, getRegisteredObject } = tf.keras.saving;
+    const squash = (x: tf.Tensor): tf.Tensor => x.tanh();
+    expect(getRegisteredName(squash)).toBe('squash');
+    expect(getRegisteredObject('mine>squash')).toBe(null);
+    expect(getRegisteredObject('mine>squash', { 'mine>squash': squash })).toBe(squash);
+    tf.keras.saving.registerKerasSerializable(squash, { package: 'mine' });
+    expect(getRegisteredName({ obj: squash })).toBe('mine>squash');
+    expect(getRegisteredObject('mine>squash')).toBe(squash);
+    expect(getCustomObjects()['mine>squash']).toBe(squash);
+    class Scaled extends tf.layers.Layer {}
+    customObjectScope({ Scaled }, () => {
+      expect(getCustomObjects()).toMatchObject({ Scaled });
+      expect(getRegisteredObject('Scaled')).toBe(Scaled);
+    });
+    expect(getRegisteredObject('Scaled')).toBe(null);
+    expect(() => {
+      (getCustomObjects() as Record<string, unknown>)['Scaled'] = Scaled;
+    }).toThrow(TypeError);
+    expect(() => getRegisteredName(3 as never)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => getRegisteredObject(3 as never)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => getRegisteredObject('x', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
+    expect(tf.keras.utils.getRegisteredName).toBe(getRegisteredName);
+  });
 });

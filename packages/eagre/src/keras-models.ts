@@ -1,2 +1,2 @@
 /** `tf.keras.models`. */
-export { Model, Sequential } from '@eagre/layers';
+export { type CloneOptions, cloneModel, Model, modelFromJSON, Sequential } from '@eagre/layers';

@@ -1,11 +1,13 @@
 /** `tf.keras.saving`: objects of Keras as plain JSON, and what is the user's among them. */
 import { InvalidArgumentError } from '@eagre/core';
 import {
+  customObjects as allCustomObjects,
   customObject,
   defineFunction,
   enterCustomObjects,
   isPlain,
   type NamedFunction,
+  registeredName,
   type SerializedObject,
   scoped,
   shown,
@@ -25,6 +27,8 @@ interface Family {
   write(object: never): object;
   read(written: never): object;
 }
+/** Where Keras has its models. */
+const MODELS: readonly unknown[] = ['keras', 'keras.src.models.functional'];
 const asJson = (object: { toJSON(): object }): object => object.toJSON();
 const families = (): readonly Family[] => [
   { module: 'keras.layers', base: layers.Layer, write: layers.serialize, read: layers.deserialize },
@@ -66,7 +70,51 @@ export const customObjectScope: {
   return scoped(() => enterCustomObjects(objects), 'keras.saving.customObjectScope', fn);
 }) as never;
 
-/** A layer, optimizer, schedule, loss, metric, initializer, regularizer or constraint as plain JSON, in Keras's form; null of null. */
+/**
+ * What is known by name: classes and functions that are registered, by their names in files, `Custom>squash`, and those of scopes. The
+ * object is a copy: `registerKerasSerializable` and `customObjectScope` make more known.
+ */
+export const getCustomObjects: NamedFunction<[], [], unknown, Objects> = /* @__PURE__ */ defineFunction(
+  'keras.saving.getCustomObjects',
+  {},
+  {},
+  () => allCustomObjects(),
+);
+
+/** What a class or a function is called in files: `Custom>squash` of one that is registered, else its own name. */
+export const getRegisteredName: NamedFunction<[obj: object], ['obj'], unknown, string> =
+  /* @__PURE__ */ defineFunction('keras.saving.getRegisteredName', { obj: true }, {}, (obj: unknown) => {
+    if (typeof obj !== 'function')
+      throw new InvalidArgumentError(
+        `expected a class or a function, got ${shown(obj)}`,
+        'keras.saving.getRegisteredName',
+      );
+    return registeredName(obj) ?? obj.name;
+  });
+
+/** The class or the function of a name in files, among `customObjects` too; null where there is none. */
+export const getRegisteredObject: NamedFunction<
+  [name: string, customObjects?: Objects | null],
+  ['name', 'customObjects'],
+  unknown,
+  object | null
+> = /* @__PURE__ */ defineFunction(
+  'keras.saving.getRegisteredObject',
+  { name: true, customObjects: { plain: true } },
+  {},
+  (name: unknown, customObjects: unknown = null) => {
+    const fail = (message: string): never => {
+      throw new InvalidArgumentError(message, 'keras.saving.getRegisteredObject');
+    };
+    if (typeof name !== 'string') return fail(`name must be a string, got ${shown(name)}`);
+    if (customObjects !== null && !isPlain(customObjects))
+      return fail(`customObjects must be classes and functions by name, got ${shown(customObjects)}`);
+    const own = (customObjects ?? {}) as Objects;
+    return customObject(name) ?? (Object.hasOwn(own, name) ? (own[name] as object) : null);
+  },
+);
+
+/** A layer, a model, an optimizer, schedule, loss, metric, initializer, regularizer or constraint as plain JSON, in Keras's form; null of null. */
 export const serializeKerasObject: NamedFunction<
   [obj: object | null],
   ['obj'],
@@ -103,7 +151,8 @@ export const deserializeKerasObject: NamedFunction<
       const own = customObject(registered ?? name) ?? customObject(name);
       const family = families().find(
         ({ base, module: known }) =>
-          known === module || (typeof own === 'function' && own.prototype instanceof base),
+          known === (MODELS.includes(module) ? 'keras.layers' : module) ||
+          (typeof own === 'function' && own.prototype instanceof base),
       );
       if (family === undefined)
         throw new InvalidArgumentError(

@@ -7,6 +7,9 @@ export { toCategorical } from '@eagre/layers';
 export {
   customObjectScope,
   deserializeKerasObject,
+  getCustomObjects,
+  getRegisteredName,
+  getRegisteredObject,
   type RegisterOptions,
   registerKerasSerializable,
   serializeKerasObject,

@@ -37,6 +37,7 @@ const hooks: ReadonlySet<string> = new Set([
   'computeOutputSpec',
   'directLayers',
   'fromConfig',
+  'getBuildConfig',
   'getConfig',
   'predictStep',
   'testStep',

@@ -1,11 +1,18 @@
 import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { checkFlag, type OptionNames } from '@eagre/core/internal';
-import { metrics as metricsModule } from '@eagre/metrics';
-import { get as getOptimizer, type Optimizer, type OptimizerLike } from '@eagre/optimizers';
+import { checkFlag, customObject, isPlain, type OptionNames, snakeCase } from '@eagre/core/internal';
+import { losses, metrics as metricsModule } from '@eagre/metrics';
+import {
+  get as getOptimizer,
+  type Optimizer,
+  type OptimizerLike,
+  serialize as serializeOptimizer,
+} from '@eagre/optimizers';
 import type { Logs } from './callbacks/callback.ts';
 import { CompiledLoss, type LossOption, type LossWeightsOption } from './compiled-loss.ts';
 import { CompiledMetrics, type Metric, type MetricsOption, resultOf, valueOf } from './compiled-metrics.ts';
+import { functionConfig, functionOf } from './keras-object.ts';
 import type { Model } from './model.ts';
+import { isByName } from './per-output.ts';
 
 export type { Metric } from './compiled-metrics.ts';
 
@@ -37,7 +44,7 @@ export interface Training {
   readonly metrics: CompiledMetrics;
   readonly runEagerly: boolean;
   /** As it was given. */
-  readonly givenLoss: LossOption | null;
+  readonly given: CompileOptions;
 }
 
 /** What a step gives: numbers or scalar tensors by name; inner objects are shown as if they were part of the outer one. */
@@ -65,7 +72,7 @@ export function compile(model: Model, options: CompileOptions): void {
     mean: new metricsModule.Mean('loss'),
     metrics: new CompiledMetrics(metrics, weightedMetrics),
     runEagerly,
-    givenLoss: loss ?? null,
+    given: options,
   };
   const names = model.outputNames;
   if (names !== null) {
@@ -74,6 +81,65 @@ export function compile(model: Model, options: CompileOptions): void {
     training.metrics.resolve(outputs);
   }
   compiled.set(model, training);
+}
+
+/** What a model was compiled with, as Keras writes it; empty before. */
+export function compileConfig(model: Model): Record<string, unknown> {
+  const training = compiled.get(model);
+  if (training === undefined) return {};
+  const { loss, lossWeights, metrics, weightedMetrics } = training.given;
+  return {
+    optimizer: serializeOptimizer(training.optimizer),
+    loss: written(loss),
+    loss_weights: written(lossWeights),
+    metrics: written(metrics),
+    weighted_metrics: written(weightedMetrics),
+    run_eagerly: training.runEagerly,
+    // How Keras runs it.
+    steps_per_execution: 1,
+    jit_compile: false,
+  };
+}
+
+const ourFunctions = new Set<unknown>(Object.values(losses));
+
+/** Names, losses and metrics as Keras writes them, in lists and by name as they were given. */
+function written(given: unknown): unknown {
+  if (typeof given === 'string') return /[a-z]/.test(given) ? snakeCase(given) : given;
+  const isWrapper = (Class: object): boolean => typeof given === 'object' && given?.constructor === Class;
+  if (isWrapper(losses.LossFunctionWrapper) || isWrapper(metricsModule.MeanMetricWrapper))
+    return functionConfig((given as { readonly fn: unknown }).fn);
+  if (given instanceof losses.Loss) return losses.serialize(given);
+  if (given instanceof metricsModule.Metric) return metricsModule.serialize(given);
+  if (typeof given === 'function')
+    return ourFunctions.has(given) ? snakeCase(given.name) : functionConfig(given);
+  if (Array.isArray(given)) return given.map(written);
+  if (!isByName(given)) return given ?? null;
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, written(one)]));
+}
+
+/** The options of `compile` in a configuration of Keras. */
+export function optionsOfCompile(config: Readonly<Record<string, unknown>>): CompileOptions {
+  const { optimizer, loss, loss_weights, metrics, weighted_metrics, run_eagerly } = config;
+  const read = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(read);
+    if (isByName(given))
+      return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, read(one)]));
+    // A function of Keras's own, by its name.
+    if (isPlain(given) && typeof given['config'] === 'string' && customObject(given['config']) === undefined)
+      return given['config'];
+    return functionOf(given) ?? given ?? undefined;
+  };
+  return {
+    ...(optimizer === null || optimizer === undefined ? {} : { optimizer: optimizer as OptimizerLike }),
+    loss: (read(loss) ?? null) as LossOption | null,
+    lossWeights: (loss_weights ?? null) as LossWeightsOption | null,
+    ...(metrics === null || metrics === undefined ? {} : { metrics: read(metrics) as MetricsOption }),
+    ...(weighted_metrics === null || weighted_metrics === undefined
+      ? {}
+      : { weightedMetrics: read(weighted_metrics) as MetricsOption }),
+    runEagerly: run_eagerly === true,
+  };
 }
 
 export function isCompiled(model: Model): boolean {

@@ -1,109 +1,291 @@
-// Functional models as configurations that a file can hold, and back.
+// Functional models as Keras writes them, and back.
 import { constant, type DType, InvalidArgumentError, type PartialShape, Tensor, Variable } from '@eagre/core';
-import { isPlain } from '@eagre/core/internal';
-import { mapSymbolic, symbolicIn } from './call.ts';
-import { type FunctionalGraph, Input } from './functional.ts';
-import type { KerasTensor } from './keras-tensor.ts';
+import { camelCaseKeys, isPlain, snakeCase, tree } from '@eagre/core/internal';
+import { symbolicIn } from './call.ts';
+import { type FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { functionConfig, functionOf } from './keras-object.ts';
+import { type KerasOperation, kerasOperation, operationOfClass } from './keras-operations.ts';
+import { KerasTensor, type Producer } from './keras-tensor.ts';
 import type { CallOptions, Layer, Symbolic } from './layer.ts';
+import { Dropout, GaussianDropout, GaussianNoise, SpatialDropout2D } from './layers/regularization.ts';
+import { RNN } from './layers/rnn.ts';
+import { argumentsOfKeras, describe, kerasCall, Operation } from './operations.ts';
+import { inputNames, takesStates } from './own-call.ts';
 import { deserializeLayer, type SerializedLayer, serializeLayer } from './serialization.ts';
 
-/** What a functional model is made of. Symbolic tensors are `{ keras_tensor: [call, output] }`, -1 for the model's inputs. */
-export interface GraphConfig {
-  readonly inputs: readonly {
-    readonly name: string;
-    readonly shape: PartialShape;
-    readonly dtype: DType;
-  }[];
-  readonly layers: readonly SerializedLayer[];
-  /** In an order in which they can run. */
-  readonly calls: readonly { readonly layer: string; readonly args: readonly unknown[] }[];
+type Config = Readonly<Record<string, unknown>>;
+/** Which layer a tensor is of, by which of its calls, and which of the results. */
+type History = readonly [layer: string, call: number, output: number];
+
+/** A call of a layer. Symbolic tensors in it are `{ class_name: '__keras_tensor__', config: { keras_history } }`. */
+interface NodeConfig {
+  readonly args: readonly unknown[];
+  readonly kwargs: Config;
+}
+type LayerConfig = SerializedLayer & {
+  readonly name: string;
+  readonly inbound_nodes: readonly NodeConfig[];
+};
+
+/** What a functional model is made of, as Keras writes it. */
+export interface FunctionalConfig {
+  readonly layers: readonly LayerConfig[];
   /** As they were given: one, several, or by name. */
-  readonly structure: { readonly inputs: unknown; readonly outputs: unknown };
+  readonly input_layers: unknown;
+  readonly output_layers: unknown;
 }
 
-const INPUTS = -1;
+/** Functional models inside of others have a call already: the one that made them. */
+const madeBy = (layer: Layer): number => ('_graph' in layer && layer._graph !== undefined ? 1 : 0);
 
-/** @throws InvalidArgumentError for a call with what no file holds */
-export function graphConfig(graph: FunctionalGraph): GraphConfig {
-  const places = new Map<KerasTensor, readonly [call: number, output: number]>();
-  graph.inputs.forEach((t, i) => places.set(t, [INPUTS, i]));
-  graph.calls.forEach(({ outputs }, call) => outputs.forEach((t, i) => places.set(t, [call, i])));
-  const placed = (value: unknown): unknown => mapSymbolic(value, (t) => ({ keras_tensor: places.get(t) }));
-  return {
-    inputs: graph.inputs.map(({ name, shape, dtype }) => ({ name, shape, dtype })),
-    layers: graph.layers.map(serializeLayer),
-    calls: graph.calls.map(({ layer, args }) => ({
-      layer: layer.name,
-      args: args.map((arg) => plainValue(placed(arg), layer)),
-    })),
-    structure: { inputs: placed(graph.given.inputs), outputs: placed(graph.given.outputs) },
+/** @throws InvalidArgumentError for a call with what no file holds, UnimplementedError for ops that Keras has not */
+export function functionalConfig(graph: FunctionalGraph): FunctionalConfig {
+  const inputs = new Set(graph.inputs);
+  const own = new Set(graph.calls);
+  const callsOf = (layer: Layer): readonly Producer[] => layer._layer.calls.filter((call) => own.has(call));
+  const history = (t: KerasTensor): History => {
+    const { producer } = t;
+    if (producer === null || inputs.has(t)) return [inputLayer(t).name, 0, 0];
+    const { layer } = producer;
+    const outputs = layer instanceof Operation ? inKerasOrder(layer.op, producer.outputs) : producer.outputs;
+    return [layer.name, callsOf(layer).indexOf(producer) + madeBy(layer), outputs.indexOf(t)];
   };
+  const written = (value: unknown, layer: Layer): unknown => {
+    if (value instanceof KerasTensor) {
+      const { shape, dtype } = value;
+      return { class_name: '__keras_tensor__', config: { shape, dtype, keras_history: history(value) } };
+    }
+    if (Array.isArray(value)) return value.map((item) => written(item, layer));
+    if (isPlain(value))
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, written(item, layer)]));
+    return plainValue(value, layer);
+  };
+  const layerConfig = (layer: Layer): LayerConfig => {
+    const calls = callsOf(layer);
+    const write = ({ args, kwargs }: NodeConfig): NodeConfig => ({
+      args: args.map((arg) => written(arg, layer)),
+      kwargs: written(kwargs, layer) as Config,
+    });
+    if (layer instanceof Operation) {
+      const all = calls.map(({ args }) => kerasCall(layer, (args.at(-1) as OperationCall).args));
+      const [{ of, settings }] = all as [(typeof all)[number]];
+      return {
+        module: of.module,
+        class_name: of.className,
+        config: { name: layer.name, ...(written(settings, layer) as Config) },
+        registered_name: of.className,
+        name: layer.name,
+        inbound_nodes: all.map(write),
+      };
+    }
+    const nodes = calls.map((call) => write(nodeOf(call)));
+    return { ...serializeLayer(layer), name: layer.name, inbound_nodes: nodes };
+  };
+  const places = (given: Symbolic): unknown => {
+    if (given instanceof KerasTensor) return history(given);
+    if (Array.isArray(given)) return (given as readonly KerasTensor[]).map(history);
+    return Object.fromEntries(Object.entries(given).map(([name, t]) => [name, history(t as KerasTensor)]));
+  };
+  const layers = graph.nodes.map((node): LayerConfig => {
+    if (!(node instanceof KerasTensor)) return layerConfig(node);
+    const layer = inputLayer(node);
+    return { ...serializeLayer(layer), name: layer.name, inbound_nodes: [] };
+  });
+  const { inputs: given, outputs } = graph.given;
+  return { layers, input_layers: places(given), output_layers: places(outputs) };
 }
 
-/** The inputs and outputs of a model that is equal to the one of which the configuration is. */
-export function graphFromConfig(config: GraphConfig): {
-  readonly inputs: Symbolic;
-  readonly outputs: Symbolic;
-} {
-  const layers = new Map<string, Layer>();
-  for (const one of config.layers) {
-    const layer = deserializeLayer(one);
-    layers.set(layer.name, layer);
-  }
-  const inputs = config.inputs.map(({ name, shape: [batchSize = null, ...shape], dtype }) =>
-    Input({ name, shape, batchSize, dtype }),
+interface OperationCall {
+  readonly args: readonly unknown[];
+}
+
+/** The arguments of a call as Keras's layers take them. */
+function nodeOf({ layer, args }: Producer): NodeConfig {
+  const [inputs, ...rest] = args;
+  const options = rest.at(-1) as CallOptions;
+  const more = rest.slice(0, -1);
+  const kwargs = Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [snakeCase(name), value] as const),
   );
-  const results: (readonly KerasTensor[])[] = [];
-  const found = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(found);
-    if (!isPlain(value)) return value;
-    const place = value['keras_tensor'] as readonly [call: number, output: number] | undefined;
-    if (place !== undefined) return (place[0] === INPUTS ? inputs : results[place[0]])?.[place[1]];
-    if ('tensor' in value) return tensorOf(value['tensor'] as TensorConfig);
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, found(item)]));
-  };
-  for (const { layer, args } of config.calls) {
-    const [first, ...rest] = args.map(found);
-    const called = layers.get(layer);
-    if (called === undefined)
-      throw new InvalidArgumentError(
-        `a call of the layer '${layer}', which is not among the layers`,
-        'Model',
-      );
-    const more = rest.slice(0, -1);
-    results.push(symbolicIn(called.symbolic(first, more, rest.at(-1) as CallOptions)));
-  }
-  const { structure } = config;
-  return { inputs: found(structure.inputs) as Symbolic, outputs: found(structure.outputs) as Symbolic };
-}
-
-interface TensorConfig {
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  /** Flat; integers of 64 bits as text. */
-  readonly values: readonly (number | boolean | string)[];
-}
-
-function tensorOf({ dtype, shape, values }: TensorConfig): Tensor {
-  return constant(dtype === 'int64' ? values.map((v) => BigInt(v)) : values, dtype, { shape });
+  // What is queried for itself, Keras is told twice.
+  if (!Array.isArray(inputs) && inputNames(layer).length > 1) return { args: [inputs, inputs], kwargs };
+  if (!Array.isArray(inputs)) return { args: [inputs, ...more], kwargs };
+  // Of one of ours, several inputs are a list here and arguments of their own in Keras; so are the states behind a sequence.
+  if (inputNames(layer).length > 1) return { args: inputs, kwargs };
+  if (takesStates(layer) && inputs.length > 1)
+    return { args: [inputs[0]], kwargs: { initial_state: inputs.slice(1), ...kwargs } };
+  return { args: [inputs, ...more], kwargs };
 }
 
 /** A value beside the tensors of a call as JSON holds it. */
 function plainValue(value: unknown, layer: Layer): unknown {
-  if (value instanceof Tensor) {
-    const flat = value.dtype === 'string' ? value.strings() : Array.from<number | bigint>(value.data());
-    const values = flat.map((v) => (typeof v === 'bigint' ? `${v}` : v));
-    return { tensor: { dtype: value.dtype, shape: value.shape, values } };
-  }
-  if (value instanceof Variable || typeof value === 'function' || typeof value === 'bigint') {
-    const what = value instanceof Variable ? 'a variable' : `a ${typeof value}`;
+  const refuse = (what: string): never => {
     throw new InvalidArgumentError(
       `was called with ${what}, which no configuration holds: make a layer of it, with its own weights and getConfig`,
       layer.name,
     );
+  };
+  if (value instanceof Tensor) {
+    const nested = (item: unknown): unknown => {
+      if (Array.isArray(item)) return item.map(nested);
+      const number = typeof item === 'bigint' ? Number(item) : item;
+      if (typeof item === 'bigint' && !Number.isSafeInteger(number)) return refuse(`the integer ${item}`);
+      if (typeof number === 'number' && !Number.isFinite(number)) return refuse(`the number ${number}`);
+      return number;
+    };
+    return { class_name: '__tensor__', config: { value: nested(value.array()), dtype: value.dtype } };
   }
-  if (Array.isArray(value)) return value.map((item) => plainValue(item, layer));
-  if (isPlain(value))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainValue(item, layer)]));
-  return value;
+  if (value instanceof Variable) return refuse('a variable');
+  if (typeof value === 'bigint') return refuse('a bigint');
+  return functionConfig(value);
+}
+
+/** The inputs and outputs of a model that is equal to the one of which the configuration is. */
+export function functionalFromConfig(config: FunctionalConfig): {
+  readonly inputs: Symbolic;
+  readonly outputs: Symbolic;
+} {
+  const made = new Map<string, Made>();
+  for (const one of config.layers) made.set(one.name, makeLayer(one));
+  const result = ([name, call, output]: History): KerasTensor | undefined => {
+    const layer = made.get(name);
+    if (layer === undefined)
+      throw new InvalidArgumentError(`a call of the layer '${name}', which is not among the layers`, 'Model');
+    return layer.results[call - layer.first]?.[output];
+  };
+  // In Keras's order a layer may come before what it is called with again: then it has to wait.
+  let left = config.layers.flatMap(({ name, inbound_nodes }) =>
+    inbound_nodes.map((node) => ({ layer: made.get(name) as Made, node })),
+  );
+  while (left.length > 0) {
+    const waiting: typeof left = [];
+    for (const one of left) {
+      const { layer, node } = one;
+      // The calls of one layer keep their order, by which they are known.
+      if (waiting.some((other) => other.layer === layer) || !isReady(node, result)) waiting.push(one);
+      else layer.results.push(layer.call(readNode(node, result)));
+    }
+    if (waiting.length === left.length)
+      throw new InvalidArgumentError(
+        'the calls of the configuration go in a circle, or are of tensors that there are not',
+        'Model',
+      );
+    left = waiting;
+  }
+  const places = (given: unknown): unknown => {
+    if (Array.isArray(given))
+      return typeof given[0] === 'string' ? result(given as unknown as History) : given.map(places);
+    return Object.fromEntries(Object.entries(given as Config).map(([name, place]) => [name, places(place)]));
+  };
+  return {
+    inputs: places(config.input_layers) as Symbolic,
+    outputs: places(config.output_layers) as Symbolic,
+  };
+}
+
+/** A layer of a configuration. */
+interface Made {
+  /** The number of its first call. */
+  readonly first: number;
+  call(node: NodeConfig): readonly KerasTensor[];
+  readonly results: (readonly KerasTensor[])[];
+}
+
+function makeLayer(written: LayerConfig): Made {
+  const { module, class_name: name, config } = written;
+  if (name === 'InputLayer') {
+    return { first: 0, results: [[inputFromConfig(config)]], call: () => [] };
+  }
+  const operation = operationOfClass(module, name);
+  if (operation !== undefined) return makeOperation(operation, config);
+  if (module?.startsWith('keras.src.ops.') === true)
+    throw new InvalidArgumentError(`there is no op like Keras's ${module}.${name}`, 'Model');
+  const layer = deserializeLayer(written);
+  const call = ({ args, kwargs }: NodeConfig): readonly KerasTensor[] => {
+    const { training, ...options } = camelCaseKeys(kwargs);
+    const own = training === undefined || isDefault(layer, kwargs) ? options : { training, ...options };
+    if (args.length === 0) return symbolicIn(layer.invoke(own));
+    const [first, ...more] = args;
+    return symbolicIn(layer.invoke(first, ...more, own));
+  };
+  return { first: madeBy(layer), results: [], call };
+}
+
+function makeOperation(of: KerasOperation, config: Config): Made {
+  const layer = new Operation({ op: of.op, name: config['name'] as string });
+  return {
+    first: 0,
+    results: [],
+    call: ({ args, kwargs }) =>
+      inKerasOrder(of.op, symbolicIn(describe(layer, argumentsOfKeras(of, config, args, kwargs)))),
+  };
+}
+
+/**
+ * Whether that a call does not train is what Keras noted of its own accord: of a call without options it notes what is so unless said, and no
+ * mask. In training, such layers train.
+ */
+function isDefault(layer: Layer, { training, mask }: Config): boolean {
+  if (training !== false) return false;
+  if (layer instanceof RNN) return mask !== undefined;
+  return [Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout].some((Class) => layer instanceof Class);
+}
+
+/** The results of an op whose results have names, of which we have the first in the alphabet first. */
+function inKerasOrder(op: string, outputs: readonly KerasTensor[]): readonly KerasTensor[] {
+  const names = kerasOperation(op)?.outputs;
+  if (names === undefined) return outputs;
+  const ours = tree.sortKeys([...names]);
+  return names.map((name) => outputs[ours.indexOf(name)] as KerasTensor);
+}
+
+/** The symbolic input of an `InputLayer` of Keras. */
+export function inputFromConfig(config: Config): KerasTensor {
+  const { name, batch_shape: batchShape, dtype } = config;
+  for (const kind of ['sparse', 'ragged'])
+    if (config[kind] === true)
+      throw new InvalidArgumentError(`the input '${name}' is ${kind}, which is not supported`, 'Input');
+  const [batchSize = null, ...shape] = batchShape as PartialShape;
+  return Input({ name: name as string, shape, batchSize, dtype: (dtype ?? 'float32') as DType });
+}
+
+type Find = (history: History) => KerasTensor | undefined;
+const historyOf = (value: Config): History => (value['config'] as { keras_history: History }).keras_history;
+const isTensorConfig = (value: Config): boolean => value['class_name'] === '__keras_tensor__';
+
+/** Whether all tensors of a call are made. */
+function isReady(node: unknown, find: Find): boolean {
+  if (Array.isArray(node)) return node.every((item) => isReady(item, find));
+  if (!isPlain(node)) return true;
+  if (isTensorConfig(node)) return find(historyOf(node)) !== undefined;
+  return Object.values(node).every((item) => isReady(item, find));
+}
+
+/** A call with its tensors. What Keras says of nothing is left out. */
+function readNode({ args, kwargs }: NodeConfig, find: Find): NodeConfig {
+  const read = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(read);
+    if (!isPlain(value)) return value;
+    if (isTensorConfig(value)) return find(historyOf(value));
+    if (value['class_name'] === '__tensor__' || value['class_name'] === '__numpy__') {
+      const { value: values, dtype } = value['config'] as { value: unknown; dtype: DType };
+      return tensorOf(values, dtype);
+    }
+    return functionOf(value) ?? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, read(v)]));
+  };
+  const given = Object.entries(kwargs).filter(([, value]) => value !== null);
+  return {
+    args: args.map(read),
+    kwargs: Object.fromEntries(given.map(([name, value]) => [name, read(value)])),
+  };
+}
+
+/** A tensor of nested numbers, texts or truths. */
+function tensorOf(values: unknown, dtype: DType): Tensor {
+  const wide = dtype === 'int64' || dtype === 'uint64';
+  const item = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(item);
+    return wide && typeof value === 'number' ? BigInt(value) : value;
+  };
+  return constant(item(values) as never, dtype);
 }

@@ -63,10 +63,14 @@ takesArguments<InputOptions>(
 
 // The layers that stand for inputs, made when somebody asks for a model's layers.
 const inputLayers = new WeakMap<KerasTensor, InputLayer>();
-function inputLayer(input: KerasTensor): InputLayer {
+export function inputLayer(input: KerasTensor): InputLayer {
   let layer = inputLayers.get(input);
   if (layer === undefined) {
-    layer = new InputLayer({ shape: input.shape.slice(1), name: input.name });
+    const { shape, dtype } = input;
+    // Of a model that begins inside of another one: Keras's name for it.
+    const name = input.producer === null ? input.name : `${input.name}CLONE`;
+    layer = new InputLayer({ shape: shape.slice(1), name });
+    layer.describes({ shape, dtype });
     layer.built = true;
     const call = { layer, args: [input, {}], inputs: [input], outputs: [input] };
     layer._layer.calls.push(call);
@@ -87,8 +91,10 @@ export class FunctionalGraph {
   readonly keys: readonly string[] | undefined;
   /** The names of the inputs: those by which they were given, or their own. */
   readonly inputNames: readonly string[];
-  /** Every layer once, in the order of the calls. */
+  /** Every layer once, in Keras's order: those that are farthest from the outputs first. */
   readonly layers: readonly Layer[];
+  /** The same with the inputs among them. */
+  readonly nodes: readonly (Layer | KerasTensor)[];
   /** In an order in which they can run. */
   readonly calls: readonly Producer[];
 
@@ -103,13 +109,17 @@ export class FunctionalGraph {
     }
     this.inputNames = isByNames(inputs) ? keysOf(inputs) : this.inputs.map((t) => t.name);
     this.calls = callsBetween(this.inputs, this.outputs);
-    this.layers = [...new Set(this.calls.map((call) => call.layer))];
+    this.nodes = inKerasOrder(this.inputs, this.outputs);
+    this.layers = this.nodes.filter((node): node is Layer => !(node instanceof KerasTensor));
     checkUniqueNames(this.layers, 'Model');
   }
 
-  /** The layers that stand for the inputs; a model may begin inside of another one, where there are none. */
-  get inputLayers(): readonly Layer[] {
-    return this.inputs.filter((t) => t.producer === null).map(inputLayer);
+  /** Every layer, those that stand for the inputs too; a model may begin inside of another one, where there are none. */
+  get allLayers(): readonly Layer[] {
+    return this.nodes.flatMap((node) => {
+      if (!(node instanceof KerasTensor)) return [node];
+      return node.producer === null ? [inputLayer(node)] : [];
+    });
   }
 
   /** The shape of a layer's first output in this model. */
@@ -242,6 +252,51 @@ function callsBetween(inputs: readonly KerasTensor[], outputs: readonly KerasTen
   };
   outputs.forEach(visit);
   return [...calls];
+}
+
+/**
+ * The layers, and the inputs, in the order in which Keras has them. How far one is from the outputs is told by the longest way there, of a
+ * layer that is called several times by the longest of all; those of one distance are in the order in which one comes to them from the outputs.
+ */
+function inKerasOrder(
+  inputs: readonly KerasTensor[],
+  outputs: readonly KerasTensor[],
+): (Layer | KerasTensor)[] {
+  type Node = Layer | KerasTensor;
+  type Call = Producer | KerasTensor;
+  const given = new Set<KerasTensor>(inputs);
+  const found = new Map<Node, number>();
+  const calls = new Set<Call>();
+  const callOf = (t: KerasTensor): Call => (given.has(t) || t.producer === null ? t : t.producer);
+  const nodeOf = (call: Call): Node => (call instanceof KerasTensor ? call : call.layer);
+  const before = (call: Call): readonly KerasTensor[] => (call instanceof KerasTensor ? [] : call.inputs);
+  const visit = (t: KerasTensor): void => {
+    const call = callOf(t);
+    if (calls.has(call)) return;
+    if (!found.has(nodeOf(call))) found.set(nodeOf(call), found.size);
+    before(call).forEach(visit);
+    calls.add(call);
+  };
+  outputs.forEach(visit);
+  const ofCalls = new Map<Call, number>();
+  const ofNodes = new Map<Node, number>();
+  for (const call of [...calls].reverse()) {
+    const distance = Math.max(ofCalls.get(call) ?? 0, ofNodes.get(nodeOf(call)) ?? 0);
+    ofCalls.set(call, distance);
+    ofNodes.set(nodeOf(call), distance);
+    for (const t of before(call)) {
+      const inner = callOf(t);
+      ofCalls.set(inner, Math.max(distance + 1, ofCalls.get(inner) ?? 0));
+    }
+  }
+  // Inputs on which no output depends.
+  for (const input of inputs) {
+    if (found.has(input)) continue;
+    found.set(input, -1);
+    ofNodes.set(input, 0);
+  }
+  const at = (map: ReadonlyMap<Node, number>, node: Node): number => map.get(node) as number;
+  return [...found.keys()].sort((a, b) => at(ofNodes, b) - at(ofNodes, a) || at(found, a) - at(found, b));
 }
 
 /** A shape as the input wants it: a last axis of 1 may be missing or superfluous, as in Keras. Undefined if it does not fit. */

@@ -9,6 +9,7 @@ export * as activations from './activations.ts';
 export type { Tensors } from './batch-tensors.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
+export { type CloneOptions, cloneModel, modelFromJSON } from './cloning.ts';
 export type { CompileOptions, StepLogs } from './compile.ts';
 export * as constraints from './constraints.ts';
 export type { Batch, BatchSource, FitData, Inputs } from './data-adapter.ts';
@@ -27,4 +28,4 @@ export { toCategorical } from './to-categorical.ts';
 export type { EvaluateOptions, FitOptions, PredictOptions, ValidationData } from './training-options.ts';
 export { layers, Model, Sequential };
 
-registerLayerClasses({ ...layers, Model, Sequential, Operation });
+registerLayerClasses({ ...layers, Model, Functional: Model, Sequential, Operation });

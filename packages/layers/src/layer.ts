@@ -25,10 +25,13 @@ import {
   lifted,
   optionsFrom,
   outsideScopes,
+  partialShape,
+  type SerializedObject,
   sameShape,
   setOptions,
   showFields,
   showShape,
+  snakeCase,
   takesArguments,
   withoutTapes,
 } from '@eagre/core/internal';
@@ -62,11 +65,12 @@ import { layerOptions, weightOptions } from './layers/weights.ts';
 import type { Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
 import { isOurs } from './ours.ts';
-import { ownCall } from './own-call.ts';
+import { inputNames, ownCall } from './own-call.ts';
 import { get as getRegularizer, type RegularizerFunction } from './regularizers.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
+  isShapes,
   isTryingOut,
   type Specs,
   specsOf,
@@ -88,8 +92,14 @@ export type {
 export { type Specs, specsOf, type TensorSpec, tryOut } from './specs.ts';
 
 /** What a layer keeps beside its attributes, out of sight of the search for variables. */
+type Shapes = PartialShape | readonly PartialShape[] | Readonly<Record<string, PartialShape>>;
+
 interface LayerState {
   built: boolean;
+  /** What it was built for; undefined before, and where it said itself that it is built. */
+  shape: Shapes | undefined;
+  /** Whether the class handed options on to `Layer`, which then could have them from a configuration. */
+  readonly takesOptions: boolean;
   trainable: boolean;
   readonly weights: { readonly name: string; readonly variable: Variable }[];
   losses: Tensor[];
@@ -112,6 +122,11 @@ export function builtin(...classes: readonly { readonly prototype: { readonly ca
 /** @internal Marks classes behind which the mask of the input holds for the output. */
 export function passesMask(...classes: readonly { readonly prototype: Layer }[]): void {
   for (const { prototype } of classes) readable(prototype, 'supportsMasking', () => true);
+}
+
+/** @internal Marks classes that Keras builds when they are made: no configuration says of what shape their inputs are. */
+export function builtAtOnce(...classes: readonly { readonly prototype: Layer }[]): void {
+  for (const { prototype } of classes) Object.defineProperty(prototype, 'isBuiltAtOnce', { value: true });
 }
 
 /** @internal Whether all that a layer does is this package's. */
@@ -166,6 +181,8 @@ export class Layer extends Module implements Trackable {
     this.dtype = dtypeOf(options.dtype) ?? 'float32';
     const state: LayerState = {
       built: false,
+      shape: undefined,
+      takesOptions: args.length > 0,
       trainable: options.trainable ?? true,
       weights: [],
       losses: [],
@@ -239,8 +256,16 @@ export class Layer extends Module implements Trackable {
     return previousMask;
   }
 
-  /** Options that make an equal layer, in Keras's form; for files and for `fromConfig`. */
+  /**
+   * Options that make an equal layer, in Keras's form; for files and for `fromConfig`.
+   * @throws FailedPreconditionError for a class of one's own whose constructor takes what this does not know of
+   */
   getConfig(): Record<string, unknown> {
+    if (!this._layer.takesOptions && this.constructor.length > 0 && !hasOwnConfig(this))
+      throw new FailedPreconditionError(
+        `the constructor of ${this.constructor.name} takes arguments that no configuration holds; write in the class: getConfig() { return { ...super.getConfig(), units: this.units }; }, with what the constructor takes in the place of units, and let the constructor take it by name and hand name, trainable and dtype on: constructor({ units, ...options }) { super(options); … }`,
+        this.name,
+      );
     const dtype = {
       module: 'keras',
       class_name: POLICY,
@@ -253,6 +278,41 @@ export class Layer extends Module implements Trackable {
   static fromConfig(config: Readonly<Record<string, unknown>>): Layer {
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     return new this(optionsFrom(config, this));
+  }
+
+  /** What `buildFromConfig` needs to make the weights: the shape of the inputs. Null for a layer that is not built. */
+  getBuildConfig(): Record<string, unknown> | null {
+    const { shape } = this._layer;
+    if (shape === undefined || this.isBuiltAtOnce) return null;
+    const names = inputNames(this);
+    if (names.length === 1 || !Array.isArray(shape)) return { input_shape: shape };
+    // Of one that is queried for itself, Keras says both.
+    const all = isShapes(shape) ? shape : [shape, shape];
+    const shapes = all.map((one, i) => [`${snakeCase(names[i] as string)}_shape`, one] as const);
+    return { shapes_dict: Object.fromEntries(shapes) };
+  }
+  /** Makes the weights for what `getBuildConfig` gave. */
+  buildFromConfig(config: Readonly<Record<string, unknown>>): void;
+  buildFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  buildFromConfig(config: Readonly<Record<string, unknown>>): void {
+    const { input_shape: one, shapes_dict: several = {} } = config;
+    const byName = several as Readonly<Record<string, unknown>>;
+    const own = inputNames(this).map((name) => byName[`${snakeCase(name)}_shape`]);
+    // Of our own, others say the shapes of states.
+    const others = isBuiltin(this) ? Object.values(byName).slice(0, 1) : Object.values(byName);
+    const shapes = own.some((shape) => Array.isArray(shape)) ? own : others;
+    const given = shapes.filter((shape) => Array.isArray(shape)) as PartialShape[];
+    const shape = (one ?? (given.length === 1 ? given[0] : given)) as PartialShape | readonly PartialShape[];
+    if (!Array.isArray(shape)) this.ensureBuilt(shape);
+    else if (shape.length > 0) this.buildFrom(specsOf(shape, this.dtype));
+  }
+  /** @internal What Keras calls the class, where it is not one of `keras.layers`. */
+  get kerasNames(): Partial<SerializedObject> {
+    return {};
+  }
+  /** @internal Whether Keras builds it when it is made. */
+  get isBuiltAtOnce(): boolean {
+    return false;
   }
 
   /** A new weight of the layer. Its penalty is part of `losses`. */
@@ -461,6 +521,7 @@ export class Layer extends Module implements Trackable {
       throw error;
     }
     state.built = true;
+    state.shape = builtFor(shape);
   }
 
   /** @internal Builds the layer, with everything inside where that can be known. */
@@ -582,7 +643,24 @@ defineMethods(Layer.prototype, 'Layer', {
   getWeights: {},
   setWeights: { positional: ['weights'] },
   countParams: {},
+  getBuildConfig: {},
+  buildFromConfig: { positional: ['config'], objects: ['config'] },
 });
+
+/** What a layer is built for, without what only a trace knows. */
+function builtFor(shape: Shapes): Shapes {
+  if (!Array.isArray(shape))
+    return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, partialShape(one)]));
+  return isShapes(shape) ? shape.map((one) => partialShape(one)) : partialShape(shape);
+}
+
+const generalConfigs = new WeakSet<object>([Layer.prototype.getConfig]);
+/** @internal Marks a `getConfig` that knows nothing of what the constructors of classes that extend its class take. */
+export function isGeneralConfig(Class: { readonly prototype: Layer }): void {
+  generalConfigs.add(Class.prototype.getConfig);
+}
+/** Whether a class says itself what its configuration is. */
+const hasOwnConfig = (layer: Layer): boolean => !generalConfigs.has(layer.getConfig);
 
 /** @internal A property that is computed unless an object has one of its own: classes of users may use the name for something else. */
 export function readable<T extends object>(prototype: T, name: string, get: (object: T) => unknown): void {

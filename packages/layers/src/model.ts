@@ -6,7 +6,15 @@ import {
   type Tensor,
   type TrackableView,
 } from '@eagre/core';
-import { argumentsOf, defineMethods, isPlain, shown, takesArguments } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  checkOptionNames,
+  defineMethods,
+  isPlain,
+  optionsFrom,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
 import type { Tensors } from './batch-tensors.ts';
 import { isSymbolic } from './call.ts';
 import type { Logs } from './callbacks/callback.ts';
@@ -14,11 +22,13 @@ import type { History } from './callbacks/history.ts';
 import {
   type CompileOptions,
   compile,
+  compileConfig,
   compileOptionNames,
   isCompiled,
   type Metric,
   metricResults,
   metricsOf,
+  optionsOfCompile,
   type StepLogs,
   type Training,
   trainingOf,
@@ -26,11 +36,12 @@ import {
 import type { FitData, Inputs } from './data-adapter.ts';
 import { evaluate, predict } from './evaluation.ts';
 import { FunctionalGraph } from './functional.ts';
-import { type GraphConfig, graphConfig, graphFromConfig } from './functional-config.ts';
-import type { KerasTensor } from './keras-tensor.ts';
+import { type FunctionalConfig, functionalConfig, functionalFromConfig } from './functional-config.ts';
+import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
   type CallOptions,
+  isGeneralConfig,
   Layer,
   type LayerOptions,
   type LayerOutput,
@@ -42,6 +53,7 @@ import {
   tryOut,
 } from './layer.ts';
 import { layerOptions } from './layers/weights.ts';
+import { uniqueName } from './naming.ts';
 import {
   predictOnBatch,
   type TestOnBatchOptions,
@@ -54,6 +66,7 @@ import {
 import { takesCall } from './own-call.ts';
 import { resetMetrics } from './passes.ts';
 import { loadWeights, saveWeights, unbuilt } from './saving.ts';
+import { type SerializedLayer, serializeLayer, withCustomObjects } from './serialization.ts';
 import { computeLoss, computeMetrics, type LossArguments, markOwnSteps, test, train } from './steps.ts';
 import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 import { layerChildren, numberedLayers } from './trackable.ts';
@@ -72,6 +85,11 @@ export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
   readonly inputs?: Symbolic;
   readonly outputs?: Symbolic;
+}
+
+export interface JsonOptions {
+  /** How many spaces stand before what lies one level deeper; all is one line unless given. */
+  readonly indent?: number | string;
 }
 
 /** Examples by name, among the options. */
@@ -103,8 +121,11 @@ export class Model extends Layer {
 
   constructor(...args: ModelArguments) {
     const options = argumentsOf<ModelOptions>(Model, new.target, argumentsOfModel(args));
-    super(options);
     const { inputs, outputs } = options;
+    const isFunctional = new.target === Model && inputs !== undefined;
+    // A class that hands no options on has none from a configuration either.
+    const all = isFunctional ? { ...options, name: options.name ?? uniqueName('Functional') } : options;
+    super(...(args.length === 0 ? [] : [all]));
     let graph: FunctionalGraph | undefined;
     if ((inputs === undefined) !== (outputs === undefined)) {
       throw new InvalidArgumentError('a functional model needs both inputs and outputs', this.name);
@@ -120,7 +141,7 @@ export class Model extends Layer {
   /** The layers directly inside; of a functional model first those of its inputs. */
   get layers(): Layer[] {
     const inside = this.directLayers();
-    return this._graph === undefined ? inside : [...this._graph.inputLayers, ...inside];
+    return this._graph === undefined ? inside : [...new Set([...this._graph.allLayers, ...inside])];
   }
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
   getLayer(name: string | number): Layer;
@@ -204,17 +225,13 @@ export class Model extends Layer {
     return this._graph === undefined ? own : [...new Set([...this._graph.layers, ...own])];
   }
 
-  /** @internal The layers that checkpoints know by their places, and the place of the first one. */
-  protected get numbered(): { readonly layers: readonly Layer[]; readonly first: number } {
-    const graph = this._graph;
-    return graph === undefined
-      ? { layers: [], first: 0 }
-      : { layers: graph.layers, first: graph.inputs.length };
+  /** @internal The layers that checkpoints know by their places; null in the place of an input. */
+  protected get numbered(): readonly (Layer | null)[] {
+    return this._graph?.nodes.map((node) => (node instanceof KerasTensor ? null : node)) ?? [];
   }
   /** What checkpoints save: the layers by their places, attributes by their names, and the optimizer of `compile`. */
   override trackableView(): TrackableView {
-    const { layers, first } = this.numbered;
-    const children = new Map<string, unknown>(numberedLayers(layers, first));
+    const children = new Map<string, unknown>(numberedLayers(this.numbered));
     for (const [name, child] of layerChildren(this, false)) children.set(name, child);
     if (isCompiled(this) && !children.has('optimizer')) children.set('optimizer', this.optimizer);
     return { children };
@@ -257,15 +274,67 @@ export class Model extends Layer {
     );
   }
 
-  /** What makes an equal model: of a functional one its layers and the calls between them; weights are not part of it. */
+  /**
+   * What makes an equal model, in Keras's form: of a functional one its layers and the calls between them; weights are not part of it.
+   * @throws UnimplementedError for a call of an op that Keras has not
+   */
   override getConfig(): Record<string, unknown> {
-    return { ...super.getConfig(), ...(this._graph === undefined ? {} : graphConfig(this._graph)) };
+    if (this._graph === undefined) return super.getConfig();
+    const { name, trainable } = this;
+    return { name, trainable, ...functionalConfig(this._graph) };
   }
-  /** A new model of the options that `getConfig` gave. */
-  static override fromConfig(config: Readonly<Record<string, unknown>>): Model {
-    if (config['calls'] === undefined) return new this(config);
-    const { inputs, layers, calls, structure, ...options } = config as unknown as GraphConfig;
-    return new this({ ...options, ...graphFromConfig({ inputs, layers, calls, structure }) });
+  /** A new model of the options that `getConfig` gave, here or in Keras. `customObjects` are classes of your own by name. */
+  static override fromConfig(
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): Model {
+    if (!('layers' in config && 'input_layers' in config && 'output_layers' in config))
+      // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+      return new this(optionsFrom(config, this));
+    const { layers, input_layers, output_layers, ...options } = config as typeof config & FunctionalConfig;
+    const graph = withCustomObjects(customObjects, () =>
+      functionalFromConfig({ layers, input_layers, output_layers }),
+    );
+    return new this({ ...optionsFrom(options, Model), ...graph });
+  }
+  /**
+   * The model as text, as Keras's `to_json` writes it: its class, its configuration, what it was compiled with; without weights.
+   * `tf.keras.models.modelFromJSON` reads it, and so does Keras. `JSON.stringify(model)` gives the same.
+   */
+  toJSON(options?: JsonOptions | null): string;
+  toJSON(options: JsonOptions | string | null = {}): string | SerializedLayer {
+    const written = serializeLayer(this);
+    // As a part of something else, for which JSON.stringify asks with the key.
+    if (typeof options === 'string') return written;
+    checkOptionNames(options ?? {}, { indent: true }, 'Model.toJSON');
+    return JSON.stringify(written, null, options?.indent);
+  }
+  /** @internal */
+  override get kerasNames(): Partial<SerializedLayer> {
+    if (this.constructor !== Model) return {};
+    if (this._graph === undefined) return { module: 'keras' };
+    return {
+      module: 'keras.src.models.functional',
+      class_name: 'Functional',
+      registered_name: 'Functional',
+    };
+  }
+  /** What `buildFromConfig` needs to make the weights. A functional model has them from its beginning. */
+  override getBuildConfig(): Record<string, unknown> | null {
+    return this._graph === undefined ? super.getBuildConfig() : { input_shape: null };
+  }
+  /** What the model was compiled with, in Keras's form; empty before. */
+  getCompileConfig(): Record<string, unknown> {
+    return compileConfig(this);
+  }
+  /**
+   * Compiles the model with what `getCompileConfig` gave, here or in Keras. A class with a `compile` of its own defines this as well, since
+   * nobody else knows what that takes; otherwise it stays as it is.
+   */
+  compileFromConfig(config: Readonly<Record<string, unknown>>): void;
+  compileFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  compileFromConfig(config: Readonly<Record<string, unknown>>): void {
+    if (this.compile === Model.prototype.compile) this.compile(optionsOfCompile(config));
   }
 
   /**
@@ -418,8 +487,12 @@ defineMethods(Model.prototype, 'Model', {
   loadWeights: { positional: ['path'] },
   buildFor: { positional: ['inputShape'], objects: ['inputShape'] },
   getMetricsResult: {},
+  getCompileConfig: {},
+  compileFromConfig: { positional: ['config'], objects: ['config'] },
 });
-readable(Model.prototype, 'loss', (model) => (isCompiled(model) ? model.training.givenLoss : null));
+readable(Model.prototype, 'loss', (model) =>
+  isCompiled(model) ? (model.training.given.loss ?? null) : null,
+);
 readable(Model.prototype, 'input', (model) =>
   model._graph === undefined ? only(model.inputs) : model._graph.given.inputs,
 );
@@ -427,6 +500,7 @@ readable(Model.prototype, 'output', (model) =>
   model._graph === undefined ? only(model.outputs) : model._graph.given.outputs,
 );
 builtin(Model);
+isGeneralConfig(Model);
 takesCall({ options: { training: true, mask: true } }, Model);
 markOwnSteps(
   Model.prototype.trainStep,
@@ -450,11 +524,11 @@ function argumentsOfModel(args: ModelArguments): ModelArguments {
   ];
 }
 
-takesArguments<ModelOptions>(
+takesOptions<ModelOptions, Model>(
   {
     positional: ['inputs', 'outputs'],
     required: 0,
-    names: { inputs: true, outputs: true, ...layerOptions },
+    options: { inputs: true, outputs: true, ...layerOptions },
   },
   Model,
 );

@@ -1,8 +1,16 @@
 // Ops on symbolic tensors: each call is a layer of the model that is described.
 import * as core from '@eagre/core';
 import { linalg, math, nn } from '@eagre/core';
-import { anyOption, argumentsOf, methodNames, takesOptions } from '@eagre/core/internal';
+import { anyOption, argumentsOf, declared, isPlain, methodNames, takesOptions } from '@eagre/core/internal';
 import { isSymbolic, symbolicIn } from './call.ts';
+import {
+  fromKeras,
+  type KerasCall,
+  type KerasOperation,
+  kerasOperation,
+  type NamedArguments,
+  toKeras,
+} from './keras-operations.ts';
 import { KerasTensor, type SymbolicFunction } from './keras-tensor.ts';
 import {
   builtin,
@@ -35,7 +43,8 @@ export class Operation extends Layer {
   constructor(...args: [options: OperationOptions]) {
     const options = argumentsOf<OperationOptions>(Operation, new.target, args);
     functionOf(options.op);
-    super({ ...options, name: options.name ?? uniqueName(options.op) });
+    const known = kerasOperation(options.op)?.className;
+    super({ ...options, name: options.name ?? uniqueName(known ?? options.op) });
   }
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
@@ -57,8 +66,51 @@ function functionOf(op: string): OpFunction {
     (core.convertToTensor(x as core.TensorLike) as unknown as Record<string, OpFunction>)[op]?.(...rest);
 }
 
-function describe(op: string, args: readonly unknown[]): KerasTensor {
-  return new Operation({ op })(symbolicIn(args)[0] as KerasTensor, { args });
+/** The call of an op with symbolic tensors among its arguments. */
+export function describe(operation: Operation, args: readonly unknown[]): KerasTensor {
+  return operation(symbolicIn(args)[0] as KerasTensor, { args });
+}
+
+/**
+ * The call of an op in Keras's form, with Keras's op.
+ * @throws UnimplementedError for an op that Keras has not, or not so
+ */
+export function kerasCall(
+  layer: Operation,
+  args: readonly unknown[],
+): KerasCall & { readonly of: KerasOperation } {
+  const of = kerasOperation(layer.op);
+  if (of === undefined)
+    throw new core.UnimplementedError(
+      `Keras has no op '${layer.op}', so no file holds it: put the call into a layer of your own, with getConfig`,
+      layer.name,
+    );
+  const { positional = [], rest } = declared(functionOf(layer.op)) ?? {};
+  const last = args.at(-1);
+  const byName = args.length > 1 && isPlain(last) ? last : {};
+  const list = byName === last ? args.slice(0, -1) : args;
+  const given: Record<string, unknown> = { ...byName };
+  positional.forEach((name, i) => {
+    if (list[i] !== undefined) given[name] = list[i];
+  });
+  if (rest !== undefined) given[rest] = list.slice(positional.length);
+  return { of, ...toKeras(of, given, positional, rest) };
+}
+
+/** The arguments of the op for a call of Keras's. */
+export function argumentsOfKeras(
+  of: KerasOperation,
+  config: Readonly<Record<string, unknown>>,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+): readonly unknown[] {
+  const { positional = [], rest, options = {} } = declared(functionOf(of.op)) ?? {};
+  const given: NamedArguments = fromKeras(of, config, args, kwargs, positional, rest);
+  const list = positional.map((name) => given[name]);
+  if (rest !== undefined) return [...list, ...(given[rest] as readonly unknown[])];
+  const more = Object.keys(options).filter((name) => given[name] !== undefined);
+  while (list.length > 0 && list.at(-1) === undefined) list.pop();
+  return more.length === 0 ? list : [...list, Object.fromEntries(more.map((name) => [name, given[name]]))];
 }
 
 for (const name of methodNames) {
@@ -66,7 +118,7 @@ for (const name of methodNames) {
     configurable: true,
     writable: true,
     value(this: KerasTensor, ...rest: unknown[]): KerasTensor {
-      return describe(name, [this, ...rest]);
+      return describe(new Operation({ op: name }), [this, ...rest]);
     },
   });
 }
@@ -98,10 +150,15 @@ export const ops: { readonly [K in keyof Functions]: SymbolicFunction<Functions[
 
 function collect(): { readonly [K in keyof Functions]: SymbolicFunction<Functions[K]> } {
   const made: Record<string, OpFunction> = {};
+  const first = new Map<unknown, string>();
   const add = (name: string, fn: unknown): void => {
     if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
+    // TensorFlow's second names of ops are the same functions.
+    const op = first.get(fn) ?? name;
+    first.set(fn, op);
     functions.set(name, fn as OpFunction);
-    made[name] = (...args) => (isSymbolic(args) ? describe(name, args) : (fn as OpFunction)(...args));
+    made[name] = (...args) =>
+      isSymbolic(args) ? describe(new Operation({ op }), args) : (fn as OpFunction)(...args);
   };
   const all = core as unknown as Record<string, unknown>;
   for (const name of [...methodNames, ...JOINS]) add(name, all[name]);

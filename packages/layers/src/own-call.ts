@@ -40,6 +40,11 @@ export function inputNames(layer: Layer): readonly string[] {
   return calls.get(layer.call)?.inputs ?? ['inputs'];
 }
 
+/** Whether the states of one of the library's layers may stand behind its sequence. */
+export function takesStates(layer: Layer): boolean {
+  return calls.get(layer.call)?.second === 'initialState';
+}
+
 /**
  * The inputs and the options of a call.
  * @throws InvalidArgumentError for unknown options, for more by position than the layer takes, and for what is given twice

@@ -5,8 +5,9 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { argumentsOf, defineMethods, isKept, shown, takesArguments } from '@eagre/core/internal';
-import { FunctionalGraph, Input } from './functional.ts';
+import { argumentsOf, defineMethods, isKept, optionsFrom, shown, takesOptions } from '@eagre/core/internal';
+import { FunctionalGraph, Input, inputLayer } from './functional.ts';
+import { inputFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
 import {
   builtin,
@@ -20,12 +21,18 @@ import {
   type TensorSpec,
 } from './layer.ts';
 import type { LayerOptions } from './layer-types.ts';
+import { InputLayer } from './layers/core.ts';
 import { layerOptions } from './layers/weights.ts';
 import { invokeMasked, type Mask, masksOfInputs, tellMasks } from './masks.ts';
 import { Model } from './model.ts';
 import { checkUniqueNames } from './naming.ts';
 import { takesCall } from './own-call.ts';
-import { deserializeLayer, type SerializedLayer, serializeLayer } from './serialization.ts';
+import {
+  deserializeLayer,
+  type SerializedLayer,
+  serializeLayer,
+  withCustomObjects,
+} from './serialization.ts';
 import { isShapes } from './specs.ts';
 
 /** All arguments of `Sequential`, by name. */
@@ -34,7 +41,7 @@ export interface SequentialOptions extends LayerOptions {
 }
 interface SequentialConfig extends LayerOptions {
   readonly layers?: readonly SerializedLayer[];
-  readonly input?: TensorSpec | null;
+  readonly build_input_shape?: PartialShape | null;
 }
 const descriptions = new WeakMap<
   Sequential,
@@ -51,14 +58,16 @@ export class Sequential extends Model {
     readonly layers: Layer[];
     /** Inputs of the layers, as far as they are known: the first is the model's. */
     readonly inputs: Specs[];
+    /** What stands for the first of them; a layer of the sequence where that says the shape. */
+    input: InputLayer | undefined;
   };
 
   constructor(layers?: readonly (Layer | KerasTensor)[] | null | SequentialOptions, options?: LayerOptions);
   constructor(...args: readonly unknown[]) {
     const { layers: given, ...options } = argumentsOf<SequentialOptions>(Sequential, new.target, args);
-    super(options);
+    super(...(args.length === 0 ? [] : [options]));
     const layers = given ?? [];
-    Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [] } });
+    Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [], input: undefined } });
     if (options.inputShape !== undefined) this.#expect([null, ...options.inputShape], this.dtype);
     if (!Array.isArray(layers)) {
       throw new InvalidArgumentError(
@@ -75,7 +84,7 @@ export class Sequential extends Model {
     const { layers } = this._sequence;
     if (layer instanceof KerasTensor) {
       if (layers.length > 0) throw new InvalidArgumentError('an Input comes first', 'Sequential');
-      this.#expect(layer.shape, layer.dtype);
+      this.#expect(layer.shape, layer.dtype, () => inputLayer(layer));
       return;
     }
     if (!(layer instanceof Layer)) {
@@ -91,7 +100,8 @@ export class Sequential extends Model {
     if (layers.length === 0) {
       const known = layer instanceof Model ? layer.knownInputShape : undefined;
       const shape = layer._inputShape === undefined ? known : [null, ...layer._inputShape];
-      if (shape !== undefined) this.#expect(shape, layer.dtype);
+      if (shape !== undefined)
+        this.#expect(shape, layer.dtype, layer instanceof InputLayer ? () => layer : undefined);
     }
     layers.push(layer);
     try {
@@ -191,25 +201,37 @@ export class Sequential extends Model {
     return this._sequence.inputs[0]?.list[0]?.shape;
   }
 
-  /** What makes an equal model: its layers and, if it is known, the shape of the input. */
+  /** What makes an equal model, in Keras's form: its layers and, if it is known, the shape of the input. */
   override getConfig(): Record<string, unknown> {
-    const { layers, inputs } = this._sequence;
-    return { ...super.getConfig(), layers: layers.map(serializeLayer), input: inputs[0]?.list[0] ?? null };
+    const { layers, input } = this._sequence;
+    const all = input === undefined || layers[0] === input ? layers : [input, ...layers];
+    const config = { ...super.getConfig(), layers: all.map(serializeLayer) };
+    return this.built && input !== undefined ? { ...config, build_input_shape: input._input.shape } : config;
   }
-  /** A new model of the options that `getConfig` gave. */
-  static override fromConfig(config: Readonly<Record<string, unknown>>): Sequential {
-    const { layers = [], input, ...options } = config as SequentialConfig;
-    const first: (Layer | KerasTensor)[] = [];
-    if (input !== undefined && input !== null) {
-      const [batchSize = null, ...shape] = input.shape;
-      first.push(Input({ shape, batchSize, dtype: input.dtype }));
-    }
-    return new this({ ...options, layers: [...first, ...layers.map((layer) => deserializeLayer(layer))] });
+  /** A new model of the options that `getConfig` gave, here or in Keras. `customObjects` are classes of your own by name. */
+  static override fromConfig(
+    config: Readonly<Record<string, unknown>>,
+    customObjects?: Readonly<Record<string, unknown>> | null,
+  ): Sequential {
+    const { layers = [], build_input_shape: shape, ...options } = config as SequentialConfig;
+    const made = withCustomObjects(customObjects, () => layers.map(layerOrInput));
+    const model = new this({ ...optionsFrom(options as typeof config, Sequential), layers: made });
+    if (!model.built && shape !== undefined && shape !== null && made.length > 0) model.buildFor(shape);
+    return model;
+  }
+  /** @internal */
+  override get kerasNames(): Partial<SerializedLayer> {
+    return this.constructor === Sequential ? { module: 'keras' } : {};
+  }
+  /** What `buildFromConfig` needs to make the weights: the shape of the input. Null where it is not known. */
+  override getBuildConfig(): Record<string, unknown> | null {
+    const { input } = this._sequence;
+    return this.built && input !== undefined ? { input_shape: input._input.shape } : null;
   }
 
   /** @internal */
-  protected override get numbered(): { readonly layers: readonly Layer[]; readonly first: number } {
-    return { layers: this._sequence.layers, first: 0 };
+  protected override get numbered(): readonly Layer[] {
+    return this._sequence.layers;
   }
 
   override directLayers(): Layer[] {
@@ -225,9 +247,12 @@ export class Sequential extends Model {
   }
 
   /** The shape of the input, unless it is known. */
-  #expect(shape: PartialShape, dtype: DType): void {
+  #expect(shape: PartialShape, dtype: DType, layer?: () => InputLayer): void {
     const { inputs } = this._sequence;
-    if (inputs.length === 0) inputs.push({ list: [{ shape, dtype }], many: false });
+    if (inputs.length > 0) return;
+    inputs.push({ list: [{ shape, dtype }], many: false });
+    this._sequence.input =
+      layer?.() ?? inputLayer(Input({ shape: shape.slice(1), batchSize: shape[0], dtype }));
   }
 
   /** Builds what was added, where the input is known. */
@@ -246,12 +271,17 @@ builtin(Sequential);
 takesCall({ options: { training: true, mask: true } }, Sequential);
 defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer'] }, pop: {} });
 
+/** Of a configuration; what stands for an input there is one. */
+function layerOrInput(written: SerializedLayer): Layer | KerasTensor {
+  return written?.class_name === 'InputLayer' ? inputFromConfig(written.config) : deserializeLayer(written);
+}
+
 function whatIs(value: unknown): string {
   if (typeof value === 'function') return `the class ${value.name}: write new ${value.name}(…)`;
   return value instanceof Tensor ? 'a tensor' : shown(value);
 }
 
-takesArguments<SequentialOptions>(
-  { positional: ['layers'], required: 0, names: { layers: true, ...layerOptions } },
+takesOptions<SequentialOptions, Sequential>(
+  { positional: ['layers'], required: 0, options: { layers: true, ...layerOptions } },
   Sequential,
 );

@@ -6,6 +6,7 @@ import {
   type Deserialize,
   defineDeserialize,
   defineFunction,
+  enterCustomObjects,
   isPlain,
   kind,
   type NamedFunction,
@@ -18,13 +19,25 @@ import type { Layer } from './layer.ts';
 import { show } from './show.ts';
 
 type Config = Readonly<Record<string, unknown>>;
-type LayerClass = { fromConfig(config: Config): Layer };
+type LayerClass = { fromConfig(config: Config, customObjects?: Config): Layer };
 
 // Within a process a configuration finds its class, also one that has no name in files. Nobody sees it in the configuration.
 const madeOf: unique symbol = Symbol('class');
 
 /** A layer as Keras writes it in a file, and as `getConfig` of another one holds it. */
-export type SerializedLayer = SerializedObject;
+export interface SerializedLayer extends SerializedObject {
+  /** What it was built for. */
+  readonly build_config?: Config;
+  /** Of a model: what it was compiled with; empty where it was not. */
+  readonly compile_config?: Config;
+}
+
+/** What models have beside layers. */
+interface Compilable {
+  getCompileConfig(): Config;
+  compileFromConfig(config: Config): void;
+}
+const compilable = (layer: Layer): layer is Layer & Compilable => 'compileFromConfig' in layer;
 
 const classes = new Map<string, LayerClass>();
 /** @internal Makes classes known by the names under which they are exported. */
@@ -34,7 +47,14 @@ export function registerLayerClasses(exported: Readonly<Record<string, unknown>>
 
 /** @internal */
 export function serializeLayer(layer: Layer): SerializedLayer {
-  return Object.defineProperty(serializedObject(layer, 'keras.layers'), madeOf, { value: layer.constructor });
+  const build = layer.getBuildConfig();
+  const written = {
+    ...serializedObject(layer, 'keras.layers'),
+    ...layer.kerasNames,
+    ...(build === null ? {} : { build_config: build }),
+    ...(compilable(layer) ? { compile_config: layer.getCompileConfig() } : {}),
+  };
+  return Object.defineProperty(written, madeOf, { value: layer.constructor });
 }
 
 /**
@@ -59,12 +79,28 @@ export function deserializeLayer(serialized: unknown, changes: Config = {}): Lay
     throw new InvalidArgumentError(
       `${unknownName(name, [...classes.keys()], 'layer')}; classes of your own are found by registerKerasSerializable`,
     );
-  return Class.fromConfig({ ...config, ...changes });
+  const layer = Class.fromConfig({ ...config, ...changes });
+  const { build_config: build, compile_config: compiled } = serialized as SerializedLayer;
+  if (isPlain(build) && !layer.built && Object.keys(changes).length === 0) layer.buildFromConfig(build);
+  if (compilable(layer) && isPlain(compiled) && Object.keys(compiled).length > 0)
+    layer.compileFromConfig(compiled);
+  return layer;
 }
 
-/** @internal A new layer of the same options but for some. */
+/** @internal What `make` gives while classes of the user's are known by name, also to what lies inside. */
+export function withCustomObjects<T>(customObjects: Config | null | undefined, make: () => T): T {
+  if (customObjects === undefined || customObjects === null) return make();
+  const leave = enterCustomObjects(customObjects);
+  try {
+    return make();
+  } finally {
+    leave();
+  }
+}
+
+/** @internal A new layer of the same options but for some, without weights. */
 export function copyLayer(layer: Layer, changes: Config): Layer {
-  return deserializeLayer(serializeLayer(layer), changes);
+  return (layer.constructor as unknown as LayerClass).fromConfig({ ...layer.getConfig(), ...changes });
 }
 
 /** A layer as plain JSON, in Keras's form; without its weights. */
@@ -86,7 +122,7 @@ export const serialize: NamedFunction<[layer: Layer], ['layer'], unknown, Serial
 export const deserialize: Deserialize<SerializedLayer, Layer> = defineDeserialize(
   'layers.deserialize',
   (serialized, customObjects) => {
-    const own = classOf<LayerClass>(serialized, customObjects, () => undefined, 'layers.deserialize');
-    return own === undefined ? deserializeLayer(serialized) : own.fromConfig(serialized.config);
+    classOf(serialized, customObjects, () => undefined, 'layers.deserialize');
+    return withCustomObjects(customObjects, () => deserializeLayer(serialized));
   },
 );

@@ -36,16 +36,17 @@ export function layerChildren(layer: Layer, ours: boolean): Children {
 /**
  * The layers of a model by their places: `layer_with_weights-0`, `layer-0`. Behind a layer that has not made its weights yet, nobody
  * knows the place among those with weights.
- * @param first the place of the first one; inputs come before it.
+ * @param layers null in the place of an input
  */
-export function numberedLayers(layers: readonly Layer[], first: number): Children {
+export function numberedLayers(layers: readonly (Layer | null)[]): Children {
   const children: Children = [];
   let withWeights: number | null = 0;
   layers.forEach((layer, i) => {
+    if (layer === null) return;
     if (layer.awaitsBuild) withWeights = null;
     if (withWeights !== null && layer.weights.length > 0)
       children.push([`layer_with_weights-${withWeights++}`, layer]);
-    children.push([`layer-${first + i}`, layer]);
+    children.push([`layer-${i}`, layer]);
   });
   return children;
 }

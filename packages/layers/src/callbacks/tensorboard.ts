@@ -1,4 +1,4 @@
-import { InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
+import { EagreError, InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -11,9 +11,9 @@ import * as summary from '@eagre/summary';
 import { enterWriter } from '@eagre/summary/internal';
 import { trainingOf } from '../compile.ts';
 import type { Model } from '../model.ts';
+import { Sequential } from '../sequential.ts';
 import { trainGraph } from '../steps.ts';
 import { Callback, type FitParams, type Logs } from './callback.ts';
-import { kerasOutline } from './keras-outline.ts';
 import { Projector } from './projector.ts';
 import { weightImage } from './weight-image.ts';
 import { weightTags } from './weight-tags.ts';
@@ -133,10 +133,10 @@ export class TensorBoard extends Callback {
     this.#training = true;
     this.#trainBatch = 0;
     this.#testBatch = 0;
-    const outline = this.#options.writeGraph ? kerasOutline(this.model) : null;
+    const outline = this.#options.writeGraph ? jsonOf(this.model) : null;
     if (outline !== null) {
       const metadata = { plugin_data: { plugin_name: 'graph_keras_model', content: Uint8Array.of(0x31) } };
-      this.#always('train', () => summary.write('keras', JSON.stringify(outline), { step: 0, metadata }));
+      this.#always('train', () => summary.write('keras', outline, { step: 0, metadata }));
     }
     this.#enter('train');
   }
@@ -261,6 +261,16 @@ export class TensorBoard extends Callback {
   #writeImage(tag: string, weight: Variable, step: number): void {
     const image = weightImage(weight);
     if (image !== null) summary.image(tag, image, { step });
+  }
+}
+/** A sequential or functional model as Keras writes it; null for others, and for what no file holds, which still trains. */
+function jsonOf(model: Model): string | null {
+  if (!(model instanceof Sequential) && model._graph === undefined) return null;
+  try {
+    return model.toJSON();
+  } catch (error) {
+    if (error instanceof EagreError) return null;
+    throw error;
   }
 }
 takesArguments<TensorBoardArguments>({ positional: ['logDir'], required: 0, names }, TensorBoard);

@@ -4,7 +4,7 @@ import { nn, type PartialShape, type Tensor, type TensorLike } from '@eagre/core
 import { argumentsOf, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../activations.ts';
 import type { FromConfig } from '../layer.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
+import { builtAtOnce, builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import { applyActivation, checkOne, fail, floats, keepsIntegers, values } from './common.ts';
 import { activation, axis, notNegative } from './options.ts';
@@ -125,6 +125,7 @@ export class Softmax extends Layer {
   }
 }
 builtin(Activation, ReLU, LeakyReLU, Softmax);
+builtAtOnce(Activation, ReLU, LeakyReLU, Softmax);
 passesMask(Activation, ReLU, LeakyReLU, Softmax);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, Softmax);
 

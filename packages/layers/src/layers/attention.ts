@@ -5,6 +5,7 @@ import {
   type Tensor,
   type TensorLike,
   type TrackableView,
+  UnimplementedError,
   type Variable,
 } from '@eagre/core';
 import {
@@ -15,8 +16,10 @@ import {
   fusedMatMul,
   mulDims,
   type Option,
+  optionsFrom,
   orNull,
   partialShape,
+  shown,
   showShape,
   takesOptions,
   toShape,
@@ -24,13 +27,12 @@ import {
 } from '@eagre/core/internal';
 import { withAxes } from '../initializer-axes.ts';
 import type { KerasTensor } from '../keras-tensor.ts';
-import type { FromConfig } from '../layer.ts';
 import { builtin, type CallOptions, Layer, type LayerInput, type LayerOptions } from '../layer.ts';
 import type { Mask } from '../masks.ts';
 import { takesCall } from '../own-call.ts';
 import type { RegularizerFunction, RegularizerLike } from '../regularizers.ts';
 import { isShapes } from '../specs.ts';
-import { fail, floats, knownSize, penalize } from './common.ts';
+import { type Config, fail, floats, knownSize, penalize } from './common.ts';
 import { flag, integer, rate, recipe, regularizer, seed, weights } from './options.ts';
 import { Dropout } from './regularization.ts';
 import { type BiasOptions, type KernelOptions, layerOptions } from './weights.ts';
@@ -130,7 +132,6 @@ export interface AttentionCallOptions extends CallOptions {
  *     const y = attention(x, { useCausalMask: true });
  */
 export class MultiHeadAttention extends Layer {
-  declare static readonly fromConfig: FromConfig<MultiHeadAttention>;
   declare readonly numHeads: number;
   declare readonly keyDim: number;
   declare readonly valueDim: number;
@@ -171,6 +172,18 @@ export class MultiHeadAttention extends Layer {
     for (const [name, child] of super.trackableView().children ?? [])
       children.push([(child ? names.get(child) : undefined) ?? name, child]);
     return { children };
+  }
+
+  /** A new layer of the options that `getConfig` gave, here or in Keras. */
+  static override fromConfig(config: Config): MultiHeadAttention {
+    // That of time, which Keras says of a layer that is built.
+    const { attention_axes: axes = null, ...options } = config;
+    if (axes !== null && JSON.stringify(axes) !== '[1]')
+      throw new UnimplementedError(
+        `attends along the axis of time, [1], and not along ${shown(axes)}`,
+        'MultiHeadAttention',
+      );
+    return new MultiHeadAttention(optionsFrom(options, MultiHeadAttention) as never);
   }
 
   override build(inputShape: Shapes): void {

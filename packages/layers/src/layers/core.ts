@@ -1,8 +1,9 @@
 // Small layers: inputs, scaling, functions.
 
-import type { PartialShape, Tensor } from '@eagre/core';
+import type { DType, PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
+  checkDTypeName,
   type Dim,
   differs,
   dims,
@@ -13,6 +14,7 @@ import {
 import { functionConfig, functionOf } from '../keras-object.ts';
 import type { FromConfig } from '../layer.ts';
 import {
+  builtAtOnce,
   builtin,
   type CallOptions,
   Layer,
@@ -20,6 +22,7 @@ import {
   type LayerOptions,
   type LayerOutput,
   passesMask,
+  type TensorSpec,
 } from '../layer.ts';
 import { show } from '../show.ts';
 import { type Config, checkOne, fail, floats, values } from './common.ts';
@@ -30,9 +33,16 @@ export interface InputLayerOptions extends LayerOptions {
   readonly shape?: PartialShape;
 }
 
+interface InputConfig extends Config {
+  readonly batch_shape?: PartialShape;
+  readonly dtype?: DType;
+}
+
 /** Says the shape of a Sequential model's input: `new Sequential([new InputLayer({ shape: [28, 28] }), …])`. */
 export class InputLayer extends Layer {
   readonly shape: PartialShape;
+  /** @internal Of the input that it stands for, batch first. */
+  declare readonly _input: TensorSpec;
 
   constructor(shape: PartialShape | InputLayerOptions, options?: InputLayerOptions);
   constructor(...args: readonly unknown[]) {
@@ -41,6 +51,11 @@ export class InputLayer extends Layer {
     super(shape === undefined ? options : { ...options, inputShape: shape });
     if (shape === undefined) fail(this, 'needs a shape');
     this.shape = [...shape];
+    this.describes({ shape: [null, ...shape], dtype: this.dtype });
+  }
+  /** @internal */
+  describes(input: TensorSpec): void {
+    Object.defineProperty(this, '_input', { value: input, configurable: true });
   }
   override call(inputs: Tensor): Tensor {
     const shape = dims(inputs);
@@ -57,13 +72,17 @@ export class InputLayer extends Layer {
     return checkOne(this, inputShape);
   }
   override getConfig(): Record<string, unknown> {
-    const { name, dtype, shape } = this;
-    return { batch_shape: [null, ...shape], dtype, sparse: false, ragged: false, name, optional: false };
+    const { shape, dtype } = this._input;
+    return { batch_shape: shape, dtype, sparse: false, ragged: false, name: this.name, optional: false };
   }
   static override fromConfig(config: Config): InputLayer {
-    const { batch_shape, ...options } = config as { readonly batch_shape?: PartialShape };
+    const { batch_shape, dtype, ...options } = config as InputConfig;
     const shape = batch_shape === undefined ? {} : { shape: batch_shape.slice(1) };
-    return new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
+    const layer = new InputLayer(optionsFrom({ ...options, ...shape }, InputLayer));
+    const input = { shape: batch_shape ?? [null, ...layer.shape], dtype: dtype ?? layer.dtype };
+    checkDTypeName(input.dtype, 'InputLayer');
+    layer.describes(input);
+    return layer;
   }
 }
 
@@ -109,6 +128,7 @@ export class Rescaling extends Layer {
   }
 }
 builtin(InputLayer, Identity, Rescaling);
+builtAtOnce(InputLayer, Identity);
 passesMask(Identity, Rescaling);
 takesOptions<LayerOptions, Identity>({ options: layerOptions }, Identity);
 takesOptions<InputLayerOptions, InputLayer>(
@@ -173,6 +193,7 @@ export class Lambda extends Layer {
   }
 }
 
+builtAtOnce(Lambda);
 takesOptions<LambdaArguments, Lambda>(
   {
     positional: ['function'],

@@ -11,7 +11,7 @@ import {
   toTensor,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../layer.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
+import { builtAtOnce, builtin, type CallOptions, Layer, type LayerOptions } from '../layer.ts';
 import { takesCall } from '../own-call.ts';
 import {
   checkImages,
@@ -192,6 +192,7 @@ export class GlobalMaxPooling2D extends GlobalPooling {
   }
 }
 builtin(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
+builtAtOnce(Pooling2D, GlobalPooling, GlobalAveragePooling1D);
 takesCall({ second: 'mask', options: { mask: true, training: true } }, GlobalAveragePooling1D);
 takesOptions<Pooling2DOptions, Pooling2D>(
   {

@@ -13,7 +13,7 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../layer.ts';
-import { builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
+import { builtAtOnce, builtin, type CallOptions, Layer, type LayerOptions, passesMask } from '../layer.ts';
 import { show } from '../show.ts';
 import { checkImages, checkOne, fail, floats, values } from './common.ts';
 import { dataFormat, notNegative, rate, seed } from './options.ts';
@@ -164,6 +164,7 @@ export class GaussianDropout extends Noise {
   }
 }
 builtin(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
+builtAtOnce(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 passesMask(Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout);
 const noiseShape: Option<PartialShape | null> = orNull({
   read: (given, _, layer) => {

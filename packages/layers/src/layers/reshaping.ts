@@ -14,7 +14,7 @@ import {
   toShape,
 } from '@eagre/core/internal';
 import type { FromConfig } from '../layer.ts';
-import { builtin, Layer, type LayerOptions } from '../layer.ts';
+import { builtAtOnce, builtin, Layer, type LayerOptions } from '../layer.ts';
 import { show } from '../show.ts';
 import {
   checkImages,
@@ -217,6 +217,7 @@ export class UpSampling2D extends Layer {
   }
 }
 builtin(Flatten, Reshape, Permute, RepeatVector, ZeroPadding2D, UpSampling2D);
+builtAtOnce(Reshape);
 const targetShape: Option<Shape> = {
   read: (given, _, layer) => {
     const ok = Array.isArray(given) && given.every((d) => d === -1 || (Number.isSafeInteger(d) && d >= 0));

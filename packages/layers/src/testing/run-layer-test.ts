@@ -72,10 +72,12 @@ export function runLayerTest<A extends readonly unknown[]>(Class: LayerClass<A>,
   const config = layer.getConfig();
   const again = Class.fromConfig(config);
   assert.ok(again instanceof Class, 'fromConfig makes an object of the class');
-  assert.deepEqual(again.getConfig(), config, 'getConfig of the layer that fromConfig made');
-  const written = JSON.stringify(config);
-  const read = Class.fromConfig(JSON.parse(written));
-  assert.equal(JSON.stringify(read.getConfig()), written, 'getConfig of the layer that was read from JSON');
+  // What layers inside were built for is part of the configuration, and they need not be built yet.
+  const text = (of: Layer): string =>
+    JSON.stringify(of.getConfig(), (key, value: unknown) => (key === 'build_config' ? undefined : value));
+  assert.equal(text(again), text(layer), 'getConfig of the layer that fromConfig made');
+  const read = Class.fromConfig(JSON.parse(JSON.stringify(config)));
+  assert.equal(text(read), text(layer), 'getConfig of the layer that was read from JSON');
   again(x);
   again.setWeights(layer.getWeights());
   assert.deepEqual(
