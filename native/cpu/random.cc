@@ -1,4 +1,4 @@
-// RandomUniform, RandomNormal, TruncatedNormal, RandomUniformInt.
+// RandomUniform, RandomNormal, TruncatedNormal, RandomUniformInt, NextDraw.
 #include "random_math.h"
 #include "shuffle.h"
 
@@ -52,10 +52,31 @@ template <int PerBlock, class T, class F> void generate(const Stream& stream, T*
   });
 }
 
-Stream stream(Args& a) {
-  uint32_t words[4];
-  for (uint32_t& w : words) w = static_cast<uint32_t>(a.integer());
-  return make_stream(words[0], words[1], words[2], words[3]);
+// A counter and a key, if they are an input; else zeros. Call it ahead of the outputs.
+struct Draw {
+  uint64_t counter, key;
+};
+Draw given_draw(Args& a) {
+  if (a.inputs() == 0) return {0, 0};
+  const uint64_t* words = a.tensor().as<uint64_t>();
+  return {words[0], words[1]};
+}
+
+// The attributes are added to what is given.
+Stream stream(Args& a, const Draw& given) {
+  uint64_t words[4];
+  for (uint64_t& w : words) w = static_cast<uint32_t>(a.integer());
+  const uint64_t key = given.key + (words[0] | words[1] << 32), counter = given.counter + (words[2] | words[3] << 32);
+  auto low = [](uint64_t x) { return static_cast<uint32_t>(x); };
+  return make_stream(low(key), low(key >> 32), low(counter), low(counter >> 32));
+}
+
+// Atomic: runs on several threads, and JavaScript, may draw from one state.
+void next_draw(Args& a) {
+  uint64_t* state = a.tensor().as<uint64_t>();
+  uint64_t* draw = a.tensor().as<uint64_t>();
+  draw[0] = __atomic_fetch_add(&state[0], 1, __ATOMIC_RELAXED);
+  draw[1] = __atomic_load_n(&state[1], __ATOMIC_RELAXED);
 }
 
 [[noreturn]] void unsupported() { fail(Code::unimplemented, "random numbers of this dtype"); }
@@ -64,8 +85,9 @@ Stream stream(Args& a) {
 constexpr int64_t kUniformGrain = 1 << 16, kNormalGrain = 1 << 13;
 
 void random_uniform(Args& a) {
+  const Draw given = given_draw(a);
   Tensor y = a.tensor();
-  const Stream s = stream(a);
+  const Stream s = stream(a, given);
   const double low = a.number(), high = a.number();
   if (y.dtype == DType::f32) {
     const float from = static_cast<float>(low), to = static_cast<float>(high), range = to - from;
@@ -96,8 +118,9 @@ void random_uniform(Args& a) {
 }
 
 void random_normal(Args& a) {
+  const Draw given = given_draw(a);
   Tensor y = a.tensor();
-  const Stream s = stream(a);
+  const Stream s = stream(a, given);
   const double mean = a.number(), stddev = a.number();
   auto pair = [=](vf64 u, vf64 v, vf64& first, vf64& second) {
     vf64 c, d;
@@ -134,8 +157,9 @@ void random_normal(Args& a) {
 constexpr double kInside = 0.9544997361036416;
 
 void truncated_normal(Args& a) {
+  const Draw given = given_draw(a);
   Tensor y = a.tensor();
-  const Stream s = stream(a);
+  const Stream s = stream(a, given);
   const double mean = a.number(), stddev = a.number();
   if (y.dtype == DType::f32) {
     generate<4>(s, y.as<float>(), y.size, kNormalGrain, [=](const Words& w, float* out) {
@@ -163,8 +187,9 @@ void truncated_normal(Args& a) {
 }
 
 void random_uniform_int(Args& a) {
+  const Draw given = given_draw(a);
   Tensor y = a.tensor();
-  const Stream s = stream(a);
+  const Stream s = stream(a, given);
   const int64_t low = a.integer(), high = a.integer();
   if (high <= low) {
     fail(Code::invalid_argument, "no integer in [%lld, %lld)", static_cast<long long>(low), static_cast<long long>(high));
@@ -196,5 +221,6 @@ void register_random(Registry& r) {
   r.add("RandomNormal", random_normal);
   r.add("TruncatedNormal", truncated_normal);
   r.add("RandomUniformInt", random_uniform_int);
+  r.add("NextDraw", next_draw);
 }
 EAGRE_END

@@ -47,7 +47,7 @@ class Executor {
  public:
   // The block is [code, owner, length, arguments...] for each step: `code` is a kernel's number or a Control, `length` counts the
   // arguments (of a kernel: tensor.h, Args), `owner` is what the step's time is added to. The block stays where it is; of its
-  // contents only addresses and those of a kernel's arguments may change that a shortcut (tensor.h) does not depend on: late numbers. Throws KernelError unless the steps fill it exactly and make sense.
+  // contents only addresses may change. Throws KernelError unless the steps fill it exactly and make sense.
   Executor(const double* block, size_t length);
 
   size_t size() const { return steps_.size(); }

@@ -131,6 +131,22 @@ int main() {
   golden<int64_t>("RandomUniformInt", 4099, -1e12, 1e15, 0x789e86fa);
   golden<uint8_t>("RandomUniformInt", 4099, 0, 256, 0x722a2f03);
 
+  // A draw that is given counts on from the attributes, in words of 64 bits.
+  {
+    Array<uint64_t> state({2}), draw({2});
+    state[0] = 0xfffffffeu;
+    state[1] = uint64_t{6} << 32 | 5;
+    for (uint64_t i = 0; i < 3; i++) {
+      CHECK(Call().in(state).out(draw).out(state).run("NextDraw") == Code::ok);
+      CHECK(draw[0] == 0xfffffffeu + i && draw[1] == state[1] && state[0] == 0xffffffffu + i);
+      Array<float> y({7}), expected({7});
+      CHECK(Call().in(draw).out(y).attr(1).attr(0).attr(4).attr(2).attr(0).attr(1).run("RandomUniform") == Code::ok);
+      const uint64_t counter = 0xfffffffeu + i + (uint64_t{2} << 32 | 4);
+      CHECK(run("RandomUniform", expected, 0, 1, 6, 6, static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32)) == Code::ok);
+      CHECK(same(y, expected));
+    }
+  }
+
   Array<int32_t> none({3});
   CHECK(run("RandomUniformInt", none, 5, 5) == Code::invalid_argument);
   CHECK(run("RandomUniform", none, 0, 1) == Code::unimplemented);

@@ -6,7 +6,7 @@ import {
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
-import { numbers, view } from './view.ts';
+import { bigints, numbers, view } from './view.ts';
 
 // The same numbers to the last bit on every backend: only IEEE additions, subtractions, multiplications, divisions and square
 // roots of float64, in a fixed order. native/cpu/random_math.h is the same text in vectors; change both or neither.
@@ -157,20 +157,36 @@ function uniform53(high: number, low: number): number {
   return ((high >>> 5) * 2 ** 26 + (low >>> 6)) * 2 ** -53;
 }
 
+/** The words that blocks are made of beside their number: the two of the counter, then those of the key. */
+type Words = readonly [c0: number, c1: number, k0: number, k1: number];
+
+/** Those of a draw, and what its attributes add. */
+function wordsOf(inputs: readonly TensorRef[], attrs: KernelAttrs): Words {
+  const add = [attrs.counter0, attrs.counter1, attrs.k0, attrs.k1].map((word) => (word as number) >>> 0);
+  const [given] = inputs;
+  if (given === undefined) return add as unknown as Words;
+  const words = new Uint32Array(given.storage.buffer, given.storage.byteOffset, 4);
+  const sum = (at: number): [low: number, high: number] => {
+    const low = words[at] + add[at];
+    return [low >>> 0, (words[at + 1] + add[at + 1] + (low >= 2 ** 32 ? 1 : 0)) >>> 0];
+  };
+  return [...sum(0), ...sum(2)];
+}
+
 /** Visits the blocks for `size` numbers of which each block makes `perBlock`; `i` is the first one's index. */
 function forEachBlock(
   size: number,
   perBlock: number,
-  attrs: KernelAttrs,
+  [c0, c1, k0, k1]: Words,
   visit: (words: Uint32Array, i: number) => void,
 ): void {
   const words = new Uint32Array(4);
   for (let i = 0, block = 0; i < size; i += perBlock, block++) {
     words[0] = block;
     words[1] = block / 2 ** 32;
-    words[2] = attrs.counter0 as number;
-    words[3] = attrs.counter1 as number;
-    philox(words, (attrs.k0 as number) >>> 0, (attrs.k1 as number) >>> 0);
+    words[2] = c0;
+    words[3] = c1;
+    philox(words, k0, k1);
     visit(words, i);
   }
 }
@@ -179,13 +195,13 @@ function unsupported(y: TensorRef, op: string): UnimplementedError {
   return new UnimplementedError(`random numbers of ${y.dtype}`, op);
 }
 
-function randomUniform(y: TensorRef, attrs: KernelAttrs): void {
+function randomUniform(y: TensorRef, attrs: KernelAttrs, from: Words): void {
   const out = numbers(y);
   if (y.dtype === 'float32') {
     const low = Math.fround(attrs.low as number);
     const high = Math.fround(attrs.high as number);
     const range = Math.fround(high - low);
-    forEachBlock(y.size, 4, attrs, (words, i) => {
+    forEachBlock(y.size, 4, from, (words, i) => {
       for (let k = 0; k < 4 && i + k < y.size; k++) {
         const u = (words[k] >>> 8) * 2 ** -24;
         const value = Math.fround(Math.fround(u * range) + low);
@@ -196,7 +212,7 @@ function randomUniform(y: TensorRef, attrs: KernelAttrs): void {
     const low = attrs.low as number;
     const high = attrs.high as number;
     const range = high - low;
-    forEachBlock(y.size, 2, attrs, (words, i) => {
+    forEachBlock(y.size, 2, from, (words, i) => {
       for (let k = 0; k < 2 && i + k < y.size; k++) {
         const value = uniform53(words[2 * k], words[2 * k + 1]) * range + low;
         out[i + k] = value === high ? low : value;
@@ -207,7 +223,7 @@ function randomUniform(y: TensorRef, attrs: KernelAttrs): void {
   }
 }
 
-function randomNormal(y: TensorRef, attrs: KernelAttrs): void {
+function randomNormal(y: TensorRef, attrs: KernelAttrs, from: Words): void {
   const out = numbers(y);
   const mean = attrs.mean as number;
   const stddev = attrs.stddev as number;
@@ -218,13 +234,13 @@ function randomNormal(y: TensorRef, attrs: KernelAttrs): void {
     if (i + 1 < y.size) out[i + 1] = r * sin + mean;
   };
   if (y.dtype === 'float32') {
-    forEachBlock(y.size, 4, attrs, (words, i) => {
+    forEachBlock(y.size, 4, from, (words, i) => {
       for (let k = 0; k < 4 && i + k < y.size; k += 2) {
         pair((words[k] + 1) * 2 ** -32, words[k + 1] * 2 ** -32, i + k);
       }
     });
   } else if (y.dtype === 'float64') {
-    forEachBlock(y.size, 2, attrs, (words, i) => {
+    forEachBlock(y.size, 2, from, (words, i) => {
       pair(1 - uniform53(words[0], words[1]), uniform53(words[2], words[3]), i);
     });
   } else {
@@ -235,17 +251,17 @@ function randomNormal(y: TensorRef, attrs: KernelAttrs): void {
 /** Φ(2) − Φ(−2) */
 const INSIDE = 0.9544997361036416;
 
-function truncatedNormal(y: TensorRef, attrs: KernelAttrs): void {
+function truncatedNormal(y: TensorRef, attrs: KernelAttrs, from: Words): void {
   const out = numbers(y);
   const mean = attrs.mean as number;
   const stddev = attrs.stddev as number;
   const number = (u: number): number => quantile((u - 0.5) * INSIDE) * stddev + mean;
   if (y.dtype === 'float32') {
-    forEachBlock(y.size, 4, attrs, (words, i) => {
+    forEachBlock(y.size, 4, from, (words, i) => {
       for (let k = 0; k < 4 && i + k < y.size; k++) out[i + k] = number((words[k] + 0.5) * 2 ** -32);
     });
   } else if (y.dtype === 'float64') {
-    forEachBlock(y.size, 2, attrs, (words, i) => {
+    forEachBlock(y.size, 2, from, (words, i) => {
       for (let k = 0; k < 2 && i + k < y.size; k++)
         out[i + k] = number(uniform53(words[2 * k], words[2 * k + 1]));
     });
@@ -254,7 +270,7 @@ function truncatedNormal(y: TensorRef, attrs: KernelAttrs): void {
   }
 }
 
-function randomUniformInt(y: TensorRef, attrs: KernelAttrs): void {
+function randomUniformInt(y: TensorRef, attrs: KernelAttrs, from: Words): void {
   const low = BigInt(attrs.low as number);
   const range = BigInt(attrs.high as number) - low;
   if (range <= 0n) {
@@ -267,7 +283,7 @@ function randomUniformInt(y: TensorRef, attrs: KernelAttrs): void {
   const draw = (a: number, b: number): number => ((a % small) * 2 ** 32 + b) % small;
   const drawBig = (a: number, b: number): bigint => ((BigInt(a) << 32n) | BigInt(b)) % range;
   const out = view(y);
-  forEachBlock(y.size, 2, attrs, (words, i) => {
+  forEachBlock(y.size, 2, from, (words, i) => {
     for (let k = 0; k < 2 && i + k < y.size; k++) {
       const a = words[2 * k];
       const b = words[2 * k + 1];
@@ -278,12 +294,18 @@ function randomUniformInt(y: TensorRef, attrs: KernelAttrs): void {
 }
 
 export const kernels: Partial<Record<KernelName, Kernel>> = {
-  RandomUniform: (_inputs, [y], attrs) => randomUniform(y, attrs),
-  RandomNormal: (_inputs, [y], attrs) => randomNormal(y, attrs),
-  TruncatedNormal: (_inputs, [y], attrs) => truncatedNormal(y, attrs),
-  RandomUniformInt: (_inputs, [y], attrs) => {
+  RandomUniform: (inputs, [y], attrs) => randomUniform(y, attrs, wordsOf(inputs, attrs)),
+  RandomNormal: (inputs, [y], attrs) => randomNormal(y, attrs, wordsOf(inputs, attrs)),
+  TruncatedNormal: (inputs, [y], attrs) => truncatedNormal(y, attrs, wordsOf(inputs, attrs)),
+  NextDraw: ([state], [draw]) => {
+    const [from, to] = [bigints(state), bigints(draw)];
+    // Native code on other threads may draw from it too.
+    to[0] = Atomics.add(from as BigUint64Array<ArrayBuffer>, 0, 1n);
+    to[1] = from[1];
+  },
+  RandomUniformInt: (inputs, [y], attrs) => {
     if (y.dtype !== 'int32' && y.dtype !== 'int64' && y.dtype !== 'uint8')
       throw unsupported(y, 'RandomUniformInt');
-    randomUniformInt(y, attrs);
+    randomUniformInt(y, attrs, wordsOf(inputs, attrs));
   },
 };

@@ -2,7 +2,6 @@ import {
   buildScalarProgram,
   type Executable,
   InvalidArgumentError,
-  LateNumber,
   type Plan,
   type PlanTensor,
   type Storage,
@@ -228,32 +227,35 @@ describe.each(planBackends(jsBackend))('branches, loops and stacks on %s', (name
     }
   });
 
-  it('ask for the late numbers of a body at each turn', () => {
-    let asked = 0;
-    const numbers = { next: () => [++asked] };
+  it('draw at each turn, from a state that advances', () => {
+    const stream = store(backend, 'uint64', [2 ** 32 - 2, 5]);
+    const source = (): Storage => stream;
+    const words = { k0: 0, k1: 0, counter0: 0, counter1: 0 };
     const b = new Builder();
-    const like = [b.fill(0, [], 'int32'), b.fill(0, [])];
-    const bodies = counting(4, like, (c, _, sum) => {
-      const y = c.value([]);
-      c.call('Fill', [], [y], { value: new LateNumber(numbers, 0) });
-      return [c.scalar(add, [sum, y], [])];
+    const like = [b.fill(0, [], 'int32'), b.fill(0, [4])];
+    const bodies = counting(3, like, (c, _, sum) => {
+      const [state, draw, y] = [c.state(source, [2], 'uint64'), c.value([2], 'uint64'), c.value([4])];
+      c.call('NextDraw', [state], [draw, state]);
+      c.call('RandomUniform', [draw], [y], { ...words, low: 0, high: 1 });
+      return [c.scalar(add, [sum, y], [4])];
     });
     const [, sum] = b.loop(like, [], bodies);
     const executable = prepare(b.plan([sum]));
-    expect(asked).toBe(0);
-    expect(read(run(executable, [], [4])[0], 1)).toEqual([1 + 2 + 3 + 4]);
-    expect(read(run(executable, [], [4])[0], 1)).toEqual([5 + 6 + 7 + 8]);
-
-    const short = new Builder();
-    const i = short.fill(0, [], 'int32');
-    const wrong = counting(1, [i], (c) => {
-      c.call('Fill', [], [c.value([])], { value: new LateNumber(numbers, 1) }, 'draw');
-      return [];
-    });
-    const [n] = short.loop([i], [], wrong);
-    expect(() => run(prepare(short.plan([n])), [], [4])).toThrow(
-      'draw: late number 1 of value was not given',
-    );
+    for (const from of [2 ** 32 - 2, 2 ** 32 + 1]) {
+      const expected = new Float32Array(4);
+      for (let i = from; i < from + 3; i++) {
+        const [plain, y] = [new Builder(), store(backend, 'float32', [0, 0, 0, 0])];
+        const value = plain.value([4]);
+        const counter = { counter0: i >>> 0, counter1: Math.floor(i / 2 ** 32) };
+        plain.call('RandomUniform', [], [value], { k0: 5, k1: 0, ...counter, low: 0, high: 1 });
+        prepare(plain.plan([value])).run([], [y]);
+        read(y, 4).forEach((v, k) => {
+          expected[k] += v as number;
+        });
+      }
+      expect(read(run(executable, [], [16])[0], 4)).toEqual([...expected]);
+    }
+    expect(read(stream, 2, 'uint64')).toEqual([BigInt(2 ** 32 + 4), 5n]);
   });
 
   it('name the call that fails in a body, and leave nothing on stacks', () => {

@@ -4,7 +4,6 @@ import {
   type Executable,
   InternalError,
   InvalidArgumentError,
-  LateNumber,
   OutOfRangeError,
   type Plan,
   type PlanTensor,
@@ -97,14 +96,13 @@ describe.each(planBackends(jsBackend))('plans on %s', (_, backend, prepare) => {
     const v = b.state(() => variable, [3]);
     const m = b.state(() => slot, [3]);
     const counter = b.state(() => step, [], 'int64');
-    const rate = { next: () => [0.5] };
     b.call(
       buildScalarProgram(['int64'], (s, x) => s.add(x, 1)),
       [counter],
       [counter],
     );
     const lr = b.value([], 'float64');
-    b.call('Fill', [], [lr], { value: new LateNumber(rate, 0) });
+    b.call('Fill', [], [lr], { value: 0.5 });
     b.call('ApplyMomentum', [v, m, grad, lr], [v, m], {
       count: 1,
       momentum: 0.5,
@@ -123,51 +121,6 @@ describe.each(planBackends(jsBackend))('plans on %s', (_, backend, prepare) => {
     expect(read(variable, 3)).toEqual([9.25, 19.25, 29.25]);
     expect(read(old, 3)).toEqual([0.5, 1.5, 2.5]);
     expect(read(step, 1, 'int64')).toEqual([2n]);
-  });
-
-  it('ask for late numbers once a run, in order, before the first call', () => {
-    const asked: string[] = [];
-    let counter = 0;
-    const key = {
-      next: () => {
-        asked.push('key');
-        return [1, 2, counter++, 0];
-      },
-    };
-    const range = {
-      next: () => {
-        asked.push('range');
-        return [10, 20];
-      },
-    };
-    const b = new Builder();
-    const late = (name: 'k0' | 'k1' | 'counter0' | 'counter1'): LateNumber =>
-      new LateNumber(key, ['k0', 'k1', 'counter0', 'counter1'].indexOf(name));
-    const attrs = { k0: late('k0'), k1: late('k1'), counter0: late('counter0'), counter1: late('counter1') };
-    const [u, n] = [b.value([5]), b.value([5])];
-    b.call('RandomUniform', [], [u], {
-      ...attrs,
-      low: new LateNumber(range, 0),
-      high: new LateNumber(range, 1),
-    });
-    b.call('RandomNormal', [], [n], { ...attrs, mean: 0, stddev: 1 });
-    const executable = prepare(b.plan([u, n]));
-    expect(asked).toEqual([]);
-    const first = run(executable, [], [20, 20]).map((s) => read(s, 5));
-    const second = run(executable, [], [20, 20]).map((s) => read(s, 5));
-    expect(asked).toEqual(['key', 'range', 'key', 'range']);
-    expect(first[0].every((v) => v >= 10 && v < 20)).toBe(true);
-    expect(second[0]).not.toEqual(first[0]);
-    expect(second[1]).not.toEqual(first[1]);
-    counter = 0;
-    expect(run(executable, [], [20, 20]).map((s) => read(s, 5))).toEqual(first);
-
-    const short = new Builder();
-    const y = short.value([5]);
-    short.call('Fill', [], [y], { value: new LateNumber({ next: () => [1, 2] }, 2) }, 'draw');
-    expect(() => run(prepare(short.plan([y])), [], [20])).toThrow(
-      'draw: late number 2 of value was not given',
-    );
   });
 
   it('name the call that fails, and run again afterwards', () => {
@@ -226,17 +179,14 @@ describe.each(planBackends(jsBackend))('plans on %s', (_, backend, prepare) => {
     const b = new Builder();
     const x = b.input([4]);
     const y = b.value([4]);
-    b.call('Fill', [], [y], {
-      value: new LateNumber(
-        {
-          next: () => {
-            inner?.();
-            return [3];
-          },
-        },
-        0,
-      ),
-    });
+    b.host(
+      (_, [to]) => {
+        inner?.();
+        new Float32Array(to.storage.buffer, to.storage.byteOffset, 4).fill(3);
+      },
+      [],
+      [y],
+    );
     const z = b.scalar(add, [x, y], [4]);
     const executable = prepare(b.plan([z]));
     const input = store(backend, f32, [1, 2, 3, 4]);

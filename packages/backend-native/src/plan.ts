@@ -13,8 +13,6 @@ import {
   InternalError,
   isKernelName,
   kernelAttrs,
-  LateNumber,
-  type LateNumbers,
   type NumericDType,
   type Plan,
   type PlanCall,
@@ -44,17 +42,9 @@ export interface PlanHost {
   compile(program: ScalarProgram, op: string): number;
 }
 
-/** A late number's place in the block. */
-interface LatePlace {
-  readonly at: number;
-  readonly number: LateNumber;
-  readonly attr: string;
-  readonly call: PlanCall;
-}
-
 /**
- * All steps of a plan in one block of numbers, which the addon runs at once. It comes back for steps that are JavaScript's (code of the
- * host, late numbers) and goes on behind them. A run changes the addresses and late numbers in the block that differ from the last run's.
+ * All steps of a plan in one block of numbers, which the addon runs at once. It comes back for code of the host and goes on behind it.
+ * A run changes the addresses in the block that differ from the last run's.
  */
 export class NativeExecutable implements Executable {
   readonly arenaBytes: number;
@@ -63,9 +53,6 @@ export class NativeExecutable implements Executable {
   readonly #steps: readonly FlatStep[];
   readonly #run: PlanRun;
   readonly #arena: Storage;
-  /** Those that are asked for before each run. */
-  readonly #late: readonly LateNumbers[];
-  readonly #latePlaces: ReadonlyMap<LateNumbers, readonly LatePlace[]>;
   /** By value: where its address stands in the block. */
   readonly #places: readonly (readonly number[])[];
   /** By value: the address that stands there. */
@@ -93,8 +80,6 @@ export class NativeExecutable implements Executable {
     this.#block.set(packer.numbers);
     this.#places = packer.places;
     this.#addresses = new Float64Array(flat.bytes.length);
-    this.#late = flat.late;
-    this.#latePlaces = packer.late;
     this.#addon = host.addon;
     this.#plan = plan;
     this.#steps = flat.steps;
@@ -119,7 +104,7 @@ export class NativeExecutable implements Executable {
     let at = 0;
     try {
       times?.fill(0, 0, this.#plan.calls.length);
-      this.#begin();
+      this.#run.bind(this.#bound);
       if (this.#written !== undefined) this.#run.hold(this.#written);
       for (;;) {
         at = this.#runNative(at, times);
@@ -142,11 +127,9 @@ export class NativeExecutable implements Executable {
     const cancel = (): void => this.#addon.cancelPlan(this.#number);
     let at = 0;
     try {
-      this.#begin();
+      this.#run.bind(this.#bound);
       this.#run.hold();
       signal?.addEventListener('abort', cancel);
-      // What was asked for late numbers may have aborted it.
-      checkSignal(signal);
       for (;;) {
         at = await this.#startNative(at);
         if (at >= end) break;
@@ -165,16 +148,6 @@ export class NativeExecutable implements Executable {
     this.#addon.dropPlan(this.#number);
     this.#block = new Float64Array(0);
     this.#arena.release();
-  }
-
-  #begin(): void {
-    if (this.#late.length > 0) {
-      const given = this.#late.map((numbers) => numbers.next());
-      given.forEach((values, i) => {
-        this.#writeLate(this.#late[i], values);
-      });
-    }
-    this.#run.bind(this.#bound);
   }
 
   // Made once: a run of a small plan takes about as long as making a function.
@@ -219,11 +192,10 @@ export class NativeExecutable implements Executable {
     do {
       const step = this.#steps[next];
       const before = times === undefined ? 0 : performance.now();
-      if (step.kind === 'late') this.#writeLate(step.numbers, step.numbers.next());
-      else if (step.kind === 'call') this.#callHost(step.call);
+      if (step.kind === 'call') this.#callHost(step.call);
       if (times !== undefined) times[step.owner] += (performance.now() - before) / 1000;
       next++;
-    } while (next < this.#steps.length && isOurs(this.#steps[next]) && signal?.aborted !== true);
+    } while (next < this.#steps.length && isHost(this.#steps[next]) && signal?.aborted !== true);
     return next;
   }
 
@@ -237,15 +209,6 @@ export class NativeExecutable implements Executable {
     const step = this.#steps[at];
     const call = step?.kind === 'call' ? step.call : this.#plan.calls[step?.owner];
     return errorFromCode(errorCodes[code] ?? 'INTERNAL', text, call?.name);
-  }
-
-  #writeLate(numbers: LateNumbers, values: readonly number[]): void {
-    for (const { at, number, attr, call } of this.#latePlaces.get(numbers) ?? []) {
-      const value = values[number.index];
-      if (value === undefined)
-        throw new InternalError(`late number ${number.index} of ${attr} was not given`, call.name);
-      this.#block[at] = value;
-    }
   }
 
   #place(value: number, address: number): void {
@@ -269,16 +232,10 @@ function isHost(step: FlatStep): boolean {
 // checkPlan has seen that none is a string.
 const dtypesIn = ({ inputs }: PlanCall): NumericDType[] => inputs.map(({ dtype }) => dtype as NumericDType);
 
-/** Whether a step is done in JavaScript. */
-function isOurs(step: FlatStep): boolean {
-  return step.kind === 'late' || isHost(step);
-}
-
 /** Writes steps as numbers; addresses are left open. */
 class Packer {
   readonly numbers: number[] = [];
   readonly places: number[][];
-  readonly late = new Map<LateNumbers, LatePlace[]>();
   readonly #host: PlanHost;
   readonly #programs = new Map<ScalarProgram, number>();
 
@@ -293,8 +250,6 @@ class Packer {
     switch (step.kind) {
       case 'call':
         if (!isHost(step)) this.#call(step.call);
-        break;
-      case 'late':
         break;
       case 'jump':
         this.numbers.push(step.to);
@@ -313,7 +268,7 @@ class Packer {
   }
 
   #code(step: FlatStep): number {
-    if (step.kind === 'late' || isHost(step)) return control.stop;
+    if (isHost(step)) return control.stop;
     return step.kind === 'call' ? this.#kernelId(step.call) : control[step.kind];
   }
 
@@ -373,13 +328,7 @@ class Packer {
 
   #attr(call: PlanCall, name: string): void {
     const value = call.attrs[name];
-    if (value instanceof LateNumber) {
-      const place = { at: this.numbers.length, number: value, attr: name, call };
-      const places = this.late.get(value.numbers);
-      if (places === undefined) this.late.set(value.numbers, [place]);
-      else places.push(place);
-      this.numbers.push(0);
-    } else if (typeof value === 'object') {
+    if (typeof value === 'object') {
       this.numbers.push(value.length, ...value);
     } else {
       this.numbers.push(Number(value));

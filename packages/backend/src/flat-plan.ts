@@ -1,11 +1,9 @@
-import type { LateNumbers, PlanCall, PlanState, PlanTensor } from './plan.ts';
+import type { PlanCall, PlanState, PlanTensor } from './plan.ts';
 
 /** One step of a flat plan. Steps are meant by their places in `FlatPlan.steps`; a place behind the last one ends the run. */
 export type FlatStep =
   /** A kernel, a scalar program or code of the host. `owner` is the place in `Plan.calls` of the call that it is, or lies in. */
   | { readonly kind: 'call'; readonly call: PlanCall; readonly owner: number }
-  /** Asks for these numbers anew, which calls behind it use. */
-  | { readonly kind: 'late'; readonly numbers: LateNumbers; readonly owner: number }
   | { readonly kind: 'jump'; readonly to: number; readonly owner: number }
   /** Goes on at `to[0]` if a bool scalar is true and at `to[1]` if not; at `to[i]` for an int32 scalar i, the last if it is out of range. */
   | {
@@ -28,8 +26,6 @@ export interface FlatPlan {
   readonly stacks: number;
   readonly outputs: readonly number[];
   readonly steps: readonly FlatStep[];
-  /** Late numbers that are asked for before each run, in this order; all others have steps. */
-  readonly late: readonly LateNumbers[];
 }
 
 /** The values that some step writes, if there is code of the host among the steps; else undefined. */

@@ -4,7 +4,6 @@ import {
   checkPlan,
   type FlatPlan,
   flattenPlan,
-  LateNumber,
   type Plan,
   type PlanTensor,
   type Storage,
@@ -42,10 +41,9 @@ const showLoop = (inputs: number, turn: Plan, condition = below(inputs)): string
 it('leaves a plan without bodies as it is', () => {
   const w = new PlanWriter();
   const x = w.input();
-  const draw = { next: () => [0] };
-  const state = w.state(draw, noMemory);
+  const state = w.state({}, noMemory);
   w.call(add, [x, state], [state]);
-  const y = w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: new LateNumber(draw, 0) });
+  const y = w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: 1 });
   const plan = w.plan([w.make(add, [x, y])]);
   const { steps, ...rest } = flat(plan);
   expect(rest).toEqual({
@@ -54,7 +52,6 @@ it('leaves a plan without bodies as it is', () => {
     states: plan.states,
     stacks: 0,
     outputs: [3],
-    late: [draw],
   });
   expect(steps).toEqual(plan.calls.map((call, owner) => ({ kind: 'call', call, owner })));
 });
@@ -418,34 +415,4 @@ it('knows states and stacks by what they are, at any depth', () => {
     'map 4 1 -> 4',
     'pop 3 off 0',
   ]);
-});
-
-it('asks for late numbers ahead of their first use once a body has some', () => {
-  const [a, b] = [{ next: () => [1] }, { next: () => [2] }];
-  const fill = (w: PlanWriter, late: typeof a): PlanTensor =>
-    w.make('Fill', [], { shape: [], dtype: 'float32' }, { value: new LateNumber(late, 0) });
-  const w = new PlanWriter();
-  const [x, n] = [fill(w, a), w.input()];
-  fill(w, a);
-  const turn = body(2, (d) => {
-    const first = fill(d, b);
-    return [d.make(add, [first, fill(d, a)])];
-  });
-  const [y] = w.loop([x], [n], below(2), turn);
-  const flattened = flat(w.plan([y]));
-  expect(flattened.late).toEqual([]);
-  expect(showSteps(flattened)).toEqual([
-    'late',
-    'Fill -> 3',
-    'Fill -> 2',
-    'map 3 1 -> 4',
-    'switch 4: 5 11',
-    'late',
-    'Fill -> 5',
-    'late',
-    'Fill -> 6',
-    'map 5 6 -> 3',
-    'jump 3',
-  ]);
-  expect(flattened.steps.flatMap((step) => (step.kind === 'late' ? [step.numbers] : []))).toEqual([a, b, a]);
 });

@@ -1,6 +1,5 @@
 import type { FlatPlan, FlatStep } from './flat-plan.ts';
-import type { LateNumbers, Plan, PlanCall, PlanState, PlanTensor } from './plan.ts';
-import { lateNumbersIn, lateNumbersOf } from './plan-check.ts';
+import type { Plan, PlanCall, PlanState, PlanTensor } from './plan.ts';
 import { mayOverwrite } from './plan-overwrite.ts';
 
 /**
@@ -9,8 +8,7 @@ import { mayOverwrite } from './plan-overwrite.ts';
  *
  * A loop's carried values lie in its call's outputs: the first ones are copied there unless their writer can write there at once,
  * and so are those of each turn. A condition that is a Copy of one input takes no step but the switch by it, in front of the body and
- * behind it. Late numbers are asked for before the run; but if a body has some, each of the whole plan is asked
- * for by a step ahead of the first call that uses it in its plan or body, so that draws come in the order of the program.
+ * behind it.
  *
  * @param plan one that `checkPlan` accepts.
  */
@@ -26,8 +24,6 @@ interface Frame {
   readonly plan: Plan;
   /** By value: its number in the flat plan; for a stack the stack's. */
   readonly places: readonly number[];
-  /** Late numbers that have a step. */
-  readonly asked: Set<LateNumbers>;
 }
 
 class Flattening {
@@ -39,13 +35,11 @@ class Flattening {
   readonly #memory = new Map<object, number>();
   readonly #stacks = new Map<object, number>();
   readonly #uses = new Map<Plan, Uses>();
-  readonly #lateSteps: boolean;
   #owner = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#bytes = [...plan.bytes];
-    this.#lateSteps = bodiesOf(plan).some(hasLateNumbers);
   }
 
   run(): FlatPlan {
@@ -65,7 +59,6 @@ class Flattening {
       stacks: this.#stacks.size,
       outputs,
       steps: this.#steps,
-      late: this.#lateSteps ? [] : lateNumbersOf(this.#plan),
     };
   }
 
@@ -79,7 +72,7 @@ class Flattening {
     });
     // The last loop first: what it begins with may be the result of another.
     for (const [result, seed] of [...seeds].reverse()) places[seed] = places[result];
-    return { plan, places, asked: new Set() };
+    return { plan, places };
   }
 
   #state(plan: Plan, { value, source, memory }: PlanState, place: number): number {
@@ -100,7 +93,7 @@ class Flattening {
   }
 
   #call(frame: Frame, call: PlanCall): void {
-    const { places, asked } = frame;
+    const { places } = frame;
     const owner = this.#owner;
     const [tensor, stack] = call.inputs;
     const look = (t: PlanTensor): PlanTensor => ({ ...t, value: places[t.value] });
@@ -126,11 +119,6 @@ class Flattening {
         });
         return;
       default:
-    }
-    for (const numbers of this.#lateSteps ? lateNumbersIn(call) : []) {
-      if (asked.has(numbers)) continue;
-      asked.add(numbers);
-      this.#steps.push({ kind: 'late', numbers, owner });
     }
     this.#steps.push({
       kind: 'call',
@@ -348,12 +336,4 @@ function findUses({ bytes, inputs, states, calls, outputs }: Plan): Uses {
 
 function bodiesOfCall({ bodies }: PlanCall): readonly Plan[] {
   return bodies ?? [];
-}
-
-function bodiesOf({ calls }: Plan): Plan[] {
-  return calls.flatMap(bodiesOfCall);
-}
-
-function hasLateNumbers(plan: Plan): boolean {
-  return lateNumbersOf(plan).length > 0 || bodiesOf(plan).some(hasLateNumbers);
 }

@@ -7,7 +7,7 @@ export { flattenPlan } from './flatten-plan.ts';
 export * from './kernels.ts';
 export { nextTurn } from './next-turn.ts';
 export * from './plan.ts';
-export { checkPlan, lateNumbersOf } from './plan-check.ts';
+export { checkPlan } from './plan-check.ts';
 export * from './plan-interpreter.ts';
 export * from './plan-memory.ts';
 export { PlanRun } from './plan-run.ts';

@@ -18,6 +18,7 @@ export const kernelAttrs = {
   /**
    * → y. Philox4x32-10, key (k0, k1), counter words (block low, block high, counter0, counter1). float32 uses each of a
    * block's four words: u = (w >>> 8) · 2^-24; float64 takes two: u = ((w0 >>> 5) · 2^26 + (w1 >>> 6)) · 2^-53.
+   * With an input (uint64 [2]: a counter and a key, as NextDraw makes them), these are added to the words of the attributes, each of 64 bits.
    * y = low + u · (high − low) in y's dtype (each operation rounded); a result equal to `high` becomes `low`.
    */
   RandomUniform: ['k0', 'k1', 'counter0', 'counter1', 'low', 'high'],
@@ -32,6 +33,11 @@ export const kernelAttrs = {
   TruncatedNormal: ['k0', 'k1', 'counter0', 'counter1', 'mean', 'stddev'],
   /** → y (int32, int64, uint8). low + (w0 · 2^32 + w1) mod (high − low), two words a number. */
   RandomUniformInt: ['k0', 'k1', 'counter0', 'counter1', 'low', 'high'],
+  /**
+   * state → draw, state (all uint64 [2]: a counter and a key). draw is what state was; the counter in state, which is written where it
+   * lies, is one more. Atomic: no two threads get the same counter.
+   */
+  NextDraw: [],
 
   // ---- moving values (every dtype)
   /** x → y of the same size. */
@@ -235,6 +241,11 @@ const reduced: readonly NumericDType[] = [...floats, 'int32', 'int64', 'uint8'];
 
 /** The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. */
 const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
+  RandomUniform: ['uint64'],
+  RandomNormal: ['uint64'],
+  TruncatedNormal: ['uint64'],
+  RandomUniformInt: ['uint64'],
+  NextDraw: ['uint64'],
   MirrorPadGrad: numbers,
   GatherGrad: numbers,
   CumSum: numbers,

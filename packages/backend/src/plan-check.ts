@@ -1,15 +1,7 @@
 import { dtypeTraits } from './dtype.ts';
 import { InternalError } from './errors.ts';
 import { type KernelName, kernelAttrs, MAX_RANK } from './kernels.ts';
-import {
-  isKernelName,
-  LateNumber,
-  type LateNumbers,
-  type Plan,
-  type PlanCall,
-  type PlanState,
-  type PlanTensor,
-} from './plan.ts';
+import { isKernelName, type Plan, type PlanCall, type PlanState, type PlanTensor } from './plan.ts';
 import { checkControl, checkStackCall } from './plan-check-control.ts';
 import { mayOverwrite, updates } from './plan-overwrite.ts';
 import type { ScalarProgram } from './scalar.ts';
@@ -101,23 +93,6 @@ function checkCall(
   else checkProgram(call, kernel);
 }
 
-/**
- * The late numbers of a plan's own calls, not of bodies, each once, in the order in which they are asked for: that of the calls, then
- * of their attributes.
- */
-export function lateNumbersOf(plan: Plan): LateNumbers[] {
-  return [...new Set(plan.calls.flatMap(lateNumbersIn))];
-}
-
-/** Those of one call, in the order of its attributes. */
-export function lateNumbersIn({ kernel, attrs }: PlanCall): LateNumbers[] {
-  if (!isKernelName(kernel)) return [];
-  return kernelAttrs[kernel].flatMap((name) => {
-    const attr = attrs[name];
-    return attr instanceof LateNumber ? [attr.numbers] : [];
-  });
-}
-
 function inRange(value: number, count: number): boolean {
   return Number.isInteger(value) && value >= 0 && value < count;
 }
@@ -169,10 +144,8 @@ function checkHost({ host, name }: PlanCall): void {
 
 function checkAttrs({ attrs, name }: PlanCall, kernel: KernelName): void {
   for (const attr of kernelAttrs[kernel]) {
-    const value = attrs[attr];
-    if (value === undefined) throw new InternalError(`the attribute ${attr} of ${kernel} is missing`, name);
-    if (value instanceof LateNumber && !inRange(value.index, Number.POSITIVE_INFINITY))
-      throw new InternalError(`the attribute ${attr} is late number ${value.index}`, name);
+    if (attrs[attr] === undefined)
+      throw new InternalError(`the attribute ${attr} of ${kernel} is missing`, name);
   }
 }
 

@@ -176,8 +176,6 @@ function showStep(step: FlatStep): string {
       const name = isKernelName(kernel) || typeof kernel === 'string' ? kernel : 'map';
       return `${name} ${list(inputs)} -> ${list(outputs)}`.replace('  ', ' ');
     }
-    case 'late':
-      return 'late';
     case 'jump':
       return `jump ${step.to}`;
     case 'switch':

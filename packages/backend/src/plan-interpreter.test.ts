@@ -5,7 +5,6 @@ import {
   type Executable,
   InternalError,
   InvalidArgumentError,
-  LateNumber,
   OutOfRangeError,
   type Plan,
   type PlanTensor,
@@ -171,50 +170,6 @@ it('select by number, and take the last body for what is out of range', () => {
     }),
   );
   expect([0, 1, 2, 3, -1].map((i) => run(executable, [i], 1)[0])).toEqual([0, 10, 20, 20, 20]);
-});
-
-describe('late numbers', () => {
-  it('in bodies are asked for in the order of the program', () => {
-    const asked: string[] = [];
-    const source = (name: string): { next: () => number[] } => {
-      let turn = 0;
-      return {
-        next: () => {
-          asked.push(name);
-          return [++turn];
-        },
-      };
-    };
-    const [first, each, rare] = [source('first'), source('each'), source('rare')];
-    const draw = (w: PlanWriter, from: typeof first): PlanTensor =>
-      w.make('Fill', [], { shape: [], dtype: f32 }, { value: new LateNumber(from, 0) }, 'draw');
-    const executable = prepare(
-      planOf(1, (w, n) => {
-        const sum = draw(w, first);
-        return count(w, n, [sum], (b, i, s) => {
-          const x = b.make(add, [draw(b, each), draw(b, each)]);
-          const [y] = b.branch(
-            b.make(odd, [i], { dtype: 'bool' }),
-            [s],
-            [
-              planOf(1, (c, t) => [c.make(add, [t, draw(c, rare)])]),
-              planOf(1, (c, t) => [c.make('Copy', [t])]),
-            ],
-            [s],
-          );
-          return [b.make(add, [x, y])];
-        });
-      }),
-    );
-    expect(run(executable, [4], 1)).toEqual([1 + 2 * (1 + 2 + 3 + 4) + 1 + 2]);
-    expect(asked.join(' ')).toBe('first each each rare each each rare');
-    asked.length = 0;
-    expect(run(executable, [0], 1)).toEqual([2]);
-    expect(asked).toEqual(['first']);
-    const none = { next: () => [] };
-    const short = planOf(1, (w, n) => count(w, n, [w.fill(0)], (b) => [draw(b, none)]));
-    expect(() => run(prepare(short), [1], 1)).toThrow('draw: late number 0 of value was not given');
-  });
 });
 
 it('code of the host runs among the turns of a loop', () => {

@@ -3,17 +3,9 @@ import { type DType, dtypeTraits, type NumericDType, typedView } from './dtype.t
 import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
 import { type FlatStep, writtenAroundHost } from './flat-plan.ts';
 import { flattenPlan } from './flatten-plan.ts';
-import { type AttrValue, kernelAttrs } from './kernels.ts';
+import { type KernelAttrs, kernelAttrs } from './kernels.ts';
 import { nextTurn } from './next-turn.ts';
-import {
-  type Executable,
-  isKernelName,
-  LateNumber,
-  type LateNumbers,
-  type Plan,
-  type PlanCall,
-  type PlanTensor,
-} from './plan.ts';
+import { type Executable, isKernelName, type Plan, type PlanCall, type PlanTensor } from './plan.ts';
 import { checkPlan } from './plan-check.ts';
 import { planMemory } from './plan-memory.ts';
 import { PlanRun } from './plan-run.ts';
@@ -41,18 +33,10 @@ class Slot implements TensorRef {
 
 interface Step {
   readonly owner: number;
-  /** What errors are called by; without a name they stay as they are. */
-  readonly name: string | undefined;
+  /** What errors are called by. */
+  readonly name: string;
   /** @returns the place of the step to go on with; `next` is the one behind. */
   readonly run: (next: number) => number;
-}
-
-/** An attribute that is filled in when its number was asked for. */
-interface LateUse {
-  readonly attrs: Record<string, AttrValue>;
-  readonly attr: string;
-  readonly index: number;
-  readonly name: string;
 }
 
 /**
@@ -70,9 +54,6 @@ class Interpreter implements Executable {
   readonly #arena: Storage;
   readonly #steps: readonly Step[];
   readonly #stacks: readonly PlanStack[];
-  /** Those asked for before each run. */
-  readonly #late: readonly LateNumbers[];
-  readonly #lateUses = new Map<LateNumbers, LateUse[]>();
   /** By value: the tensors that look at it. */
   readonly #slots: readonly Slot[][];
   /** What is another memory at each run. */
@@ -103,10 +84,8 @@ class Interpreter implements Executable {
         const kernel = kernelOf(backend, call, programs);
         return { owner, name: call.name, run: this.#call(call, kernel, look) };
       }
-      const name = step.kind === 'late' ? undefined : plan.calls[owner].name;
-      return { owner, name, run: this.#control(step, look) };
+      return { owner, name: plan.calls[owner].name, run: this.#control(step, look) };
     });
-    this.#late = flat.late;
     this.#slots = slots;
     this.#arena = arena;
     this.#run = new PlanRun({ ...plan, bytes: flat.bytes, states: flat.states });
@@ -118,7 +97,7 @@ class Interpreter implements Executable {
   run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
     this.#run.start(inputs, outputs, times);
     try {
-      this.#begin();
+      this.#run.bind((value, memory) => this.#bind(value, memory));
       if (this.#written !== undefined) this.#run.hold(this.#written);
       if (times === undefined) this.#advance(0, undefined, Number.POSITIVE_INFINITY);
       else this.#advanceTimed(times);
@@ -135,7 +114,7 @@ class Interpreter implements Executable {
     this.#run.start(inputs, outputs, undefined);
     try {
       throwIfAborted(signal);
-      this.#begin();
+      this.#run.bind((value, memory) => this.#bind(value, memory));
       this.#run.hold();
       for (let at = 0; at < this.#steps.length; ) {
         await nextTurn();
@@ -148,11 +127,6 @@ class Interpreter implements Executable {
 
   dispose(): void {
     if (this.#run.dispose()) this.#arena.release();
-  }
-
-  #begin(): void {
-    for (const numbers of this.#late) this.#ask(numbers);
-    this.#run.bind((value, memory) => this.#bind(value, memory));
   }
 
   #end(): void {
@@ -188,7 +162,7 @@ class Interpreter implements Executable {
   #call(call: PlanCall, kernel: Kernel, look: (tensor: PlanTensor) => Slot): Step['run'] {
     const inputs = call.inputs.map(look);
     const outputs = call.outputs.map(look);
-    const attrs = this.#attrs(call);
+    const attrs = attrsOf(call);
     return (next) => {
       kernel(inputs, outputs, attrs);
       return next;
@@ -197,11 +171,6 @@ class Interpreter implements Executable {
 
   #control(step: Exclude<FlatStep, { kind: 'call' }>, look: (tensor: PlanTensor) => Slot): Step['run'] {
     switch (step.kind) {
-      case 'late':
-        return (next) => {
-          this.#ask(step.numbers);
-          return next;
-        };
       case 'jump':
         return () => step.to;
       case 'switch': {
@@ -220,34 +189,16 @@ class Interpreter implements Executable {
     }
   }
 
-  #attrs({ kernel, attrs: given, name }: PlanCall): Record<string, AttrValue> {
-    const attrs: Record<string, AttrValue> = {};
-    for (const attr of isKernelName(kernel) ? kernelAttrs[kernel] : []) {
-      const value = given[attr];
-      if (!(value instanceof LateNumber)) {
-        attrs[attr] = value;
-        continue;
-      }
-      const { numbers, index } = value;
-      const uses = this.#lateUses.get(numbers);
-      if (uses === undefined) this.#lateUses.set(numbers, [{ attrs, attr, index, name }]);
-      else uses.push({ attrs, attr, index, name });
-    }
-    return attrs;
-  }
-
-  #ask(late: LateNumbers): void {
-    const numbers = late.next();
-    for (const { attrs, attr, index, name } of this.#lateUses.get(late) ?? []) {
-      const value = numbers[index];
-      if (value === undefined) throw new InternalError(`late number ${index} of ${attr} was not given`, name);
-      attrs[attr] = value;
-    }
-  }
-
   #bind(value: number, memory: Storage): void {
     for (const slot of this.#slots[value]) slot.storage = memory;
   }
+}
+
+/** The attributes that the kernel reads, and no others. */
+function attrsOf({ kernel, attrs }: PlanCall): KernelAttrs {
+  return Object.fromEntries(
+    isKernelName(kernel) ? kernelAttrs[kernel].map((name) => [name, attrs[name]]) : [],
+  );
 }
 
 /** Which of several steps a bool or int32 scalar means. */
@@ -266,7 +217,7 @@ function runStep({ name, run }: Step, next: number): number {
   try {
     return run(next);
   } catch (error) {
-    if (!(error instanceof EagreError) || name === undefined) throw error;
+    if (!(error instanceof EagreError)) throw error;
     // A kernel may have named itself; the call's name says more.
     const message = error.op === undefined ? error.message : error.message.slice(error.op.length + 2);
     throw errorFromCode(error.code, message, name);

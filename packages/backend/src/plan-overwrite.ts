@@ -17,15 +17,16 @@ function sameTensor(a: PlanTensor, b: PlanTensor): boolean {
 
 /**
  * Whether a kernel may write `output` into the memory that it reads at all of these places among its inputs: a scalar program reads
- * each element before it writes it, SetRow and ScatterNd leave all but some rows.
+ * each element before it writes it, SetRow and ScatterNd leave all but some rows, NextDraw advances a counter.
  */
 export function mayOverwrite(
-  { kernel, inputs }: PlanCall,
+  { kernel, inputs, outputs }: PlanCall,
   places: readonly number[],
   output: PlanTensor,
 ): boolean {
   if (typeof kernel !== 'string') return places.every((i) => sameTensor(inputs[i], output));
   if (kernel === 'SetRow' || kernel === 'ScatterNd')
     return places.every((i) => i === 0 && sameTensor(inputs[i], output));
+  if (kernel === 'NextDraw' && output === outputs[1]) return places.every((i) => i === 0);
   return places.length === 0;
 }

@@ -1,28 +1,8 @@
 import type { TensorRef } from './backend.ts';
 import type { DType } from './dtype.ts';
-import { type AttrValue, type KernelName, kernelAttrs } from './kernels.ts';
+import { type KernelAttrs, type KernelName, kernelAttrs } from './kernels.ts';
 import type { ScalarProgram } from './scalar.ts';
 import type { Storage } from './storage.ts';
-
-/**
- * Numbers that are asked for anew before each run of a plan: key and counter of a random draw. In a plan with a body that has some they
- * are all asked for during the run, ahead of the first call that uses them in its plan or body, whenever that is run; memory of states
- * must then stay where it is.
- */
-export interface LateNumbers {
-  next(): readonly number[];
-}
-
-/** An attribute that is one of them. All that share `numbers` are of the same draw. */
-export class LateNumber {
-  readonly numbers: LateNumbers;
-  readonly index: number;
-
-  constructor(numbers: LateNumbers, index: number) {
-    this.numbers = numbers;
-    this.index = index;
-  }
-}
 
 /** What a call sees of a value: some memory with a dtype and a shape. Several may look at one value (a reshape). */
 export interface PlanTensor {
@@ -70,7 +50,7 @@ export interface PlanCall {
   readonly inputs: readonly PlanTensor[];
   readonly outputs: readonly PlanTensor[];
   /** The kernel's attributes; those of `kernelAttrs`. */
-  readonly attrs: Readonly<Record<string, AttrValue | LateNumber>>;
+  readonly attrs: KernelAttrs;
   /** For errors and profiles: the op that it belongs to. */
   readonly name: string;
 }
@@ -90,7 +70,7 @@ export interface PlanState {
 /**
  * A list of calls over numbered memory. Every value is one of the inputs, a state, or written by exactly one call, which comes before
  * those that read it. States may be read and written by several calls, in their order; one call may write what it reads only where its
- * kernel allows outputs to be inputs (scalar programs on tensors of the outputs' shape, optimizers, SetRow, ScatterNd, states of Case and While).
+ * kernel allows outputs to be inputs (scalar programs on tensors of the outputs' shape, optimizers, NextDraw, SetRow, ScatterNd, states of Case and While).
  *
  * The plans in `PlanCall.bodies` number their values by themselves. A body's inputs are given by the call, its states by the plans
  * around it where those have one of the same source. A state may be given to a body that writes it, as it is before the call.

@@ -1,3 +1,6 @@
+// Where random draws get their keys and counters.
+import type { Backend, Storage } from '@eagre/backend';
+
 /** Key and counter of one draw. A type and not an interface, so that it can be attributes of an op. */
 export type Draw = {
   readonly k0: number;
@@ -10,10 +13,119 @@ export type Draw = {
 export interface DrawSource {
   draw(): Draw;
   /** What `draw` will give. */
-  peek?(): Draw;
+  peek(): Draw;
+  /** Makes that many draws at once: they have one key, and counters that follow the first draw's, which is returned. */
+  take(count: number): Draw;
+  /** A counter and a key (uint64 [2]) where kernels of the backend can advance them; whatever draws from the source does so there from now on. */
+  memory(backend: Backend): Storage;
 }
 
-/** Key and counter of the next draw from the source that an op's attribute `source` is; null for another thing. */
-export function nextDraw(source: unknown): Draw | null {
-  return (source as Partial<DrawSource> | undefined)?.peek?.() ?? null;
+/** A key from words, by rounds of multiplication and shifts as in MurmurHash's finaliser; each word changes all bits. */
+export function keyOf(words: readonly number[]): [k0: number, k1: number] {
+  let a = 0x9e3779b9;
+  let b = 0x7f4a7c15;
+  const stir = (h: number): number => {
+    let x = h ^ (h >>> 16);
+    x = Math.imul(x, 0x85ebca6b);
+    x ^= x >>> 13;
+    x = Math.imul(x, 0xc2b2ae35);
+    return x ^ (x >>> 16);
+  };
+  for (const word of words) {
+    // Seeds may have 53 bits.
+    for (const half of [(word % 2 ** 32) | 0, Math.floor(word / 2 ** 32) | 0]) {
+      a = stir((a ^ half) + Math.imul(b, 5));
+      b = stir((b + half) ^ Math.imul(a, 0x27d4eb2f));
+    }
+  }
+  return [a >>> 0, b >>> 0];
+}
+
+/** Writes counter and key as kernels read them, four words of 32 bits. */
+export function writeDraw({ k0, k1, counter0, counter1 }: Draw, { buffer, byteOffset }: Storage): void {
+  const words = new Uint32Array(buffer, byteOffset, 4);
+  words[0] = counter0;
+  words[1] = counter1;
+  words[2] = k0;
+  words[3] = k1;
+}
+
+/** A stream with a key of its own and a counter of draws. */
+export class Stream implements DrawSource {
+  readonly #begin: () => readonly number[];
+  /** What the key is made of; null until the first draw after a start. */
+  #words: readonly number[] | null = null;
+  #k0 = 0;
+  #k1 = 0;
+  /** How many draws there were, unless memory says so. */
+  #count = 0;
+  #memory: Storage | null = null;
+  #counter: BigUint64Array<ArrayBuffer> | null = null;
+
+  /** @param begin tells what the key is made of, at the first draw. */
+  constructor(begin: () => readonly number[]) {
+    this.#begin = begin;
+  }
+
+  get words(): readonly number[] {
+    return this.#words ?? this.#start(this.#begin(), 0);
+  }
+
+  get count(): number {
+    return this.#counter === null ? this.#count : Number(Atomics.load(this.#counter, 0));
+  }
+
+  /** Goes on from another place, for whoever holds this stream; from its start unless said. */
+  set(words: readonly number[] | null = null, count = 0): void {
+    this.#words = null;
+    this.#count = 0;
+    if (words !== null || this.#counter !== null) this.#start(words ?? this.#begin(), count);
+  }
+
+  draw(): Draw {
+    return this.take(1);
+  }
+
+  take(count: number): Draw {
+    if (this.#words === null) this.#start(this.#begin(), 0);
+    if (this.#counter !== null) return this.#drawAt(Number(Atomics.add(this.#counter, 0, BigInt(count))));
+    const first = this.#drawAt(this.#count);
+    this.#count += count;
+    return first;
+  }
+
+  peek(): Draw {
+    if (this.#words === null) this.#start(this.#begin(), 0);
+    return this.#drawAt(this.count);
+  }
+
+  memory({ allocator }: Backend): Storage {
+    if (this.#memory?.allocator === allocator) return this.#memory;
+    const draw = this.peek();
+    const count = this.count;
+    const memory = allocator.allocateAlone(16);
+    writeDraw(draw, memory);
+    this.#memory?.release();
+    this.#memory = memory;
+    this.#counter = new BigUint64Array(memory.buffer, memory.byteOffset, 1);
+    this.#count = count;
+    return memory;
+  }
+
+  #drawAt(n: number): Draw {
+    return { k0: this.#k0, k1: this.#k1, counter0: n >>> 0, counter1: Math.floor(n / 2 ** 32) };
+  }
+
+  #start(words: readonly number[], count: number): readonly number[] {
+    [this.#k0, this.#k1] = keyOf(words);
+    this.#words = words;
+    this.#count = count;
+    if (this.#memory !== null) writeDraw(this.#drawAt(count), this.#memory);
+    return words;
+  }
+}
+
+/** Whether something, such as an op's attribute `source`, hands out draws. */
+export function isDrawSource(source: unknown): source is DrawSource {
+  return typeof (source as Partial<DrawSource> | undefined)?.take === 'function';
 }

@@ -62,7 +62,7 @@ export {
   registerKerasSerializable,
 } from './custom-names.ts';
 export { threads } from './device.ts';
-export { nextDraw } from './draws.ts';
+export { type Draw, type DrawSource, isDrawSource, writeDraw } from './draws.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';
@@ -152,7 +152,7 @@ export { differs, endsInOne, hostDims, shapesAgree, sizeValue } from './sizes.ts
 export {
   knownTensor,
   type Sink,
-  type SymbolicAttrs,
+  type SymbolicDraw,
   symbolic,
   symbolically,
   symbolicTensor,

@@ -26,7 +26,7 @@ import type { Sample, SampleInput } from './samples.ts';
 import { broadcastShapes, type Shape } from './shape.ts';
 import type { Dim, Dims } from './shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from './shapes/dims.ts';
-import { type SymbolicAttrs, symbolic, symbolicTensor } from './symbolic.ts';
+import { symbolic, symbolicTensor } from './symbolic.ts';
 import { emptyTensor, Tensor } from './tensor.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
@@ -253,7 +253,7 @@ export function defineOp(spec: OpSpec): Op {
       );
       // Attributes of the kernel are computed where it runs.
       if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
-        symbolic.sink?.call(name, inputs, outputs, attrs as SymbolicAttrs);
+        symbolic.sink?.call(name, inputs, outputs, attrs as KernelAttrs);
         return outputs;
       }
       kernelFor(backend, name, inputs)(

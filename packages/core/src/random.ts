@@ -1,18 +1,18 @@
 // `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
-import { type DType, InvalidArgumentError, LateNumber, type LateNumbers } from '@eagre/backend';
+import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from './argument-kinds.ts';
 import * as kind from './argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from './arguments.ts';
 import { shown } from './checks.ts';
 import { currentBackend } from './context.ts';
 import { type TensorLike, toTensor } from './convert.ts';
-import type { Draw, DrawSource as Source } from './draws.ts';
+import { type Draw, type DrawSource, keyOf, Stream, writeDraw } from './draws.ts';
 import { checkDType, isInteger } from './dtypes.ts';
 import { type Attrs, defineOp, execute1, type Op } from './op.ts';
 import { argSort, expandDims, gather, reshape } from './ops/array.ts';
 import { ownShape } from './ops/moving.ts';
 import type { OptionNames } from './option-names.ts';
-import type { Sample } from './samples.ts';
+import { type Sample, values } from './samples.ts';
 import { seeds } from './seeds.ts';
 import { checkShape, type Shape, show, showShape, sizeOf } from './shape.ts';
 import type { Dim } from './shapes/dim.ts';
@@ -24,62 +24,10 @@ import type { Trackable, TrackableAttribute, TrackableView } from './trackable.t
 
 // ---- where keys and counters come from
 
-/** A key from words, by rounds of multiplication and shifts as in MurmurHash's finaliser; each word changes all bits. */
-function keyOf(words: readonly number[]): [k0: number, k1: number] {
-  let a = 0x9e3779b9;
-  let b = 0x7f4a7c15;
-  const stir = (h: number): number => {
-    let x = h ^ (h >>> 16);
-    x = Math.imul(x, 0x85ebca6b);
-    x ^= x >>> 13;
-    x = Math.imul(x, 0xc2b2ae35);
-    return x ^ (x >>> 16);
-  };
-  for (const word of words) {
-    // Seeds may have 53 bits.
-    for (const half of [(word % 2 ** 32) | 0, Math.floor(word / 2 ** 32) | 0]) {
-      a = stir((a ^ half) + Math.imul(b, 5));
-      b = stir((b + half) ^ Math.imul(a, 0x27d4eb2f));
-    }
-  }
-  return [a >>> 0, b >>> 0];
-}
-
 function checkSeed(seed: number, op: string): number {
   if (!Number.isSafeInteger(seed))
     throw new InvalidArgumentError(`the seed ${shown(seed)} is no integer`, op);
   return seed;
-}
-
-/** A stream with a key of its own and a counter of calls. */
-class Stream implements Source {
-  #words: readonly number[] = [];
-  #key: readonly [number, number] = [0, 0];
-  #count = 0;
-  constructor(words: readonly number[], count = 0) {
-    this.set(words, count);
-  }
-  get words(): readonly number[] {
-    return this.#words;
-  }
-  get count(): number {
-    return this.#count;
-  }
-  /** Goes on from another place, for whoever holds this stream. */
-  set(words: readonly number[], count: number): void {
-    this.#words = words;
-    this.#key = keyOf(words);
-    this.#count = count;
-  }
-  draw(): Draw {
-    const draw = this.peek();
-    this.#count++;
-    return draw;
-  }
-  peek(): Draw {
-    const n = this.#count;
-    return { k0: this.#key[0], k1: this.#key[1], counter0: n >>> 0, counter1: Math.floor(n / 2 ** 32) };
-  }
 }
 
 function entropy(): number {
@@ -93,27 +41,25 @@ const domain = { global: 1, call: 2, stateless: 3, generator: 4 } as const;
 // The global seed that calls with a seed of their own take when none was set, so that they repeat from run to run.
 const UNSET = 87654321;
 
-let ownStream: Stream | undefined;
-let callStreams = new Map<number, Stream>();
+/** For calls without a seed of their own. */
+const ownStream = new Stream(() => [domain.global, seeds.global ?? entropy()]);
+/** By seed. They stay the same objects when the global seed changes, since traced functions draw from them. */
+const callStreams = new Map<number, Stream>();
 
-/** The stream of the current global seed, for calls without a seed of their own. */
-const globalSource: Source = { draw: () => streamOfAll().draw(), peek: () => streamOfAll().peek() };
-
-function streamOfAll(): Stream {
-  ownStream ??= new Stream([domain.global, seeds.global ?? entropy()]);
-  return ownStream;
+function callStream(seed: number): Stream {
+  let stream = callStreams.get(seed);
+  if (stream === undefined)
+    callStreams.set(seed, (stream = new Stream(() => [domain.call, seeds.global ?? UNSET, seed])));
+  return stream;
 }
 
-function sourceOf(seed: number | undefined, op: string): Source {
-  if (seed === undefined) return globalSource;
-  checkSeed(seed, op);
-  const stream = (): Stream => {
-    let known = callStreams.get(seed);
-    if (known === undefined)
-      callStreams.set(seed, (known = new Stream([domain.call, seeds.global ?? UNSET, seed])));
-    return known;
-  };
-  return { draw: () => stream().draw(), peek: () => stream().peek() };
+function sourceOf(seed: number | undefined, op: string): Stream {
+  return seed === undefined ? ownStream : callStream(checkSeed(seed, op));
+}
+
+function startStreams(): void {
+  ownStream.set();
+  for (const stream of callStreams.values()) stream.set();
 }
 
 /**
@@ -126,8 +72,7 @@ export const setSeed: NamedFunction<[seed: number], ['seed'], unknown, void> = d
   {},
   (seed) => {
     seeds.global = checkSeed(seed, 'setSeed');
-    ownStream = undefined;
-    callStreams = new Map();
+    startStreams();
   },
 );
 
@@ -159,10 +104,9 @@ export const globalStream: Trackable = {
         'STATE',
         {
           save: () => {
-            const stream = streamOfAll();
             const seed = seeds.global === undefined ? [0, 0] : [1, seeds.global];
-            const calls = [...callStreams].flatMap(([key, { count }]) => [key, count]);
-            return savedNumbers([...seed, stream.count, stream.words[1] as number, ...calls]);
+            const calls = [...callStreams].flatMap(([key, { count }]) => (count > 0 ? [key, count] : []));
+            return savedNumbers([...seed, ownStream.count, ownStream.words[1] as number, ...calls]);
           },
           restore: (state) => {
             const [seeded, seed, count, word, ...calls] = restoredNumbers(state, 4) as [
@@ -173,11 +117,11 @@ export const globalStream: Trackable = {
               ...number[],
             ];
             seeds.global = seeded === 1 ? seed : undefined;
-            ownStream = new Stream([domain.global, word], count);
-            callStreams = new Map();
+            startStreams();
+            ownStream.set([domain.global, word], count);
             for (let i = 0; i + 1 < calls.length; i += 2) {
-              const key = calls[i] as number;
-              callStreams.set(key, new Stream([domain.call, seeds.global ?? UNSET, key], calls[i + 1]));
+              const stream = callStream(calls[i] as number);
+              stream.set(stream.words, calls[i + 1]);
             }
           },
         },
@@ -188,24 +132,6 @@ export const globalStream: Trackable = {
 
 // ---- ops
 
-/** The next draw; while a function is traced, the one that each of its runs will make. */
-function drawFrom(source: Source): Draw | Readonly<Record<keyof Draw, LateNumber>> {
-  if (currentBackend() !== symbolic) return source.draw();
-  const numbers: LateNumbers = {
-    next: () => {
-      const { k0, k1, counter0, counter1 } = source.draw();
-      return [k0, k1, counter0, counter1];
-    },
-  };
-  const [k0, k1, counter0, counter1] = [0, 1, 2, 3].map((i) => new LateNumber(numbers, i)) as [
-    LateNumber,
-    LateNumber,
-    LateNumber,
-    LateNumber,
-  ];
-  return { k0, k1, counter0, counter1 };
-}
-
 interface Distribution {
   /** Draws by a source's next key and counter. */
   readonly drawn: Op;
@@ -214,6 +140,17 @@ interface Distribution {
 }
 
 const fixed: Draw = { k0: 0x12345678, k1: 0x9abcdef0, counter0: 7, counter1: 0 };
+/** Always begins with the same draw, so that samples can be compared. */
+const fixedSource: DrawSource = {
+  draw: () => fixed,
+  peek: () => fixed,
+  take: () => fixed,
+  memory: ({ allocator }) => {
+    const memory = allocator.allocateAlone(16);
+    writeDraw(fixed, memory);
+    return memory;
+  },
+};
 
 function define(
   name: string,
@@ -224,20 +161,28 @@ function define(
   const notDifferentiable = 'random numbers depend on no input';
   const stateless = defineOp({
     name: `Stateless${name}`,
-    doc: `${doc}, from a given key and counter.`,
+    doc: `${doc}, from a given key and counter, which an input may add to.`,
     kernel,
     infer: (_, { dtype, shape }) => ({ dtype: dtype as DType, shape: shape as Shape }),
     notDifferentiable,
-    samples: (): Sample[] => attrs.map((a) => ({ inputs: [], attrs: { ...a, ...fixed } })),
+    samples: (): Sample[] =>
+      attrs.flatMap((a): Sample[] => [
+        { inputs: [], attrs: { ...a, ...fixed } },
+        { inputs: [values([2 ** 32 - 3, 2 ** 40 + 5], [2], 'uint64')], attrs: { ...a, ...fixed } },
+      ]),
   });
   const drawn = defineOp({
     name,
     doc: `${doc}.`,
     // The source is asked when the op runs, so that running it again gives new numbers.
-    run: (_, { source, ...rest }) => execute1(stateless, [], { ...rest, ...drawFrom(source as Source) }),
+    run: (_, { source, ...rest }) => {
+      if (currentBackend() !== symbolic)
+        return execute1(stateless, [], { ...rest, ...(source as DrawSource).draw() });
+      const { from, place } = symbolic.draw(source as DrawSource);
+      return execute1(stateless, [from], { ...rest, k0: 0, k1: 0, counter0: place, counter1: 0 });
+    },
     notDifferentiable,
-    samples: (): Sample[] =>
-      attrs.map((a) => ({ inputs: [], attrs: { ...a, source: { draw: () => fixed } } })),
+    samples: (): Sample[] => attrs.map((a) => ({ inputs: [], attrs: { ...a, source: fixedSource } })),
   });
   return { drawn, stateless };
 }
@@ -270,7 +215,7 @@ const truncatedFloat: Distribution = define(
 );
 
 /** From where a call draws: a source, or a fixed draw. */
-type From = { readonly source: Source } | Draw;
+type From = { readonly source: DrawSource } | Draw;
 
 function run(d: Distribution, from: From, attrs: Attrs): Tensor {
   return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
@@ -553,7 +498,7 @@ export class Generator implements Trackable {
         'write tf.random.Generator.fromSeed(seed), or fromNonDeterministicState()',
         'random.Generator',
       );
-    this.#stream = new Stream(words);
+    this.#stream = new Stream(() => words);
   }
 
   /** The state for checkpoints. */
@@ -613,7 +558,7 @@ export class Generator implements Trackable {
   /** Starts anew from a seed. */
   resetFromSeed(...args: Arguments<[seed: number], ['seed']>): void;
   resetFromSeed(seed: number): void {
-    this.#stream.set([domain.generator, checkSeed(seed, 'Generator')], 0);
+    this.#stream.set([domain.generator, checkSeed(seed, 'Generator')]);
     this.#children = 0;
   }
 }

@@ -7,11 +7,11 @@ import {
   type Kernel,
   type KernelAttrs,
   type KernelName,
-  type LateNumber,
   type ScalarProgram,
   type TensorRef,
 } from '@eagre/backend';
 import { context, hostBackend, inContext } from './context.ts';
+import type { DrawSource } from './draws.ts';
 import { SymbolicStorage } from './no-value.ts';
 import type { Dims } from './shapes/dim.ts';
 import { sizeOfDims } from './shapes/dims.ts';
@@ -26,8 +26,11 @@ class SymbolicAllocator extends HostAllocator {
   override recycle(): void {}
 }
 
-/** Attributes of a kernel while a function is traced: some numbers are only known before each run. */
-export type SymbolicAttrs = Readonly<Record<string, KernelAttrs[string] | LateNumber>>;
+/** A draw while a function is traced: the one at `place` of those from a counter and a key (uint64 [2]) that only a run knows. */
+export interface SymbolicDraw {
+  readonly from: Tensor;
+  readonly place: number;
+}
 
 /** Receives the kernel calls of ops that run on symbolic tensors. */
 export interface Sink {
@@ -35,10 +38,12 @@ export interface Sink {
     kernel: KernelName | ScalarProgram,
     inputs: readonly TensorRef[],
     outputs: readonly TensorRef[],
-    attrs: SymbolicAttrs,
+    attrs: KernelAttrs,
   ): void;
   /** The symbolic tensor that stands for a real one. */
   capture(x: Tensor): Tensor;
+  /** The next draw from a source, in each run. */
+  draw?(source: DrawSource): SymbolicDraw;
 }
 
 class SymbolicBackend implements Backend {
@@ -61,6 +66,10 @@ class SymbolicBackend implements Backend {
 
   elementwise(program: ScalarProgram): Kernel {
     return (inputs, outputs) => this.sink?.call(program, inputs, outputs, {});
+  }
+
+  draw(source: DrawSource): SymbolicDraw {
+    return this.sink?.draw?.(source) ?? { from: symbolicTensor('uint64', [2]), place: 0 };
   }
 
   prepare(): never {

@@ -1,26 +1,34 @@
 // Runs of a graph on another thread.
 import type { Backend, Executable, Plan, Storage } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
-import { copyBytes, emptyTensor, outsideScopes } from '@eagre/core/internal';
+import { copyBytes, emptyTensor, isDrawSource, outsideScopes } from '@eagre/core/internal';
+import { prepareFed } from './fed.ts';
+import type { Feed } from './lower-ops.ts';
 
-// The last run that changes a variable; the next one waits for it.
-const pending = new WeakMap<Variable, Promise<unknown>>();
+// The last run that changes a variable, or draws random numbers from a source as it goes; the next one waits for it.
+const pending = new WeakMap<object, Promise<unknown>>();
 
 /**
  * A plan for runs on another thread. The variables that it changes are copied at the start and changed all at once at the end, so that
  * others see the old values meanwhile, and a run that fails or is cancelled changes nothing. Runs that change the same variable
- * follow one another; others may run at the same time, each with memory of its own.
+ * follow one another, and so do runs that draw random numbers behind one that does so in branches or loops; others may run at the same time, each with memory of its own.
  */
 export class BackgroundPlan {
   readonly #backend: Backend;
   readonly #plan: Plan;
+  readonly #feeds: readonly Feed[];
   readonly #written: readonly Variable[];
+  /** What a run changes as it goes, for others too: where random draws come from. */
+  readonly #sources: readonly object[];
   readonly #idle: Slot[] = [];
 
-  constructor(backend: Backend, plan: Plan, written: readonly Variable[]) {
+  /** @param feeds what the plan's last inputs are. */
+  constructor(backend: Backend, plan: Plan, feeds: readonly Feed[], written: readonly Variable[]) {
     this.#backend = backend;
     this.#plan = plan;
+    this.#feeds = feeds;
     this.#written = written;
+    this.#sources = plan.states.map(({ source }) => source).filter(isDrawSource);
   }
 
   /** @throws as `Executable.runAsync`. */
@@ -29,10 +37,11 @@ export class BackgroundPlan {
     outputs: readonly Storage[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const before = this.#written.map((v) => pending.get(v));
+    const changed = [...this.#written, ...this.#sources];
+    const before = [...changed, ...this.#feeds.map(({ source }) => source)].map((of) => pending.get(of));
     const result = this.#after(before, () => this.#now(inputs, outputs, signal));
     const settled = result.catch(() => undefined);
-    for (const variable of this.#written) pending.set(variable, settled);
+    for (const of of changed) pending.set(of, settled);
     return result;
   }
 
@@ -69,7 +78,7 @@ export class BackgroundPlan {
       if (!(source instanceof Variable) || !this.#written.includes(source)) return state;
       return { ...state, memory: () => (copies.get(source) as Tensor).storage };
     });
-    return { executable: this.#backend.prepare({ ...this.#plan, states }), copies };
+    return { executable: prepareFed(this.#backend, { ...this.#plan, states }, this.#feeds), copies };
   }
 }
 

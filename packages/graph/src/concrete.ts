@@ -20,10 +20,12 @@ import {
   transfer,
 } from '@eagre/core/internal';
 import { BackgroundPlan } from './background.ts';
+import { prepareFed } from './fed.ts';
 import type { Assignment, Graph, GraphValue } from './graph.ts';
 import { graphRuns } from './graph-trace.ts';
 import { interpretFunction } from './interpret.ts';
 import { lower } from './lower.ts';
+import type { Feed } from './lower-ops.ts';
 import { optimizePlan } from './plan/optimize.ts';
 import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
@@ -36,6 +38,7 @@ interface Prepared {
   background: BackgroundPlan | null;
   /** What the executable runs. */
   readonly plan: Plan;
+  readonly feeds: readonly Feed[];
   readonly executable: Executable;
   /** Whether the executable runs: code of the host may call the function in the middle. */
   running: boolean;
@@ -117,6 +120,7 @@ export class ConcreteFunction {
     prepared.background ??= new BackgroundPlan(
       backend,
       prepared.plan,
+      prepared.feeds,
       this.graph.assignments.map((a) => a.variable),
     );
     const { memory, written, results } = this.#memory(prepared, inputs);
@@ -246,7 +250,7 @@ export class ConcreteFunction {
 
   /** A run in the middle of another one, with memory of its own. */
   #runInside(
-    { backend, plan, spare }: Prepared,
+    { backend, plan, feeds, spare }: Prepared,
     memory: readonly Storage[],
     written: readonly Storage[],
     results: readonly Tensor[],
@@ -258,7 +262,7 @@ export class ConcreteFunction {
         this.graph.name,
       );
     }
-    const executable = spare.pop() ?? backend.prepare(plan);
+    const executable = spare.pop() ?? prepareFed(backend, plan, feeds);
     try {
       executable.run(memory, written);
     } catch (error) {
@@ -295,6 +299,7 @@ export class ConcreteFunction {
 
   #prepare(backend: Backend): Prepared {
     const lowered = lower(this.graph);
+    const { feeds } = lowered;
     const plan = optimizePlan(lowered.plan);
     const order = new Map<GraphValue, number>();
     const places = this.graph.outputs.map((v) => placeOf(order, v));
@@ -303,7 +308,8 @@ export class ConcreteFunction {
     return {
       backend,
       plan,
-      executable: backend.prepare(plan),
+      feeds,
+      executable: prepareFed(backend, plan, feeds),
       running: false,
       spare: [],
       background: null,

@@ -26,6 +26,11 @@ export function isMeasured(graph: Graph): boolean {
   return graph.measures.length > 0 || graph.nodes.some((node) => bodiesOf(node).some(isMeasured));
 }
 
+/** Whether a graph draws random numbers, itself or in a graph inside of it. */
+export function draws(graph: Graph): boolean {
+  return graph.nodes.some((node) => node.draws || bodiesOf(node).some(draws));
+}
+
 /** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
 export function hasEffects(node: GraphNode): boolean {
   if (node.what.kind === 'host' || node.draws) return true;

@@ -1,20 +1,13 @@
 import {
   dtypeTraits,
   FailedPreconditionError,
+  type KernelAttrs,
   type KernelName,
   type ScalarProgram,
   type TensorRef,
 } from '@eagre/backend';
 import type { Variable } from '@eagre/core';
-import {
-  hasUnknown,
-  inContext,
-  type Sink,
-  type SymbolicAttrs,
-  sizeOf,
-  symbolically,
-  symbolicTensor,
-} from '@eagre/core/internal';
+import { hasUnknown, inContext, type Sink, sizeOf, symbolically, symbolicTensor } from '@eagre/core/internal';
 import type { Graph, GraphNode } from './graph.ts';
 import { bodiesOf } from './graph-bodies.ts';
 import { productOperations } from './kernel-work.ts';
@@ -127,7 +120,7 @@ class Counter implements Sink {
     kernel: KernelName | ScalarProgram,
     inputs: readonly TensorRef[],
     outputs: readonly TensorRef[],
-    attrs: SymbolicAttrs,
+    attrs: KernelAttrs,
   ): void {
     const shapes = (tensors: readonly TensorRef[]): (readonly number[])[] => tensors.map((t) => t.shape);
     const operations =

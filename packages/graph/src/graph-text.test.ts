@@ -103,7 +103,7 @@ describe('the text of a graph', () => {
     expect(f.getConcreteFunction(constant([1, 2])).graph.toString()).toMatchInlineSnapshot(`
       "odd(%args_0: float32[2]) {
         %w/Read: float32[2] = ReadVariableOp('w')  # unused
-        %RandomUniform: float32[2] = RandomUniform() {shape: [2], dtype: "float32", low: 0, high: 1, source: {draw: <function draw>, peek: <function peek>}}
+        %RandomUniform: float32[2] = RandomUniform() {shape: [2], dtype: "float32", low: 0, high: 1, source: <Stream>}
         %AddV2: float32[2] = AddV2(%args_0, %RandomUniform)
         %TextTest: float32[2] = TextTest(%AddV2) {call: <function named>, arrow: [<function>], thing: <Thing>, bare: {}, tensor: <float32[2]>, variable: 'w', deep: {a: {b: {c: {…}}}}, list: [[[[…]]]], long: [0, 0, 0, 0, 0, 0, 0, 0, …], text: "a \\"b\\"", big: 5n, none: null, minus: -0}
         return %TextTest

@@ -5,6 +5,7 @@ import {
   type HostCode,
   InternalError,
   isBig,
+  type KernelAttrs,
   type KernelName,
   type Plan,
   type PlanCall,
@@ -18,11 +19,12 @@ import type { Tensor, Variable } from '@eagre/core';
 import {
   callHost,
   copyBytes,
+  type DrawSource,
   emptyTensor,
   lifted,
   named,
   type Sink,
-  type SymbolicAttrs,
+  type SymbolicDraw,
   SymbolicStorage,
   symbolicTensor,
   transfer,
@@ -38,6 +40,13 @@ export interface VariablePlace {
   holds: GraphValue | null;
 }
 
+/** Draws of one source that are made before each run: the plan gets the first one's counter and key as an input. */
+export interface Feed {
+  readonly source: DrawSource;
+  readonly from: Tensor;
+  draws: number;
+}
+
 /** Turns the ops of a graph, or of a body, into kernel calls; what branches and loops become is for its heir to say. */
 export abstract class OpLowering implements Sink {
   protected readonly graph: Graph;
@@ -48,16 +57,24 @@ export abstract class OpLowering implements Sink {
   /** What each value of the graph became. */
   protected readonly tensors: Map<GraphValue, Tensor> = new Map();
   protected readonly variables: Map<Variable, VariablePlace> = new Map();
+  /** The draws that are made before each run, by their sources; null where kernels make them in the run. */
+  protected readonly feeds: Map<DrawSource, Feed> | null;
   /** The node that is being lowered. */
   protected node: GraphNode | null = null;
   readonly #constants = new Map<Tensor, Tensor>();
   readonly #written: ReadonlySet<Variable>;
   readonly #lastUse = new Map<GraphValue, number>();
 
-  /** @param written the variables that the graph changes. */
-  constructor(graph: Graph, backend: Backend, written: readonly Variable[]) {
+  readonly #streams = new Map<DrawSource, Tensor>();
+
+  /**
+   * @param written the variables that the graph changes.
+   * @param fed whether the same draws are made in each run.
+   */
+  constructor(graph: Graph, backend: Backend, written: readonly Variable[], fed: boolean) {
     this.graph = graph;
     this.backend = backend;
+    this.feeds = fed ? new Map() : null;
     this.#written = new Set(written);
   }
 
@@ -107,7 +124,7 @@ export abstract class OpLowering implements Sink {
     kernel: KernelName | ScalarProgram,
     inputs: readonly TensorRef[],
     outputs: readonly TensorRef[],
-    attrs: SymbolicAttrs,
+    attrs: KernelAttrs,
   ): void {
     this.calls.push({
       kernel,
@@ -133,6 +150,31 @@ export abstract class OpLowering implements Sink {
     const held = lifted(() => (x.backend === this.backend ? x : transfer(x, this.backend)));
     this.states.push({ value: this.number(tensor), source: x, memory: held.storage });
     return tensor;
+  }
+
+  draw(source: DrawSource): SymbolicDraw {
+    if (this.feeds === null) return { from: this.#nextDraw(source), place: 0 };
+    let feed = this.feeds.get(source);
+    if (feed === undefined) {
+      feed = { source, from: symbolicTensor('uint64', [2]), draws: 0 };
+      this.number(feed.from);
+      this.feeds.set(source, feed);
+    }
+    return { from: feed.from, place: feed.draws++ };
+  }
+
+  /** A draw that the plan makes by itself, of a state. */
+  #nextDraw(source: DrawSource): Tensor {
+    let state = this.#streams.get(source);
+    if (state === undefined) {
+      state = symbolicTensor('uint64', [2]);
+      const { backend } = this;
+      this.states.push({ value: this.number(state), source, memory: () => source.memory(backend) });
+      this.#streams.set(source, state);
+    }
+    const draw = symbolicTensor('uint64', [2]);
+    this.call('NextDraw', [state], [draw, state], {});
+    return draw;
   }
 
   #op(node: GraphNode): void {
@@ -220,7 +262,7 @@ export abstract class OpLowering implements Sink {
       what.kernel,
       inputs,
       places.map((p) => p.tensor),
-      node.attrs as SymbolicAttrs,
+      node.attrs as KernelAttrs,
     );
     places.forEach((place, i) => {
       const value = node.outputs[i] as GraphValue;

@@ -5,20 +5,24 @@ import type { CaseAttrs } from './control/case.ts';
 import type { ControlOp, ForwardRecord, Saved } from './control/control-op.ts';
 import { type WhileAttrs, type WhileGradAttrs, whileGradOp, whileOp } from './control/while.ts';
 import type { Assignment, Graph, GraphNode, GraphValue } from './graph.ts';
-
-import { OpLowering, type VariablePlace } from './lower-ops.ts';
+import { bodiesOf, draws } from './graph-bodies.ts';
+import { type Feed, OpLowering, type VariablePlace } from './lower-ops.ts';
 
 /** A graph as kernel calls. Outputs of the graph that lie in the same memory, one value or views of it, share a place of `plan.outputs`. */
 export interface Lowered {
   readonly plan: Plan;
   /** For each output of the graph, its place in `plan.outputs`. */
   readonly places: readonly number[];
+  /** What the plan's last inputs are, behind the graph's arguments. */
+  readonly feeds: readonly Feed[];
 }
 
 /** Turns every op of a graph into kernel calls for the backend that is current. */
 export function lower(graph: Graph): Lowered {
   const written = graph.assignments.map((a) => a.variable);
-  const lowering = new Lowering(graph, hostBackend(), written);
+  // How often a branch or a loop draws, only a run tells.
+  const fed = !graph.nodes.some((node) => bodiesOf(node).some(draws));
+  const lowering = new Lowering(graph, hostBackend(), written, fed);
   return inContext({ tapes: [], tracker: null }, () => symbolically(lowering, () => lowering.run()));
 }
 
@@ -78,7 +82,9 @@ class Lowering extends OpLowering {
     const lowered = new Map([...new Set(graph.outputs)].map((v) => [v, this.output(v, outputs, true)]));
     const places = graph.outputs.map((v) => lowered.get(v) as number);
     this.assign(graph.assignments);
-    return { plan: this.plan(inputs, outputs), places };
+    const feeds = [...(this.feeds?.values() ?? [])];
+    for (const { from } of feeds) inputs.push(this.number(from));
+    return { plan: this.plan(inputs, outputs), places, feeds };
   }
 
   /** Lowers a body. Its plan has the plain arguments as inputs, and a counter behind the first `carried` of them if there is one. */
@@ -236,7 +242,7 @@ class Lowering extends OpLowering {
   }
 
   #sub(graph: Graph, written: readonly Variable[]): Lowering {
-    return new Lowering(graph, this.backend, written);
+    return new Lowering(graph, this.backend, written, this.feeds !== null);
   }
 
   #addCall(

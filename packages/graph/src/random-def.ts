@@ -1,7 +1,7 @@
 // Random draws in GraphDefs: TensorFlow's Philox, with a variable that holds the state, gives the numbers that Eagre draws.
 import { dtypeTraits } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { nextDraw } from '@eagre/core/internal';
+import { type DrawSource, isDrawSource } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode } from './graph.ts';
 import { bodiesOf } from './graph-bodies.ts';
@@ -40,7 +40,7 @@ export class RandomStates {
   /** Null where the draws cannot be told apart beforehand, since branches and loops draw too, or not all are of known streams. */
   static of(graph: Graph, writer: NodeWriter): RandomStates | null {
     const drawing = graph.nodes.filter(({ draws }) => draws);
-    if (drawing.length === 0 || drawing.some(({ attrs }) => nextDraw(attrs['source']) === null)) return null;
+    if (drawing.length === 0 || !drawing.every(({ attrs }) => isDrawSource(attrs['source']))) return null;
     return graph.nodes.some((node) => bodiesOf(node).some(drawsInside)) ? null : new RandomStates(writer);
   }
 
@@ -106,7 +106,7 @@ export class RandomStates {
   }
 
   #stateOf(source: unknown): State {
-    const { k0, k1, counter0, counter1 } = nextDraw(source) as NonNullable<ReturnType<typeof nextDraw>>;
+    const { k0, k1, counter0, counter1 } = (source as DrawSource).peek();
     const key = `${k0} ${k1}`;
     let state = this.#states.get(key);
     if (state === undefined) {

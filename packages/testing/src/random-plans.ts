@@ -6,8 +6,6 @@ import {
   isKernelName,
   type Kernel,
   type KernelName,
-  LateNumber,
-  type LateNumbers,
   type NumericDType,
   type Plan,
   type PlanCall,
@@ -25,7 +23,7 @@ export interface RandomPlan {
   readonly inputs: readonly Storage[];
   readonly states: readonly Storage[];
   readonly stateBytes: readonly number[];
-  /** Puts states and late numbers back to how they were at first. */
+  /** Puts states, also that of random draws, back to how they were at first. */
   reset(): void;
 }
 
@@ -48,6 +46,10 @@ const turned: HostCode = ([x], [y]) => {
 
 function elements(storage: Storage, size: number): Float32Array {
   return new Float32Array(storage.buffer, storage.byteOffset, size);
+}
+
+function words(storage: Storage): BigUint64Array {
+  return new BigUint64Array(storage.buffer, storage.byteOffset, 2);
 }
 
 /** Chooses as a list of numbers says; with its end come only zeros. */
@@ -85,16 +87,19 @@ export function randomPlan(backend: Backend, list: readonly number[]): RandomPla
   world.sources.forEach((source, i) => {
     source.memory = states[i];
   });
+  const stream = backend.allocator.allocate(16);
+  words(stream).set([1n, 5n]);
+  world.stream.memory = stream;
   const writer = new Writer(world, 0);
   for (const shape of shapes) writer.input(shape);
   writer.steps(12);
   return {
     plan: writer.plan(writer.results(3)),
     inputs,
-    states,
-    stateBytes: world.sources.map(({ shape }) => sizeOf(shape) * 4),
+    states: [...states, stream],
+    stateBytes: [...world.sources.map(({ shape }) => sizeOf(shape) * 4), 16],
     reset: () => {
-      world.draws = 0;
+      words(stream).set([1n, 5n]);
       states.forEach((storage, i) => {
         const { shape } = world.sources[i];
         elements(storage, sizeOf(shape)).set(ramped(sizeOf(shape), i + 0.5));
@@ -116,15 +121,11 @@ class World {
   readonly choices: Choices;
   readonly sources: readonly Source[] = shapes.slice(1, 3).map((shape) => ({ shape, memory: undefined }));
   readonly stacks: readonly object[] = [{}, {}];
-  draws = 0;
+  /** Where random draws come from. */
+  readonly stream: { memory: Storage | undefined } = { memory: undefined };
 
   constructor(choices: Choices) {
     this.choices = choices;
-  }
-
-  /** The numbers of another draw. */
-  late(): LateNumbers {
-    return { next: () => [++this.draws] };
   }
 }
 
@@ -189,7 +190,7 @@ class Writer {
       : this.#make('Copy', [this.#read(shape)]);
   }
 
-  fill(value: number | LateNumber, shape: readonly number[] = []): PlanTensor {
+  fill(value: number, shape: readonly number[] = []): PlanTensor {
     const tensor = this.#value(shape);
     this.#made.push(tensor);
     this.#seen.push(tensor);
@@ -244,7 +245,7 @@ class Writer {
         break;
       }
       case 7:
-        this.fill(new LateNumber(this.#world.late(), 0), choices.of(shapes));
+        this.#draw(choices.of(shapes));
         break;
       case 8: {
         const x = this.#read();
@@ -308,6 +309,17 @@ class Writer {
         mode: 0,
       });
     this.#seen.push(state);
+  }
+
+  #draw(shape: readonly number[]): void {
+    const { stream } = this.#world;
+    const state = this.#state(stream, () => stream.memory as Storage, [2], 'uint64');
+    const draw = this.#value([2], 'uint64');
+    this.#call('NextDraw', [state], [draw, state]);
+    const y = this.#value(shape);
+    this.#call('RandomUniform', [draw], [y], { k0: 0, k1: 0, counter0: 0, counter1: 0, low: -1, high: 1 });
+    this.#made.push(y);
+    this.#seen.push(y);
   }
 
   #branch(): void {
@@ -481,10 +493,15 @@ class Writer {
     return this.#state(source, null, [0]);
   }
 
-  #state(source: object, memory: PlanState['memory'], shape: readonly number[]): PlanTensor {
+  #state(
+    source: object,
+    memory: PlanState['memory'],
+    shape: readonly number[],
+    dtype: NumericDType = f32,
+  ): PlanTensor {
     const known = this.#states.find((state) => state.source === source);
     if (known !== undefined) return known.tensor;
-    const tensor = this.#value(shape);
+    const tensor = this.#value(shape, dtype);
     this.#states.push({ value: tensor.value, source, memory, tensor });
     return tensor;
   }
@@ -520,7 +537,6 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
   };
   const runBody = (body: Plan, given: readonly Storage[]): Storage[] => {
     const memory = body.bytes.map((bytes) => backend.allocator.allocate(bytes));
-    const numbers = new Map<LateNumbers, readonly number[]>();
     body.inputs.forEach((value, i) => {
       memory[value] = copy(given[i], body.bytes[value]);
     });
@@ -562,7 +578,7 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
       } else if (kernel === 'Push') stackAt(reads[1]).push(copy(memory[reads[0].value], reads[0].size * 4));
       else if (kernel === 'Pop') put([stackAt(reads[0]).pop() as Storage]);
       else if (kernel === 'Host') (call.host as HostCode)(refs(reads), refs(writes));
-      else kernelOf(backend, call)(refs(reads), refs(writes), attrsOf(call, numbers));
+      else kernelOf(backend, call)(refs(reads), refs(writes), call.attrs);
     }
     return body.outputs.map((value) => memory[value]);
   };
@@ -586,15 +602,4 @@ function kernelOf(backend: Backend, { kernel, inputs }: PlanCall): Kernel {
     : undefined;
   if (found === undefined) throw new Error(`no ${kernel}`);
   return found;
-}
-
-function attrsOf({ attrs }: PlanCall, numbers: Map<LateNumbers, readonly number[]>): Parameters<Kernel>[2] {
-  return Object.fromEntries(
-    Object.entries(attrs).map(([name, value]) => {
-      if (!(value instanceof LateNumber)) return [name, value];
-      const known = numbers.get(value.numbers) ?? value.numbers.next();
-      numbers.set(value.numbers, known);
-      return [name, known[value.index]];
-    }),
-  );
 }

@@ -70,7 +70,10 @@ function run(kernel: KernelName, { inputs, outputs, attrs = {}, inPlace }: Case)
   const own = inputs.map((t, i) =>
     inPlace?.includes(i) ? constant(t.data(), t.dtype, { shape: t.shape }) : t,
   );
-  const results = inPlace?.map((i) => own[i] as Tensor) ?? outputs.map(([d, s]) => emptyTensor(d, s));
+  const results = [
+    ...outputs.map(([d, s]) => emptyTensor(d, s)),
+    ...(inPlace ?? []).map((i) => own[i] as Tensor),
+  ];
   const dtypes = own.map((t) => t.dtype as NumericDType);
   backend.kernel(kernel, dtypes)?.(own as never, results as never, attrs);
   return results;
@@ -239,6 +242,7 @@ const cases: Readonly<Record<KernelName, () => Case[]>> = {
   RandomNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   TruncatedNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   RandomUniformInt: draws({ low: 3, high: 1000 }, 'int32', 'int64', 'uint8'),
+  NextDraw: () => [{ inputs: [filled('uint64', [2], () => 3)], outputs: [['uint64', [2]]], inPlace: [0] }],
   Copy: () => [unary(float(300_001), [300_001])],
   Bitcast: () => [unary(float(300_001), [300_001])],
   Transpose: () => [

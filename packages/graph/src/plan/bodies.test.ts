@@ -1,4 +1,4 @@
-import { LateNumber, type PlanTensor } from '@eagre/backend';
+import type { PlanTensor } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { shareCommonCalls } from './common.ts';
 import { removeDeadCalls } from './dead.ts';
@@ -12,11 +12,6 @@ import { sinkStores } from './stores.ts';
 
 const below = (s: PlanBuilder, i: PlanTensor): PlanTensor => s.map((t, v) => t.lt(v, 3), [i]);
 const next = (s: PlanBuilder, i: PlanTensor): PlanTensor => s.map((t, v) => t.add(v, 1), [i]);
-const draw = (s: PlanBuilder, shape: number[]): PlanTensor => {
-  const [k0, k1, counter0, counter1] = [0, 1, 2, 3].map((i) => new LateNumber(s.draws, i));
-  const attrs = { k0, k1, counter0, counter1, low: 0, high: 1 };
-  return s.kernel('RandomUniform', [], 'float32', shape, attrs);
-};
 const kernels = (calls: readonly { kernel: unknown }[]): unknown[] =>
   calls.map(({ kernel }) => (typeof kernel === 'string' ? kernel : 'map'));
 
@@ -35,7 +30,7 @@ describe('passes see what bodies do', () => {
   const nested: BodyCode = (s, x) => [s.map((t, v) => t.exp(v), [x])];
   const drawing: BodyCode = (s, x) => {
     const c = s.kernel('Fill', [], 'bool', [], { value: 1 });
-    const inner = s.branch(c, [], [(u) => [draw(u, [2])], (u) => [draw(u, [2])]]);
+    const inner = s.branch(c, [], [(u) => [u.drawn([2])], (u) => [u.drawn([2])]]);
     return [s.map((t, v, w) => t.add(v, w), [x, ...inner])];
   };
 
@@ -117,7 +112,7 @@ describe('passes see what bodies do', () => {
     const b = new PlanBuilder();
     const stack = b.stack();
     const c = b.input('bool', [], [1]);
-    const x = draw(b, [2]);
+    const x = b.drawn([2]);
     b.push(x, stack);
     const [y] = b.branch(c, [x], [drawing, drawing]);
     b.push(

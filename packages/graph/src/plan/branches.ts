@@ -1,16 +1,15 @@
 import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
 import { type BodiesCall, type BodiesParts, type Draft, partsOf, type Surroundings } from './nested.ts';
 import { readInputs, readingOnce, withConstants, withoutInputs, withoutOutputs } from './rewire.ts';
-import { hasLateNumbers } from './tensors.ts';
 
 /**
  * Simplifies a Case and adds it to the plan: what no body changes goes around it. Where the selector is a constant, the calls of the body that it selects stand in its
- * place; but not if they have late numbers, which a body asks for by itself.
+ * place.
  */
 export function simplifyCase(call: BodiesCall, around: Surroundings): void {
   const parts = partsOf(call);
   const taken = selected(parts, around);
-  if (taken !== undefined && !taken.calls.some(hasLateNumbers) && mayInline(parts, around.draft.plan)) {
+  if (taken !== undefined && mayInline(parts, around.draft.plan)) {
     inlineBody(around.draft, parts, around.simplify(withConstants(taken, parts.given, around.constants)));
     return;
   }

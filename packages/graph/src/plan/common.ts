@@ -1,12 +1,12 @@
 import type { Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
 import { hasBodies } from './nested.ts';
 import { programKey } from './program.ts';
-import { hasLateAttrs, substitute } from './tensors.ts';
+import { callsHost, substitute } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 /**
  * Computes once what several calls compute from the same values: kernels are functions of their inputs and attributes. An input
- * state counts as another value after each write; calls with late attributes are random draws or change from run to run.
+ * state counts as another value after each write; code of the host may do something else each time.
  */
 export function shareCommonCalls(plan: Plan): Plan {
   const uses = new Uses(plan);
@@ -27,7 +27,7 @@ export function shareCommonCalls(plan: Plan): Plan {
   for (const original of plan.calls) {
     const call = substitute(original, replaced);
     const writesState = call.outputs.some(({ value }) => uses.states.has(value));
-    if (!writesState && !hasLateAttrs(call) && !hasBodies(call)) {
+    if (!writesState && !callsHost(call) && !hasBodies(call)) {
       const made = call.outputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
       const attrs = Object.entries(call.attrs)
         .map(([name, attr]) => `${name}=${Object.is(attr, -0) ? '-0' : String(attr)}`)

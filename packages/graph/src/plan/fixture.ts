@@ -1,15 +1,13 @@
 // What the tests of this folder share; not part of the package's exports.
 import {
-  type AttrValue,
   type Backend,
   buildScalarProgram,
   dtypeTraits,
   type HostAllocator,
   type HostCode,
   isBigArray,
+  type KernelAttrs,
   type KernelName,
-  type LateNumber,
-  type LateNumbers,
   type NumericDType,
   type Plan,
   type PlanCall,
@@ -62,24 +60,6 @@ export function view(tensor: PlanTensor, shape: readonly number[]): PlanTensor {
   return { ...tensor, shape };
 }
 
-/** How often any draw of a builder has been asked. */
-interface Asked {
-  asked: number;
-}
-
-/** A draw that gives key and counter; each time it is asked, and each draw, is another. */
-class Draw implements LateNumbers {
-  readonly #count: Asked;
-
-  constructor(count: Asked) {
-    this.#count = count;
-  }
-
-  next(): readonly number[] {
-    return [1, 2, ++this.#count.asked, 0];
-  }
-}
-
 type StateRecord = Given & { storage: Storage | undefined };
 
 /** What a body is written by: it gets the body's builder and its inputs, and returns its outputs. */
@@ -87,12 +67,10 @@ export type BodyCode = (b: PlanBuilder, ...inputs: readonly PlanTensor[]) => rea
 
 /** Writes a plan down and runs it. */
 export class PlanBuilder {
-  /** How often late numbers have been asked for in this run. */
-  readonly count: Asked;
   /** What `logged` has seen in this run. */
   readonly log: TypedArray[];
-  /** A draw that several calls may share. */
-  readonly draws: LateNumbers;
+  readonly #around: PlanBuilder | undefined;
+  #stream: PlanTensor | undefined;
   readonly #bytes: number[] = [];
   readonly #calls: PlanCall[] = [];
   readonly #inputs: Given[] = [];
@@ -102,14 +80,24 @@ export class PlanBuilder {
 
   /** @param around the builder of the plan that this one's is a body of. */
   constructor(around?: PlanBuilder) {
-    this.count = around?.count ?? { asked: 0 };
     this.log = around?.log ?? [];
-    this.draws = this.draw();
+    this.#around = around;
   }
 
-  /** Late numbers of their own. */
-  draw(): LateNumbers {
-    return new Draw(this.count);
+  /** The state that all draws of a plan and its bodies advance. */
+  get stream(): PlanTensor {
+    const around = this.#around;
+    this.#stream ??=
+      around === undefined ? this.state('uint64', [2], [1, 5]) : this.shared(around, around.stream);
+    return this.#stream;
+  }
+
+  /** Random numbers. */
+  drawn(shape: readonly number[]): PlanTensor {
+    const draw = this.tensor('uint64', [2]);
+    this.call('NextDraw', [this.stream], [draw, this.stream]);
+    const attrs = { k0: 0, k1: 0, counter0: 0, counter1: 0, low: -1, high: 1 };
+    return this.kernel('RandomUniform', [draw], 'float32', shape, attrs);
   }
 
   input(dtype: NumericDType, shape: readonly number[], elements: Elements): PlanTensor {
@@ -247,7 +235,7 @@ export class PlanBuilder {
     kernel: KernelName | ScalarProgram,
     inputs: readonly PlanTensor[],
     outputs: readonly PlanTensor[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>> = {},
+    attrs: KernelAttrs = {},
     name: string = typeof kernel === 'string' ? kernel : 'map',
   ): void {
     this.#calls.push({ kernel, inputs, outputs, attrs, name });
@@ -259,7 +247,7 @@ export class PlanBuilder {
     inputs: readonly PlanTensor[],
     dtype: NumericDType,
     shape: readonly number[],
-    attrs: Readonly<Record<string, AttrValue | LateNumber>> = {},
+    attrs: KernelAttrs = {},
   ): PlanTensor {
     const output = this.tensor(dtype, shape);
     this.call(kernel, inputs, [output], attrs);
@@ -267,7 +255,7 @@ export class PlanBuilder {
   }
 
   /** A float64 scalar. */
-  number(value: number | LateNumber): PlanTensor {
+  number(value: number): PlanTensor {
     return this.kernel('Fill', [], 'float64', [], { value });
   }
 
@@ -302,7 +290,6 @@ export class PlanBuilder {
 
   /** Runs a plan made from this one, from the first values of its inputs and states on. */
   run(backend: Backend, plan: Plan): RunResult {
-    this.count.asked = 0;
     this.log.length = 0;
     const { allocator } = backend;
     for (const state of this.#states) state.storage = filled(allocator, state.tensor, state.elements);

@@ -1,4 +1,4 @@
-import { checkPlan, LateNumber, type PlanTensor, scalarProgramLimits } from '@eagre/backend';
+import { checkPlan, type PlanTensor, scalarProgramLimits } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { counting, lines, PlanBuilder, view } from './fixture.ts';
@@ -159,20 +159,17 @@ describe('fuseScalarCalls', () => {
     expect(fused(b)).toHaveLength(3);
   });
 
-  it('keeps late numbers in turn', () => {
+  it('keeps draws in turn', () => {
     const b = new PlanBuilder();
-    const late = (i: number): LateNumber => new LateNumber(b.draws, i);
-    const state = b.state('float32', [3], [0, 0, 0]);
-    const x = b.map((s, v) => s.neg(v), [b.input('float32', [3], counting([3]))]);
-    b.call('ApplyGradientDescent', [state, x, b.number(late(2))], [state], { count: 1 });
-    const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: 0, high: 1 };
-    const draw = b.kernel('RandomUniform', [], 'float32', [3], attrs);
-    b.output(b.map((s, v, w) => s.add(v, w), [x, draw]));
+    const x = b.map((s, v) => s.neg(v), [b.drawn([3])]);
+    const y = b.drawn([3]);
+    b.output(b.map((s, v, w) => s.add(v, w), [x, y]));
     expect(fuseScalarCalls(b.plan()).calls.map(({ name }) => name)).toEqual([
-      'Fill',
+      'NextDraw',
+      'RandomUniform',
+      'NextDraw',
       'RandomUniform',
       'map',
-      'ApplyGradientDescent',
     ]);
   });
 

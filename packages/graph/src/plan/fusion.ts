@@ -7,7 +7,7 @@ import {
   sameShape,
 } from '@eagre/backend';
 import { fitsTile, ProgramWriter } from './program.ts';
-import { hasLateAttrs, isNumeric, isScalarCall, reshaped } from './tensors.ts';
+import { callsHost, isNumeric, isScalarCall, reshaped } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 // How far apart calls may be that are joined to save a read only: what they make would be kept until it is used.
@@ -27,7 +27,7 @@ const MAX_VISITED = 4096;
  * also of neighbours that have nothing in common, as starting a call takes longer than it works.
  *
  * What must stay in order are pairs of calls of which the first writes what the second reads (also the other way round, and where
- * both write), and calls with late attributes, which draw in turn. Any order of calls that keeps those pairs computes the same.
+ * both write), and calls of the host's code. Any order of calls that keeps those pairs computes the same.
  * A group of calls runs as one, so two groups may become one just where no path of pairs leads from one over a third to the
  * other: then, and only then, groups can still be put in an order that keeps all pairs. `Schedule` keeps such an order.
  *
@@ -72,7 +72,7 @@ class Schedule {
     this.#order = [...this.#groups];
     const writer = new Map<number, number>();
     const readers = new Map<number, number[]>();
-    let late = -1;
+    let host = -1;
     plan.calls.forEach((call, at) => {
       for (const { value } of call.inputs) {
         this.#edge(writer.get(value), at);
@@ -86,9 +86,9 @@ class Schedule {
         writer.set(value, at);
         readers.set(value, []);
       }
-      if (hasLateAttrs(call)) {
-        this.#edge(late, at);
-        late = at;
+      if (callsHost(call)) {
+        this.#edge(host, at);
+        host = at;
       }
     });
   }

@@ -1,4 +1,4 @@
-import { checkPlan, LateNumber, type NumericDType, type PlanTensor } from '@eagre/backend';
+import { checkPlan, type NumericDType, type PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { counting, lines, PlanBuilder } from './fixture.ts';
@@ -78,8 +78,7 @@ describe('carryConditions', () => {
 
   it('leaves conditions that draw, call the host, touch states, or read or hold much', () => {
     const flag = (s: PlanBuilder, x: PlanTensor): PlanTensor => s.map((t, v) => t.lt(v, 0), [x]);
-    const drawn: Condition = (s) =>
-      flag(s, s.kernel('Fill', [], 'float32', [], { value: new LateNumber(s.draws, 0) }));
+    const drawn: Condition = (s) => flag(s, s.drawn([]));
     const logged: Condition = (s, i) => below(s, s.logged(i));
     const long: Condition = (s, i) => {
       let j = i;

@@ -1,7 +1,7 @@
 import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
 import { inlineBody } from './branches.ts';
 import { type BodiesParts, Draft, hasBodies, partsOf } from './nested.ts';
-import { hasLateAttrs, isScalarCall } from './tensors.ts';
+import { callsHost, isScalarCall } from './tensors.ts';
 
 // More would be repeated in front of the loop than is saved in it.
 const MAX_CALLS = 8;
@@ -33,7 +33,7 @@ function isSmall({ calls, states }: Plan): boolean {
   return calls.every(
     (call) =>
       !hasBodies(call) &&
-      !hasLateAttrs(call) &&
+      !callsHost(call) &&
       (isScalarCall(call) || (call.kernel !== 'Push' && call.kernel !== 'Pop')) &&
       [...call.inputs, ...call.outputs].every(({ value, size }) => size <= MAX_SIZE && !touched.has(value)),
   );

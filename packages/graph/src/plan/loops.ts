@@ -11,7 +11,7 @@ import {
   withoutOutputs,
   withReplaced,
 } from './rewire.ts';
-import { hasLateAttrs, isScalarCall, numberAttr, substitute } from './tensors.ts';
+import { callsHost, isScalarCall, numberAttr, substitute } from './tensors.ts';
 import { Uses } from './uses.ts';
 
 // Each round may show more that stays the same; more than this is not worth the search.
@@ -236,7 +236,7 @@ const safe: ReadonlySet<unknown> = new Set<KernelName>([
 const divisions: ReadonlySet<string> = new Set(['div', 'floorDiv', 'mod', 'pow']);
 
 function isSafe(call: PlanCall): boolean {
-  if (hasLateAttrs(call)) return false;
+  if (callsHost(call)) return false;
   if (!isScalarCall(call)) return safe.has(call.kernel);
   return call.kernel.instrs.every(
     ({ op, dtype }) => !divisions.has(op) || dtype === 'float32' || dtype === 'float64',

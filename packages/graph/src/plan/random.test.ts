@@ -1,11 +1,4 @@
-import {
-  type Backend,
-  checkPlan,
-  LateNumber,
-  type NumericDType,
-  type Plan,
-  type PlanTensor,
-} from '@eagre/backend';
+import { type Backend, checkPlan, type NumericDType, type Plan, type PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import { describe, expect, it } from 'vitest';
@@ -333,10 +326,7 @@ class Generator {
         this.#update();
         return;
       case 9: {
-        const draw = this.#random(2) === 0 ? b.draws : b.draw();
-        const late = (i: number): LateNumber => new LateNumber(draw, i);
-        const attrs = { k0: late(0), k1: late(1), counter0: late(2), counter1: late(3), low: -1, high: 1 };
-        this.#add(b.kernel('RandomUniform', [], 'float32', this.#pick(shapes), attrs));
+        this.#add(b.drawn(this.#pick(shapes)));
         return;
       }
       case 10:

@@ -1,4 +1,4 @@
-import { LateNumber, type NumericDType, type PlanTensor } from '@eagre/backend';
+import type { NumericDType, PlanTensor } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
 import { type BodyCode, lines, PlanBuilder } from './fixture.ts';
@@ -92,9 +92,7 @@ describe('selectResults', () => {
   });
 
   it('leaves bodies that draw, call the host or touch states, and selectors that are no bool', () => {
-    const drawn: BodyCode = (s) => [
-      s.kernel('Fill', [], 'float32', [2], { value: new LateNumber(s.draws, 0) }),
-    ];
+    const drawn: BodyCode = (s) => [s.drawn([2])];
     const logged: BodyCode = (s, x) => [s.logged(x)];
     for (const body of [drawn, logged]) {
       const plan = branching(kept, body).plan();

@@ -9,7 +9,7 @@ import {
 import { inlineBody, mayInline } from './branches.ts';
 import { type BodiesParts, Draft, hasBodies, partsOf } from './nested.ts';
 import { cheapInstrs } from './program.ts';
-import { hasLateAttrs, isNumeric, isScalarCall } from './tensors.ts';
+import { callsHost, isNumeric, isScalarCall } from './tensors.ts';
 
 // To compute more than this takes longer than to jump over it.
 const MAX_INSTRS = 8;
@@ -17,8 +17,8 @@ const MAX_SIZE = 16;
 
 /**
  * Computes both bodies of a Case that a bool selects, and selects each result, where they hold nothing but a few cheap operations on
- * tiny tensors, none of which can fail: they take less time than the jumps, and can become part of the programs around. Late numbers,
- * states and code of the host must stay in their body.
+ * tiny tensors, none of which can fail: they take less time than the jumps, and can become part of the programs around. States and
+ * code of the host must stay in their body.
  */
 export function selectResults(plan: Plan): Plan {
   const parts = plan.calls.map((call) => (hasBodies(call) ? selectable(plan, call) : undefined));
@@ -52,7 +52,7 @@ function selectable(plan: Plan, call: PlanCall): Selectable | undefined {
 
 /** The instructions of a call, or Infinity for one that should not run for nothing. */
 function costOf(call: PlanCall): number {
-  if (hasLateAttrs(call) || call.outputs.some(({ size }) => size > MAX_SIZE)) return Number.POSITIVE_INFINITY;
+  if (callsHost(call) || call.outputs.some(({ size }) => size > MAX_SIZE)) return Number.POSITIVE_INFINITY;
   if (isScalarCall(call)) return cheapInstrs(call.kernel);
   return call.kernel === 'Fill' || call.kernel === 'Copy' ? 0 : Number.POSITIVE_INFINITY;
 }

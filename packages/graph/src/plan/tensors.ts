@@ -1,7 +1,6 @@
 import {
   type AttrValue,
   type DType,
-  LateNumber,
   type NumericDType,
   type PlanCall,
   type PlanTensor,
@@ -18,35 +17,20 @@ export function isScalarCall(call: PlanCall): call is ScalarCall {
   return typeof call.kernel !== 'string';
 }
 
-/**
- * Whether an attribute is known only when the plan runs; such calls may be random draws, and no two of them are the same. Neither are
- * calls of the host's code, nor those that have one or the other in a body.
- */
-export function hasLateAttrs(call: PlanCall): boolean {
-  return (
-    call.kernel === 'Host' ||
-    Object.values(call.attrs).some((attr) => attr instanceof LateNumber) ||
-    (call.bodies?.some(({ calls }) => calls.some(hasLateAttrs)) ?? false)
-  );
+/** Whether a call is of the host's code, or has such a call in a body: no two of these are the same. */
+export function callsHost({ kernel, bodies }: PlanCall): boolean {
+  return kernel === 'Host' || (bodies?.some(({ calls }) => calls.some(callsHost)) ?? false);
 }
 
-/** Whether a call, or one in its bodies, has an attribute that is known only when the plan runs. */
-export function hasLateNumbers(call: PlanCall): boolean {
-  return (
-    Object.values(call.attrs).some((attr) => attr instanceof LateNumber) ||
-    (call.bodies?.some(({ calls }) => calls.some(hasLateNumbers)) ?? false)
-  );
-}
-
-/** An attribute that must be a plain number; undefined for one that is late, a list or absent. */
-export function numberAttr(attr: AttrValue | LateNumber | undefined): number | undefined {
+/** An attribute that is a number; undefined for one that is a list or absent. */
+export function numberAttr(attr: AttrValue | undefined): number | undefined {
   if (typeof attr === 'boolean') return attr ? 1 : 0;
   return typeof attr === 'number' ? attr : undefined;
 }
 
 /** A list attribute of numbers; undefined for anything else. */
-export function listAttr(attr: AttrValue | LateNumber | undefined): readonly number[] | undefined {
-  return typeof attr === 'object' && !(attr instanceof LateNumber) ? attr : undefined;
+export function listAttr(attr: AttrValue | undefined): readonly number[] | undefined {
+  return typeof attr === 'object' ? attr : undefined;
 }
 
 export function isNumeric(dtype: DType): dtype is NumericDType {

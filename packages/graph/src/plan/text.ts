@@ -1,7 +1,6 @@
 import {
   type AttrValue,
   decodeScalarProgram,
-  LateNumber,
   mapReductions,
   type Plan,
   type PlanCall,
@@ -39,7 +38,7 @@ const infix: Partial<Record<ScalarOp, string>> = {
 
 /**
  * A plan for people: its inputs, states, stacks and outputs, a line for each call, then totals. `%3` is the value of that number; scalar
- * programs are written out, with names t0, t1, … for what they use several times; `late` is an attribute known at each run.
+ * programs are written out, with names t0, t1, … for what they use several times.
  *
  * The bodies of a call follow it, further to the right. They number their values by themselves: `%2=%7` is a state 2 of the body that
  * is value 7 of the plan around it.
@@ -129,8 +128,7 @@ function showKernel({ kernel, inputs, attrs }: PlanCall): string {
   return `${String(kernel)}(${[...read, ...set].join(', ')})`;
 }
 
-function showAttr(value: AttrValue | LateNumber): string {
-  if (value instanceof LateNumber) return `late ${value.index}`;
+function showAttr(value: AttrValue): string {
   return typeof value === 'object' ? `[${value.join(',')}]` : showNumber(value);
 }
 
