@@ -6,7 +6,6 @@ import {
   buildScalarProgram,
   encodeScalarProgram,
   type KernelName,
-  kernelAttrs,
   type NumericDType,
 } from '@eagre/backend';
 import { nativeBackend } from '@eagre/backend-native';
@@ -70,10 +69,7 @@ function run(kernel: KernelName, { inputs, outputs, attrs = {}, inPlace }: Case)
   const own = inputs.map((t, i) =>
     inPlace?.includes(i) ? constant(t.data(), t.dtype, { shape: t.shape }) : t,
   );
-  const results = [
-    ...outputs.map(([d, s]) => emptyTensor(d, s)),
-    ...(inPlace ?? []).map((i) => own[i] as Tensor),
-  ];
+  const results = inPlace?.map((i) => own[i] as Tensor) ?? outputs.map(([d, s]) => emptyTensor(d, s));
   const dtypes = own.map((t) => t.dtype as NumericDType);
   backend.kernel(kernel, dtypes)?.(own as never, results as never, attrs);
   return results;
@@ -234,15 +230,14 @@ const steps =
     return [{ inputs, outputs: [], inPlace, attrs: { count: sizes.length, ...attrs } }];
   };
 
-// Keyed by all kernels, so that a new one gets a case.
-const cases: Readonly<Record<KernelName, () => Case[]>> = {
+// Keyed by all kernels, so that a new one gets a case; NextDraw makes two numbers, which nothing cuts.
+const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
   Fill: () => [{ inputs: [], outputs: [['float32', [300_001]]], attrs: { value: 3 } }],
   Iota: () => [{ inputs: [], outputs: [['float32', [300_001]]], attrs: { start: 1, delta: 0.1 } }],
   RandomUniform: draws({ low: -1, high: 2 }, 'float32', 'float64'),
   RandomNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   TruncatedNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   RandomUniformInt: draws({ low: 3, high: 1000 }, 'int32', 'int64', 'uint8'),
-  NextDraw: () => [{ inputs: [filled('uint64', [2], () => 3)], outputs: [['uint64', [2]]], inPlace: [0] }],
   Copy: () => [unary(float(300_001), [300_001])],
   Bitcast: () => [unary(float(300_001), [300_001])],
   Transpose: () => [
@@ -631,7 +626,7 @@ function gru(b: number, t: number, f: number, u: number): Case {
 }
 
 describe('every kernel gives the same bits on any number of threads', () => {
-  it.each(Object.keys(kernelAttrs) as KernelName[])('%s', (kernel) => {
+  it.each(Object.keys(cases) as (keyof typeof cases)[])('%s', (kernel) => {
     cases[kernel]().forEach((c, index) => {
       const [expected, alone] = on(1, () => run(kernel, c));
       expect(alone).toBe(0);
