@@ -57,11 +57,9 @@ template <class R, class Y, bool mean> const Reduction* reduction_of() {
 
 template <template <class> class R> const Reduction* numeric(DType t) {
   switch (t) {
-    case DType::f32: return reduction_of<R<float>, float, false>();
-    case DType::f64: return reduction_of<R<double>, double, false>();
-    case DType::i32: return reduction_of<R<int32_t>, int32_t, false>();
-    case DType::i64: return reduction_of<R<int64_t>, int64_t, false>();
-    case DType::u8: return reduction_of<R<uint8_t>, uint8_t, false>();
+#define X(name, type) case DType::name: return reduction_of<R<type>, type, false>();
+    EAGRE_NUMBERS(X)
+#undef X
     default: return nullptr;
   }
 }

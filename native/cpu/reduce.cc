@@ -262,11 +262,9 @@ template <template <class> class R, class T> void plain(const Operands& o) {
 template <template <class> class R> void numeric(Args& a) {
   Operands o(a);
   switch (o.x.dtype) {
-    case DType::f32: plain<R, float>(o); break;
-    case DType::f64: plain<R, double>(o); break;
-    case DType::i32: plain<R, int32_t>(o); break;
-    case DType::i64: plain<R, int64_t>(o); break;
-    case DType::u8: plain<R, uint8_t>(o); break;
+#define X(name, type) case DType::name: plain<R, type>(o); break;
+    EAGRE_NUMBERS(X)
+#undef X
     default: fail(Code::unimplemented, "this reduction does not take %s", info_of(o.x.dtype).name);
   }
 }
@@ -276,7 +274,7 @@ template <class R> void logical(Args& a) {
   reduce<R, uint8_t>(o.x, o.y, o.axes, o.count, [](uint8_t total) { return total; });
 }
 
-// The sums of small integers in 64 bits.
+// The sums of integers in 64 bits.
 template <class T> void integer_mean(const Operands& o, int64_t n) {
   Shape s = collapse(o.x, o.axes, o.count);
   const T* x = o.x.as<T>();
@@ -291,7 +289,8 @@ template <class T> void integer_mean(const Operands& o, int64_t n) {
         const T* p = from + s.reduced_offset(k);
         for (int64_t r = 0; r < run; r++) total += static_cast<uint64_t>(p[r * width]);
       }
-      y[i] = static_cast<T>(static_cast<int64_t>(total) / n);
+      if constexpr (T(-1) < T(0)) y[i] = static_cast<T>(static_cast<int64_t>(total) / n);
+      else y[i] = static_cast<T>(total / static_cast<uint64_t>(n));
     }
   });
 }
@@ -305,16 +304,16 @@ void mean(Args& a) {
     for (int64_t i = 0; i < o.y.size * static_cast<int64_t>(dtype_size(o.y.dtype)); i++) o.y.as<char>()[i] = 0;
     return;
   }
+  auto typed = [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kFloating<T>)
+      reduce<SumOf<T>, T>(o.x, o.y, o.axes, o.count, [=](double total) { return static_cast<T>(total / count); });
+    else integer_mean<T>(o, n);
+  };
   switch (o.x.dtype) {
-    case DType::f32:
-      reduce<SumOf<float>, float>(o.x, o.y, o.axes, o.count, [=](double total) { return static_cast<float>(total / count); });
-      break;
-    case DType::f64:
-      reduce<SumOf<double>, double>(o.x, o.y, o.axes, o.count, [=](double total) { return total / count; });
-      break;
-    case DType::i32: integer_mean<int32_t>(o, n); break;
-    case DType::i64: integer_mean<int64_t>(o, n); break;
-    case DType::u8: integer_mean<uint8_t>(o, n); break;
+#define X(name, type) case DType::name: typed(type{}); break;
+    EAGRE_NUMBERS(X)
+#undef X
     default: fail(Code::unimplemented, "Mean does not take %s", info_of(o.x.dtype).name);
   }
 }
@@ -393,12 +392,10 @@ template <bool largest> void arg_kernel(Args& a) {
   int axis = static_cast<int>(a.integer());
   if (axis < 0 || axis >= x.rank) fail(Code::internal, "axis %d of a tensor of rank %d", axis, x.rank);
   switch (x.dtype) {
-    case DType::f32: arg_typed<largest, float>(x, y, axis); break;
-    case DType::f64: arg_typed<largest, double>(x, y, axis); break;
-    case DType::i32: arg_typed<largest, int32_t>(x, y, axis); break;
-    case DType::i64: arg_typed<largest, int64_t>(x, y, axis); break;
-    case DType::u8: case DType::boolean: arg_typed<largest, uint8_t>(x, y, axis); break;
-    default: fail(Code::unimplemented, "positions of extremes of %s", info_of(x.dtype).name);
+#define X(name, type) case DType::name: arg_typed<largest, type>(x, y, axis); break;
+    EAGRE_NUMBERS(X)
+#undef X
+    case DType::boolean: arg_typed<largest, uint8_t>(x, y, axis); break;
   }
 }
 

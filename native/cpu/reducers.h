@@ -14,6 +14,8 @@ template <class T> constexpr bool kFloating = T(0.5) != T(0);
 template <class T> struct Wrapping { using type = T; };
 template <> struct Wrapping<int32_t> { using type = uint32_t; };
 template <> struct Wrapping<int64_t> { using type = uint64_t; };
+template <> struct Wrapping<int16_t> { using type = uint16_t; };
+template <> struct Wrapping<int8_t> { using type = uint8_t; };
 
 // A reducer names the element type it works on, the type that combines pieces, its neutral element, and how to combine two
 // elements or two vectors of them.
@@ -21,7 +23,7 @@ template <class T> struct SumOf {
   using Element = typename Wrapping<T>::type;
   using Total = Element;
   static Element neutral() { return 0; }
-  template <class V> static V combine(V a, V b) { return a + b; }
+  template <class V> static V combine(V a, V b) { return static_cast<V>(a + b); }
 };
 template <> struct SumOf<float> {
   using Element = float;
@@ -33,7 +35,11 @@ template <class T> struct ProdOf {
   using Element = typename Wrapping<T>::type;
   using Total = Element;
   static Element neutral() { return 1; }
-  template <class V> static V combine(V a, V b) { return a * b; }
+  template <class V> static V combine(V a, V b) {
+    // Two of 16 bits would be multiplied as int, which their product may not fit into.
+    if constexpr (sizeof(V) == 2) return static_cast<V>(static_cast<uint32_t>(a) * b);
+    else return a * b;
+  }
 };
 template <class T> constexpr T lowest() {
   if constexpr (kFloating<T>) return -static_cast<T>(__builtin_inf());

@@ -118,9 +118,13 @@ template <class T> void integers() {
   check<T, uint64_t>("Sum", 0, [](uint64_t x, uint64_t y) { return x + y; }, wrap, 0);
   check<T, uint64_t>("Prod", 1, [](uint64_t x, uint64_t y) { return x * y; }, wrap, 0);
   check<T, W>("Mean", 0, [](W x, W y) { return x + y; }, [](W v, int64_t n) { return n == 0 ? 0 : v / n; }, 0);
-  auto plain = [](W v, int64_t) { return v; };
-  check<T, W>("Max", std::numeric_limits<T>::min(), [](W x, W y) { return x > y ? x : y; }, plain, 0);
-  check<T, W>("Min", std::numeric_limits<T>::max(), [](W x, W y) { return x < y ? x : y; }, plain, 0);
+  auto plain = [](T v, int64_t) { return v; };
+  check<T, T>("Max", std::numeric_limits<T>::min(), [](T x, T y) { return x > y ? x : y; }, plain, 0);
+  check<T, T>("Min", std::numeric_limits<T>::max(), [](T x, T y) { return x < y ? x : y; }, plain, 0);
+  // The mean adds in 64 bits, with and without a sign.
+  Array<T> ends({3}, T(0)), y({});
+  ends[1] = std::numeric_limits<T>::max();
+  CHECK(Call().in(ends).out(y).list({0}).run("Mean") == Code::ok && y[0] == ends[1] / 3);
 }
 
 void logical() {
@@ -176,11 +180,21 @@ int main() {
   integers<int32_t>();
   integers<int64_t>();
   integers<uint8_t>();
+  integers<int8_t>();
+  integers<int16_t>();
+  integers<uint16_t>();
+  integers<uint32_t>();
+  integers<uint64_t>();
   logical();
   arguments<float, int32_t>();
   arguments<double, int64_t>();
   arguments<int32_t, int64_t>();
   arguments<int64_t, int32_t>();
   arguments<uint8_t, int32_t>();
+  arguments<int8_t, int32_t>();
+  arguments<int16_t, int64_t>();
+  arguments<uint16_t, int32_t>();
+  arguments<uint32_t, int64_t>();
+  arguments<uint64_t, int32_t>();
   return finish();
 }

@@ -1,4 +1,4 @@
-"""Makes packages/core/golden/dtypes.json with TensorFlow: arithmetic, comparisons, bits and casts of integers of all widths.
+"""Makes packages/core/golden/dtypes.json with TensorFlow: arithmetic, comparisons, bits, casts and reductions of integers of all widths.
 
 Values are text, which holds 64 bits. What TensorFlow has no kernel for is left out.
 
@@ -39,6 +39,17 @@ BINARY = {
     "bitwiseOr": tf.bitwise.bitwise_or,
     "bitwiseXor": tf.bitwise.bitwise_xor,
 }
+REDUCTIONS = {
+    "sum": tf.reduce_sum,
+    "prod": tf.reduce_prod,
+    "max": tf.reduce_max,
+    "min": tf.reduce_min,
+    "mean": tf.reduce_mean,
+    "argMax": tf.argmax,
+    "argMin": tf.argmin,
+    "cumsum": tf.cumsum,
+    "cumprod": tf.math.cumprod,
+}
 
 
 def values(dtype, n=2):
@@ -74,6 +85,10 @@ for dtype in INTEGERS:
         attempt(cases, name, [a], run)
     for name, run in BINARY.items():
         attempt(cases, name, [a, divisor if name in ("floorDiv", "mod") else rng.permutation(b)], run)
+    for name, run in REDUCTIONS.items():
+        x = divisor if name in ("prod", "cumprod") else a
+        attempt(cases, name, [x], lambda x: run(x, axis=0), axis=0)
+        attempt(cases, name, [np.stack([x, x[::-1], x])], lambda x: run(x, axis=1), axis=1)
     for to in INTEGERS + OTHERS:
         attempt(cases, "cast", [a], lambda x: tf.cast(x, to), dtype=to)
         # Of int64 it makes one number of everything where the limit that it computes overflows.

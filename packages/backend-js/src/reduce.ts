@@ -1,14 +1,16 @@
 import {
   type BigArray,
+  dtypeTraits,
   InvalidArgumentError,
   isBig,
   isBigArray,
   type Kernel,
   type KernelName,
+  type NumericDType,
   type TensorRef,
   type TypedArray,
 } from '@eagre/backend';
-import { maxBig, minBig } from './numeric.ts';
+import { maxBig, minBig, saturateBig } from './numeric.ts';
 import { bigints, list, type NumberArray, numbers, product, view } from './view.ts';
 
 /**
@@ -117,7 +119,7 @@ function sum(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   }
 }
 
-/** The mean of integers is truncated toward zero, that of none is 0. */
+/** The mean of integers adds in 64 bits and is truncated toward zero; that of none is 0. */
 function mean(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   const count = product(axes.map((axis) => x.shape[axis]));
   if (isBig(x.dtype)) {
@@ -144,17 +146,16 @@ function prod(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
   }
 }
 
-const lowest: Record<string, number> = { int32: -(2 ** 31), uint8: 0 };
-const highest: Record<string, number> = { int32: 2 ** 31 - 1, uint8: 255 };
-
 function max(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (isBig(x.dtype)) foldBig(x, axes, bigints(y).fill(-(2n ** 63n)), maxBig);
-  else fold(x, axes, numbers(y).fill(lowest[x.dtype] ?? -Infinity), Math.max);
+  if (isBig(x.dtype))
+    foldBig(x, axes, bigints(y).fill(saturateBig(-Infinity, x.dtype as NumericDType)), maxBig);
+  else fold(x, axes, numbers(y).fill(dtypeTraits[x.dtype].low), Math.max);
 }
 
 function min(x: TensorRef, y: TensorRef, axes: readonly number[]): void {
-  if (isBig(x.dtype)) foldBig(x, axes, bigints(y).fill(2n ** 63n - 1n), minBig);
-  else fold(x, axes, numbers(y).fill(highest[x.dtype] ?? Infinity), Math.min);
+  if (isBig(x.dtype))
+    foldBig(x, axes, bigints(y).fill(saturateBig(Infinity, x.dtype as NumericDType)), minBig);
+  else fold(x, axes, numbers(y).fill(dtypeTraits[x.dtype].high), Math.min);
 }
 
 /** The position of the first extreme in `n` elements from `start`, `stride` apart; the first NaN is more extreme than all else. */

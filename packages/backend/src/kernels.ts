@@ -236,8 +236,6 @@ export type KernelAttrs = Readonly<Record<string, AttrValue>>;
 
 const floats: readonly NumericDType[] = ['float32', 'float64'];
 const numbers: readonly NumericDType[] = numericDTypes.filter((dtype) => dtype !== 'bool');
-/** What sums, products and extremes are made of. */
-const reduced: readonly NumericDType[] = [...floats, 'int32', 'int64', 'uint8'];
 
 /** The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. */
 const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
@@ -250,15 +248,15 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   GatherGrad: numbers,
   CumSum: numbers,
   CumProd: numbers,
-  Sum: reduced,
-  Mean: reduced,
-  Prod: reduced,
-  Max: reduced,
-  Min: reduced,
+  Sum: numbers,
+  Mean: numbers,
+  Prod: numbers,
+  Max: numbers,
+  Min: numbers,
   All: ['bool'],
   Any: ['bool'],
-  ArgMax: [...reduced, 'bool'],
-  ArgMin: [...reduced, 'bool'],
+  ArgMax: [...numbers, 'bool'],
+  ArgMin: [...numbers, 'bool'],
   MatMul: [...floats, 'int32', 'int64'],
   Svd: floats,
   Conv2D: floats,
