@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { defineFunction, type NamedFunction, structure } from './arguments.ts';
 import { shown } from './checks.ts';
+import { customObject } from './custom-names.ts';
+import { serializedObject } from './schema.ts';
 
 /** An object as Keras writes it in a file. */
 export interface Serialized {
@@ -33,12 +35,7 @@ export function defineSerialize<F extends (...args: never) => unknown>(
   const run = (object: unknown): object => {
     if (!(object instanceof cls))
       throw new InvalidArgumentError(`expected an object of class ${cls.name}, got ${shown(object)}`, name);
-    return {
-      module,
-      class_name: object.constructor.name,
-      config: object.getConfig(),
-      registered_name: null,
-    };
+    return serializedObject(object as { getConfig(): Readonly<Record<string, unknown>> }, module);
   };
   return defineFunction(name, { [argument]: true } as never, {} as never, run as never) as unknown as F;
 }
@@ -63,7 +60,13 @@ export function classOf<C>(
   find: (name: string) => C | undefined,
   what: string,
 ): C | undefined {
-  const { class_name: name, config } = serialized ?? {};
+  const {
+    class_name: name,
+    config,
+    registered_name: registered,
+  } = (serialized ?? {}) as Serialized & {
+    readonly registered_name?: unknown;
+  };
   if (typeof name !== 'string' || typeof config !== 'object' || config === null)
     throw new InvalidArgumentError('expected { class_name, config }, as serialize gives it', what);
   if (typeof customObjects !== 'object')
@@ -71,5 +74,8 @@ export function classOf<C>(
       `customObjects must be classes by name, got ${shown(customObjects)}`,
       what,
     );
-  return Object.hasOwn(customObjects, name) ? (customObjects[name] as C) : find(name);
+  if (Object.hasOwn(customObjects, name)) return customObjects[name] as C;
+  // That of a registered class may be another one than the class's own.
+  const own = typeof registered === 'string' ? customObject(registered) : undefined;
+  return typeof own === 'function' ? (own as C) : find(name);
 }

@@ -150,4 +150,70 @@ describe('keras.saving', () => {
     expect(() => getRegisteredObject('x', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
     expect(tf.keras.utils.getRegisteredName).toBe(getRegisteredName);
   });
+
+  test('knows classes of one’s own that are registered, of every kind', () => {
+    class Shifted extends tf.losses.Loss {
+      override call(y: tf.Tensor, p: tf.Tensor): tf.Tensor {
+        return y.sub(p).mean(-1);
+      }
+    }
+    class Counted extends tf.metrics.Mean {}
+    class Slow extends tf.optimizers.SGD {}
+    class Held extends tf.optimizers.schedules.LearningRateSchedule {
+      override call(): number {
+        return 0.5;
+      }
+      override getConfig(): Record<string, unknown> {
+        return {};
+      }
+    }
+    for (const object of [new Shifted({ name: 'a' }), new Counted('b'), new Slow(0.5), new Held()]) {
+      const Class = object.constructor as new () => object;
+      const name = `${Class.name}OfMine`;
+      tf.keras.saving.registerKerasSerializable(Class, { package: 'kinds', name });
+      const written = serializeKerasObject(object)!;
+      expect(written).toMatchObject({ module: null, registered_name: `kinds>${name}` });
+      const read = deserializeKerasObject(written);
+      expect(read).toBeInstanceOf(Class);
+      expect(serializeKerasObject(read)).toEqual(written);
+    }
+  });
+});
+
+test('losses, metrics and optimizers are made of their configurations by their classes', () => {
+  const loss = tf.losses.Huber.fromConfig(
+    json(new tf.losses.Huber({ delta: 0.5, name: 'h' }).getConfig()) as never,
+  );
+  expect([loss.delta, loss.name]).toEqual([0.5, 'h']);
+  const metric = tf.metrics.TopKCategoricalAccuracy.fromConfig({ k: 3, name: 'top', dtype: 'float32' });
+  expect([metric.k, metric.name]).toEqual([3, 'top']);
+  expect(() => tf.metrics.AUC.fromConfig({ bogus: 1 })).toThrow("AUC: 'bogus' is no option");
+  class Own extends tf.metrics.Mean {
+    static override fromConfig(config: Readonly<Record<string, unknown>>): never {
+      return new Own(`${config['name']}!`) as never;
+    }
+  }
+  expect(tf.metrics.deserialize({ class_name: 'Own', config: { name: 'a' } }, { Own }).name).toBe('a!');
+  const { Adam, SGD } = tf.optimizers;
+  for (const [bad, message] of [
+    [{ useEma: 1 }, 'useEma is 1, expected true or false'],
+    [{ emaMomentum: 2 }, 'emaMomentum must be between 0 and 1, got 2'],
+    [{ emaOverwriteFrequency: 0 }, 'emaOverwriteFrequency must be an integer of at least 1, got 0'],
+    [{ weightDecay: 'x' }, "weightDecay must be a number, got 'x'"],
+    [{ globalClipnorm: -1 }, 'globalClipnorm must be a number of at least 0, got -1'],
+    [{ lossScaleFactor: 2 }, 'the option lossScaleFactor (2) is not supported'],
+    [{ gradientAccumulationSteps: 4 }, 'the option gradientAccumulationSteps (4) is not supported'],
+  ] as const)
+    expect(() => new Adam(bad as never)).toThrow(message);
+  const options = {
+    weightDecay: 0.5,
+    clipvalue: 2,
+    useEma: true,
+    emaMomentum: 0.5,
+    emaOverwriteFrequency: 3,
+  };
+  expect(SGD.fromConfig(new SGD({ ...options, name: 'mine' }).getConfig()).getConfig()).toMatchObject({
+    ...{ name: 'mine', weight_decay: 0.5, clipvalue: 2, use_ema: true, ema_momentum: 0.5 },
+    ...{ ema_overwrite_frequency: 3, loss_scale_factor: null, gradient_accumulation_steps: null },
+  });
 });

@@ -68,7 +68,7 @@ export const serialize: NamedFunction<
   [optimizer: Optimizer],
   ['optimizer'],
   unknown,
-  SerializedOptimizer & { module: string; registered_name: null }
+  SerializedOptimizer & { readonly module: string | null; readonly registered_name: string | null }
 > = defineSerialize('optimizers.serialize', 'optimizer', Optimizer, 'keras.optimizers');
 
 /** The optimizer that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */

@@ -1,5 +1,3 @@
-import { InvalidArgumentError } from '@eagre/core';
-import { shown } from '@eagre/core/internal';
 import { equal, mod, type Scalar, select, sub } from './scalars.ts';
 
 /** What an optimizer remembers of its variables' values over time. */
@@ -8,20 +6,6 @@ export interface MovingAverage {
   readonly momentum: number;
   /** After every that many steps the variables become their averages; null: never. */
   readonly overwriteFrequency: number | null;
-}
-
-/** @throws InvalidArgumentError for a momentum outside of 0 … 1, or a frequency that is no number of steps */
-export function checkMovingAverage(average: MovingAverage, optimizer: string): MovingAverage {
-  const { momentum, overwriteFrequency } = average;
-  if (typeof momentum !== 'number' || !(momentum >= 0 && momentum <= 1))
-    throw new InvalidArgumentError(`emaMomentum must be between 0 and 1, got ${shown(momentum)}`, optimizer);
-  if (overwriteFrequency !== null && !(Number.isSafeInteger(overwriteFrequency) && overwriteFrequency >= 1)) {
-    throw new InvalidArgumentError(
-      `emaOverwriteFrequency must be an integer of at least 1, got ${shown(overwriteFrequency)}`,
-      optimizer,
-    );
-  }
-  return average;
 }
 
 /** The numbers of a step, from 1 on: shares of the old average and of the value, and whether (1) the variables become averages. */

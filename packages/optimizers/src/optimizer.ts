@@ -43,7 +43,7 @@ import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
 import { type GradientAndVariable, gradientOf, pairsOf, type Update } from './gradients.ts';
 import { Momentary } from './momentary.ts';
-import { averaging, checkMovingAverage } from './moving-average.ts';
+import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
 import type { Scalar } from './scalars.ts';
@@ -90,13 +90,17 @@ interface Constrained {
 export abstract class Optimizer extends Module implements Trackable {
   /** How many updates were made; int64, saved with the other variables. */
   readonly iterations: Variable;
-  readonly weightDecay: number | null;
-  readonly clipnorm: number | null;
-  readonly clipvalue: number | null;
-  readonly globalClipnorm: number | null;
-  readonly useEma: boolean;
-  readonly emaMomentum: number;
-  readonly emaOverwriteFrequency: number | null;
+  declare readonly weightDecay: number | null;
+  declare readonly clipnorm: number | null;
+  declare readonly clipvalue: number | null;
+  declare readonly globalClipnorm: number | null;
+  declare readonly useEma: boolean;
+  declare readonly emaMomentum: number;
+  declare readonly emaOverwriteFrequency: number | null;
+  /** @internal */
+  declare readonly lossScaleFactor: null;
+  /** @internal */
+  declare readonly gradientAccumulationSteps: null;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
   readonly #slotsOf = new Map<Variable, Map<string, Variable>>();
@@ -133,26 +137,14 @@ export abstract class Optimizer extends Module implements Trackable {
     const { name } = options;
     if (name !== undefined && name !== null) checkText(name, 'name', new.target.name);
     super(name === undefined || name === null ? {} : { name });
-    const { weightDecay = null, clipnorm = null, clipvalue = null, globalClipnorm = null } = options;
-    checkClipping({ clipnorm, clipvalue, globalClipnorm }, this.name);
-    if (weightDecay !== null) checkNumber(weightDecay, 'weightDecay', this.name);
-    this.weightDecay = weightDecay;
-    this.clipnorm = clipnorm;
-    this.clipvalue = clipvalue;
-    this.globalClipnorm = globalClipnorm;
-    const { useEma = false, emaMomentum = 0.99, emaOverwriteFrequency = null } = options;
-    if (useEma)
-      checkMovingAverage({ momentum: emaMomentum, overwriteFrequency: emaOverwriteFrequency }, this.name);
-    this.useEma = useEma;
-    this.emaMomentum = emaMomentum;
-    this.emaOverwriteFrequency = emaOverwriteFrequency;
+    setOptions(this, options);
+    checkClipping(this);
     this.iterations = this.#track('iteration', constant(0, 'int64'));
     this.#rate = new Rate(options.learningRate, this.name, (value) => ({
       saved: this.#track('learning_rate', constant(value, 'float32')),
       exact: this.#hold('exact_learning_rate', constant(value, 'float64')),
     }));
     this.#now = new Momentary(this.iterations, this.#rate);
-    setOptions(this, options);
   }
 
   /** Whether `build` has run. */
@@ -474,15 +466,6 @@ export abstract class Optimizer extends Module implements Trackable {
     return {
       name: this.name,
       learning_rate: schedule === null ? this.learningRate : serialize(schedule),
-      weight_decay: this.weightDecay,
-      clipnorm: this.clipnorm,
-      global_clipnorm: this.globalClipnorm,
-      clipvalue: this.clipvalue,
-      use_ema: this.useEma,
-      ema_momentum: this.emaMomentum,
-      ema_overwrite_frequency: this.emaOverwriteFrequency,
-      loss_scale_factor: null,
-      gradient_accumulation_steps: null,
       ...configOf(this),
     };
   }

@@ -1,5 +1,14 @@
-import type { Module } from '@eagre/core';
-import type { Option, OptionNames, Schema } from '@eagre/core/internal';
+import { InvalidArgumentError, type Module, UnimplementedError } from '@eagre/core';
+import {
+  flagOption,
+  integerOption,
+  numberOption,
+  type Option,
+  orNull,
+  type Schema,
+  shown,
+} from '@eagre/core/internal';
+import type { Optimizer } from './optimizer.ts';
 import type { LearningRate } from './rate.ts';
 import { checkNumber } from './schedule.ts';
 
@@ -23,19 +32,56 @@ export interface OptimizerOptions {
   readonly emaMomentum?: number;
   /** Puts the averages in the place of the variables after every that many steps, too. */
   readonly emaOverwriteFrequency?: number | null;
+  /** Keras's scaling of losses, which is not here: null. */
+  readonly lossScaleFactor?: null;
+  /** Keras's sum of gradients over several steps, which is not here: null. */
+  readonly gradientAccumulationSteps?: null;
   readonly name?: string | null;
 }
 
-/** @internal */
-export const optimizerOptions: OptionNames<OptimizerOptions> = {
+/** @internal A finite number. @param key what Keras calls it, where that is not the name in snake_case */
+export function number(otherwise: number, key?: string): Option<number> {
+  const read: Option<number>['read'] = (given, name, of) =>
+    checkNumber((given ?? otherwise) as number, name, (of as Module).name);
+  return key === undefined ? { read } : { read, key };
+}
+
+/** What Keras has and this has not. */
+const missing: Option<null> = {
+  read: (given, name, of) => {
+    if (given === undefined || given === null || given === false) return null;
+    throw new UnimplementedError(
+      `the option ${name} (${shown(given)}) is not supported`,
+      (of as Module).name,
+    );
+  },
+  hidden: true,
+};
+/** A share. */
+const momentum: Option<number> = {
+  read: (given = 0.99, name, of) => {
+    if (typeof given !== 'number' || !(given >= 0 && given <= 1))
+      throw new InvalidArgumentError(
+        `${name} must be between 0 and 1, got ${shown(given)}`,
+        (of as Module).name,
+      );
+    return given;
+  },
+};
+const limit: Option<number | null> = orNull(numberOption(0, 0));
+
+/** What all optimizers take, in Keras's order. */
+const optimizerOptions: Schema<OptimizerOptions, Optimizer>['options'] = {
   learningRate: true,
-  weightDecay: true,
-  clipnorm: true,
-  clipvalue: true,
-  globalClipnorm: true,
-  useEma: true,
-  emaMomentum: true,
-  emaOverwriteFrequency: true,
+  weightDecay: orNull(number(0)),
+  clipnorm: limit,
+  clipvalue: limit,
+  globalClipnorm: limit,
+  useEma: flagOption(false),
+  emaMomentum: momentum,
+  emaOverwriteFrequency: orNull(integerOption(1, 1)),
+  lossScaleFactor: missing,
+  gradientAccumulationSteps: missing,
   name: true,
 };
 
@@ -45,11 +91,4 @@ export function optimizerSchema<O extends OptimizerOptions, C>(
 ): Schema<O, C> {
   const options = Object.assign({ learningRate: true }, own, optimizerOptions);
   return { positional: ['learningRate'], required: 0, options: options as Schema<O, C>['options'] };
-}
-
-/** @internal A finite number. @param key what Keras calls it, where that is not the name in snake_case */
-export function number(otherwise: number, key?: string): Option<number> {
-  const read: Option<number>['read'] = (given, name, of) =>
-    checkNumber((given ?? otherwise) as number, name, (of as Module).name);
-  return key === undefined ? { read } : { read, key };
 }

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/core';
 import {
   camelCaseKeys,
   classOf,
+  customClass,
   type Deserialize,
   defineDeserialize,
   defineMethods,
@@ -61,7 +62,8 @@ export const deserialize: Deserialize<
   Pick<SerializedSchedule, 'class_name' | 'config'>,
   LearningRateSchedule
 > = defineDeserialize('schedules.deserialize', (serialized, customObjects) => {
-  const find = (key: string): Loose | undefined => (Object.hasOwn(classes, key) ? classes[key] : undefined);
+  const find = (key: string): Loose | undefined =>
+    customClass<Loose>(key, LearningRateSchedule) ?? (Object.hasOwn(classes, key) ? classes[key] : undefined);
   const known = classOf<Loose>(serialized, customObjects, find, 'schedules.deserialize');
   const { class_name: name, config } = serialized;
   if (known === undefined) {

@@ -9,7 +9,6 @@ import {
   defineSerialize,
   kind,
   type NamedFunction,
-  optionsFrom,
   shown,
   snakeCase,
 } from '@eagre/core/internal';
@@ -39,7 +38,7 @@ export type LossName =
 export type LossLike = LossName | classes.UserLoss | SerializedLoss;
 
 const { LossFunctionWrapper, ...builtIn } = classes;
-type LossClass = new (options?: never) => Loss;
+type LossClass = (new (options?: never) => Loss) & { fromConfig(config: object): Loss };
 
 const short: Readonly<Record<string, LossClass>> = {
   mse: classes.MeanSquaredError,
@@ -102,7 +101,7 @@ export const serialize: NamedFunction<
   [loss: Loss],
   ['loss'],
   unknown,
-  SerializedLoss & { module: string; registered_name: null }
+  SerializedLoss & { readonly module: string | null; readonly registered_name: string | null }
 > = defineSerialize('losses.serialize', 'loss', Loss, 'keras.losses');
 
 /** The loss that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
@@ -117,6 +116,6 @@ export const deserialize: Deserialize<SerializedLoss, Loss> = defineDeserialize(
         'losses.get',
       );
     }
-    return new known(optionsFrom(config, known) as never);
+    return known.fromConfig(config);
   },
 );

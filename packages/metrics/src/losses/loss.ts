@@ -11,6 +11,7 @@ import {
   inGraphScope,
   inScope,
   type OptionNames,
+  optionsFrom,
   setOptions,
   shown,
   showShape,
@@ -131,9 +132,19 @@ export abstract class Loss extends Callable {
     });
   }
 
-  /** Keras's config; `new Class(…)` again by `losses.deserialize`. */
+  /** What makes it again, by Keras's names. */
   getConfig(): Record<string, unknown> {
     return { name: this.name, reduction: snakeCase(this.reduction), ...configOf(this) };
+  }
+  /** A new loss of the options that `getConfig` gave, here or in Keras. */
+  static fromConfig<T extends Loss>(
+    this: new (
+      options: never,
+    ) => T,
+    config: Readonly<Record<string, unknown>>,
+  ): T {
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(optionsFrom(config, this) as never);
   }
 }
 export interface Loss {

@@ -9,7 +9,6 @@ import {
   defineSerialize,
   kind,
   type NamedFunction,
-  optionsFrom,
   shown,
   snakeCase,
 } from '@eagre/core/internal';
@@ -63,7 +62,7 @@ export interface MetricContext {
   readonly yPredShape: Shape;
 }
 
-type MetricClass = new (options?: never) => Metric;
+type MetricClass = (new (options?: never) => Metric) & { fromConfig(config: object): Metric };
 
 const classes: Readonly<Record<string, MetricClass>> = {
   Mean,
@@ -181,7 +180,7 @@ export const serialize: NamedFunction<
   [metric: Metric],
   ['metric'],
   unknown,
-  SerializedMetric & { module: string; registered_name: null }
+  SerializedMetric & { readonly module: string | null; readonly registered_name: string | null }
 > = defineSerialize('metrics.serialize', 'metric', Metric, 'keras.metrics');
 
 /** The metric that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
@@ -201,6 +200,6 @@ export const deserialize: Deserialize<SerializedMetric, Metric> = defineDeserial
         'metrics.get',
       );
     }
-    return new known(optionsFrom(config, known) as never);
+    return known.fromConfig(config);
   },
 );

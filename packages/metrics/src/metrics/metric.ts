@@ -23,6 +23,7 @@ import {
   defineMethods,
   type Option,
   type OptionNames,
+  optionsFrom,
   type Schema,
   setOptions,
   shown,
@@ -152,9 +153,19 @@ export abstract class Metric extends Module implements Trackable {
     return { children: [...this._names, ...others] };
   }
 
-  /** Keras's config; `new Class(…)` again by `metrics.deserialize`. */
+  /** What makes it again, by Keras's names; without its state. */
   getConfig(): Record<string, unknown> {
     return { name: this.name, ...configOf(this) };
+  }
+  /** A new metric of the options that `getConfig` gave, here or in Keras. */
+  static fromConfig<T extends Metric>(
+    this: new (
+      options: never,
+    ) => T,
+    config: Readonly<Record<string, unknown>>,
+  ): T {
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(optionsFrom(config, this) as never);
   }
 
   /** @internal What a call does. */
