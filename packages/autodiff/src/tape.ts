@@ -19,6 +19,7 @@ import {
   differs,
   dims,
   findDropped,
+  fromOneLine,
   isFloating,
   isUnknown,
   knownDim,
@@ -286,11 +287,12 @@ export class GradientTape {
   }
   /** Computes gradients without recording that; a tape that is not persistent has ended then, also where it threw. */
   #ask<T>(compute: () => T): T {
-    if (this.#persistent) return this.#state === 'recording' ? this.stopRecording(compute) : compute();
+    const asked = (): T => fromOneLine(compute);
+    if (this.#persistent) return this.#state === 'recording' ? this.stopRecording(asked) : asked();
     this.#stop();
     this.#asked = true;
     try {
-      return compute();
+      return asked();
     } finally {
       this.#end();
     }

@@ -89,6 +89,8 @@ export interface Context {
   /** What `tf.device` says of the ops of graphs: `/device:CPU:0`, or nothing. */
   placement: string;
   tracer: Tracer | null;
+  /** While library code adds to a trace: where it was called. */
+  origin: Error | null;
   /** The tracer that `lifted` set aside. */
   lifting: Tracer | null;
   /** While values are symbolic: the backend of those that are not. */
@@ -105,6 +107,7 @@ export const context: Context = ambient<Context>(
     nameScope: '',
     placement: '',
     tracer: null,
+    origin: null,
     lifting: null,
     host: null,
     restoring: null,
@@ -186,6 +189,17 @@ export function lifted<T>(fn: () => T): T {
   const { tracer, lifting, host } = context;
   if (host === null) return fn();
   return inContext({ tracer: null, lifting: tracer ?? lifting, backend: host, host: null, tapes: [] }, fn);
+}
+
+/** Runs library code. What it adds to a trace is due to the line that called it, which is noted once: a stack for each op costs more. */
+export function fromOneLine<T>(fn: () => T): T {
+  if (context.tracer === null || context.origin !== null) return fn();
+  context.origin = new Error();
+  try {
+    return fn();
+  } finally {
+    context.origin = null;
+  }
 }
 
 /** Runs `fn`, with a name scope for what it adds to the graph of a function that is being traced. Names of variables are not touched. */

@@ -39,6 +39,7 @@ export {
   type Context,
   context,
   currentBackend,
+  fromOneLine,
   hostBackend,
   inContext,
   inGraphScope,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { asIs, defineFunction, isTensor, type NamedFunction } from './arguments.ts';
 import { checkText, shown } from './checks.ts';
-import { context, override, scoped } from './context.ts';
+import { context, fromOneLine, override, scoped } from './context.ts';
 import { Tensor } from './tensor.ts';
 
 /** Calls `visit` for every tensor in a value: itself, or in arrays, maps and objects, to any depth. */
@@ -114,7 +114,7 @@ export function inScope<T>(fn: () => T): T {
   const memory = MemoryScope.begin();
   let result: T | undefined;
   try {
-    result = fn();
+    result = context.tracer === null ? fn() : fromOneLine(fn);
     return result;
   } finally {
     memory.end(result);
@@ -139,13 +139,15 @@ export function isKept(tensor: Tensor): boolean {
 
 /** @internal Runs code of the user inside framework code: what it makes is the user's, and no scope gives it back. */
 export function outsideScopes<T>(fn: () => T): T {
-  const before = context.tracker;
-  if (before === null) return fn();
+  const { tracker, origin } = context;
+  if (tracker === null && origin === null) return fn();
   context.tracker = null;
+  context.origin = null;
   try {
     return fn();
   } finally {
-    context.tracker = before;
+    context.tracker = tracker;
+    context.origin = origin;
   }
 }
 

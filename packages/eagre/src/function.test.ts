@@ -232,6 +232,28 @@ describe('mistakes', () => {
     expect(f(x, tf.constant(2, 'int32')).item()).toBe(3);
   });
 
+  test('an error in a layer, or in the gradient of one, names the line that called it', () => {
+    const model = new tf.Sequential([
+      new tf.layers.Embedding(4, 2),
+      new tf.layers.Dense(3),
+      new tf.layers.Dense(3),
+    ]);
+    const f = tf.function((i: tf.Tensor) => model(i));
+    f(tf.zeros([2, 3], { dtype: 'int32' }));
+    expect(() => f(tf.fill([2, 3], 9, { dtype: 'int32' }))).toThrow(/function\.test\.ts/);
+    const divided = tf.customGradient((x: tf.Tensor) => [
+      x.mul(1),
+      (dy: tf.Tensor) => dy.mul(tf.cast(tf.constant([4, 5], 'int32').floorDiv(x.cast('int32')), 'float32')),
+    ]);
+    const g = tf.function((x: tf.Tensor) => {
+      const tape = new tf.GradientTape();
+      tape.watch(x);
+      return tape.gradient(divided(x).sum(), x);
+    });
+    expect(g(tf.constant([1, 2]))?.array()).toEqual([4, 2]);
+    expect(() => g(tf.constant([0, 2]))).toThrow(/gradient.*function\.test\.ts/s);
+  });
+
   test('an async function', () => {
     const f = tf.function(async (x: tf.Tensor) => x);
     expect(() => f(tf.constant(1))).toThrow('must not be async');

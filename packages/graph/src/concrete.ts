@@ -328,7 +328,9 @@ export class ConcreteFunction {
   #located(error: unknown): unknown {
     if (!(error instanceof EagreError) || error.op === undefined) return error;
     const name = error.op;
-    const node = this.graph.nodes.find((n) => n.name === name);
+    // A call that was fused has the names of several.
+    const names = name.split('+');
+    const node = this.graph.nodes.find((n) => names.includes(n.name));
     const line = userLine(node?.traced?.stack);
     if (node === undefined || line === undefined) return error;
     return errorFromCode(error.code, `${error.message}\n  in '${name}', traced ${line}`, node.type);

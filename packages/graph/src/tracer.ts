@@ -364,7 +364,7 @@ export class FunctionTracer implements Tracer, Sink {
       local.map((t) => this.valueOf(t)),
       attrs,
       outputs,
-      { traced: new Error(), draws: watch.draws },
+      { traced: context.origin ?? new Error(), draws: watch.draws },
     );
     this.graph.measures.push(...axes.of(node));
     if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
@@ -397,7 +397,7 @@ export class FunctionTracer implements Tracer, Sink {
       inputs.map((t) => this.valueOf(t)),
       attrs,
       outputs,
-      { traced: new Error() },
+      { traced: context.origin ?? new Error() },
     );
     this.graph.measures.push(...axes.of(node));
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
@@ -502,7 +502,7 @@ export class FunctionTracer implements Tracer, Sink {
       inputs.map((t) => this.valueOf(t)),
       attrs,
       written,
-      { traced: new Error() },
+      { traced: context.origin ?? new Error() },
     );
     written.forEach((variable, i) => {
       const values = this.#valuesOf(variable);
@@ -527,7 +527,7 @@ export class FunctionTracer implements Tracer, Sink {
       inputs.filter((x) => !isStrings(x)).map((t) => this.valueOf(t)),
       {},
       outputs,
-      { traced: new Error() },
+      { traced: context.origin ?? new Error() },
     );
     return node.outputs.map((v) => this.lasting(v));
   }

@@ -1,8 +1,9 @@
 import { checkPlan, type PlanTensor, scalarProgramLimits } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { counting, lines, PlanBuilder, view } from './fixture.ts';
 import { fuseScalarCalls } from './fusion.ts';
+import { ProgramWriter } from './program.ts';
 import { isScalarCall } from './tensors.ts';
 
 function fused(b: PlanBuilder): string[] {
@@ -188,6 +189,20 @@ describe('fuseScalarCalls', () => {
       '%2 float32[3] = CumSum(%1 float32[3], axis: 0, exclusive: false, reverse: false)',
       '%4 float32[3] = %2 * (1 - (%1 * %1))',
     ]);
+  });
+
+  it('tries to join what does not fit once, though many values lie between', () => {
+    const b = new PlanBuilder();
+    const x = b.input('float64', [4], counting([4]));
+    const roots = Array.from({ length: 7 }, (_, i) => b.map((s, v) => s.sqrt(s.add(v, i + 1)), [x]));
+    const others = Array.from({ length: 7 }, (_, i) => b.map((s, v) => s.exp(s.mul(v, i + 2)), [x]));
+    b.output(...roots, ...others);
+    const plan = b.plan();
+    const tries = vi.spyOn(ProgramWriter.prototype, 'finish');
+    const { calls } = fuseScalarCalls(plan);
+    expect(calls.length).toBeGreaterThan(1);
+    expect(tries.mock.calls.length).toBeLessThan(2 * plan.calls.length + 10);
+    tries.mockRestore();
   });
 
   it('stays within the limits of programs', () => {

@@ -180,6 +180,8 @@ class Fusion {
   readonly #schedule: Schedule;
   readonly #elementwise: readonly (Elementwise | undefined)[];
   readonly #fused = new Map<Group, PlanCall>();
+  /** Members of groups that cannot be one program, the first group's by the second's: each pair is asked for by many of its values. */
+  readonly #refused = new Map<readonly number[], Set<readonly number[]>>();
 
   constructor(plan: Plan, uses: Uses, schedule: Schedule) {
     this.#plan = plan;
@@ -255,13 +257,19 @@ class Fusion {
     const size = this.#elementwise[a]?.size;
     if (x === y || size === undefined || size !== this.#elementwise[b]?.size) return false;
     const [first, second] = x.place < y.place ? [x, y] : [y, x];
+    if (this.#refused.get(second.members)?.has(first.members)) return false;
     const members = [...first.members, ...second.members].sort((p, q) => p - q);
     // A copy moves faster than a program, so copies alone are left as they are.
     if (!members.some((member) => isScalarCall(this.#plan.calls[member]))) return false;
     const following = this.#schedule.between(first, second);
     if (following === undefined) return false;
     const call = this.#fuse(members);
-    if (call === undefined || (limit !== undefined && instrsOf(call) > limit)) return false;
+    if (call === undefined || (limit !== undefined && instrsOf(call) > limit)) {
+      const refused = this.#refused.get(second.members);
+      if (refused === undefined) this.#refused.set(second.members, new Set([first.members]));
+      else refused.add(first.members);
+      return false;
+    }
     this.#schedule.join(first, second, following);
     this.#fused.set(second, call);
     return true;

@@ -218,8 +218,9 @@ export class ProgramWriter implements ProgramNodes {
   }
 
   #share(op: ScalarOp, dtype: NumericDType, args: readonly number[], value: number): number {
-    const operands = commutative.has(op) && args[0] > args[1] ? [args[1], args[0]] : args;
-    const key = `${op} ${dtype} ${operands.join(' ')} ${showNumber(value)}`;
+    const [a, b, c] = args;
+    const operands = commutative.has(op) && a > b ? `${b} ${a}` : `${a} ${b} ${c}`;
+    const key = `${op} ${dtype} ${operands} ${showNumber(value)}`;
     let node = this.#known.get(key);
     if (node === undefined) {
       node = this.#nodes.push({ op, dtype, args, value }) - 1;

@@ -27,10 +27,11 @@ export function recomputeCheapResults(plan: Plan): Plan {
 function recompute(uses: Uses, calls: (PlanCall | undefined)[], at: number, k: number): void {
   const call = calls[at];
   if (call === undefined || !isScalarCall(call)) return;
+  const { value } = call.outputs[k];
+  const readers = uses.readers[value];
+  if (!uses.isTemporary(value) || readers.length === 0) return;
   const part = partOf(call, k);
-  const [made] = part.outputs;
-  const readers = uses.readers[made.value];
-  if (!uses.isTemporary(made.value) || readers.length === 0 || !isCheap(part)) return;
+  if (!isCheap(part)) return;
   if (part.inputs.some(({ value }) => uses.writtenWithin(value, at - 1, readers[readers.length - 1]))) return;
   const changed = new Map<number, PlanCall>();
   for (const reader of readers) {

@@ -257,15 +257,20 @@ const X = variables.indexOf('x');
 const bound: number[] = variables.map(() => -1);
 
 function matchArgs(nodes: ProgramNodes, { op, args: terms }: Application, args: readonly number[]): boolean {
-  if (inOrder(nodes, terms, args)) return true;
-  return commutative.has(op) && inOrder(nodes, terms, [args[1], args[0]]);
+  return inOrder(nodes, terms, args, false) || (commutative.has(op) && inOrder(nodes, terms, args, true));
 }
 
-function inOrder(nodes: ProgramNodes, terms: readonly Term[], args: readonly number[]): boolean {
+function inOrder(
+  nodes: ProgramNodes,
+  terms: readonly Term[],
+  args: readonly number[],
+  exchanged: boolean,
+): boolean {
+  const arg = (i: number): number => args[exchanged ? 1 - i : i];
   // Most rules fail here, before anything is bound.
-  if (!terms.every((term, i) => isLike(nodes, term, args[i]))) return false;
+  for (let i = 0; i < terms.length; i++) if (!isLike(nodes, terms[i], arg(i))) return false;
   const before = [...bound];
-  if (terms.every((term, i) => matches(nodes, term, args[i]))) return true;
+  if (terms.every((term, i) => matches(nodes, term, arg(i)))) return true;
   before.forEach((node, i) => {
     bound[i] = node;
   });
