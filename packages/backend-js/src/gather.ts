@@ -4,6 +4,7 @@ import {
   type Kernel,
   type KernelName,
   OutOfRangeError,
+  sameBytes,
   type TensorRef,
   UnimplementedError,
 } from '@eagre/backend';
@@ -183,7 +184,7 @@ function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mo
   if (isBig(y.dtype)) {
     const out = bigints(y);
     const f = combineBig[mode];
-    if (!sameMemory(x, y)) out.set(bigints(x));
+    if (!sameBytes(x.storage, y.storage)) out.set(bigints(x));
     bigints(row).forEach((update, k) => {
       out[start + k] = f(out[start + k], update);
     });
@@ -191,14 +192,10 @@ function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mo
   }
   const out = numbers(y);
   const f = combine[mode];
-  if (!sameMemory(x, y)) out.set(numbers(x));
+  if (!sameBytes(x.storage, y.storage)) out.set(numbers(x));
   numbers(row).forEach((update, k) => {
     out[start + k] = f(out[start + k], update);
   });
-}
-
-function sameMemory({ storage: a }: TensorRef, { storage: b }: TensorRef): boolean {
-  return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }
 
 function oneHot(indices: TensorRef, y: TensorRef, axis: number, on: number, off: number): void {

@@ -75,6 +75,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
 export const jsBackend: Backend = {
   name: 'js',
   deviceType: 'CPU',
+  deviceIndex: 0,
   description: 'plain JavaScript, 1 thread',
   allocator: new HostAllocator(),
   kernel(name, inputs) {

@@ -1,17 +1,17 @@
 import {
   type AttrValue,
   type BigArray,
+  hostView,
   type NumberArray,
   type TensorRef,
   type TypedArray,
-  typedView,
 } from '@eagre/backend';
 
 export type { NumberArray };
 
 /** The elements of a tensor. */
 export function view(t: TensorRef): TypedArray {
-  return typedView(t.dtype, t.storage.buffer, t.storage.byteOffset, t.size);
+  return hostView(t.storage, t.dtype, t.size);
 }
 
 /** The bytes of a tensor. */

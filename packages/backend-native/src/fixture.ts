@@ -5,6 +5,7 @@ import {
   dtypeTraits,
   type Executable,
   type HostCode,
+  hostView,
   interpretPlan,
   isBigArray,
   type KernelName,
@@ -15,7 +16,6 @@ import {
   type PlanTensor,
   type ScalarProgram,
   type Storage,
-  typedView,
 } from '@eagre/backend';
 import { nativeBackend } from './index.ts';
 
@@ -156,7 +156,7 @@ export const look = (tensor: PlanTensor, shape: readonly number[]): PlanTensor =
 
 export function store(backend: Backend, dtype: NumericDType, values: readonly number[]): Storage {
   const storage = backend.allocator.allocate(values.length * 8);
-  const view = typedView(dtype, storage.buffer, storage.byteOffset, values.length);
+  const view = hostView(storage, dtype, values.length);
   values.forEach((v, i) => {
     view[i] = isBigArray(view) ? BigInt(v) : v;
   });
@@ -164,5 +164,5 @@ export function store(backend: Backend, dtype: NumericDType, values: readonly nu
 }
 
 export function read(storage: Storage, size: number, dtype: NumericDType = 'float32'): (number | bigint)[] {
-  return Array.from<number | bigint>(typedView(dtype, storage.buffer, storage.byteOffset, size));
+  return Array.from<number | bigint>(hostView(storage, dtype, size));
 }

@@ -1,5 +1,5 @@
 /** The CPU backend of native kernels. Importing it registers the backend where the addon can be loaded. */
-import { type Backend, registerBackend } from '@eagre/backend';
+import { type Backend, registerBackend, type Watcher } from '@eagre/backend';
 import { type Addon, loadAddon } from './load.ts';
 import { NativeBackend } from './native.ts';
 import { checkInstructionSet, checkSettings } from './settings.ts';
@@ -12,6 +12,11 @@ if (loaded.addon !== undefined) checkInstructionSet(env, loaded.addon.isa);
 /** The backend, or undefined where no addon could be loaded (`nativeUnavailable` says why). */
 export const nativeBackend: Backend | undefined =
   loaded.addon === undefined ? undefined : new NativeBackend(loaded.addon);
+
+/** What tells an allocator of collected objects, for backends that have no addon of their own; undefined where there is no addon. */
+export function openWatcher(): Watcher | undefined {
+  return loaded.addon === undefined ? undefined : loadAddon().addon;
+}
 
 /** Why there is no native backend and what to do about it; undefined where there is one. */
 export const nativeUnavailable: string | undefined =

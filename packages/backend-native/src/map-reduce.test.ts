@@ -3,13 +3,13 @@ import {
   buildScalarProgram,
   dtypeTraits,
   encodeScalarProgram,
+  hostView,
   InternalError,
   isBigArray,
   type NumberArray,
   type NumericDType,
   type ScalarProgram,
   type TensorRef,
-  typedView,
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ function tensor(backend: Backend, dtype: NumericDType, shape: readonly number[])
   return t;
 }
 const elements = ({ dtype, storage, size }: TensorRef): NumberArray => {
-  const view = typedView(dtype, storage.buffer, storage.byteOffset, size);
+  const view = hostView(storage, dtype, size);
   if (isBigArray(view)) throw new InternalError('no bigints here');
   return view;
 };

@@ -1,15 +1,16 @@
 import type { Backend, TensorRef } from '@eagre/backend';
+import { HostAllocator, hostBytes, ResourceExhaustedError } from '@eagre/backend';
 import { expect, test, vi } from 'vitest';
-import { nativeBackend } from './index.ts';
+import { nativeBackend, openWatcher } from './index.ts';
 
 test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a synchronous loop', () => {
   const { allocator } = nativeBackend!;
   const before = allocator.info().bytesTaken;
   const kept = allocator.allocate(1 << 20);
-  const view = new Uint8Array(kept.buffer, kept.byteOffset, kept.capacity).fill(7);
+  const view = hostBytes(kept, kept.capacity).fill(7);
   for (let i = 0; i < 1000; i++) {
-    const { buffer, byteOffset, capacity } = allocator.allocate(1 << 20);
-    new Uint8Array(buffer, byteOffset, capacity).fill(1);
+    const dropped = allocator.allocate(1 << 20);
+    hostBytes(dropped, dropped.capacity).fill(1);
   }
   for (let i = 0; i < 1_000_000; i++) allocator.allocate(256);
   expect(allocator.info().bytesTaken - before).toBeLessThan(150 << 20);
@@ -28,7 +29,7 @@ test.runIf(nativeBackend !== undefined)(
       kept.push(storage);
       const out: TensorRef = { storage, dtype: 'uint8', shape: [1 << 20], size: 1 << 20 };
       backend.kernel('Fill', [])?.([], [out], { value });
-      return new Uint8Array(storage.buffer, storage.byteOffset, 1 << 20);
+      return hostBytes(storage, 1 << 20);
     };
     const kept: unknown[] = [];
     const views = [nativeBackend!, second!, nativeBackend!, second!].map((backend, i) =>
@@ -42,3 +43,26 @@ test.runIf(nativeBackend !== undefined)(
     expect(kept).toHaveLength(4);
   },
 );
+
+test('where there is no memory left, old objects are collected too', () => {
+  class Full extends HostAllocator {
+    protected override take(): never {
+      throw new RangeError('full');
+    }
+  }
+  const allocator = new Full(undefined, openWatcher());
+  const gone: number[] = [];
+  const hold = (n: number): object => {
+    const object = { n };
+    allocator.watch(object, () => gone.push(n));
+    return object;
+  };
+  const held = [1, 2].map(hold);
+  // What outlives two collections is old.
+  for (let i = 0; i < 3; i++) allocator.findDropped();
+  held.length = 0;
+  allocator.findDropped();
+  expect(gone).toEqual([]);
+  expect(() => allocator.allocate(1 << 20)).toThrow(ResourceExhaustedError);
+  expect(gone.sort()).toEqual([1, 2]);
+});

@@ -31,6 +31,7 @@ const PROGRAM_ROOM = 2048;
 export class NativeBackend implements Backend {
   readonly name = 'native';
   readonly deviceType = 'CPU';
+  readonly deviceIndex = 0;
   readonly allocator: HostAllocator;
   readonly #addon: Addon;
   readonly #ids = new Map<string, number>();

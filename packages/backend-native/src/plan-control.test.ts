@@ -1,6 +1,7 @@
 import {
   buildScalarProgram,
   type Executable,
+  hostView,
   InvalidArgumentError,
   type Plan,
   type PlanTensor,
@@ -201,8 +202,7 @@ describe.each(planBackends(jsBackend))('branches, loops and stacks on %s', (name
       c.host(
         ([count, value], [out]) => {
           seen.push(...read(count.storage, 1, 'int32'), ...read(value.storage, 2));
-          const { buffer, byteOffset } = out.storage;
-          new Float32Array(buffer, byteOffset, 2).set([seen.length, 0.25]);
+          (hostView(out.storage, 'float32', 2) as Float32Array).set([seen.length, 0.25]);
         },
         [k, twice],
         [made],

@@ -3,7 +3,7 @@ import { NotFoundError } from './errors.ts';
 import type { KernelAttrs, KernelName } from './kernels.ts';
 import type { Executable, Plan } from './plan.ts';
 import type { ScalarProgram } from './scalar.ts';
-import type { HostAllocator, Storage } from './storage.ts';
+import type { Allocator, Storage } from './storage.ts';
 
 /** What a kernel sees of a tensor. */
 export interface TensorRef {
@@ -21,15 +21,17 @@ export type Kernel = (
   attrs: KernelAttrs,
 ) => void;
 
-/** A piece of hardware with its kernels. Tensors of a CPU backend live in host memory. */
+/** A device with its kernels and its memory. */
 export interface Backend {
   /** `native`, `js`. */
   readonly name: string;
-  /** TensorFlow's device type. */
-  readonly deviceType: 'CPU' | 'GPU';
+  /** TensorFlow's device type: `CPU`, `GPU`; others are free to have names of their own, in capitals. */
+  readonly deviceType: string;
+  /** Which of the devices of its type it is. */
+  readonly deviceIndex: number;
   /** One line for people: instruction set, threads, versions. */
   readonly description: string;
-  readonly allocator: HostAllocator;
+  readonly allocator: Allocator;
   /** The kernel of that name, or undefined where the backend has none for these dtypes. */
   kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined;
   /**

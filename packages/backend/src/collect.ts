@@ -1,4 +1,4 @@
-type Collect = (options?: { readonly type: 'minor' | 'major' }) => void;
+type Collect = (options?: { readonly type: 'minor' }) => void;
 
 let known: Collect | undefined | null;
 
@@ -18,7 +18,8 @@ export function collectYoung(): void {
 
 /** A collection of all objects, where the platform lets one: tens of milliseconds, longer for large heaps. */
 export function collectAll(): void {
-  collect()?.({ type: 'major' });
+  // Node 20 takes any options for those of a young collection.
+  collect()?.();
 }
 
 function collect(): Collect | null {

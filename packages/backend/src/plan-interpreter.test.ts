@@ -11,6 +11,7 @@ import {
   type Storage,
 } from './index.ts';
 import { PlanWriter } from './plan-fixture.ts';
+import { hostView, sameBytes } from './storage.ts';
 import { read, store, toyBackend } from './toy-backend.ts';
 
 const f32 = 'float32';
@@ -182,7 +183,7 @@ it('code of the host runs among the turns of a loop', () => {
           ([from], [to]) => {
             const [value] = read(from.storage);
             seen.push(value);
-            new Float32Array(to.storage.buffer, to.storage.byteOffset, 1)[0] = value * 3;
+            hostView(to.storage, 'float32', 1)[0] = value * 3;
           },
           [x],
           [y],
@@ -358,7 +359,7 @@ describe('asynchronous runs', () => {
     // What somebody else gives back is lent to nobody until then.
     input.release();
     const others = Array.from({ length: 50 }, () => store([-1]));
-    expect(others.some((o) => o.buffer === input.buffer && o.byteOffset === input.byteOffset)).toBe(false);
+    expect(others.some((o) => sameBytes(o, input))).toBe(false);
     await running;
     expect(read(output)).toEqual([780]);
     expect([input, output, memory].map(({ refs }) => refs)).toEqual([0, 1, 1]);

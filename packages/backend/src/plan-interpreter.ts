@@ -1,5 +1,5 @@
 import type { Backend, Kernel, TensorRef } from './backend.ts';
-import { type DType, dtypeTraits, type NumericDType, typedView } from './dtype.ts';
+import { type DType, dtypeTraits, type NumericDType } from './dtype.ts';
 import { CancelledError, EagreError, errorFromCode, InternalError, UnimplementedError } from './errors.ts';
 import { type FlatStep, writtenAroundHost } from './flat-plan.ts';
 import { flattenPlan } from './flatten-plan.ts';
@@ -11,7 +11,8 @@ import { planMemory } from './plan-memory.ts';
 import { PlanRun } from './plan-run.ts';
 import { PlanStack } from './plan-stack.ts';
 import type { ScalarProgram } from './scalar.ts';
-import { partOf, type Storage } from './storage.ts';
+import { placedKernel } from './soft-placement.ts';
+import { type Allocator, partOf, readStorage, type Storage } from './storage.ts';
 
 /** For how long, in milliseconds, an asynchronous run keeps other work waiting, unless one call takes longer. */
 const SLICE = 10;
@@ -40,7 +41,7 @@ interface Step {
 }
 
 /**
- * Makes a plan ready for any backend with host memory: its calls run one by one through the backend's kernels.
+ * Makes a plan ready for any backend: its calls run one by one through the backend's kernels.
  * @throws InternalError for a plan that breaks its promises; UnimplementedError where the backend lacks a kernel; both name the call.
  */
 export function interpretPlan(backend: Backend, plan: Plan): Executable {
@@ -51,6 +52,7 @@ export function interpretPlan(backend: Backend, plan: Plan): Executable {
 class Interpreter implements Executable {
   readonly arenaBytes: number;
   readonly #run: PlanRun;
+  readonly #allocator: Allocator;
   readonly #arena: Storage;
   readonly #steps: readonly Step[];
   readonly #stacks: readonly PlanStack[];
@@ -63,6 +65,7 @@ class Interpreter implements Executable {
 
   constructor(backend: Backend, plan: Plan) {
     const flat = flattenPlan(plan);
+    this.#allocator = backend.allocator;
     this.#written = writtenAroundHost(flat);
     const { offsets, bytes } = planMemory(flat);
     const arena = backend.allocator.allocateAlone(bytes);
@@ -120,6 +123,7 @@ class Interpreter implements Executable {
         await nextTurn();
         at = this.#advance(at, signal, performance.now() + SLICE);
       }
+      await this.#allocator.synchronizeAsync();
     } finally {
       this.#end();
     }
@@ -202,8 +206,8 @@ function attrsOf({ kernel, attrs }: PlanCall): KernelAttrs {
 }
 
 /** Which of several steps a bool or int32 scalar means. */
-function choice({ dtype, storage: { buffer, byteOffset } }: Slot, count: number): number {
-  const [value] = typedView(dtype, buffer, byteOffset, 1);
+function choice({ dtype, storage }: Slot, count: number): number {
+  const [value] = readStorage(storage, dtype, 1);
   if (dtype === 'bool') return value === 0 ? 1 : 0;
   const index = Number(value);
   return index >= 0 && index < count ? index : count - 1;
@@ -230,7 +234,7 @@ function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram,
   if (isKernelName(kernel)) {
     // checkPlan has seen that none is a string.
     const dtypes = inputs.map(({ dtype }) => dtype as NumericDType);
-    const found = backend.kernel(kernel, dtypes);
+    const found = placedKernel(backend, kernel, dtypes);
     if (found === undefined)
       throw new UnimplementedError(
         `the ${backend.name} backend has no ${kernel} of ${dtypes.join(', ')}`,

@@ -1,19 +1,19 @@
 import { InternalError } from './errors.ts';
-import type { HostAllocator, Storage } from './storage.ts';
+import type { Allocator, Storage } from './storage.ts';
 
 /** A stack of copies of values, which a plan fills in one loop and empties in another. */
 export class PlanStack {
-  readonly #allocator: HostAllocator;
+  readonly #allocator: Allocator;
   readonly #copies: { readonly storage: Storage; readonly bytes: number }[] = [];
 
-  constructor(allocator: HostAllocator) {
+  constructor(allocator: Allocator) {
     this.#allocator = allocator;
   }
 
   /** @throws ResourceExhaustedError when there is no memory for the copy. */
   push(value: Storage, bytes: number): void {
     const storage = this.#allocator.allocate(bytes);
-    bytesOf(storage, bytes).set(bytesOf(value, bytes));
+    this.#allocator.copy(value, storage, bytes);
     this.#copies.push({ storage, bytes });
   }
 
@@ -21,7 +21,7 @@ export class PlanStack {
   pop(value: Storage, bytes: number): void {
     const last = this.#copies.pop();
     if (last === undefined) throw new InternalError('the stack is empty');
-    if (last.bytes === bytes) bytesOf(value, bytes).set(bytesOf(last.storage, bytes));
+    if (last.bytes === bytes) this.#allocator.copy(last.storage, value, bytes);
     last.storage.release();
     if (last.bytes !== bytes)
       throw new InternalError(`the stack has ${last.bytes} bytes where ${bytes} are wanted`);
@@ -30,8 +30,4 @@ export class PlanStack {
   clear(): void {
     for (const { storage } of this.#copies.splice(0)) storage.release();
   }
-}
-
-function bytesOf({ buffer, byteOffset }: Storage, bytes: number): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, bytes);
 }

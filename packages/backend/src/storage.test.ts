@@ -1,7 +1,9 @@
 import os from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { ResourceExhaustedError } from './errors.ts';
-import { HostAllocator, type Storage, type Watcher } from './storage.ts';
+import { HostAllocator } from './host-allocator.ts';
+import type { Watcher } from './pooled-allocator.ts';
+import type { Storage } from './storage.ts';
 
 /** Objects count as collected when a test says so. */
 class Fake implements Watcher {
@@ -25,9 +27,9 @@ class Fake implements Watcher {
 
 const MB = 1024 * 1024;
 
-const numbers = new Map<ArrayBuffer, number>();
+const numbers = new Map<object, number>();
 /** Tells buffers apart. */
-function bufferNumber(buffer: ArrayBuffer): number {
+function bufferNumber(buffer: object): number {
   if (!numbers.has(buffer)) numbers.set(buffer, numbers.size);
   return numbers.get(buffer) as number;
 }
@@ -157,7 +159,7 @@ test('where every collection is one of all objects, there are few', async () => 
   vi.stubGlobal('Bun', { gc });
   vi.resetModules();
   try {
-    const module = await import('./storage.ts');
+    const module = await import('./host-allocator.ts');
     const allocator = new module.HostAllocator(() => 0, new Fake());
     for (let i = 0; i < 600; i++) allocator.allocate(MB);
     expect(gc).toHaveBeenCalledWith(true);

@@ -1,15 +1,16 @@
 // A backend of a few kernels, for the tests of this package; not part of its exports.
 import type { Backend, Kernel, TensorRef } from './backend.ts';
-import { isBigArray, type NumberArray, type NumericDType, typedView } from './dtype.ts';
+import { isBigArray, type NumberArray, type NumericDType } from './dtype.ts';
 import { InvalidArgumentError, OutOfRangeError } from './errors.ts';
+import { HostAllocator } from './host-allocator.ts';
 import type { KernelName } from './kernels.ts';
 import { interpretPlan } from './plan-interpreter.ts';
 import type { ScalarInstr, ScalarProgram } from './scalar.ts';
-import { HostAllocator, type Storage } from './storage.ts';
+import { hostView, type Storage, sameBytes } from './storage.ts';
 
 /** The elements of a tensor; not of 64 bit integers, which these tests do without. */
 function view({ dtype, size, storage }: TensorRef): NumberArray {
-  const elements = typedView(dtype, storage.buffer, storage.byteOffset, size);
+  const elements = hostView(storage, dtype, size);
   if (isBigArray(elements)) throw new Error(dtype);
   return elements;
 }
@@ -24,8 +25,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = {
   SetRow: ([x, index, row], [y]) => {
     const [at] = view(index);
     if (at < 0 || at >= x.shape[0]) throw new OutOfRangeError(`row ${at}`, 'SetRow');
-    if (x.storage.byteOffset !== y.storage.byteOffset || x.storage.buffer !== y.storage.buffer)
-      view(y).set(view(x));
+    if (!sameBytes(x.storage, y.storage)) view(y).set(view(x));
     view(y).set(view(row), at * row.size);
   },
 };
@@ -78,6 +78,7 @@ function elementwise({ instrs, outputs: results }: ScalarProgram): Kernel {
 export const toyBackend: Backend = {
   name: 'toy',
   deviceType: 'CPU',
+  deviceIndex: 0,
   description: 'a few kernels',
   allocator: new HostAllocator(),
   kernel: (name) => kernels[name],

@@ -5,7 +5,7 @@ import { defineFunction, type NamedFunction } from './arguments.ts';
 import { type TensorLike, toOwnTensor } from './convert.ts';
 import { checkListSize } from './list-size.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
-import { emptyTensor, stringTensor, viewOf } from './tensor.ts';
+import { emptyTensor, spaceOf, stringTensor, uploaded, viewOf } from './tensor.ts';
 
 /**
  * A tensor of the given values.
@@ -42,9 +42,9 @@ export const constant: NamedFunction<
       );
     }
     const out = emptyTensor(source.dtype, [...shape], size);
-    const view = viewOf(out);
+    const view = spaceOf(out);
     if (source.size === size) view.set(viewOf(source) as never);
     else view.fill(viewOf(source)[0] as never);
-    return out;
+    return uploaded(out, view);
   },
 );

@@ -13,7 +13,7 @@ import { checkDTypeName } from './dtypes.ts';
 import { unseen } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 import { checkShape, type Shape, showShape, sizeOf } from './shape.ts';
-import { emptyTensor, type Scalar, stringTensor, Tensor, viewOf } from './tensor.ts';
+import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
 import type { Variable } from './variable.ts';
 import { VariableBase } from './variable-base.ts';
 
@@ -176,10 +176,10 @@ function fromTyped(
     return fromFlat(data as ArrayLike<number | bigint>, shape, wanted, natural);
   }
   const out = emptyTensor(natural, shape, data.length);
-  const view = viewOf(out);
+  const view = spaceOf(out);
   if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
   else view.set(data as never);
-  return out;
+  return uploaded(out, view);
 }
 
 /** @throws InvalidArgumentError for an array whose buffer went to another thread, or shrank: it looks empty. */
@@ -263,10 +263,10 @@ function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural
   }
   if (dtype === 'string') return stringTensor(values as readonly string[], shape);
   const out = emptyTensor(dtype, shape, values.length);
-  const view = viewOf(out);
+  const view = spaceOf(out);
   for (let i = 0; i < values.length; i++)
     view[i] = element(values[i] as number | bigint | boolean, dtype) as never;
-  return out;
+  return uploaded(out, view);
 }
 
 function element(value: number | bigint | boolean, dtype: DType): number | bigint {

@@ -25,11 +25,22 @@ export type { NDArrayLike, TensorLike } from './convert.ts';
 export type { ClassNameOf, CustomName, CustomNames, Named, NameOf } from './custom-names.ts';
 export * as debugging from './debugging.ts';
 export {
+  type DeviceType,
   device,
   executingEagerly,
+  getLogicalDeviceConfiguration,
+  getSoftDevicePlacement,
+  getSynchronousExecution,
+  LogicalDevice,
+  LogicalDeviceConfiguration,
+  listLogicalDevices,
   listPhysicalDevices,
   memory,
-  type PhysicalDevice,
+  PhysicalDevice,
+  setLogicalDeviceConfiguration,
+  setSoftDevicePlacement,
+  setSynchronousExecution,
+  syncDevices,
   withBackend,
 } from './device.ts';
 export * from './dtype-names.ts';

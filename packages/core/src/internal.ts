@@ -158,6 +158,6 @@ export {
   symbolically,
   symbolicTensor,
 } from './symbolic.ts';
-export { aliasTensor, emptyTensor, viewOf } from './tensor.ts';
+export { aliasTensor, emptyTensor, setValues, spaceOf, uploaded, viewOf } from './tensor.ts';
 export * as tree from './tree/tree.ts';
 export { copyBytes, own } from './variable.ts';

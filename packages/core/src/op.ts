@@ -1,6 +1,7 @@
 import {
   type Backend,
   buildScalarProgram,
+  copyStorage,
   type DType,
   dtypeTraits,
   EagreError,
@@ -12,6 +13,7 @@ import {
   type KernelAttrs,
   type KernelName,
   type NumericDType,
+  placedKernel,
   type ScalarBuilder,
   type ScalarValue,
   UnimplementedError,
@@ -27,7 +29,7 @@ import { broadcastShapes, type Shape } from './shape.ts';
 import type { Dim, Dims } from './shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from './shapes/dims.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
-import { emptyTensor, Tensor } from './tensor.ts';
+import { aliasTensor, emptyTensor, Tensor } from './tensor.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
 export type Attrs = Readonly<Record<string, unknown>>;
@@ -226,15 +228,13 @@ function disposed(input: Tensor, op: Op): never {
   );
 }
 
-/** @internal A copy of a tensor on another backend. */
+/** @internal A tensor for another backend: over the same bytes where both use one memory, else a copy. */
 export function transfer(x: Tensor, backend: Backend): Tensor {
   if (backend === symbolic) return symbolic.sink?.capture(x) ?? symbolicTensor(x.dtype, x.shape);
   if (x.backend === symbolic) throw noValue(x);
+  if (x.storage.allocator === backend.allocator) return aliasTensor(x, x.shape, x.size, backend);
   const out = emptyTensor(x.dtype, x.shape, x.size, backend);
-  const bytes = (t: Tensor, n: number): Uint8Array =>
-    new Uint8Array(t.storage.buffer, t.storage.byteOffset, n);
-  const n = Math.min(x.storage.capacity, out.storage.capacity);
-  bytes(out, n).set(bytes(x, n));
+  copyStorage(x.storage, out.storage, Math.min(x.storage.capacity, out.storage.capacity));
   return out;
 }
 
@@ -290,7 +290,9 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
   const last = lastKernels.get(name);
   if (last !== undefined && last.backend === backend && haveDTypes(inputs, last.dtypes)) return last.kernel;
   const dtypes = inputs.map((x) => x.dtype);
-  const kernel = dtypes.includes('string') ? undefined : backend.kernel(name, dtypes as NumericDType[]);
+  const kernel = dtypes.includes('string')
+    ? undefined
+    : placedKernel(backend, name, dtypes as NumericDType[]);
   if (kernel === undefined) {
     throw new UnimplementedError(
       `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,

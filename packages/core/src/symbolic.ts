@@ -1,8 +1,8 @@
 // Values that stand for what a traced function will have when it runs: shapes and dtypes without memory.
 import {
+  type Allocator,
   type Backend,
   type DType,
-  HostAllocator,
   InternalError,
   type Kernel,
   type KernelAttrs,
@@ -17,14 +17,30 @@ import type { Dims } from './shapes/dim.ts';
 import { sizeOfDims } from './shapes/dims.ts';
 import { type Tensor, tensorOver } from './tensor.ts';
 
-const nothing = new ArrayBuffer(0);
+const nothing = {};
 
-class SymbolicAllocator extends HostAllocator {
-  override allocate(bytes: number): SymbolicStorage {
-    return new SymbolicStorage(this, nothing, 0, bytes, 0, undefined);
-  }
-  override recycle(): void {}
-}
+const noMemory = (): never => {
+  throw new InternalError('symbolic tensors have no memory');
+};
+
+const allocator: Allocator = {
+  isHost: false,
+  allocate(bytes: number): SymbolicStorage {
+    return new SymbolicStorage(allocator, nothing, 0, bytes, 0, undefined);
+  },
+  allocateAlone: (bytes) => allocator.allocate(bytes),
+  recycle() {},
+  watch: () => undefined,
+  findDropped() {},
+  trim() {},
+  info: () => ({ bytesAllocated: 0, bytesPooled: 0, bytesTaken: 0 }),
+  read: noMemory,
+  readAsync: noMemory,
+  write: noMemory,
+  copy: noMemory,
+  synchronize() {},
+  async synchronizeAsync() {},
+};
 
 /** A draw while a function is traced: the one at `place` of those from a counter and a key (uint64 [2]) that only a run knows. */
 export interface SymbolicDraw {
@@ -49,8 +65,9 @@ export interface Sink {
 class SymbolicBackend implements Backend {
   readonly name = 'symbolic';
   readonly deviceType = 'CPU';
+  readonly deviceIndex = 0;
   readonly description = 'shapes and dtypes alone';
-  readonly allocator: HostAllocator = new SymbolicAllocator();
+  readonly allocator: Allocator = allocator;
   /** Who is told of kernel calls now; without one, only shapes are computed. */
   sink: Sink | null = null;
   readonly #kernels = new Map<KernelName, Kernel>();

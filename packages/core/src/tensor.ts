@@ -3,9 +3,12 @@ import {
   type DType,
   dtypeTraits,
   FailedPreconditionError,
+  hostView,
   InvalidArgumentError,
+  type NumericDType,
   OutOfRangeError,
   ResourceExhaustedError,
+  readStorage,
   Storage,
   type TypedArray,
   typedView,
@@ -115,7 +118,7 @@ export class Tensor {
 
   /** The device that holds the values, such as `/device:CPU:0`. */
   get device(): string {
-    return `/device:${this.backend.deviceType}:0`;
+    return `/device:${this.backend.deviceType}:${this.backend.deviceIndex}`;
   }
 
   /**
@@ -124,6 +127,7 @@ export class Tensor {
    */
   data(): TypedArray {
     const view = this.#checked();
+    if (!this.storage.allocator.isHost) return view;
     try {
       return view.slice();
     } catch (cause) {
@@ -172,7 +176,14 @@ export class Tensor {
 
   /** `data()` for every backend, also those that can only be read asynchronously. */
   async read(): Promise<TypedArray> {
-    return this.data();
+    const { storage, dtype, size } = this;
+    if (storage.allocator.isHost) return this.data();
+    this.#checkValues();
+    const { buffer, byteOffset } = await storage.allocator.readAsync(
+      storage,
+      size * dtypeTraits[dtype].bytes,
+    );
+    return typedView(dtype, buffer, byteOffset, size);
   }
 
   /** Gives the memory back now, unless a tape or another tensor still needs it. Using the tensor afterwards throws. */
@@ -233,12 +244,16 @@ export class Tensor {
     return this.dtype === 'bool' ? value !== 0 : value;
   }
 
-  #checked(): TypedArray {
+  #checkValues(): void {
     checkAlive(this);
     if (this.dtype === 'string')
       throw new InvalidArgumentError('a string tensor has no typed array; use strings() or array()');
     if (this.backend.name === 'symbolic') throw noValue(this);
-    return typedView(this.dtype, this.storage.buffer, this.storage.byteOffset, this.size);
+  }
+
+  #checked(): TypedArray {
+    this.#checkValues();
+    return readStorage(this.storage, this.dtype, this.size);
   }
 
   #values(): Scalar[] {
@@ -319,11 +334,16 @@ export function tensorOver(storage: Storage, dtype: DType, shape: Dims, size: Di
   return tensor;
 }
 
-/** @internal A tensor of another shape (same size) or dtype name over the same memory. */
-export function aliasTensor(x: Tensor, shape: Dims, size: Dim = sizeOfDims(shape)): Tensor {
+/** @internal A tensor of another shape (same size), or for another backend of the same memory, over the same bytes. */
+export function aliasTensor(
+  x: Tensor,
+  shape: Dims,
+  size: Dim = sizeOfDims(shape),
+  backend: Backend = x.backend,
+): Tensor {
   checkAlive(x);
   x.storage.refs++;
-  const tensor = tensorOver(x.storage, x.dtype, shape, size, x.backend);
+  const tensor = tensorOver(x.storage, x.dtype, shape, size, backend);
   if (context.tracker !== null) context.tracker.track(tensor);
   return tensor;
 }
@@ -339,9 +359,34 @@ export function stringTensor(
   return new Tensor(storage, 'string', shape, values.length, backend);
 }
 
-/** @internal The values in place, not a copy: valid until the tensor's memory is given back. */
+/**
+ * @internal The values, to be read only: in place where they lie in memory of the host, valid until that is given back; a copy of those
+ * on a device, which waits for it.
+ */
 export function viewOf(x: Tensor): TypedArray {
   checkAlive(x);
   if (x.backend.name === 'symbolic') throw noValue(x);
-  return typedView(x.dtype, x.storage.buffer, x.storage.byteOffset, x.size);
+  return readStorage(x.storage, x.dtype, x.size);
+}
+
+/** @internal Where the host writes the values of a new tensor; `uploaded` must follow. */
+export function spaceOf(x: Tensor): TypedArray {
+  return x.storage.allocator.isHost
+    ? hostView(x.storage, x.dtype, x.size)
+    : new dtypeTraits[x.dtype as NumericDType].array(x.size);
+}
+
+/** @internal Sets the values of a new tensor. @returns the tensor. */
+export function setValues(x: Tensor, values: ArrayLike<number | bigint>): Tensor {
+  const space = spaceOf(x);
+  space.set(values as never);
+  return uploaded(x, space);
+}
+
+/** @internal Brings what was written into `spaceOf(x)` to the device of a tensor. @returns the tensor. */
+export function uploaded(x: Tensor, space: TypedArray): Tensor {
+  const { allocator } = x.storage;
+  if (!allocator.isHost)
+    allocator.write(x.storage, new Uint8Array(space.buffer, space.byteOffset, space.byteLength));
+  return x;
 }

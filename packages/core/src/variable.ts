@@ -1,4 +1,11 @@
-import { type DType, FailedPreconditionError, InvalidArgumentError, type Storage } from '@eagre/backend';
+import {
+  copyStorage,
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type Storage,
+  type TypedArray,
+} from '@eagre/backend';
 import { checkText } from './checks.ts';
 import { argumentsOf, type Parameters } from './class-arguments.ts';
 import { context, lifted } from './context.ts';
@@ -14,8 +21,9 @@ import {
   type HostArray,
   type NestedArray,
   type Scalar,
+  spaceOf,
   Tensor,
-  viewOf,
+  uploaded,
 } from './tensor.ts';
 import { VariableBase } from './variable-base.ts';
 
@@ -236,7 +244,12 @@ export class Variable extends VariableBase {
         const alone = backend.allocator.allocateAlone(storage.capacity);
         fresh.set(variable, new Tensor(alone, dtype, shape, size, backend));
       }
-      fill(variables.map((variable) => bytesOf(fresh.get(variable) ?? variable.#value)));
+      const values = variables.map((variable) => fresh.get(variable) ?? variable.#value);
+      const spaces = values.map(spaceOf);
+      fill(
+        spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+      );
+      values.forEach((value, i) => uploaded(value, spaces[i] as TypedArray));
     } catch (error) {
       for (const value of fresh.values()) value.dispose();
       throw error;
@@ -335,13 +348,7 @@ export function own(source: Tensor): Tensor {
   return new Tensor(storage, source.dtype, source.shape, source.size, source.backend);
 }
 
-function bytesOf(x: Tensor): Uint8Array {
-  const { buffer, byteOffset, byteLength } = viewOf(x);
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
 /** @internal Copies as many bytes as both have. */
 export function copyBytes(from: Storage, to: Storage): void {
-  const bytes = Math.min(from.capacity, to.capacity);
-  new Uint8Array(to.buffer, to.byteOffset, bytes).set(new Uint8Array(from.buffer, from.byteOffset, bytes));
+  copyStorage(from, to, Math.min(from.capacity, to.capacity));
 }

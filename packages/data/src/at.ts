@@ -1,9 +1,10 @@
 import { InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import type { NamedFunction } from '@eagre/core';
-import { type Arguments, context, defineFunction, shown, standingAlone } from '@eagre/core/internal';
+import { type Arguments, context, defineFunction, shown } from '@eagre/core/internal';
 import type { Dataset } from './dataset.ts';
 import { isDataset } from './elements/structure.ts';
 import { checkCount } from './options.ts';
+import { preparing } from './preparing.ts';
 
 /**
  * One element by its number, without a pass: of ranges, rows of tensors, and what `map` (by traced functions that compute element by element),
@@ -26,5 +27,5 @@ export const at: <T>(...args: Arguments<[dataset: Dataset<T>, index: number], ['
       );
     if (index >= rows.count)
       throw new OutOfRangeError(`there are ${rows.count} elements, and none of number ${index}`, 'at');
-    return standingAlone(() => rows.at(index));
+    return preparing(() => rows.at(index));
   }) as never;

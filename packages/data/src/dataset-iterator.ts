@@ -1,12 +1,6 @@
 import { FailedPreconditionError, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { Tensor, Trackable, TrackableView } from '@eagre/core';
-import {
-  type Arguments,
-  context,
-  defineMethods,
-  isRefusedPromise,
-  standingAlone,
-} from '@eagre/core/internal';
+import { type Arguments, context, defineMethods, isRefusedPromise } from '@eagre/core/internal';
 import type { ElementSpec } from './elements/element-spec.ts';
 import type { Element } from './elements/structure.ts';
 import {
@@ -19,6 +13,7 @@ import {
   type Step,
 } from './iterator.ts';
 import { optionsOf } from './node.ts';
+import { preparing } from './preparing.ts';
 import { stateFromTensor, stateToTensor } from './state.ts';
 
 /**
@@ -58,7 +53,7 @@ export class DatasetIterator<T> implements IterableIterator<T>, AsyncIterable<T>
         'Dataset',
       );
     }
-    return standingAlone(fn);
+    return preparing(fn);
   }
 
   /** Dtypes and shapes of the elements, in their structure; null where it is not known. */

@@ -1,7 +1,7 @@
 // Elements one after the other become tensors with one more axis.
 import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
-import { emptyTensor, sameShape, showShape, viewOf } from '@eagre/core/internal';
+import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import { loadElement, saveElement } from './elements/saved.ts';
 import { type Element, flatten, isDataset, mapLeaves } from './elements/structure.ts';
 import {
@@ -39,13 +39,13 @@ export function stackTensors(tensors: readonly Tensor[], component: number, what
     );
   const { size } = first;
   const out = emptyTensor(first.dtype, shape, size * tensors.length);
-  const to = viewOf(out);
+  const to = spaceOf(out);
   for (let i = 0; i < tensors.length; i++) {
     const from = viewOf(tensors[i] as Tensor);
     if (size === 1) (to as { [i: number]: unknown })[i] = from[0];
     else to.set(from as never, i * size);
   }
-  return out;
+  return uploaded(out, to);
 }
 
 /** A string tensor, also of no strings. */
@@ -92,14 +92,14 @@ export function joinBlocks(blocks: readonly Element[]): Element {
     const { dtype, shape } = leaf as Tensor;
     const rows = parts.reduce((n, p) => n + (p.shape[0] as number), 0);
     const out = emptyTensor(dtype, [rows, ...shape.slice(1)]);
-    const to = viewOf(out);
+    const to = spaceOf(out);
     let at = 0;
     for (const part of parts) {
       to.set(viewOf(part) as TypedArray as never, at);
       at += part.size;
       part.dispose();
     }
-    return out;
+    return uploaded(out, to);
   }) as Element;
 }
 

@@ -1,4 +1,15 @@
 /** `tf.config`: devices, threads, how functions run. */
-export { listPhysicalDevices } from '@eagre/core';
+export {
+  getLogicalDeviceConfiguration,
+  getSoftDevicePlacement,
+  LogicalDevice,
+  LogicalDeviceConfiguration,
+  listLogicalDevices,
+  listPhysicalDevices,
+  PhysicalDevice,
+  setLogicalDeviceConfiguration,
+  setSoftDevicePlacement,
+} from '@eagre/core';
 export { functionsRunEagerly, runFunctionsEagerly } from '@eagre/graph';
+export * as experimental from './config-experimental.ts';
 export * as threading from './threading.ts';

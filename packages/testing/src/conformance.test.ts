@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import './remote.ts';
 import { listBackends } from '@eagre/backend';
 import { type Tensor, withBackend } from '@eagre/core';
 import { execute, isFloating, listOps, transfer } from '@eagre/core/internal';

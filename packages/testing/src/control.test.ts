@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import './remote.ts';
 import { GradientTape } from '@eagre/autodiff';
 import { constant, logicalAnd, random, type Tensor, Variable, where, withBackend } from '@eagre/core';
 import { cond, foldl, mapFn, scan, switchCase, TensorArray, tfFunction, whileLoop } from '@eagre/graph';
@@ -204,7 +205,7 @@ function expectClose(got: readonly number[][], expected: readonly number[][], to
   });
 }
 
-describe.each(['js', 'native'])('random programs on %s: traced equals eager', (backend) => {
+describe.each(['js', 'native', 'remote'])('random programs on %s: traced equals eager', (backend) => {
   it.each([
     ['to the first order', 'none', 1],
     ['to the second order', 'none', 2],

@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import './remote.ts';
 import { GradientTape } from '@eagre/autodiff';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { sizeOf } from '@eagre/core/internal';
@@ -168,30 +169,34 @@ it.each([
   );
 });
 
-it.each(['js', 'native'])('a traced graph, fused and planned, equals the eager one on %s', (backend) => {
-  fc.assert(
-    fc.property(graphs, fc.constantFrom('float32' as const, 'float64' as const), (graph, dtype) => {
-      withBackend(backend, () => {
-        const gradients = (...inputs: Tensor[]): Tensor[] => {
-          const tape = new GradientTape();
-          tape.watch(inputs);
-          const y = evaluate(graph, inputs);
-          return [y, ...tape.gradient(y, inputs, { unconnectedGradients: 'zero' })];
-        };
-        const inputs = inputsOf(graph, dtype);
-        const traced = tfFunction(gradients);
-        const values = (list: readonly Tensor[]): number[][] => list.map((t) => Array.from(t.data(), Number));
-        const expected = values(gradients(...inputs));
-        for (const got of [values(traced(...inputs)), values(traced(...inputs))]) {
-          if (backend === 'js') expect(got).toEqual(expected);
-          // A transposition that became part of a product lets the native kernel add in another order.
-          else expectClose(got, expected, dtype === 'float32' ? 1e-4 : 1e-12);
-        }
-      });
-    }),
-    settings,
-  );
-});
+it.each(['js', 'native', 'remote'])(
+  'a traced graph, fused and planned, equals the eager one on %s',
+  (backend) => {
+    fc.assert(
+      fc.property(graphs, fc.constantFrom('float32' as const, 'float64' as const), (graph, dtype) => {
+        withBackend(backend, () => {
+          const gradients = (...inputs: Tensor[]): Tensor[] => {
+            const tape = new GradientTape();
+            tape.watch(inputs);
+            const y = evaluate(graph, inputs);
+            return [y, ...tape.gradient(y, inputs, { unconnectedGradients: 'zero' })];
+          };
+          const inputs = inputsOf(graph, dtype);
+          const traced = tfFunction(gradients);
+          const values = (list: readonly Tensor[]): number[][] =>
+            list.map((t) => Array.from(t.data(), Number));
+          const expected = values(gradients(...inputs));
+          for (const got of [values(traced(...inputs)), values(traced(...inputs))]) {
+            if (backend === 'js') expect(got).toEqual(expected);
+            // A transposition that became part of a product lets the native kernel add in another order.
+            else expectClose(got, expected, dtype === 'float32' ? 1e-4 : 1e-12);
+          }
+        });
+      }),
+      settings,
+    );
+  },
+);
 
 it('the tape agrees with differences, to second order', () => {
   fc.assert(

@@ -13,4 +13,5 @@ export { maxUlp } from './compare.ts';
 export { type Findings, fuzz, fuzzAsync, SEED } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { fuzzCalls, type Subject } from './mutations.ts';
+export { RemoteBackend, type RemoteOptions, remotes } from './remote.ts';
 export { generator, hasFloats, materialize } from './values.ts';

@@ -1,5 +1,6 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import './remote.ts';
 import { customGradient, GradientTape, grad } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';

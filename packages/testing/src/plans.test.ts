@@ -1,22 +1,25 @@
-import { type Backend, type Executable, interpretPlan, type Storage } from '@eagre/backend';
+import { type Backend, type Executable, interpretPlan, readStorage, type Storage } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { randomPlan, runPlainly } from './random-plans.ts';
+import { remotes } from './remote.ts';
 
 // Random plans of branches, loops and stacks, packed into one arena with values written over others, give what they give when every
 // value has memory of its own in every turn.
 
 const lists = fc.array(fc.nat({ max: 1 << 16 }), { maxLength: 300, size: 'max' });
-const read = ({ buffer, byteOffset }: Storage, bytes: number): number[] =>
-  Array.from(new Float32Array(buffer, byteOffset, bytes / 4));
+const read = (storage: Storage, bytes: number): number[] =>
+  Array.from(readStorage(storage, 'float32', bytes / 4) as Float32Array);
 
 const backends: [
   name: string,
   backend: Backend,
   prepare: (plan: Parameters<Backend['prepare']>[0]) => Executable,
 ][] = [['js', jsBackend, (plan) => jsBackend.prepare(plan)]];
+const remote = remotes[0] as Backend;
+backends.push(['remote', remote, (plan) => remote.prepare(plan)]);
 const native = nativeBackend;
 if (native !== undefined) {
   backends.push(['native', native, (plan) => native.prepare(plan)]);

@@ -1,6 +1,7 @@
 import {
   type Backend,
   buildScalarProgram,
+  copyStorage,
   dtypeTraits,
   type HostCode,
   isKernelName,
@@ -11,9 +12,9 @@ import {
   type PlanCall,
   type PlanState,
   type PlanTensor,
+  readStorage,
   type ScalarProgram,
   type Storage,
-  typedView,
 } from '@eagre/backend';
 
 /** A plan with branches, loops and stacks in one another, and what it is run on. */
@@ -40,12 +41,13 @@ const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * 
 
 /** Not element by element, so that memory that is given away too early shows. */
 const turned: HostCode = ([x], [y]) => {
-  const [from, to] = [elements(x.storage, x.size), elements(y.storage, y.size)];
-  for (let i = 0; i < x.size; i++) to[i] = from[x.size - 1 - i] + 1;
+  const from = readStorage(x.storage, 'float32', x.size) as Float32Array;
+  fill(y.storage, Array.from(from, (v) => v + 1).reverse());
 };
 
-function elements(storage: Storage, size: number): Float32Array {
-  return new Float32Array(storage.buffer, storage.byteOffset, size);
+/** Sets the elements of some memory. */
+function fill(storage: Storage, values: readonly number[]): void {
+  storage.allocator.write(storage, new Uint8Array(Float32Array.from(values).buffer));
 }
 
 function words(storage: Storage): BigUint64Array {
@@ -78,7 +80,7 @@ class Choices {
 export function randomPlan(backend: Backend, list: readonly number[]): RandomPlan {
   const ramp = (shape: readonly number[], from: number): Storage => {
     const storage = backend.allocator.allocate(sizeOf(shape) * 4);
-    elements(storage, sizeOf(shape)).set(shape.length === 0 ? [from] : ramped(sizeOf(shape), from));
+    fill(storage, shape.length === 0 ? [from] : ramped(sizeOf(shape), from));
     return storage;
   };
   const world = new World(new Choices(list));
@@ -102,7 +104,7 @@ export function randomPlan(backend: Backend, list: readonly number[]): RandomPla
       words(stream).set([1n, 5n]);
       states.forEach((storage, i) => {
         const { shape } = world.sources[i];
-        elements(storage, sizeOf(shape)).set(ramped(sizeOf(shape), i + 0.5));
+        fill(storage, ramped(sizeOf(shape), i + 0.5));
       });
     },
   };
@@ -532,7 +534,7 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
   const stacks = new Map<object, Storage[]>();
   const copy = (from: Storage, bytes: number): Storage => {
     const to = backend.allocator.allocate(bytes);
-    new Uint8Array(to.buffer, to.byteOffset, bytes).set(new Uint8Array(from.buffer, from.byteOffset, bytes));
+    copyStorage(from, to, bytes);
     return to;
   };
   const runBody = (body: Plan, given: readonly Storage[]): Storage[] => {
@@ -571,7 +573,7 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
         const constant = all.slice(carried.length).map((s, i) => copy(s, reads[carried.length + i].size * 4));
         const holds = (): boolean => {
           const [flag] = runBody(condition, [...carried, ...constant]);
-          return new Uint8Array(flag.buffer, flag.byteOffset, 1)[0] !== 0;
+          return readStorage(flag, 'bool', 1)[0] !== 0;
         };
         while (holds()) carried = runBody(turn, [...carried, ...constant]);
         put(carried);
@@ -586,8 +588,7 @@ export function runPlainly(backend: Backend, plan: Plan, inputs: readonly Storag
 }
 
 function chosen(selector: PlanTensor, memory: readonly Storage[], bodies: readonly Plan[]): Plan {
-  const { buffer, byteOffset } = memory[selector.value];
-  const [value] = typedView(selector.dtype, buffer, byteOffset, 1);
+  const [value] = readStorage(memory[selector.value], selector.dtype, 1);
   if (selector.dtype === 'bool') return value === 0 ? bodies[1] : bodies[0];
   return bodies[Number(value)] ?? bodies[bodies.length - 1];
 }

@@ -16,7 +16,7 @@ import { dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, Tensor, viewOf } from '../tensor.ts';
+import { emptyTensor, spaceOf, Tensor, uploaded } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { ownShape } from './moving.ts';
 import { broadcastTo, reshape } from './shaping.ts';
@@ -241,10 +241,10 @@ const linspaceOp: Op = defineOp({
   run: (_, attrs) => {
     const { start, stop, num } = attrs as { start: number; stop: number; num: number };
     const out = emptyTensor(attrs.dtype as DType, [num], num);
-    const view = viewOf(out) as Float64Array;
+    const view = spaceOf(out) as Float64Array;
     for (let i = 0; i < num; i++) view[i] = start + ((stop - start) * i) / Math.max(1, num - 1);
     if (num > 1) view[num - 1] = stop;
-    return out;
+    return uploaded(out, view);
   },
   notDifferentiable: 'it has no inputs',
   samples: () => [{ inputs: [], attrs: { start: -1, stop: 2, num: 7, dtype: 'float32' } }],

@@ -14,7 +14,7 @@ import { addDims, type Dim } from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { hostDims, sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, type Tensor, viewOf } from '../tensor.ts';
+import { emptyTensor, spaceOf, type Tensor, uploaded, viewOf } from '../tensor.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { checkRank, move, ownShape, toIndices } from './moving.ts';
@@ -481,7 +481,7 @@ const invertPermutationOp: Op = defineOp({
   doc: 'The permutation that undoes one.',
   run: ([p]) => {
     const out = emptyTensor(p.dtype, p.shape, p.size);
-    const to = viewOf(out);
+    const to = spaceOf(out);
     const seen = new Uint8Array(p.size);
     const from = viewOf(p);
     for (let i = 0; i < p.size; i++) {
@@ -494,7 +494,7 @@ const invertPermutationOp: Op = defineOp({
       seen[at] = 1;
       to[at] = (p.dtype === 'int64' ? BigInt(i) : i) as never;
     }
-    return out;
+    return uploaded(out, to);
   },
   notDifferentiable: 'the inputs are indices',
   samples: () => [{ inputs: [values([2, 0, 3, 1], [4], 'int32')] }],

@@ -9,7 +9,7 @@ import { checkShape, type Shape, show } from '../shape.ts';
 import type { Dim, Dims } from '../shapes/dim.ts';
 import { dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
 import { symbolically, symbolicTensor } from '../symbolic.ts';
-import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
+import { emptyTensor, spaceOf, stringTensor, type Tensor, uploaded, viewOf } from '../tensor.ts';
 import { knownStrings } from './strings.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
@@ -32,10 +32,10 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
     const positions = inputs.map((x) => {
       if (x.dtype !== 'string') return x;
       const p = emptyTensor('int32', x.shape, x.size);
-      const view = viewOf(p) as Int32Array;
+      const view = spaceOf(p) as Int32Array;
       for (let i = 0; i < x.size; i++) view[i] = strings.length + i;
       for (const s of x.storage.strings ?? []) strings.push(s);
-      return p;
+      return uploaded(p, view);
     });
     const moved = execute1(op, positions, attrs);
     return stringTensor(

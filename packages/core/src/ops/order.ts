@@ -11,7 +11,7 @@ import { normalizeAxis, showShape } from '../shape.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
-import { emptyTensor, stringTensor, type Tensor, viewOf } from '../tensor.ts';
+import { emptyTensor, setValues, spaceOf, stringTensor, type Tensor, uploaded, viewOf } from '../tensor.ts';
 import { scatterLast } from './gathering.ts';
 import { moveAxis } from './shaping.ts';
 
@@ -133,7 +133,7 @@ const uniqueOp: Op = defineOp({
     const known = new Map<unknown, number>();
     const counts: number[] = [];
     const indices = emptyTensor('int32', x.shape, x.size);
-    const place = viewOf(indices) as Int32Array;
+    const place = spaceOf(indices) as Int32Array;
     for (let i = 0; i < list.length; i++) {
       const v = list[i];
       let at = known.get(v);
@@ -150,12 +150,13 @@ const uniqueOp: Op = defineOp({
       place[i] = at;
       counts[at]++;
     }
+    uploaded(indices, place);
     const found = [...known.keys()];
     const count = emptyTensor('int32', [found.length], found.length);
-    (viewOf(count) as Int32Array).set(counts);
+    setValues(count, counts);
     if (x.dtype === 'string') return [stringTensor(found as string[], [found.length]), indices, count];
     const y = emptyTensor(x.dtype, [found.length], found.length);
-    viewOf(y).set(found as never);
+    setValues(y, found as number[]);
     return [y, indices, count];
   },
   valueSized: ([x], _, size) => {

@@ -33,7 +33,7 @@ import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts
 import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../sizes.ts';
 import { symbolicTensor } from '../symbolic.ts';
-import { aliasTensor, emptyTensor, type Tensor, viewOf } from '../tensor.ts';
+import { aliasTensor, emptyTensor, setValues, spaceOf, type Tensor, uploaded } from '../tensor.ts';
 import { checkDims, checkIntegers, checkRankOf, letGo, move, ownShape } from './moving.ts';
 
 // ---- shape only: the result shares the memory of its input
@@ -86,8 +86,7 @@ const shapeOp: Op = defineOp({
     // Its values are those of the run.
     if (hasUnknown(x.shape)) return symbolicTensor('int32', [x.rank]);
     const out = emptyTensor('int32', [x.rank], x.rank);
-    (viewOf(out) as Int32Array).set(x.shape);
-    return out;
+    return setValues(out, x.shape);
   },
   notDifferentiable: 'the result does not depend on the values',
   samples: () => [{ inputs: [uniform([2, 3, 4])] }, { inputs: [uniform([])] }],
@@ -433,12 +432,12 @@ export const repeat: NamedFunction<
     if (counts.length === 1) return repeated(t, counts[0], a);
     const total = counts.reduce((sum, c) => sum + c, 0);
     const indices = emptyTensor('int32', [total], total);
-    const view = viewOf(indices) as Int32Array;
+    const view = spaceOf(indices) as Int32Array;
     let at = 0;
     counts.forEach((c, i) => {
       view.fill(i, at, (at += c));
     });
-    return letGo(t.gather(indices, a), indices);
+    return letGo(t.gather(uploaded(indices, view), a), indices);
   },
 );
 

@@ -1,7 +1,7 @@
 // Numbers: ranges, counters, random ones.
 import { type DType, dtypeTraits, InvalidArgumentError, isBigArray } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
-import { emptyTensor, shown, viewOf } from '@eagre/core/internal';
+import { emptyTensor, shown, spaceOf, uploaded } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import {
   type DatasetNode,
@@ -34,10 +34,10 @@ function numbers(
   shape: readonly number[] = [size],
 ): Tensor {
   const out = emptyTensor(dtype, shape, size);
-  const view = viewOf(out);
+  const view = spaceOf(out);
   if (isBigArray(view)) for (let i = 0; i < size; i++) view[i] = BigInt(of(i));
   else for (let i = 0; i < size; i++) view[i] = of(i);
-  return out;
+  return uploaded(out, view);
 }
 
 /** start, start + step, … before stop. */

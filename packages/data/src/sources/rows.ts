@@ -1,11 +1,12 @@
 // Sources whose elements can be had in any order.
 import type { TypedArray } from '@eagre/backend';
 import { constant, gather, Tensor } from '@eagre/core';
-import { emptyTensor, sizeOf, viewOf } from '@eagre/core/internal';
+import { emptyTensor, setValues, sizeOf, viewOf } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { type Element, pack } from '../elements/structure.ts';
 import { type DatasetNode, type ElementIterator, END, type RowAccess, type Step } from '../iterator.ts';
 import { PositionIterator } from '../node.ts';
+import { onHost } from '../preparing.ts';
 
 /** The rows of a tensor. */
 class TensorRows {
@@ -15,7 +16,8 @@ class TensorRows {
   readonly #strings: readonly string[] | null;
   readonly #values: TypedArray | null;
 
-  constructor(tensor: Tensor) {
+  constructor(given: Tensor) {
+    const tensor = onHost(given);
     this.#tensor = tensor;
     this.#shape = tensor.shape.slice(1);
     this.#size = sizeOf(this.#shape);
@@ -31,8 +33,7 @@ class TensorRows {
         ? constant([], 'string', { shape })
         : constant(this.#strings.slice(from, from + size), 'string', { shape });
     const out = emptyTensor(this.#tensor.dtype, shape, size);
-    viewOf(out).set((this.#values as TypedArray).subarray(from, from + size) as never);
-    return out;
+    return setValues(out, (this.#values as TypedArray).subarray(from, from + size));
   }
 
   at(index: number): Tensor {

@@ -6,8 +6,10 @@ import {
   emptyTensor,
   sameShape,
   showShape,
+  spaceOf,
   toTensor,
   tree,
+  uploaded,
   viewOf,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
@@ -196,7 +198,7 @@ function pad(
     return strings(all, [tensors.length, ...shape]);
   }
   const out = emptyTensor(dtype, [tensors.length, ...shape], size * tensors.length);
-  const values = viewOf(out);
+  const values = spaceOf(out);
   if (tensors.some((t) => !sameShape(t.shape, shape))) values.fill(fill as never);
   tensors.forEach((t, i) => {
     const source = viewOf(t);
@@ -204,7 +206,7 @@ function pad(
       values.set(source.subarray(from, from + n) as never, i * size + at);
     });
   });
-  return out;
+  return uploaded(out, values);
 }
 
 /** Where the innermost rows of a tensor lie in a larger one. */

@@ -1,5 +1,5 @@
 // `prefetch`: elements are made before they are asked for.
-import { standingAlone } from '@eagre/core/internal';
+
 import { loadElement, saveElement } from '../elements/saved.ts';
 import {
   AGAIN,
@@ -16,6 +16,7 @@ import {
 import { later } from '../later.ts';
 import { fields, flag, list, UnaryIterator, UnaryNode } from '../node.ts';
 import { AUTOTUNE, checkCount } from '../options.ts';
+import { preparing } from '../preparing.ts';
 import { stackElements } from '../stacker.ts';
 import { disposeAll } from './map.ts';
 
@@ -172,7 +173,7 @@ interface Planned {
 
 /** Runs `fn` when this thread has nothing else to do, outside of tapes and memory scopes as everything that makes elements. */
 function whenIdle(fn: () => void): Planned {
-  const run = (): void => standingAlone(fn);
+  const run = (): void => preparing(fn);
   if (typeof setImmediate === 'function') {
     const immediate = setImmediate(run);
     return { cancel: () => clearImmediate(immediate) };

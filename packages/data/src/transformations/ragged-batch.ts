@@ -1,7 +1,7 @@
 // `raggedBatch`: elements whose first sizes differ, one behind the other.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, type Tensor } from '@eagre/core';
-import { emptyTensor, sameShape, shown, showShape, viewOf } from '@eagre/core/internal';
+import { emptyTensor, sameShape, shown, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
@@ -110,11 +110,11 @@ function join(tensors: readonly Tensor[], splitsDtype: 'int32' | 'int64'): { [K 
       rowSplits: constant(splits, splitsDtype),
     };
   const values = emptyTensor(first.dtype, shape);
-  const to = viewOf(values);
+  const to = spaceOf(values);
   let at = 0;
   for (const t of tensors) {
     to.set(viewOf(t) as never, at);
     at += t.size;
   }
-  return { values, rowSplits: constant(splits, splitsDtype) };
+  return { values: uploaded(values, to), rowSplits: constant(splits, splitsDtype) };
 }

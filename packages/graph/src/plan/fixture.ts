@@ -1,10 +1,12 @@
 // What the tests of this folder share; not part of the package's exports.
 import {
+  type Allocator,
   type Backend,
   buildScalarProgram,
+  copyStorage,
   dtypeTraits,
-  type HostAllocator,
   type HostCode,
+  hostView,
   isBigArray,
   type KernelAttrs,
   type KernelName,
@@ -18,7 +20,6 @@ import {
   type ScalarValue,
   type Storage,
   type TypedArray,
-  typedView,
 } from '@eagre/backend';
 import { planToString } from './text.ts';
 
@@ -156,9 +157,7 @@ export class PlanBuilder {
     this.host([x], [y], ([from], [to]) => {
       const seen = elementsOf(x, from.storage);
       this.log.push(seen.slice());
-      new Uint8Array(to.storage.buffer, to.storage.byteOffset, seen.byteLength).set(
-        new Uint8Array(seen.buffer, seen.byteOffset, seen.byteLength),
-      );
+      copyStorage(from.storage, to.storage, seen.byteLength);
     });
     return y;
   }
@@ -308,11 +307,11 @@ export class PlanBuilder {
   }
 }
 
-function elementsOf({ dtype, size }: PlanTensor, { buffer, byteOffset }: Storage): TypedArray {
-  return typedView(dtype, buffer, byteOffset, size);
+function elementsOf({ dtype, size }: PlanTensor, storage: Storage): TypedArray {
+  return hostView(storage, dtype, size);
 }
 
-function filled(allocator: HostAllocator, tensor: PlanTensor, elements: Elements): Storage {
+function filled(allocator: Allocator, tensor: PlanTensor, elements: Elements): Storage {
   const storage = allocator.allocate(tensor.size * dtypeTraits[tensor.dtype].bytes);
   const out = elementsOf(tensor, storage);
   for (let i = 0; i < out.length; i++) {

@@ -1,13 +1,13 @@
 import {
   type Backend,
   dtypeTraits,
+  hostView,
   isBigArray,
   type NumericDType,
   type ScalarInstr,
   type ScalarProgram,
   type TensorRef,
   type TypedArray,
-  typedView,
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { nativeBackend } from '@eagre/backend-native';
@@ -132,7 +132,7 @@ function evaluated(backend: Backend, program: ScalarProgram): (number | bigint)[
   const size = columns.reduce((n, column) => n * column.length, 1);
   const tensor = (dtype: NumericDType): TensorRef & { readonly view: TypedArray } => {
     const storage = backend.allocator.allocate(size * dtypeTraits[dtype].bytes);
-    const view = typedView(dtype, storage.buffer, storage.byteOffset, size);
+    const view = hostView(storage, dtype, size);
     return { dtype, shape: [size], size, storage, view };
   };
   let step = 1;

@@ -1,0 +1,2 @@
+/** `tf.config.experimental`: how devices work. */
+export { getSynchronousExecution, setSynchronousExecution } from '@eagre/core';

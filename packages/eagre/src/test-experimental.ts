@@ -1,0 +1,2 @@
+/** `tf.test.experimental`: for tests of devices. */
+export { syncDevices } from '@eagre/core';

@@ -1,0 +1,2 @@
+/** `tf.test`: what tests need. */
+export * as experimental from './test-experimental.ts';
