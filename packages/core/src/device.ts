@@ -12,8 +12,9 @@ import {
   placement,
   UnimplementedError,
 } from '@eagre/backend';
-import { asIs, defineFunction, type NamedFunction } from './arguments.ts';
+import { type Arguments, asIs, defineFunction, type NamedFunction } from './arguments.ts';
 import { checkCount, checkText, shown } from './checks.ts';
+import { argumentsOf, takesArguments } from './class-arguments.ts';
 import { type Context, context, hostBackend, override, scoped } from './context.ts';
 import type { NamedScope, ScopeFunction } from './scope.ts';
 import { checkFlag } from './shape.ts';
@@ -48,7 +49,12 @@ export class LogicalDevice {
 }
 
 /** What one of the logical devices of a piece of hardware is like. All are alike today. */
-export class LogicalDeviceConfiguration {}
+export class LogicalDeviceConfiguration {
+  constructor(...args: Arguments<[], []>) {
+    argumentsOf(LogicalDeviceConfiguration, new.target, args);
+  }
+}
+takesArguments({ names: {} }, LogicalDeviceConfiguration);
 
 /** How many logical devices share a processor; by its type, of which there is one where there may be several. */
 const shared = new Map<string, number>();

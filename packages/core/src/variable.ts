@@ -13,6 +13,7 @@ import { type TensorLike, toTensor } from './convert.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
+import { transfer } from './op.ts';
 import { checkFlag, type Shape, sameShape, showShape } from './shape.ts';
 import { symbolic } from './symbolic.ts';
 import {
@@ -309,8 +310,10 @@ export class Variable extends VariableBase {
     const { storage, backend, dtype } = this.#alive();
     if (tracer !== null) return tracer.assign(this, next) as this;
     if (next.backend.name === 'symbolic') throw noValue(next);
-    if (storage.refs !== 1 || dtype === 'string' || next.backend !== backend) this.#replace(own(next));
-    else copyBytes(next.storage, storage);
+    // It stays on its device.
+    if (storage.refs === 1 && dtype !== 'string') copyBytes(next.storage, storage);
+    else if (next.backend === backend || dtype === 'string') this.#replace(own(next));
+    else this.#replace(own(transfer(next, backend)));
     return this;
   }
 

@@ -231,6 +231,21 @@ describe('training on a device', () => {
     }
   });
 
+  test('a function reads variables of other devices, and changes none', () => {
+    const v = new tf.Variable([1, 2]);
+    const read = tf.function((x: tf.Tensor) => x.mul(v));
+    const write = tf.function((x: tf.Tensor) => v.assignAdd(x).sum());
+    using _ = tf.device('/remote:0');
+    const x = tf.constant([3, 4]);
+    expect(read(x).array()).toEqual([3, 8]);
+    v.assign([5, 6]);
+    expect(v.device).toBe('/device:CPU:0');
+    expect(read(x).array()).toEqual([15, 24]);
+    expect(() => write(x)).toThrow("in tf.device('/device:CPU:0', …)");
+    expect(v.array()).toEqual([5, 6]);
+    expect(tf.device(v.device, () => write(x)).item()).toBe(18);
+  });
+
   test('a loop that counts runs without waiting', () => {
     using _ = tf.device('/remote:0');
     const f = tf.function((n: tf.Tensor) => {

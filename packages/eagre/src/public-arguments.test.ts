@@ -219,7 +219,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'errors.UnavailableError',
     'errors.UnimplementedError',
   ],
-  'made by the library alone: by tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
+  'made by the library alone: by tf.config, tf.function, sessions, pipelines, loadCheckpoint, createFileWriter, fromSeed, constant, Input':
     [
       'ConcreteCall',
       'ConcreteFunction',
@@ -228,6 +228,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       'compat.v1.Operation',
       'compat.v1.UninitializedVariables',
       'compat.v1.VariableScope',
+      'config.LogicalDevice',
+      'config.PhysicalDevice',
       'data.Dataset',
       'data.DatasetIterator',
       'data.FolderDataset',

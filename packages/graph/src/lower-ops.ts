@@ -1,5 +1,6 @@
 import {
   type Backend,
+  copyStorage,
   dtypeTraits,
   FailedPreconditionError,
   type HostCode,
@@ -225,12 +226,15 @@ export abstract class OpLowering implements Sink {
       source: variable,
       memory: () => {
         const { storage } = written ? variable.writable() : variable;
-        if (storage.allocator !== allocator) {
+        if (storage.allocator === allocator) return storage;
+        if (written) {
           throw new FailedPreconditionError(
-            `the variable '${variable.name}' lies on another backend than the function that uses it runs on`,
+            `the variable '${variable.name}' lies on another device than the function that changes it runs on: call that in tf.device('${variable.device}', …)`,
           );
         }
-        return storage;
+        const copy = allocator.allocate(storage.capacity);
+        copyStorage(storage, copy, storage.capacity);
+        return copy;
       },
     });
     const place: VariablePlace = { tensor, holds: value };

@@ -1,6 +1,6 @@
 import type { AttrValue, Backend, KernelName } from '@eagre/backend';
 import type { Tensor, Variable } from '@eagre/core';
-import { context, kernelFor, type Tracer, transfer } from '@eagre/core/internal';
+import { context, kernelFor, own, type Tracer, transfer } from '@eagre/core/internal';
 import { asTensor, type Scalar } from './scalars.ts';
 
 export type UpdateAttrs = Readonly<Record<string, AttrValue>>;
@@ -47,11 +47,11 @@ export function runUpdateKernel(
       gradientAt.push(inputs.length);
       inputs.push(update.gradient);
     }
-    const written = new Set(outputs);
+    const written = new Set(outputs.map((t) => t.storage));
     for (const at of gradientAt) {
-      const gradient = inputs[at] as Tensor;
+      const gradient = on(backend, inputs[at] as Tensor);
       // A gradient can be a variable's value itself (that of a product with it): it must not change while it is used.
-      if (gradient.backend !== backend || written.has(gradient)) inputs[at] = transfer(gradient, backend);
+      inputs[at] = written.has(gradient.storage) ? own(gradient) : gradient;
     }
     for (const number of numbers) inputs.push(on(backend, number));
     kernelFor(backend, name, inputs)(inputs, outputs, { ...attrs, count: gradientAt.length });

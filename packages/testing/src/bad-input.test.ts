@@ -81,8 +81,11 @@ describe.each(listBackends().map((b) => [b.name] as const))('bad input on %s', (
 describe.each(listBackends().map((b) => [b.name] as const))('what only the values tell, on %s', (backend) => {
   const on =
     (fn: () => unknown): (() => unknown) =>
-    () =>
+    () => {
       withBackend(backend, fn);
+      // Devices that compute later tell then.
+      core.syncDevices();
+    };
   const { nn } = core;
 
   it('refuses indices and labels outside of their range', () => {
@@ -120,7 +123,7 @@ describe.each(listBackends().map((b) => [b.name] as const))('what only the value
         expect(core.floorDiv(t, -1).array()).toEqual(core.neg(t).array());
         expect(Number((core.mod(t, -1).array() as (number | bigint)[])[8])).toBe(0);
         expect(core.pow(some(2, 3), some(3, 2)).array()).toEqual(some(8, 9).array());
-        expect(on(() => core.pow(some(2), some(-1)))).toThrow(EagreError);
+        expect(() => core.pow(some(2), some(-1)).data()).toThrow(EagreError);
       });
     },
   );

@@ -16,6 +16,7 @@ import {
   type Plan,
   PooledAllocator,
   placement,
+  ResourceExhaustedError,
   registerBackend,
   type ScalarProgram,
   Storage,
@@ -163,6 +164,8 @@ class RemoteAllocator extends PooledAllocator<RemoteBuffer> {
   }
 
   protected take(bytes: number): RemoteBuffer {
+    if (bytes > this.#limit)
+      throw new ResourceExhaustedError(`no memory for ${bytes} bytes: there are ${this.#limit}`);
     if (this.#used + bytes > this.#limit)
       throw new RangeError(`${this.#used} of ${this.#limit} bytes are in use`);
     const buffer = new RemoteBuffer(bytes);
