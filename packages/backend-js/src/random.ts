@@ -1,4 +1,5 @@
 import {
+  hostView,
   InvalidArgumentError,
   type Kernel,
   type KernelAttrs,
@@ -165,7 +166,7 @@ function wordsOf(inputs: readonly TensorRef[], attrs: KernelAttrs): Words {
   const add = [attrs.counter0, attrs.counter1, attrs.k0, attrs.k1].map((word) => (word as number) >>> 0);
   const [given] = inputs;
   if (given === undefined) return add as unknown as Words;
-  const words = new Uint32Array(given.storage.buffer, given.storage.byteOffset, 4);
+  const words = hostView(given.storage, 'uint32', 4) as Uint32Array;
   const sum = (at: number): [low: number, high: number] => {
     const low = words[at] + add[at];
     return [low >>> 0, (words[at + 1] + add[at + 1] + (low >= 2 ** 32 ? 1 : 0)) >>> 0];

@@ -2,6 +2,7 @@ import {
   type Backend,
   buildScalarProgram,
   type Executable,
+  hostView,
   InternalError,
   InvalidArgumentError,
   OutOfRangeError,
@@ -182,7 +183,7 @@ describe.each(planBackends(jsBackend))('plans on %s', (_, backend, prepare) => {
     b.host(
       (_, [to]) => {
         inner?.();
-        new Float32Array(to.storage.buffer, to.storage.byteOffset, 4).fill(3);
+        (hostView(to.storage, 'float32', 4) as Float32Array).fill(3);
       },
       [],
       [y],

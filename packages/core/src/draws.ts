@@ -1,5 +1,5 @@
 // Where random draws get their keys and counters.
-import type { Backend, Storage } from '@eagre/backend';
+import { type Backend, hostView, readStorage, type Storage } from '@eagre/backend';
 
 /** Key and counter of one draw. A type and not an interface, so that it can be attributes of an op. */
 export type Draw = {
@@ -42,12 +42,14 @@ export function keyOf(words: readonly number[]): [k0: number, k1: number] {
 }
 
 /** Writes counter and key as kernels read them, four words of 32 bits. */
-export function writeDraw({ k0, k1, counter0, counter1 }: Draw, { buffer, byteOffset }: Storage): void {
-  const words = new Uint32Array(buffer, byteOffset, 4);
+export function writeDraw({ k0, k1, counter0, counter1 }: Draw, to: Storage): void {
+  const { allocator } = to;
+  const words = allocator.isHost ? (hostView(to, 'uint32', 4) as Uint32Array) : new Uint32Array(4);
   words[0] = counter0;
   words[1] = counter1;
   words[2] = k0;
   words[3] = k1;
+  if (!allocator.isHost) allocator.write(to, new Uint8Array(words.buffer));
 }
 
 /** A stream with a key of its own and a counter of draws. */
@@ -60,7 +62,8 @@ export class Stream implements DrawSource {
   /** How many draws there were, unless memory says so. */
   #count = 0;
   #memory: Storage | null = null;
-  #counter: BigUint64Array<ArrayBuffer> | null = null;
+  /** The counter in that memory, where it is the host's. */
+  #counter: BigUint64Array | null = null;
 
   /** @param begin tells what the key is made of, at the first draw. */
   constructor(begin: () => readonly number[]) {
@@ -72,14 +75,15 @@ export class Stream implements DrawSource {
   }
 
   get count(): number {
-    return this.#counter === null ? this.#count : Number(Atomics.load(this.#counter, 0));
+    if (this.#counter !== null) return Number(Atomics.load(this.#counter, 0));
+    return this.#memory === null ? this.#count : Number(readStorage(this.#memory, 'uint64', 1)[0]);
   }
 
   /** Goes on from another place, for whoever holds this stream; from its start unless said. */
   set(words: readonly number[] | null = null, count = 0): void {
     this.#words = null;
     this.#count = 0;
-    if (words !== null || this.#counter !== null) this.#start(words ?? this.#begin(), count);
+    if (words !== null || this.#memory !== null) this.#start(words ?? this.#begin(), count);
   }
 
   draw(): Draw {
@@ -89,9 +93,10 @@ export class Stream implements DrawSource {
   take(count: number): Draw {
     if (this.#words === null) this.#start(this.#begin(), 0);
     if (this.#counter !== null) return this.#drawAt(Number(Atomics.add(this.#counter, 0, BigInt(count))));
-    const first = this.#drawAt(this.#count);
-    this.#count += count;
-    return first;
+    const before = this.count;
+    this.#count = before + count;
+    if (this.#memory !== null) writeDraw(this.#drawAt(this.#count), this.#memory);
+    return this.#drawAt(before);
   }
 
   peek(): Draw {
@@ -107,7 +112,7 @@ export class Stream implements DrawSource {
     writeDraw(draw, memory);
     this.#memory?.release();
     this.#memory = memory;
-    this.#counter = new BigUint64Array(memory.buffer, memory.byteOffset, 1);
+    this.#counter = allocator.isHost ? (hostView(memory, 'uint64', 1) as BigUint64Array) : null;
     this.#count = count;
     return memory;
   }

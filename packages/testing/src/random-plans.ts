@@ -50,10 +50,6 @@ function fill(storage: Storage, values: readonly number[]): void {
   storage.allocator.write(storage, new Uint8Array(Float32Array.from(values).buffer));
 }
 
-function words(storage: Storage): BigUint64Array {
-  return new BigUint64Array(storage.buffer, storage.byteOffset, 2);
-}
-
 /** Chooses as a list of numbers says; with its end come only zeros. */
 class Choices {
   readonly #list: readonly number[];
@@ -90,7 +86,7 @@ export function randomPlan(backend: Backend, list: readonly number[]): RandomPla
     source.memory = states[i];
   });
   const stream = backend.allocator.allocate(16);
-  words(stream).set([1n, 5n]);
+  stream.allocator.write(stream, new Uint8Array(BigUint64Array.of(1n, 5n).buffer));
   world.stream.memory = stream;
   const writer = new Writer(world, 0);
   for (const shape of shapes) writer.input(shape);
@@ -101,7 +97,7 @@ export function randomPlan(backend: Backend, list: readonly number[]): RandomPla
     states: [...states, stream],
     stateBytes: [...world.sources.map(({ shape }) => sizeOf(shape) * 4), 16],
     reset: () => {
-      words(stream).set([1n, 5n]);
+      stream.allocator.write(stream, new Uint8Array(BigUint64Array.of(1n, 5n).buffer));
       states.forEach((storage, i) => {
         const { shape } = world.sources[i];
         fill(storage, ramped(sizeOf(shape), i + 0.5));
