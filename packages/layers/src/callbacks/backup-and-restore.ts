@@ -1,10 +1,11 @@
 import { Checkpoint, CheckpointManager } from '@eagre/checkpoint';
 import { DataLossError, FailedPreconditionError, NotFoundError, random, Variable } from '@eagre/core';
-import { argumentsOf, checkFlag, checkPath, type OptionNames, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, setOptions, takesOptions } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { unbuilt } from '../saving.ts';
 import { Callback } from './callback.ts';
-import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
+import { path } from './options.ts';
+import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
 export interface BackupAndRestoreOptions {
   /** After each epoch, unless said, or after that many batches. */
@@ -21,21 +22,16 @@ export interface BackupAndRestoreArguments extends BackupAndRestoreOptions {
   readonly backupDir: string;
 }
 
-const names: OptionNames<BackupAndRestoreArguments> = {
-  backupDir: true,
-  saveFreq: true,
-  doubleCheckpoint: true,
-  deleteCheckpoint: true,
-};
-
 /**
  * Makes training survive the end of its process: keeps weights, the state of the optimizer, random numbers and the number of the epoch in
  * a folder, and the next `fit` with the same folder goes on there. With backups after epochs the outcome is the same as without the
  * interruption, bit by bit; those after batches go on from the start of the epoch, as in Keras.
  */
 export class BackupAndRestore extends Callback {
-  readonly #folder: string;
-  readonly #options: BackupAndRestoreOptions;
+  declare readonly backupDir: string;
+  declare readonly saveFreq: SaveFreq;
+  declare readonly doubleCheckpoint: boolean;
+  declare readonly deleteCheckpoint: boolean;
   readonly #times: SaveTimes;
   // The epoch to go on with.
   readonly #epoch: Variable = new Variable(0, { dtype: 'int32', trainable: false, name: 'epoch' });
@@ -45,18 +41,8 @@ export class BackupAndRestore extends Callback {
   constructor(backupDir: string | BackupAndRestoreArguments, options?: BackupAndRestoreOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'BackupAndRestore';
-    const { backupDir, ...options } = argumentsOf<BackupAndRestoreArguments>(
-      BackupAndRestore,
-      new.target,
-      args,
-    );
-    checkPath(backupDir, 'the folder', owner);
-    checkFlag(options.doubleCheckpoint, 'doubleCheckpoint', owner);
-    checkFlag(options.deleteCheckpoint, 'deleteCheckpoint', owner);
-    this.#folder = backupDir;
-    this.#options = options;
-    this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'BackupAndRestore'));
+    setOptions(this, argumentsOf<BackupAndRestoreArguments>(BackupAndRestore, new.target, args));
+    this.#times = new SaveTimes(this.saveFreq);
   }
 
   /** @throws FailedPreconditionError for a model without weights: to draw them later would take random numbers that were not drawn before. */
@@ -69,8 +55,8 @@ export class BackupAndRestore extends Callback {
       );
     }
     const checkpoint = new Checkpoint({ model: this.model, epoch: this.#epoch, random: random.globalStream });
-    const maxToKeep = this.#options.doubleCheckpoint === true ? 2 : 1;
-    this.#manager = new CheckpointManager(checkpoint, this.#folder, { maxToKeep });
+    const maxToKeep = this.doubleCheckpoint ? 2 : 1;
+    this.#manager = new CheckpointManager(checkpoint, this.backupDir, { maxToKeep });
     this.#epoch.assign(this.params.initialEpoch ?? 0);
     const found = this.#manager.checkpoints.reverse();
     if (found.length === 0) return;
@@ -91,8 +77,19 @@ export class BackupAndRestore extends Callback {
     if (this.#times.afterEpoch()) this.#manager?.save();
   }
   override onTrainEnd(): void {
-    if (this.#options.deleteCheckpoint ?? true)
-      nodeBuiltin('node:fs').rmSync(this.#folder, { recursive: true, force: true });
+    if (this.deleteCheckpoint)
+      nodeBuiltin('node:fs').rmSync(this.backupDir, { recursive: true, force: true });
   }
 }
-takesArguments<BackupAndRestoreArguments>({ positional: ['backupDir'], names }, BackupAndRestore);
+takesOptions<BackupAndRestoreArguments, BackupAndRestore>(
+  {
+    positional: ['backupDir'],
+    options: {
+      backupDir: path('the folder'),
+      saveFreq,
+      doubleCheckpoint: flagOption(false),
+      deleteCheckpoint: flagOption(true),
+    },
+  },
+  BackupAndRestore,
+);

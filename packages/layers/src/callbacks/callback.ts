@@ -4,9 +4,6 @@ import type { Model } from '../model.ts';
 /** Numbers by name: `loss`, `accuracy`, `val_loss`. */
 export type Logs = Record<string, number>;
 
-/** What callbacks print: nothing, or what they do. */
-export const VERBOSITY: readonly number[] = [0, 1];
-
 /** What a training run is about to do. */
 export interface FitParams {
   readonly epochs: number;

@@ -16,6 +16,7 @@ import {
   Callback,
   CSVLogger,
   EarlyStopping,
+  type EarlyStoppingOptions,
   HParams,
   LearningRateScheduler,
   type Logs,
@@ -527,4 +528,62 @@ test('what is no option is refused, not left aside', () => {
   refused('CSVLogger', () => new CSVLogger('log.csv', wrong));
   refused('HParams', () => new HParams('logs', {}, wrong));
   refused('LearningRateScheduler', () => new LearningRateScheduler((_, rate) => rate, wrong));
+});
+
+describe('options of callbacks', () => {
+  test('are properties of theirs, with Keras’s defaults', () => {
+    expect({ ...new EarlyStopping() }).toMatchObject({
+      ...{ monitor: 'val_loss', minDelta: 0, patience: 0, verbose: 0, mode: 'auto', baseline: null },
+      ...{ restoreBestWeights: false, startFromEpoch: 0 },
+    });
+    expect({ ...new ReduceLROnPlateau('loss', { factor: 0.5 }) }).toMatchObject({
+      ...{ monitor: 'loss', factor: 0.5, patience: 10, minDelta: 1e-4, cooldown: 0, minLr: 0 },
+    });
+    expect({ ...new ModelCheckpoint({ filepath: 'a.npz', monitor: 'loss' }) }).toMatchObject({
+      ...{ filepath: 'a.npz', monitor: 'loss', saveBestOnly: false, saveFreq: 'epoch' },
+      ...{ initialValueThreshold: null },
+    });
+    expect({ ...new BackupAndRestore('a') }).toMatchObject({
+      ...{ backupDir: 'a', saveFreq: 'epoch', doubleCheckpoint: false, deleteCheckpoint: true },
+    });
+    expect({ ...new CSVLogger('a.csv') }).toMatchObject({ filename: 'a.csv', separator: ',', append: false });
+    // A class of one's own that passes its options on.
+    class Patient extends EarlyStopping {
+      constructor({ mine = 3, ...options }: { mine?: number } & EarlyStoppingOptions = {}) {
+        super({ patience: mine, ...options });
+      }
+    }
+    expect(new Patient({ mine: 7, monitor: 'loss' }).patience).toBe(7);
+    expect(() => new Patient({ patience: -1 })).toThrow(
+      'Patient: patience must be a number of at least 0, got -1',
+    );
+  });
+
+  test.each<[() => unknown, string]>([
+    [() => new EarlyStopping({ patience: -1 }), 'EarlyStopping: patience'],
+    [() => new EarlyStopping({ baseline: '1' as never }), 'EarlyStopping: baseline'],
+    [() => new EarlyStopping({ restoreBestWeights: 1 as never }), 'EarlyStopping: restoreBestWeights'],
+    [() => new EarlyStopping({ verbose: 2 as never }), 'EarlyStopping: verbose'],
+    [() => new EarlyStopping({ mode: 'both' as never }), 'EarlyStopping: mode'],
+    [() => new EarlyStopping(3 as never), 'EarlyStopping: monitor'],
+    [() => new ReduceLROnPlateau({ factor: 1 }), 'factor must be at least 0 and less than 1'],
+    [() => new ReduceLROnPlateau({ cooldown: Number.NaN }), 'ReduceLROnPlateau: cooldown'],
+    [() => new ModelCheckpoint({ filepath: 'a', saveBestOnly: 1 as never }), 'ModelCheckpoint: saveBestOnly'],
+    [() => new ModelCheckpoint('a', { initialValueThreshold: 'x' as never }), 'initialValueThreshold'],
+    [
+      () => new ModelCheckpoint('a', { saveFreq: 1.5 }),
+      "saveFreq is 'epoch' or a number of batches, got 1.5",
+    ],
+    [() => new ModelCheckpoint(3 as never), 'the path'],
+    [() => new LearningRateScheduler(3 as never), 'the schedule'],
+    [() => new LearningRateScheduler((epoch) => epoch, { verbose: 3 as never }), 'verbose'],
+    [() => new BackupAndRestore(3 as never), 'the folder'],
+    [() => new BackupAndRestore('a', { deleteCheckpoint: 0 as never }), 'deleteCheckpoint'],
+    [() => new CSVLogger('a', { separator: '' }), 'separator must be text'],
+    [() => new CSVLogger('a', { append: 1 as never }), 'append'],
+    [() => new EarlyStopping({ restore_best_weights: true } as never), "'restore_best_weights' is no option"],
+  ])('%s', (make, message) => {
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
+  });
 });

@@ -1,9 +1,10 @@
 import { fileError } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, checkFlag, checkPath, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, flagOption, type Option, setOptions, shown, takesOptions } from '@eagre/core/internal';
 import { makeFolders } from '@eagre/formats';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { Callback, type Logs } from './callback.ts';
+import { path } from './options.ts';
 import { pythonNumber } from './python-number.ts';
 
 export interface CSVLoggerOptions {
@@ -19,35 +20,23 @@ export interface CSVLoggerArguments extends CSVLoggerOptions {
 
 /** Writes the logs of each epoch as a row of a CSV file. */
 export class CSVLogger extends Callback {
-  readonly #path: string;
-  readonly #separator: string;
-  readonly #append: boolean;
+  declare readonly filename: string;
+  declare readonly separator: string;
+  declare readonly append: boolean;
   #columns: string[] | undefined;
 
   /** @throws InvalidArgumentError for what is no option. */
   constructor(filename: string | CSVLoggerArguments, options?: CSVLoggerOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'CSVLogger';
-    const {
-      filename: path,
-      append,
-      ...options
-    } = argumentsOf<CSVLoggerArguments>(CSVLogger, new.target, args);
-    checkPath(path, 'the path', owner);
-    const separator = options.separator ?? ',';
-    if (typeof separator !== 'string' || separator === '')
-      throw new InvalidArgumentError(`separator must be text, got ${shown(separator)}`, owner);
-    this.#path = path;
-    this.#separator = separator;
-    this.#append = checkFlag(append, 'append', owner);
+    setOptions(this, argumentsOf<CSVLoggerArguments>(CSVLogger, new.target, args));
   }
 
   override async onTrainBegin(): Promise<void> {
     const { writeFile } = nodeBuiltin('node:fs').promises;
-    makeFolders(nodeBuiltin('node:path').dirname(this.#path));
-    this.#columns = this.#append ? await this.#header() : undefined;
-    if (this.#columns === undefined) await this.#named(writeFile(this.#path, ''));
+    makeFolders(nodeBuiltin('node:path').dirname(this.filename));
+    this.#columns = this.append ? await this.#header() : undefined;
+    if (this.#columns === undefined) await this.#named(writeFile(this.filename, ''));
   }
 
   override async onEpochEnd(epoch: number, logs: Logs): Promise<void> {
@@ -58,36 +47,36 @@ export class CSVLogger extends Callback {
       text = this.#row(this.#columns);
     }
     const row = this.#row(this.#columns.map((name) => cellOf(name, values[name])));
-    await this.#named(nodeBuiltin('node:fs').promises.appendFile(this.#path, text + row));
+    await this.#named(nodeBuiltin('node:fs').promises.appendFile(this.filename, text + row));
   }
 
   /** What an operation on the file gives, with errors that say what to do. */
   async #named<T>(operation: Promise<T>): Promise<T> {
     return operation.catch((cause: unknown) => {
-      throw fileError(cause, this.#path, 'CSVLogger');
+      throw fileError(cause, this.filename, 'CSVLogger');
     });
   }
 
   #row(cells: readonly (string | number)[]): string {
     const quoted = cells.map((cell) => {
       const text = String(cell);
-      const special = /["\r\n]/.test(text) || text.includes(this.#separator);
+      const special = /["\r\n]/.test(text) || text.includes(this.separator);
       return special ? `"${text.replace(/"/g, '""')}"` : text;
     });
-    return `${quoted.join(this.#separator)}\n`;
+    return `${quoted.join(this.separator)}\n`;
   }
 
   /** The columns of the file there is. */
   async #header(): Promise<string[] | undefined> {
     const { readFile } = nodeBuiltin('node:fs').promises;
     const text = await this.#named(
-      readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      readFile(this.filename, 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return '';
         throw error;
       }),
     );
     const first = (text.split('\n', 1)[0] as string).replace(/\r$/, '');
-    return first === '' ? undefined : first.split(this.#separator);
+    return first === '' ? undefined : first.split(this.separator);
   }
 }
 
@@ -96,8 +85,14 @@ function columnsOf(logs: Logs): string[] {
   const names = Object.keys(logs).sort();
   return names.some((n) => n.startsWith('val_')) ? names : [...names, ...names.map((n) => `val_${n}`)];
 }
-takesArguments<CSVLoggerArguments>(
-  { positional: ['filename'], names: { filename: true, separator: true, append: true } },
+const separator: Option<string> = {
+  read: (given = ',', name) => {
+    if (typeof given === 'string' && given !== '') return given;
+    throw new InvalidArgumentError(`${name} must be text, got ${shown(given)}`, 'CSVLogger');
+  },
+};
+takesOptions<CSVLoggerArguments, CSVLogger>(
+  { positional: ['filename'], options: { filename: path('the path'), separator, append: flagOption(false) } },
   CSVLogger,
 );
 

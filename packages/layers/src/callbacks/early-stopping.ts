@@ -1,14 +1,15 @@
 import type { Tensor } from '@eagre/core';
 import {
   argumentsOf,
-  checkFlag,
-  checkNumber,
-  checkOneOf,
-  type OptionNames,
-  takesArguments,
+  flagOption,
+  numberOption,
+  orNull,
+  setOptions,
+  takesOptions,
 } from '@eagre/core/internal';
-import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Callback, type Logs } from './callback.ts';
+import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
+import { verbose } from './options.ts';
 
 export interface EarlyStoppingOptions extends MonitorOptions {
   /** Epochs without a better value before training stops; 0 unless given. */
@@ -23,23 +24,19 @@ export interface EarlyStoppingOptions extends MonitorOptions {
   readonly verbose?: 0 | 1;
 }
 
-const names: OptionNames<EarlyStoppingOptions> = {
-  monitor: true,
-  minDelta: true,
-  patience: true,
-  verbose: true,
-  mode: true,
-  baseline: true,
-  restoreBestWeights: true,
-  startFromEpoch: true,
-};
-
 /** Stops training when a number no longer gets better. */
 export class EarlyStopping extends Callback {
   /** The epoch that stopped training, or -1. */
   stoppedEpoch = -1;
   bestEpoch = -1;
-  readonly #options: EarlyStoppingOptions;
+  declare readonly monitor: string;
+  declare readonly minDelta: number;
+  declare readonly patience: number;
+  declare readonly verbose: 0 | 1;
+  declare readonly mode: 'auto' | 'min' | 'max';
+  declare readonly baseline: number | null;
+  declare readonly restoreBestWeights: boolean;
+  declare readonly startFromEpoch: number;
   #monitor: Monitor;
   #wait = 0;
   #weights: Tensor[] | undefined;
@@ -48,27 +45,12 @@ export class EarlyStopping extends Callback {
   constructor(monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'EarlyStopping';
-    const { baseline: given, ...rest } = argumentsOf<EarlyStoppingOptions>(EarlyStopping, new.target, args);
-    const options = given === undefined || given === null ? rest : { ...rest, baseline: given };
-    const {
-      patience = 0,
-      startFromEpoch = 0,
-      baseline = 0,
-      restoreBestWeights,
-      verbose = 0,
-    } = options as EarlyStoppingOptions;
-    checkNumber(patience, 'patience', owner, 0);
-    checkNumber(startFromEpoch, 'startFromEpoch', owner, 0);
-    checkNumber(baseline, 'baseline', owner);
-    checkFlag(restoreBestWeights, 'restoreBestWeights', owner);
-    checkOneOf(verbose, VERBOSITY, 'verbose', owner);
-    this.#options = options;
-    this.#monitor = new Monitor(options, 'EarlyStopping');
+    setOptions(this, argumentsOf<EarlyStoppingOptions>(EarlyStopping, new.target, args));
+    this.#monitor = new Monitor(this);
   }
 
   override onTrainBegin(): void {
-    this.#monitor = new Monitor(this.#options, 'EarlyStopping');
+    this.#monitor = new Monitor(this);
     this.#wait = 0;
     this.#weights = undefined;
     this.stoppedEpoch = -1;
@@ -76,7 +58,7 @@ export class EarlyStopping extends Callback {
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
-    const { patience = 0, baseline = null, restoreBestWeights = false, startFromEpoch = 0 } = this.#options;
+    const { patience, baseline, restoreBestWeights, startFromEpoch } = this;
     const value = this.#monitor.value(logs);
     if (value === undefined || epoch < startFromEpoch) return;
     // Something to go back to even if nothing ever counts as better.
@@ -99,7 +81,7 @@ export class EarlyStopping extends Callback {
   }
 
   override onTrainEnd(): void {
-    const { verbose = 0 } = this.#options;
+    const { verbose } = this;
     if (verbose > 0 && this.stoppedEpoch >= 0) console.log(`Epoch ${this.stoppedEpoch + 1}: early stopping`);
     if (this.#weights !== undefined) {
       if (verbose > 0)
@@ -109,4 +91,20 @@ export class EarlyStopping extends Callback {
     this.#weights = undefined;
   }
 }
-takesArguments<EarlyStoppingOptions>({ positional: ['monitor'], required: 0, names }, EarlyStopping);
+takesOptions<EarlyStoppingOptions, EarlyStopping>(
+  {
+    positional: ['monitor'],
+    required: 0,
+    options: {
+      monitor,
+      minDelta: minDelta(),
+      patience: numberOption(0, 0),
+      verbose,
+      mode,
+      baseline: orNull(numberOption(0)),
+      restoreBestWeights: flagOption(false),
+      startFromEpoch: numberOption(0, 0),
+    },
+  },
+  EarlyStopping,
+);

@@ -1,5 +1,5 @@
 import { FailedPreconditionError } from '@eagre/core';
-import { argumentsOf, checkPath, checkText, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, checkPath, checkText, setOptions, takesOptions } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { hparamsByName } from '@eagre/summary/internal';
 import { Callback } from './callback.ts';
@@ -22,9 +22,9 @@ export interface HParamsArguments extends HParamsCallbackOptions {
  *     await model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard(logs), new tf.callbacks.HParams(logs, { units })] });
  */
 export class HParams extends Callback {
-  readonly #writer: summary.SummaryWriter | string;
-  readonly #hparams: summary.HParamValues;
-  readonly #options: HParamsCallbackOptions;
+  declare readonly writer: summary.SummaryWriter | string;
+  declare readonly hparams: summary.HParamValues;
+  declare readonly trialId: string | undefined;
   #open: summary.SummaryWriter | null = null;
   #used = false;
 
@@ -40,12 +40,7 @@ export class HParams extends Callback {
   );
   constructor(...args: readonly unknown[]) {
     super();
-    const { writer, hparams, ...options } = argumentsOf<HParamsArguments>(HParams, new.target, args);
-    if (!(writer instanceof summary.SummaryWriter)) checkPath(writer, 'the writer or the folder', 'HParams');
-    if (options.trialId !== undefined) checkText(options.trialId, 'trialId', 'HParams');
-    this.#writer = writer;
-    this.#hparams = new Map(hparamsByName(hparams, 'HParams'));
-    this.#options = options;
+    setOptions(this, argumentsOf<HParamsArguments>(HParams, new.target, args));
   }
 
   /** @throws FailedPreconditionError (the fit) when the callback has been used before. */
@@ -53,8 +48,9 @@ export class HParams extends Callback {
     if (this.#used)
       throw new FailedPreconditionError('this callback is for one call of fit: make another one', 'HParams');
     this.#used = true;
-    this.#open = typeof this.#writer === 'string' ? summary.createFileWriter(this.#writer) : this.#writer;
-    this.#write(() => summary.hparams(this.#hparams, this.#options));
+    this.#open = typeof this.writer === 'string' ? summary.createFileWriter(this.writer) : this.writer;
+    const { trialId } = this;
+    this.#write(() => summary.hparams(this.hparams, trialId === undefined ? {} : { trialId }));
   }
 
   override onTrainEnd(): void {
@@ -68,7 +64,7 @@ export class HParams extends Callback {
   #end(status: 'success' | 'failure'): void {
     if (this.#open === null) return;
     this.#write(() => summary.hparamsEnd(status));
-    if (typeof this.#writer === 'string') this.#open.close();
+    if (typeof this.writer === 'string') this.#open.close();
     this.#open = null;
   }
 
@@ -76,11 +72,26 @@ export class HParams extends Callback {
     this.#open?.asDefault(() => summary.recordIf(true, write));
   }
 }
-takesArguments<HParamsArguments>(
+takesOptions<HParamsArguments, HParams>(
   {
     positional: ['writer', 'hparams'],
     objects: ['hparams'],
-    names: { writer: true, hparams: true, trialId: true },
+    options: {
+      writer: {
+        read: (given) => {
+          if (!(given instanceof summary.SummaryWriter))
+            checkPath(given as string, 'the writer or the folder', 'HParams');
+          return given as summary.SummaryWriter | string;
+        },
+      },
+      hparams: { read: (given) => new Map(hparamsByName(given as summary.HParamValues, 'HParams')) },
+      trialId: {
+        read: (given, name) => {
+          if (given !== undefined) checkText(given, name, 'HParams');
+          return given as string | undefined;
+        },
+      },
+    },
   },
   HParams,
 );

@@ -1,13 +1,7 @@
 import { InvalidArgumentError } from '@eagre/core';
-import {
-  argumentsOf,
-  checkFunction,
-  checkNoPromise,
-  checkOneOf,
-  shown,
-  takesArguments,
-} from '@eagre/core/internal';
-import { Callback, VERBOSITY } from './callback.ts';
+import { argumentsOf, checkNoPromise, setOptions, shown, takesOptions } from '@eagre/core/internal';
+import { Callback } from './callback.ts';
+import { fn, verbose } from './options.ts';
 
 export interface LearningRateSchedulerOptions {
   /** 1: say what the rate is. */
@@ -21,8 +15,8 @@ export interface LearningRateSchedulerArguments extends LearningRateSchedulerOpt
 
 /** Sets the optimizer's learning rate before each epoch: `new LearningRateScheduler((epoch, rate) => rate * 0.9)`. */
 export class LearningRateScheduler extends Callback {
-  readonly #schedule: (epoch: number, learningRate: number) => number;
-  readonly #verbose: 0 | 1;
+  declare readonly schedule: (epoch: number, learningRate: number) => number;
+  declare readonly verbose: 0 | 1;
 
   /** @param schedule gets the epoch, from 0, and the rate as it is. */
   constructor(
@@ -31,22 +25,13 @@ export class LearningRateScheduler extends Callback {
   );
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'LearningRateScheduler';
-    const { schedule, ...options } = argumentsOf<LearningRateSchedulerArguments>(
-      LearningRateScheduler,
-      new.target,
-      args,
-    );
-    checkFunction(schedule, 'the schedule', owner);
-    checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
-    this.#schedule = schedule;
-    this.#verbose = options.verbose ?? 0;
+    setOptions(this, argumentsOf<LearningRateSchedulerArguments>(LearningRateScheduler, new.target, args));
   }
 
   /** @throws InvalidArgumentError unless the function gives a number of at least 0. */
   override onEpochBegin(epoch: number): void {
     const { optimizer } = this.model;
-    const rate = this.#schedule(epoch, optimizer.learningRate);
+    const rate = this.schedule(epoch, optimizer.learningRate);
     checkNoPromise(rate, 'the schedule', 'LearningRateScheduler');
     if (typeof rate !== 'number' || !(rate >= 0)) {
       throw new InvalidArgumentError(
@@ -55,7 +40,7 @@ export class LearningRateScheduler extends Callback {
       );
     }
     optimizer.learningRate = rate;
-    if (this.#verbose > 0) console.log(`\nEpoch ${epoch + 1}: setting learning rate to ${rate}.`);
+    if (this.verbose > 0) console.log(`\nEpoch ${epoch + 1}: setting learning rate to ${rate}.`);
   }
 
   /** The rate is one of the epoch's numbers from here on. */
@@ -63,7 +48,7 @@ export class LearningRateScheduler extends Callback {
     logs.learning_rate = this.model.optimizer.learningRate;
   }
 }
-takesArguments<LearningRateSchedulerArguments>(
-  { positional: ['schedule'], names: { schedule: true, verbose: true } },
+takesOptions<LearningRateSchedulerArguments, LearningRateScheduler>(
+  { positional: ['schedule'], options: { schedule: fn('the schedule'), verbose } },
   LearningRateScheduler,
 );

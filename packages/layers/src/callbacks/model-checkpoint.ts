@@ -1,19 +1,20 @@
 import type { CheckpointOptions } from '@eagre/checkpoint';
 import { InvalidArgumentError } from '@eagre/core';
 import {
+  anyOption,
   argumentsOf,
-  checkFlag,
-  checkNumber,
-  checkOneOf,
-  checkPath,
-  type OptionNames,
-  takesArguments,
+  flagOption,
+  numberOption,
+  orNull,
+  setOptions,
+  takesOptions,
 } from '@eagre/core/internal';
 import { checkOptionsFor, formatOf } from '../saving.ts';
-import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Callback, type Logs } from './callback.ts';
+import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
+import { path, verbose } from './options.ts';
 import { pythonNumber } from './python-number.ts';
-import { checkSaveFreq, type SaveFreq, SaveTimes } from './save-times.ts';
+import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
 export interface ModelCheckpointOptions extends MonitorOptions {
   /** Write only when the watched number is the best so far. */
@@ -33,25 +34,20 @@ export interface ModelCheckpointArguments extends ModelCheckpointOptions {
   readonly filepath: string;
 }
 
-const names: OptionNames<ModelCheckpointArguments> = {
-  filepath: true,
-  monitor: true,
-  verbose: true,
-  saveBestOnly: true,
-  mode: true,
-  saveFreq: true,
-  initialValueThreshold: true,
-  minDelta: true,
-  options: true,
-};
-
 /**
  * Saves the weights after each epoch, or after so many batches. The path is one for `model.saveWeights`, and may hold `{epoch}` (from 1,
  * `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `weights-{epoch:02d}-{val_loss:.2f}.safetensors`.
  */
 export class ModelCheckpoint extends Callback {
-  readonly #path: string;
-  readonly #options: ModelCheckpointOptions;
+  declare readonly filepath: string;
+  declare readonly monitor: string;
+  declare readonly verbose: 0 | 1;
+  declare readonly saveBestOnly: boolean;
+  declare readonly mode: 'auto' | 'min' | 'max';
+  declare readonly saveFreq: SaveFreq;
+  declare readonly initialValueThreshold: number | null;
+  declare readonly minDelta: number;
+  declare readonly options: CheckpointOptions | undefined;
   readonly #monitor: Monitor;
   readonly #times: SaveTimes;
   #epoch = 0;
@@ -60,31 +56,22 @@ export class ModelCheckpoint extends Callback {
   constructor(filepath: string | ModelCheckpointArguments, options?: ModelCheckpointOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'ModelCheckpoint';
-    const { filepath: path, ...options } = argumentsOf<ModelCheckpointArguments>(
-      ModelCheckpoint,
-      new.target,
-      args,
-    );
-    checkPath(path, 'the path', owner);
-    checkNumber(options.initialValueThreshold ?? 0, 'initialValueThreshold', owner);
-    checkFlag(options.saveBestOnly, 'saveBestOnly', owner);
-    checkOneOf(options.verbose ?? 0, VERBOSITY, 'verbose', owner);
-    checkOptionsFor(path.replace(PLACE, '0'), options.options, owner);
-    formatOf(path.replace(PLACE, '0'));
-    for (const [place] of path.matchAll(/\{[^{}]*\}/g)) {
+    setOptions(this, argumentsOf<ModelCheckpointArguments>(ModelCheckpoint, new.target, args));
+    const { filepath } = this;
+    const filled = filepath.replace(PLACE, '0');
+    checkOptionsFor(filled, this.options, 'ModelCheckpoint');
+    formatOf(filled);
+    for (const [place] of filepath.matchAll(/\{[^{}]*\}/g)) {
       if (!new RegExp(`^${PLACE.source}$`).test(place)) {
         throw new InvalidArgumentError(
-          `the path ${path} has ${place}; expected forms such as {epoch}, {epoch:02d}, {val_loss:.2f}`,
+          `the path ${filepath} has ${place}; expected forms such as {epoch}, {epoch:02d}, {val_loss:.2f}`,
           'ModelCheckpoint',
         );
       }
     }
-    this.#path = path;
-    this.#options = options;
-    this.#monitor = new Monitor(options, 'ModelCheckpoint');
-    this.#monitor.best = options.initialValueThreshold ?? undefined;
-    this.#times = new SaveTimes(checkSaveFreq(options.saveFreq, 'ModelCheckpoint'));
+    this.#monitor = new Monitor(this);
+    this.#monitor.best = this.initialValueThreshold ?? undefined;
+    this.#times = new SaveTimes(this.saveFreq);
   }
 
   override onEpochBegin(epoch: number): void {
@@ -98,7 +85,7 @@ export class ModelCheckpoint extends Callback {
   }
 
   async #save(logs: Logs): Promise<void> {
-    const { saveBestOnly = false, verbose = 0 } = this.#options;
+    const { saveBestOnly, verbose } = this;
     const epoch = this.#epoch + 1;
     let why = '';
     if (saveBestOnly) {
@@ -113,9 +100,9 @@ export class ModelCheckpoint extends Callback {
       this.#monitor.best = value;
       why = `${name} improved from ${before} to ${value.toFixed(5)}, `;
     }
-    const path = fillIn(this.#path, { ...logs, epoch });
+    const path = fillIn(this.filepath, { ...logs, epoch });
     if (verbose > 0) console.log(`\nEpoch ${epoch}: ${why}saving model to ${path}`);
-    await this.model.saveWeights(path, this.#options.options);
+    await this.model.saveWeights(path, this.options);
   }
 }
 
@@ -141,4 +128,20 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
     },
   );
 }
-takesArguments<ModelCheckpointArguments>({ positional: ['filepath'], names }, ModelCheckpoint);
+takesOptions<ModelCheckpointArguments, ModelCheckpoint>(
+  {
+    positional: ['filepath'],
+    options: {
+      filepath: path('the path'),
+      monitor,
+      verbose,
+      saveBestOnly: flagOption(false),
+      mode,
+      saveFreq,
+      initialValueThreshold: orNull(numberOption(0)),
+      minDelta: minDelta(),
+      options: anyOption<CheckpointOptions | undefined>(undefined),
+    },
+  },
+  ModelCheckpoint,
+);

@@ -1,5 +1,6 @@
-import { checkNumber, checkOneOf, checkText, type OptionNames } from '@eagre/core/internal';
-import type { Logs } from './callback.ts';
+import { numberOption, type Option } from '@eagre/core/internal';
+import type { Callback, Logs } from './callback.ts';
+import { oneOf, text } from './options.ts';
 
 export interface MonitorOptions {
   /** Name in the logs; `val_loss` unless given. */
@@ -10,7 +11,13 @@ export interface MonitorOptions {
   readonly minDelta?: number;
 }
 
-export const monitorNames: OptionNames<MonitorOptions> = { monitor: true, mode: true, minDelta: true };
+/** What all that watch a number have. */
+export type Watching = Callback & Required<MonitorOptions>;
+
+export const monitor: Option<string> = text('val_loss');
+export const mode: Option<'auto' | 'min' | 'max'> = oneOf('auto', 'min', 'max');
+/** A change; `otherwise` unless given. */
+export const minDelta = (otherwise = 0): Option<number> => numberOption(otherwise);
 
 // Ends of the names of metrics that get better by growing.
 const GROWING =
@@ -25,14 +32,10 @@ export class Monitor {
   readonly #owner: string;
   #warned = false;
 
-  /** @param owner the callback, for messages. */
-  constructor(options: MonitorOptions, owner: string) {
-    const { monitor = 'val_loss', mode = 'auto', minDelta = 0 } = options;
-    checkText(monitor, 'monitor', owner);
-    checkOneOf(mode, ['auto', 'min', 'max'], 'mode', owner);
-    checkNumber(minDelta, 'minDelta', owner);
+  constructor(callback: Watching) {
+    const { monitor, mode, minDelta } = callback;
     this.name = monitor;
-    this.#owner = owner;
+    this.#owner = callback.constructor.name;
     this.#sign = mode === 'max' || (mode === 'auto' && GROWING.test(monitor)) ? 1 : -1;
     this.#minDelta = Math.abs(minDelta);
   }

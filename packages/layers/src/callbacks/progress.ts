@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { argumentsOf, checkText, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, type Option, setOptions, shown, takesOptions } from '@eagre/core/internal';
 import type { SingleBar } from 'cli-progress';
 import { Callback, type Logs } from './callback.ts';
+import { text } from './options.ts';
 
 const WIDTH = 24;
 const NARROW = 8;
@@ -20,9 +21,9 @@ export interface ProgressStream {
  */
 export class ProgressBar extends Callback {
   readonly #out: NodeJS.WriteStream | undefined;
-  /** Whether lines go to the console: notebooks show nothing else. */
-  readonly #console: boolean;
-  readonly #label: string;
+  declare readonly label: string;
+  /** As it was given. */
+  declare readonly out: ProgressStream | undefined;
   #bar: SingleBar | undefined;
   /** Ends what lets others print above the bar. */
   #unshare: (() => void) | undefined;
@@ -39,13 +40,8 @@ export class ProgressBar extends Callback {
   constructor(label?: string, out?: ProgressStream | { readonly out: ProgressStream });
   constructor(...args: readonly unknown[]) {
     super();
-    const { label = 'Epoch', out } = argumentsOf<ProgressArguments>(ProgressBar, new.target, args);
-    checkText(label, 'the label', 'ProgressBar');
-    if (out !== undefined && typeof (out as Partial<ProgressStream> | null)?.write !== 'function')
-      throw new InvalidArgumentError(`expected a stream to write to, got ${shown(out)}`, 'ProgressBar');
-    this.#label = label;
-    this.#out = (out as NodeJS.WriteStream | undefined) ?? globalThis.process?.stdout;
-    this.#console = out === undefined;
+    setOptions(this, argumentsOf<ProgressArguments>(ProgressBar, new.target, args));
+    this.#out = (this.out as NodeJS.WriteStream | undefined) ?? globalThis.process?.stdout;
   }
 
   override async onEpochBegin(epoch: number): Promise<void> {
@@ -102,7 +98,8 @@ export class ProgressBar extends Callback {
   }
 
   #write(line: string): void {
-    if (this.#console || this.#out === undefined) console.log(line);
+    // Notebooks show nothing but what goes to the console.
+    if (this.out === undefined || this.#out === undefined) console.log(line);
     else this.#out.write(`${line}\n`);
   }
 
@@ -113,7 +110,7 @@ export class ProgressBar extends Callback {
   };
 
   #title(epoch: number): string {
-    return this.#label === 'Epoch' ? `Epoch ${epoch + 1}/${this.params.epochs}` : this.#label;
+    return this.label === 'Epoch' ? `Epoch ${epoch + 1}/${this.params.epochs}` : this.label;
   }
 
   get #live(): boolean {
@@ -142,8 +139,20 @@ interface ProgressArguments {
   readonly label?: string;
   readonly out?: ProgressStream;
 }
-takesArguments<ProgressArguments>(
-  { positional: ['label', 'out'], required: 0, objects: ['out'], names: { label: true, out: true } },
+const stream: Option<ProgressStream | undefined> = {
+  read: (given) => {
+    if (given === undefined || typeof (given as Partial<ProgressStream> | null)?.write === 'function')
+      return given as ProgressStream | undefined;
+    throw new InvalidArgumentError(`expected a stream to write to, got ${shown(given)}`, 'ProgressBar');
+  },
+};
+takesOptions<ProgressArguments, ProgressBar>(
+  {
+    positional: ['label', 'out'],
+    required: 0,
+    objects: ['out'],
+    options: { label: text('Epoch', 'the label'), out: stream },
+  },
   ProgressBar,
 );
 

@@ -1,14 +1,15 @@
 import { InvalidArgumentError } from '@eagre/core';
 import {
   argumentsOf,
-  checkNumber,
-  checkOneOf,
-  type OptionNames,
+  numberOption,
+  type Option,
+  setOptions,
   shown,
-  takesArguments,
+  takesOptions,
 } from '@eagre/core/internal';
-import { Callback, type Logs, VERBOSITY } from './callback.ts';
-import { Monitor, type MonitorOptions } from './monitor.ts';
+import { Callback, type Logs } from './callback.ts';
+import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
+import { verbose } from './options.ts';
 
 export interface ReduceLROnPlateauOptions extends MonitorOptions {
   /** The rate is multiplied by it; 0.1 unless given. */
@@ -23,21 +24,27 @@ export interface ReduceLROnPlateauOptions extends MonitorOptions {
   readonly verbose?: 0 | 1;
 }
 
-const names: OptionNames<ReduceLROnPlateauOptions> = {
-  monitor: true,
-  factor: true,
-  patience: true,
-  verbose: true,
-  mode: true,
-  minDelta: true,
-  cooldown: true,
-  minLr: true,
+/** What something is multiplied by to become less. */
+const factor: Option<number> = {
+  read: (given = 0.1, name) => {
+    if (typeof given === 'number' && given >= 0 && given < 1) return given;
+    throw new InvalidArgumentError(
+      `${name} must be at least 0 and less than 1, got ${shown(given)}`,
+      'ReduceLROnPlateau',
+    );
+  },
 };
 
 /** Reduces the learning rate when a number no longer gets better, by at least `minDelta`, 1e-4 unless given. */
 export class ReduceLROnPlateau extends Callback {
-  readonly #options: ReduceLROnPlateauOptions;
-  readonly #factor: number;
+  declare readonly monitor: string;
+  declare readonly factor: number;
+  declare readonly patience: number;
+  declare readonly verbose: 0 | 1;
+  declare readonly mode: 'auto' | 'min' | 'max';
+  declare readonly minDelta: number;
+  declare readonly cooldown: number;
+  declare readonly minLr: number;
   #monitor: Monitor;
   #wait = 0;
   #cooling = 0;
@@ -46,32 +53,18 @@ export class ReduceLROnPlateau extends Callback {
   constructor(monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const owner = 'ReduceLROnPlateau';
-    const options = argumentsOf<ReduceLROnPlateauOptions>(ReduceLROnPlateau, new.target, args);
-    this.#factor = options.factor ?? 0.1;
-    if (typeof this.#factor !== 'number' || !(this.#factor >= 0 && this.#factor < 1)) {
-      throw new InvalidArgumentError(
-        `factor must be at least 0 and less than 1, got ${shown(this.#factor)}`,
-        owner,
-      );
-    }
-    const { patience = 10, cooldown = 0, minLr = 0, verbose = 0 } = options;
-    checkNumber(patience, 'patience', owner, 0);
-    checkNumber(cooldown, 'cooldown', owner, 0);
-    checkNumber(minLr, 'minLr', owner, 0);
-    checkOneOf(verbose, VERBOSITY, 'verbose', owner);
-    this.#options = { minDelta: 1e-4, ...options };
-    this.#monitor = new Monitor(this.#options, 'ReduceLROnPlateau');
+    setOptions(this, argumentsOf<ReduceLROnPlateauOptions>(ReduceLROnPlateau, new.target, args));
+    this.#monitor = new Monitor(this);
   }
 
   override onTrainBegin(): void {
-    this.#monitor = new Monitor(this.#options, 'ReduceLROnPlateau');
+    this.#monitor = new Monitor(this);
     this.#wait = 0;
     this.#cooling = 0;
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
-    const { patience = 10, cooldown = 0 } = this.#options;
+    const { patience, cooldown } = this;
     logs.learning_rate = this.model.optimizer.learningRate;
     const value = this.#monitor.value(logs);
     if (value === undefined) return;
@@ -90,13 +83,29 @@ export class ReduceLROnPlateau extends Callback {
 
   /** @returns whether there was anything to reduce. */
   #reduce(epoch: number): boolean {
-    const { minLr = 0, verbose = 0 } = this.#options;
+    const { minLr, verbose } = this;
     const { optimizer } = this.model;
     if (!(optimizer.learningRate > Math.fround(minLr))) return false;
-    const rate = Math.max(optimizer.learningRate * this.#factor, minLr);
+    const rate = Math.max(optimizer.learningRate * this.factor, minLr);
     optimizer.learningRate = rate;
     if (verbose > 0) console.log(`\nEpoch ${epoch + 1}: reducing learning rate to ${rate}.`);
     return true;
   }
 }
-takesArguments<ReduceLROnPlateauOptions>({ positional: ['monitor'], required: 0, names }, ReduceLROnPlateau);
+takesOptions<ReduceLROnPlateauOptions, ReduceLROnPlateau>(
+  {
+    positional: ['monitor'],
+    required: 0,
+    options: {
+      monitor,
+      factor,
+      patience: numberOption(10, 0),
+      verbose,
+      mode,
+      minDelta: minDelta(1e-4),
+      cooldown: numberOption(0, 0),
+      minLr: numberOption(0, 0),
+    },
+  },
+  ReduceLROnPlateau,
+);

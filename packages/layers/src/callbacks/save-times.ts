@@ -1,15 +1,19 @@
 import { InvalidArgumentError } from '@eagre/core';
-import { shown } from '@eagre/core/internal';
+import { type Option, shown } from '@eagre/core/internal';
 
 /** When something is saved: after each epoch, or after so many batches. */
 export type SaveFreq = 'epoch' | number;
 
-/** @throws InvalidArgumentError for something else. */
-export function checkSaveFreq(given: SaveFreq | undefined, owner: string): SaveFreq {
-  const freq = given ?? 'epoch';
-  if (freq === 'epoch' || (Number.isInteger(freq) && freq > 0)) return freq;
-  throw new InvalidArgumentError(`saveFreq is 'epoch' or a number of batches, got ${shown(freq)}`, owner);
-}
+export const saveFreq: Option<SaveFreq> = {
+  read: (given, name, of) => {
+    const freq = given ?? 'epoch';
+    if (freq === 'epoch' || (Number.isInteger(freq) && (freq as number) > 0)) return freq as SaveFreq;
+    throw new InvalidArgumentError(
+      `${name} is 'epoch' or a number of batches, got ${shown(freq)}`,
+      of.constructor.name,
+    );
+  },
+};
 
 /** Counts batches, over the ends of epochs too. */
 export class SaveTimes {

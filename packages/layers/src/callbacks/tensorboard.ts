@@ -1,11 +1,13 @@
 import { EagreError, InvalidArgumentError, UnimplementedError, type Variable } from '@eagre/core';
 import {
+  anyOption,
   argumentsOf,
   checkCount,
-  checkFlag,
-  checkPath,
-  type OptionNames,
-  takesArguments,
+  flagOption,
+  integerOption,
+  type Option,
+  setOptions,
+  takesOptions,
 } from '@eagre/core/internal';
 import * as summary from '@eagre/summary';
 import { enterWriter } from '@eagre/summary/internal';
@@ -14,6 +16,7 @@ import type { Model } from '../model.ts';
 import { Sequential } from '../sequential.ts';
 import { trainGraph } from '../steps.ts';
 import { Callback, type FitParams, type Logs } from './callback.ts';
+import { path } from './options.ts';
 import { Projector } from './projector.ts';
 import { weightImage } from './weight-image.ts';
 import { weightTags } from './weight-tags.ts';
@@ -40,25 +43,11 @@ export interface TensorBoardOptions {
   readonly embeddingsMetadata?: string | Readonly<Record<string, string>>;
 }
 
-const OWNER = 'TensorBoard';
-
 /** All arguments of `TensorBoard`, by name. */
 export interface TensorBoardArguments extends TensorBoardOptions {
   /** The folder, which is made if it is not there; `logs` unless given. */
   readonly logDir?: string;
 }
-
-const names: OptionNames<TensorBoardArguments> = {
-  logDir: true,
-  histogramFreq: true,
-  writeGraph: true,
-  writeImages: true,
-  writeStepsPerSecond: true,
-  updateFreq: true,
-  profileBatch: true,
-  embeddingsFreq: true,
-  embeddingsMetadata: true,
-};
 
 /**
  * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard('logs')] })`, then
@@ -68,10 +57,15 @@ const names: OptionNames<TensorBoardArguments> = {
  * Other than in Keras, means over epochs are written also where `updateFreq` leaves out the last batch of an epoch.
  */
 export class TensorBoard extends Callback {
-  readonly logDir: string;
-  readonly #options: Required<Omit<TensorBoardOptions, 'embeddingsMetadata' | 'profileBatch' | 'updateFreq'>>;
-  /** A number of batches; 0 for none. */
-  readonly #updateFreq: number;
+  declare readonly logDir: string;
+  declare readonly histogramFreq: number;
+  declare readonly writeGraph: boolean;
+  declare readonly writeImages: boolean;
+  declare readonly writeStepsPerSecond: boolean;
+  declare readonly updateFreq: 'epoch' | 'batch' | number;
+  declare readonly profileBatch: 0;
+  declare readonly embeddingsFreq: number;
+  declare readonly embeddingsMetadata: TensorBoardOptions['embeddingsMetadata'];
   readonly #projector: Projector | null;
   #writers = new Map<'train' | 'validation', summary.SummaryWriter>();
   /** The runs that batches belong to, innermost last; none without `updateFreq`. */
@@ -91,34 +85,25 @@ export class TensorBoard extends Callback {
   constructor(logDir?: string | TensorBoardArguments, options?: TensorBoardOptions);
   constructor(...args: readonly unknown[]) {
     super();
-    const { logDir = 'logs', ...options } = argumentsOf<TensorBoardArguments>(TensorBoard, new.target, args);
-    checkPath(logDir, 'the folder', OWNER);
-    const { histogramFreq = 0, embeddingsFreq = 0, updateFreq = 'epoch', embeddingsMetadata } = options;
-    if (options.profileBatch !== undefined && options.profileBatch !== 0) {
-      throw new UnimplementedError(
-        'batches are not profiled: leave out profileBatch; f.getConcreteFunction(…).profile(…) measures a traced function',
-        'TensorBoard',
-      );
-    }
-    checkCount(histogramFreq, 'histogramFreq', OWNER);
-    checkCount(embeddingsFreq, 'embeddingsFreq', OWNER);
-    this.#updateFreq = updateFreq === 'epoch' ? 0 : updateFreq === 'batch' ? 1 : updateFreq;
-    if (updateFreq !== 'epoch') checkCount(this.#updateFreq, 'updateFreq', OWNER, 1);
-    this.logDir = logDir;
-    const writeGraph = checkFlag(options.writeGraph ?? true, 'writeGraph', OWNER);
-    const writeImages = checkFlag(options.writeImages, 'writeImages', OWNER);
-    const writeStepsPerSecond = checkFlag(options.writeStepsPerSecond, 'writeStepsPerSecond', OWNER);
-    this.#options = { histogramFreq, embeddingsFreq, writeGraph, writeImages, writeStepsPerSecond };
+    setOptions(this, argumentsOf<TensorBoardArguments>(TensorBoard, new.target, args));
+    const { logDir, embeddingsFreq, embeddingsMetadata } = this;
     this.#projector = embeddingsFreq > 0 ? new Projector(logDir, embeddingsMetadata) : null;
     if (embeddingsMetadata !== undefined && this.#projector === null)
       throw new InvalidArgumentError('embeddingsMetadata says nothing without embeddingsFreq', 'TensorBoard');
+  }
+
+  /** After how many batches something is written; 0 for never. */
+  get #batches(): number {
+    const { updateFreq } = this;
+    if (updateFreq === 'epoch') return 0;
+    return updateFreq === 'batch' ? 1 : updateFreq;
   }
 
   /** @internal */
   override attach(model: Model, params: FitParams): void {
     super.attach(model, params);
     this.#projector?.check(model);
-    this.#graphWritten = !this.#options.writeGraph;
+    this.#graphWritten = !this.writeGraph;
   }
 
   /** @internal */
@@ -133,7 +118,7 @@ export class TensorBoard extends Callback {
     this.#training = true;
     this.#trainBatch = 0;
     this.#testBatch = 0;
-    const outline = this.#options.writeGraph ? jsonOf(this.model) : null;
+    const outline = this.writeGraph ? jsonOf(this.model) : null;
     if (outline !== null) {
       const metadata = { plugin_data: { plugin_name: 'graph_keras_model', content: Uint8Array.of(0x31) } };
       this.#always('train', () => summary.write('keras', outline, { step: 0, metadata }));
@@ -155,14 +140,14 @@ export class TensorBoard extends Callback {
   override onTrainBatchEnd(_batch: number, logs: Logs): void {
     if (!this.#graphWritten) this.#writeTrainGraph();
     // Without the scope of a batch there may still be a default writer of the user's.
-    if (this.#updateFreq === 0) return;
+    if (this.#batches === 0) return;
     const step = this.#trainBatch;
     const steps = 1000 / (performance.now() - this.#batchStart);
-    if (this.#options.writeStepsPerSecond) summary.scalar('batch_steps_per_second', steps, { step });
+    if (this.writeStepsPerSecond) summary.scalar('batch_steps_per_second', steps, { step });
     for (const [name, value] of Object.entries(logs)) summary.scalar(`batch_${name}`, value, { step });
   }
   override onEpochEnd(epoch: number, logs: Logs): void {
-    const { histogramFreq, embeddingsFreq, writeStepsPerSecond } = this.#options;
+    const { histogramFreq, embeddingsFreq, writeStepsPerSecond } = this;
     const entries = Object.entries(logs);
     const train = entries.filter(([name]) => !name.startsWith('val_'));
     train.push(['learning_rate', trainingOf(this.model).optimizer.learningRate]);
@@ -211,7 +196,7 @@ export class TensorBoard extends Callback {
   }
 
   #enter(run: 'train' | 'validation'): void {
-    if (this.#updateFreq > 0) this.#runs.push(run);
+    if (this.#batches > 0) this.#runs.push(run);
   }
 
   /** @internal Makes the writer of the run the default one, for what the model and callbacks write in batches that are recorded. */
@@ -224,7 +209,7 @@ export class TensorBoard extends Callback {
     const batch = run === 'train' ? this.#trainBatch : this.#testBatch;
     const leave = enterWriter(this.#writer(run), batch);
     try {
-      summary.recordIf(batch % this.#updateFreq === 0, step);
+      summary.recordIf(batch % this.#batches === 0, step);
     } finally {
       leave();
     }
@@ -255,7 +240,7 @@ export class TensorBoard extends Callback {
   #writeWeights(step: number): void {
     for (const [variable, tag] of weightTags(this.model)) {
       summary.histogram(`${tag}/histogram`, variable, { step });
-      if (this.#options.writeImages) this.#writeImage(`${tag}/image`, variable, step);
+      if (this.writeImages) this.#writeImage(`${tag}/image`, variable, step);
     }
   }
   #writeImage(tag: string, weight: Variable, step: number): void {
@@ -273,4 +258,36 @@ function jsonOf(model: Model): string | null {
     throw error;
   }
 }
-takesArguments<TensorBoardArguments>({ positional: ['logDir'], required: 0, names }, TensorBoard);
+const updateFreq: Option<'epoch' | 'batch' | number> = {
+  read: (given = 'epoch', name) => {
+    if (given !== 'epoch' && given !== 'batch') checkCount(given, name, 'TensorBoard', 1);
+    return given as 'epoch' | 'batch' | number;
+  },
+};
+const profileBatch: Option<0> = {
+  read: (given) => {
+    if (given === undefined || given === 0) return 0;
+    throw new UnimplementedError(
+      'batches are not profiled: leave out profileBatch; f.getConcreteFunction(…).profile(…) measures a traced function',
+      'TensorBoard',
+    );
+  },
+};
+takesOptions<TensorBoardArguments, TensorBoard>(
+  {
+    positional: ['logDir'],
+    required: 0,
+    options: {
+      logDir: path('the folder', 'logs'),
+      histogramFreq: integerOption(0, 0),
+      writeGraph: flagOption(true),
+      writeImages: flagOption(false),
+      writeStepsPerSecond: flagOption(false),
+      updateFreq,
+      profileBatch,
+      embeddingsFreq: integerOption(0, 0),
+      embeddingsMetadata: anyOption<TensorBoardOptions['embeddingsMetadata']>(undefined),
+    },
+  },
+  TensorBoard,
+);
