@@ -35,6 +35,19 @@ function program(fn, args, inputSignature, others = []) {
   };
 }
 
+/** The graph of a function that draws random numbers, and what its first calls give. */
+function drawn(fn, ...args) {
+  return drawnBy(tf.function(fn), args);
+}
+
+function drawnBy(f, args) {
+  return {
+    graph: Buffer.from(f.getConcreteFunction(...args).graph.toGraphDef()).toString('base64'),
+    args: args.map(host),
+    calls: Array.from({ length: 3 }, () => f(...args).map(host)),
+  };
+}
+
 /** The program of a function of matrices of any size. */
 function anySizes(fn) {
   const matrix = (...shape) => [tf.random.normal(shape)];
@@ -118,6 +131,23 @@ const optimizers = {
   average: new tf.optimizers.Adam({ learningRate: 0.02, useEma: true, emaOverwriteFrequency: 5 }),
 };
 
+const generator = tf.random.Generator.fromSeed(5);
+const drawsOf = (shape) => [
+  tf.random.uniform(shape),
+  tf.random.uniform(shape, { minval: -3, maxval: 0.1 }),
+  tf.random.uniform(shape, { dtype: 'float64', minval: 1, maxval: 9.5 }),
+  tf.random.normal(shape),
+  tf.random.normal(shape, { mean: 0.3, stddev: 7, seed: 3 }),
+  tf.random.normal(shape, { dtype: 'float64', mean: -1 }),
+  tf.random.truncatedNormal(shape, { seed: 3, stddev: 0.1 }),
+  generator.truncatedNormal(shape, { dtype: 'float64' }),
+  tf.random.uniform(shape, { minval: -4, maxval: 1000, dtype: 'int32' }),
+  generator.uniform(shape, { minval: 0, maxval: 2 ** 53 - 1, dtype: 'int64' }),
+  tf.random.uniform(shape, { maxval: 256, dtype: 'uint8' }),
+  tf.random.statelessNormal(shape, [1, 2]),
+];
+const n = (value) => tf.constant(value, 'int32');
+
 const w = new tf.Variable(tf.random.normal([3, 4]), { name: 'dense/kernel' });
 const count = new tf.Variable([0, 0], { name: 'count' });
 const image = tf.random.normal([2, 7, 6, 3]);
@@ -179,6 +209,54 @@ console.log(
         new layers.Dropout({ rate: 0.5, noiseShape: [1, 7] }),
         new layers.Dropout({ rate: 0.2, seed: 9 }),
       ]),
+    },
+    // Drawn by TensorFlow, to the last bit.
+    draws: {
+      all: drawn(() => drawsOf([7])),
+      many: drawn(() => drawsOf([100, 71])),
+      none: drawn(() => drawsOf([0, 3])),
+      scalars: drawn(() => drawsOf([])),
+      anySize: drawnBy(
+        tf.function((x) => [tf.random.normal(x.shape), tf.nn.dropout(x, 0.4)], {
+          inputSignature: [new tf.TensorSpec([null, 3])],
+        }),
+        [tf.random.normal([5, 3])],
+      ),
+      classes: drawn((x) => [tf.random.categorical(x, 5)], tf.random.normal([4, 3])),
+      branches: drawn(
+        (x) => {
+          const first = tf.cond(
+            tf.random.uniform([]).less(0.5),
+            () => x.add(tf.random.normal([3])),
+            () => x.mul(tf.random.uniform([3], { seed: 9 })),
+          );
+          const second = tf.switchCase(tf.random.uniform([], { maxval: 3, dtype: 'int32' }), [
+            () => x,
+            () => generator.normal([3]),
+            () => x.add(tf.random.uniform([3])),
+          ]);
+          return [first, second, tf.random.uniform([3]), generator.uniform([2])];
+        },
+        tf.constant([1, 2, 3]),
+      ),
+      loops: drawn(
+        (x) => [
+          ...tf.whileLoop(
+            (i) => i.cast('float32').less(tf.random.uniform([], { minval: 2, maxval: 8 })),
+            (i, y) => [
+              i.add(1),
+              tf.cond(
+                tf.random.uniform([], { seed: 1 }).less(0.5),
+                () => y.add(tf.random.truncatedNormal([3])),
+                () => y.mul(tf.random.uniform([3])),
+              ),
+            ],
+            [n(0), x.add(tf.random.uniform([3]))],
+          ),
+          tf.random.uniform([3]),
+        ],
+        tf.constant([1, 2, 3]),
+      ),
     },
     // Run by TensorFlow.
     programs: {

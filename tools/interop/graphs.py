@@ -108,12 +108,34 @@ def check_training(name, program):
     return len(losses)
 
 
+def check_draws(name, program):
+    """Random numbers of several runs in a session are Eagre's, to the last bit."""
+    graph_def = parse(program)
+    check_names(name, graph_def)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name='')
+        with tf.compat.v1.Session() as session:
+            # What the draws begin with.
+            session.run([op for op in graph.get_operations() if op.name.endswith('/Initialize')])
+            results = [node.name for node in graph_def.node if re.fullmatch(r'Identity(_\d+)?', node.name)]
+            fetch = [f'{r}:0' for r in results[-len(program['calls'][0]):]]
+            feed = {f'args_{i}:0': array(a) for i, a in enumerate(program['args'])}
+            for call in program['calls']:
+                for i, (got, wanted) in enumerate(zip(session.run(fetch, feed), call)):
+                    wanted = array(wanted)
+                    assert got.dtype == wanted.dtype, (name, i, got.dtype)
+                    np.testing.assert_array_equal(got, wanted, err_msg=f'{name} {i}')
+    return sum(array(r).size for call in program['calls'] for r in call)
+
+
 def main():
     command = sys.argv[1:] or ['node', HERE / 'graphs.mjs']
     written = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     nodes = sum(check_model(name, program) for name, program in written['models'].items())
     results = sum(check_program(name, program) for name, program in written['programs'].items())
     steps = sum(check_training(name, program) for name, program in written['trainings'].items())
+    drawn = sum(check_draws(name, program) for name, program in written['draws'].items())
+    print(f'{drawn} random numbers are the same')
     print(f'{nodes} nodes of models, {steps} training steps, {results} results of programs agree')
 
 

@@ -125,25 +125,36 @@ test('draws come from a state, which the graph advances once for each', () => {
   expect(values('random_state/next/y')).toEqual([3, 0]);
   expect(values('random_state_1/Initializer')[0]).toBe(1);
   expect(values('random_state_1/next/y')).toEqual([1, 0]);
-  expect(nodes.filter(({ op }) => op === 'StatelessRandomUniformFullIntV2')).toHaveLength(3);
+  expect(nodes.filter(({ op }) => op === 'PartitionedCall')).toHaveLength(4);
   expect(nodes.at(-1)?.input).toEqual(
     expect.arrayContaining(['^random_state/Assign', '^random_state_1/Assign']),
   );
 });
 
-test("draws of loops are TensorFlow's own", () => {
-  const f = tf.function((n: tf.Tensor) =>
-    tf.whileLoop(
+test('branches and loops draw from the same states, one after the other', () => {
+  const f = tf.function((n: tf.Tensor) => {
+    const first = tf.random.uniform([2]);
+    const [, last] = tf.whileLoop(
       (i) => i.less(n),
       (i, x) => [i.add(1), x.add(tf.random.uniform([2]))] as const,
-      [tf.constant(0, 'int32'), tf.random.uniform([2])] as const,
-    ),
-  );
-  const { node: nodes = [] } = tensorflow.GraphDef.decode(
+      [tf.constant(0, 'int32'), first] as const,
+    );
+    return [last, tf.random.uniform([2])];
+  });
+  const { node: nodes = [], library } = tensorflow.GraphDef.decode(
     f.getConcreteFunction(tf.constant(3, 'int32')).graph.toGraphDef(),
   );
-  expect(nodes.map(({ op }) => op)).toContain('RandomUniform');
-  expect(nodes.some(({ name }) => name?.startsWith('random_state'))).toBe(false);
+  const inputs = (name: string): readonly string[] => nodes.find((n) => n.name === name)?.input ?? [];
+  expect(inputs('random_state/Assign')).toEqual(['random_state', 'random_state/next', '^random_state/Read']);
+  expect(inputs('While')).toContain('^random_state/Assign');
+  expect(inputs('random_state/Read_1')).toEqual(['random_state', '^While']);
+  expect(inputs('Identity')).toContain('^random_state/Assign_1');
+  const body = library?.function?.find(({ signature }) => (signature?.control_output?.length ?? 0) > 0);
+  expect(body?.signature).toMatchObject({ is_stateful: true, control_output: ['random_state/Assign'] });
+  const handle = body?.node_def?.find(({ op }) => op === 'VarHandleOp');
+  expect(handle?.attr?.get('shared_name')).toEqual(
+    nodes.find(({ name }) => name === 'random_state')?.attr?.get('shared_name'),
+  );
 });
 
 test('a schedule that only the host knows is in no GraphDef, except to look at', () => {

@@ -1,3 +1,4 @@
+import { UnimplementedError } from '@eagre/backend';
 import '@eagre/backend-js';
 import {
   cast,
@@ -14,8 +15,10 @@ import {
   Variable,
   zerosLike,
 } from '@eagre/core';
+import { defineOp, execute1 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { describe, expect, it } from 'vitest';
+import * as v1 from './compat/v1.ts';
 import { cond } from './control/cond.ts';
 import { whileLoop } from './control/while-loop.ts';
 import { tfFunction } from './function.ts';
@@ -47,26 +50,79 @@ function ints(node: NodeDef): readonly number[] | undefined {
 }
 
 describe('toGraphDef', () => {
-  it("writes draws with TensorFlow's inputs where its ops give the same numbers", () => {
+  it('writes draws as calls of functions, one for each distribution and dtype', () => {
     const f = tfFunction((x: Tensor) => [
-      random.uniform([2, 3], { dtype: 'float64' }).add(x),
+      random.uniform([2, 3], { dtype: 'float64', maxval: 5 }).add(x),
+      random.uniform([4], { dtype: 'float64' }),
       random.normal([2]),
       random.truncatedNormal([2]),
       random.uniform([2], { minval: 3, maxval: 9, dtype: 'int32' }),
+      random.statelessUniform([2], [1, 2]),
     ]);
-    const { node } = decoded(f.getConcreteFunction(constant(1, 'float64')).graph);
+    const { node, def } = decoded(f.getConcreteFunction(constant(1, 'float64')).graph);
+    const functions = new Map(
+      def.library?.function?.map(({ signature, node_def }) => [signature?.name, node_def]),
+    );
+    expect([...functions.keys()]).toEqual([
+      'draw_RandomUniform_float64',
+      'draw_RandomStandardNormal_float32',
+      'draw_TruncatedNormal_float32',
+      'draw_RandomUniformInt_int32',
+      'draw_RandomUniform_float32',
+    ]);
+    expect(node('RandomUniform').op).toBe('PartitionedCall');
+    expect(node('RandomUniform').input).toEqual([
+      'random_state/Read',
+      'RandomUniform/shape',
+      'RandomUniform/low',
+      'RandomUniform/high',
+    ]);
+    expect(ints(node('RandomUniform/shape'))).toEqual([2, 3]);
+    expect(attrs(node('RandomUniform'))).toEqual({
+      Tin: { list: { type: [DataType.DT_INT64, DataType.DT_INT32, DataType.DT_DOUBLE, DataType.DT_DOUBLE] } },
+      Tout: { list: { type: [DataType.DT_DOUBLE] } },
+      f: { func: { name: 'draw_RandomUniform_float64' } },
+    });
+    expect(node('RandomUniform_1').input?.[0]).toBe('random_state/draw');
+    expect(node('RandomUniformInt').input?.slice(2)).toEqual([
+      'RandomUniformInt/low',
+      'RandomUniformInt/range',
+    ]);
+    // Of a fixed state.
+    expect(node('StatelessRandomUniform').input?.[0]).toBe('StatelessRandomUniform/state');
+    for (const [name, nodes] of functions)
+      expect(
+        nodes?.filter(({ op }) => op === 'StatelessRandomUniformFullIntV2'),
+        name,
+      ).toHaveLength(1);
+  });
+
+  it("leaves draws of sessions to TensorFlow's ops, where these give such numbers", () => {
+    const graph = new v1.Graph();
+    graph.asDefault(() => {
+      random.normal([2], { dtype: 'float64' });
+      random.uniform([2], { minval: 3, maxval: 9, dtype: 'int32' });
+    });
+    const { node } = tensorflow.GraphDef.decode(graph.asGraphDef());
     const seeds = { seed: { i: 0 }, seed2: { i: 0 } };
-    expect(node('RandomUniform').input).toEqual(['RandomUniform/shape']);
-    expect(ints(node('RandomUniform/shape'))).toBeDefined();
-    expect(attrs(node('RandomUniform'))).toEqual({ ...seeds, dtype: double, T: int });
-    for (const name of ['RandomStandardNormal', 'TruncatedNormal'])
-      expect(attrs(node(name))).toEqual({ ...seeds, dtype: float, T: int });
-    expect(node('RandomUniformInt').input).toEqual([
-      'RandomUniformInt/shape',
-      'RandomUniformInt/min',
-      'RandomUniformInt/max',
-    ]);
-    expect(attrs(node('RandomUniformInt'))).toEqual({ ...seeds, Tout: int, T: int });
+    const found = (op: string): NodeDef => node?.find((n) => n.op === op) as NodeDef;
+    expect(attrs(found('RandomStandardNormal'))).toEqual({ ...seeds, dtype: double, T: int });
+    expect(found('RandomUniformInt').input).toHaveLength(3);
+    expect(attrs(found('RandomUniformInt'))).toEqual({ ...seeds, Tout: int, T: int });
+  });
+
+  it('refuses an op that draws by itself, except to look at', () => {
+    const drawing = defineOp({
+      name: 'DrawsItself',
+      doc: 'Something and noise.',
+      compose: ([x]) => (x as Tensor).add(random.uniform([2])),
+      notDifferentiable: 'a test',
+      samples: () => [],
+    });
+    const { graph } = tfFunction((x: Tensor) => execute1(drawing, [x])).getConcreteFunction(constant([1, 2]));
+    expect(() => graph.toGraphDef()).toThrow(UnimplementedError);
+    expect(() => graph.toGraphDef()).toThrow("'DrawsItself' (DrawsItself) draws random numbers itself");
+    expect(decoded(graph, { largestConstant: 10 }).node('DrawsItself').op).toBe('DrawsItself');
   });
 
   it('writes arguments, constants, variables, ops and results as TensorFlow does', () => {

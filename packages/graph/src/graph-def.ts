@@ -26,7 +26,15 @@ import {
 import { tensorflow } from '@eagre/formats';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
 import { bodiesOf, isGraph, lateSizesIn } from './graph-bodies.ts';
-import { RandomStates } from './random-def.ts';
+import {
+  type DrawCall,
+  drawCall,
+  drawFunction,
+  type NodeWriter,
+  noDraw,
+  RandomStates,
+  StreamNames,
+} from './random-def.ts';
 import { isRankless } from './rankless.ts';
 import { type ConstantInput, outputName, type TypedAttr, tensorFlowOp } from './tensorflow-ops.ts';
 import { type Parts, partsOf } from './tensorflow-parts.ts';
@@ -54,6 +62,7 @@ const numberOf = (dtype: DType): number => dtypeTraits[dtype].tensorflow;
  * that are read and assigned, constants and whatever TensorFlow's ops take as inputs `Const` nodes. Ops that TensorFlow has under other
  * signatures, or not at all, stay under their names with their attributes; what an attribute means in this process alone is left out.
  * A size that may be any is -1 in the shape of a placeholder; what is computed with it, other nodes compute.
+ * Random draws are those of Eagre, by functions of the library and a variable for each stream.
  * @throws ResourceExhaustedError for more than 2 GiB; UnimplementedError for a learning rate that only code of the host knows.
  */
 export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflow.GraphDef {
@@ -82,12 +91,26 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
 /** The functions that nodes call: graphs inside of attributes. */
 class Library {
   readonly options: GraphDefOptions;
+  /** The streams that are drawn from anywhere. */
+  readonly streams: StreamNames = new StreamNames();
+  readonly #draws = new Map<string, string>();
   readonly #names = new Map<Graph, string>();
   readonly #unique = new Names();
   readonly #functions: tensorflow.FunctionDef[] = [];
 
   constructor(options: GraphDefOptions) {
     this.options = options;
+  }
+
+  /** The name of the function that makes such draws. */
+  drawing(call: DrawCall): string {
+    let name = this.#draws.get(call.name);
+    if (name === undefined) {
+      name = this.#unique.take(call.name);
+      this.#draws.set(call.name, name);
+      this.#functions.push(drawFunction({ ...call, name }));
+    }
+    return name;
   }
 
   functions(): readonly tensorflow.FunctionDef[] {
@@ -210,7 +233,7 @@ class Writer {
   /** Assignments that are nodes, for which TensorFlow has no results. */
   readonly #assigning = new Map<GraphNode, { readonly name: string; readonly variable: Variable }>();
 
-  /** Of a graph that runs on its own, where its draws are known; null elsewhere, where TensorFlow draws numbers of its own. */
+  /** Null for graphs of sessions, in which TensorFlow draws numbers of its own. */
   readonly #random: RandomStates | null;
 
   /** The int32 scalars of sizes and of what is computed with them, by the keys of their expressions. */
@@ -226,14 +249,15 @@ class Writer {
     this.#graph = graph;
     this.#library = library;
     this.#args = args;
-    this.#random =
-      args === null && graph.runsWhole
-        ? RandomStates.of(graph, {
-            name: (wanted) => this.#names.take(wanted),
-            add: (name, op, input, attrs) => this.#add(name, op, input, attrs),
-            constant: (name, value) => this.#put(name, value),
-          })
-        : null;
+    const nodes: NodeWriter = {
+      name: (wanted) => this.#names.take(wanted),
+      add: (name, op, input, attrs) => {
+        this.#add(name, op, input, attrs);
+        return this.#first({ name, op });
+      },
+      constant: (name, value) => this.#put(name, value),
+    };
+    this.#random = graph.runsWhole ? new RandomStates(nodes, library.streams) : null;
     for (const name of [...(args ?? []), ...sizes.values()]) this.#names.take(name);
     for (const [symbol, name] of sizes) this.#sizes.set(dimOf(symbol).key, name);
   }
@@ -268,7 +292,10 @@ class Writer {
           this.#nodes[i] = { ...(this.#nodes[i] as NodeDef), device: node.device };
     }
     if (host !== null) this.effects.push(host);
-    if (this.#random !== null) this.effects.push(...this.#random.finish());
+    if (this.#random !== null) {
+      this.effects.push(...this.#random.finish());
+      if (this.#args === null) this.#random.initialize();
+    }
     for (const { variable, value } of graph.assignments) this.effects.push(this.#assignment(variable, value));
     if (this.#args === null) this.#results();
     return this.#nodes;
@@ -422,19 +449,29 @@ class Writer {
       dtype: { type: numberOf(tensor.dtype) },
       value: { tensor: tensorProto(tensor) },
     });
-    return name;
+    return this.#first({ name, op: 'Const' });
   }
 
   /** A random draw by TensorFlow's Philox; false for another node. */
   #drawn(node: GraphNode, name: string): boolean {
-    if (this.#random === null || !node.draws) return false;
-    const state = this.#random.draw(node);
-    const { low, high } = node.attrs as { readonly low?: unknown; readonly high?: unknown };
+    if (this.#random === null || node.what.kind !== 'op' || bodiesOf(node).length > 0) return false;
+    const call = drawCall(node);
+    const state = call === null ? null : this.#random.draw(node, name);
+    if (call === null || state === null) {
+      if (node.draws && this.#library.options.largestConstant === undefined) throw noDraw(node);
+      return false;
+    }
     const [value] = node.outputs as readonly [GraphValue];
-    if (node.type !== 'RandomUniform' || value.dtype !== 'float32' || low !== 0 || high !== 1) return false;
     const shape = this.#constantInput(name, { name: 'shape', dtype: 'int32', value: dims(value) });
-    this.#random.uniform(name, state, shape);
-    this.#written.set(node, { name, op: 'Mul' });
+    const given = call.parameters.map(([last, value]) => this.#put(`${name}/${last}`, value));
+    const types = ['int64', 'int32', ...call.parameters.map(([, { dtype }]) => dtype)] as const;
+    this.#written.set(node, { name, op: 'PartitionedCall' });
+    this.#add(name, 'PartitionedCall', [state, shape, ...given], {
+      Tin: { list: { type: types.map(numberOf) } },
+      Tout: { list: { type: [numberOf(value.dtype)] } },
+      f: { func: { name: this.#library.drawing(call) } },
+      ...outputShapes(node.outputs),
+    });
     return true;
   }
 
@@ -463,7 +500,9 @@ class Writer {
     if (CONTROL.has(node.type)) {
       const symbols = symbolsIn(bodiesOf(node));
       const sizes = symbols.map((symbol) => this.#size(dimOf(symbol)));
-      this.#add(name, op, [...own, ...sizes, ...control], this.#controlAttrs(node, symbols));
+      const behind = this.#random?.enter(node) ?? [];
+      this.#add(name, op, [...own, ...sizes, ...control, ...behind], this.#controlAttrs(node, symbols));
+      this.#random?.leave(node, name);
       return;
     }
     this.#add(name, op, [...own, ...control], {

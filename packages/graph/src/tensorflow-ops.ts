@@ -559,6 +559,7 @@ const outputNames: Readonly<Record<string, string>> = {
   AddN: 'sum',
   Cumsum: 'out',
   Cumprod: 'out',
+  VarHandleOp: 'resource',
   ReadVariableOp: 'value',
   Where: 'index',
 };
