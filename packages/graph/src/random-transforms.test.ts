@@ -1,4 +1,4 @@
-import { type KernelAttrs, type KernelName, type NumericDType, typedView } from '@eagre/backend';
+import { hostView, type KernelAttrs, type KernelName, type NumericDType } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, test } from 'vitest';
 import { type Arithmetic, floatTransforms, integerTransform, type Transform } from './random-transforms.ts';
@@ -59,7 +59,7 @@ function kernel(name: KernelName, dtype: NumericDType, attrs: KernelAttrs): (num
   const storage = jsBackend.allocator.allocate(SIZE * 8);
   const y = { dtype, shape: [SIZE], size: SIZE, storage };
   jsBackend.kernel(name, [])?.([], [y], { ...stream, ...attrs });
-  return Array.from(typedView(dtype, storage.buffer, storage.byteOffset, SIZE) as Float64Array);
+  return Array.from(hostView(storage, dtype, SIZE) as Float64Array);
 }
 
 // Each number of these kernels is made of two words.
