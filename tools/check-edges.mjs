@@ -21,7 +21,8 @@ const permitted = {
   core: ['backend', 'backend-js', 'backend-native'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
-  graph: ['core', 'autodiff', 'backend', 'formats', 'checkpoint'],
+  compiler: ['backend'],
+  graph: ['core', 'autodiff', 'backend', 'compiler', 'formats', 'checkpoint'],
   autograph: ['graph', 'core', 'autodiff', 'backend'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
@@ -40,6 +41,7 @@ const permitted = {
     'backend',
   ],
   datasets: ['core', 'formats', 'backend'],
+  board: ['formats', 'summary'],
   cli: ['formats', 'datasets', 'summary', 'board'],
   testing: ['backend', 'core', 'autodiff', 'graph', 'backend-js', 'backend-native', 'formats'],
   eagre: [
@@ -67,7 +69,6 @@ const apps = {
   examples: ['eagre'],
   playground: ['eagre'],
   bench: Object.keys(permitted),
-  board: ['formats', 'summary'],
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,5 +1,5 @@
 // Prints what else is told by the table of dtypes, packages/backend/src/dtype.ts: the header of native code, native/generated/dtypes.h,
-// and what files say of dtypes, packages/formats/src/dtypes.ts. With --check it fails where one of them is another one.
+// and what files say of dtypes, packages/formats/src/arrays/dtypes.ts. With --check it fails where one of them is another one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -100,7 +100,7 @@ ${dtypes
 
 const files = [
   ['native/generated/dtypes.h', header],
-  ['packages/formats/src/dtypes.ts', formats],
+  ['packages/formats/src/arrays/dtypes.ts', formats],
 ];
 let differ = false;
 for (const [path, text] of files) {

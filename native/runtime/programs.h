@@ -1,4 +1,4 @@
-// Scalar programs (packages/backend/src/scalar.ts), decoded once and interpreted in tiles by the Elementwise kernel.
+// Scalar programs (packages/backend/src/program/scalar.ts), decoded once and interpreted in tiles by the Elementwise kernel.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""Writes apps/board/golden/keras-graphs.json: models as Keras's JSON, and the nodes that TensorBoard makes of them.
+"""Writes packages/board/golden/keras-graphs.json: models as Keras's JSON, and the nodes that TensorBoard makes of them.
 
     pip install tensorflow-cpu==2.21.0 tensorboard==2.21.0 && python tools/golden/keras_graphs.py
 """
@@ -13,7 +13,7 @@ import tensorboard
 from keras import layers
 from tensorboard.plugins.graph.keras_util import keras_model_to_graph_def
 
-OUT = os.path.join(os.path.dirname(__file__), "../../apps/board/golden/keras-graphs.json")
+OUT = os.path.join(os.path.dirname(__file__), "../../packages/board/golden/keras-graphs.json")
 
 
 def sequential():

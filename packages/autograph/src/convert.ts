@@ -1,10 +1,10 @@
+import { type Marks, marksOf } from './analysis/directives.ts';
+import { parser } from './analysis/parser.ts';
+import { Unit } from './analysis/source-unit.ts';
+import type { Func, Node } from './analysis/syntax.ts';
+import { type Code, code, Lines, render, type SourceMap, span } from './emit/code-fragments.ts';
+import { Functions } from './emit/functions.ts';
 import { AutographError } from './errors.ts';
-import { Functions } from './functions.ts';
-import { type Marks, marksOf } from './marks.ts';
-import { parser } from './parser.ts';
-import { type Code, code, Lines, render, type SourceMap, span } from './pieces.ts';
-import type { Func, Node } from './syntax.ts';
-import { Unit } from './unit.ts';
 
 export interface ConvertOptions {
   /** For messages and the source map; its ending says whether the source is TypeScript. */

@@ -1,8 +1,9 @@
 /** Ordinary control flow on tensors becomes control flow of graphs. */
+
+export { convert } from './analysis/declared.ts';
 export type { Converted, ConvertOptions } from './convert.ts';
-export { convert } from './declared.ts';
+export type { SourceMap } from './emit/code-fragments.ts';
 export { AutographError } from './errors.ts';
-export type { SourceMap } from './pieces.ts';
 export {
   type DoNotConvert,
   doNotConvert,

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { FailedPreconditionError } from '@eagre/backend';
+import { isOwn, MODULES, PACKAGES, SAYS } from './analysis/which.ts';
 import { convert } from './convert.ts';
-import { isOwn, MODULES, PACKAGES, SAYS } from './which.ts';
 
 interface Context {
   readonly format?: string | null | undefined;

@@ -1,9 +1,9 @@
 /** Conversion while building: one plugin for Vite, Vitest, Rollup, Rolldown, esbuild and webpack. */
 import { createUnplugin, type UnpluginContext, type UnpluginInstance } from 'unplugin';
+import { codeFrame, placeOf } from './analysis/place.ts';
+import { isOwn, MODULES, PACKAGES, SAYS } from './analysis/which.ts';
 import { type ConvertOptions, convert } from './convert.ts';
 import { AutographError } from './errors.ts';
-import { codeFrame, placeOf } from './place.ts';
-import { isOwn, MODULES, PACKAGES, SAYS } from './which.ts';
 
 type Pattern = string | RegExp;
 

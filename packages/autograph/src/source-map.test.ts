@@ -1,7 +1,7 @@
 import { eachMapping, generatedPositionFor, originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { describe, expect, test } from 'vitest';
 import { convert } from './convert.ts';
-import { Lines } from './pieces.ts';
+import { Lines } from './emit/code-fragments.ts';
 
 const source = `import * as tf from 'eagre';
 // ünïcödé before 👋

@@ -9,12 +9,12 @@ import {
   shown,
 } from '@eagre/core/internal';
 import { withConversion } from '@eagre/graph';
+import { freeNames } from './analysis/free-names.ts';
+import { children, type Func, isFunction } from './analysis/syntax.ts';
 import { convertFunction, helpersName, parse } from './convert.ts';
+import { Lines } from './emit/code-fragments.ts';
 import { AutographError } from './errors.ts';
-import { freeNames } from './free-names.ts';
 import * as helpers from './internal.ts';
-import { Lines } from './pieces.ts';
-import { children, type Func, isFunction } from './syntax.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { castsDirectly, dtypeTraits, holdsEvery, numericDTypes, typedView } from './dtype.ts';
 import { dtypesTaken, kernelAttrs, takes } from './kernels.ts';
-import { buildScalarProgram, encodeScalarProgram } from './scalar.ts';
+import { buildScalarProgram, encodeScalarProgram } from './program/scalar.ts';
 
 describe('the table of dtypes', () => {
   it('has printed the header of native code, and what files say of dtypes', () => {

@@ -1,22 +1,23 @@
 /** The contract between Eagre's core and the code that computes: dtypes, memory, kernels, scalar programs, errors. */
-export * from './backend.ts';
+
+export * from './buffer/host-allocator.ts';
+export { PooledAllocator, type Watcher } from './buffer/pooled-allocator.ts';
+export * from './buffer/storage.ts';
+export * from './device/backend.ts';
+export { HostScalars } from './device/host-scalars.ts';
+export { hardwareOf, logicalDevice } from './device/logical-device.ts';
+export { hostFallbacks, hostOf, placedKernel, placement } from './device/soft-placement.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
-export * from './flat-plan.ts';
-export { flattenPlan } from './flatten-plan.ts';
-export * from './host-allocator.ts';
-export { HostScalars } from './host-scalars.ts';
 export * from './kernels.ts';
-export { hardwareOf, logicalDevice } from './logical-device.ts';
 export { nextTurn } from './next-turn.ts';
-export * from './plan.ts';
-export { checkPlan } from './plan-check.ts';
-export * from './plan-interpreter.ts';
-export * from './plan-memory.ts';
-export { PlanRun } from './plan-run.ts';
-export { PooledAllocator, type Watcher } from './pooled-allocator.ts';
-export * from './scalar.ts';
+export { checkPlan } from './plan/check.ts';
+export * from './plan/flat-plan.ts';
+export { flattenPlan } from './plan/flatten-plan.ts';
+export * from './plan/interpreter.ts';
+export * from './plan/memory.ts';
+export * from './plan/plan.ts';
+export { PlanRun } from './plan/run.ts';
+export * from './program/scalar.ts';
 export * from './shape.ts';
-export { hostFallbacks, hostOf, placedKernel, placement } from './soft-placement.ts';
-export * from './storage.ts';
 export { fileError, withFileErrors } from './system-error.ts';

@@ -1,24 +1,23 @@
 /** `tf.data`: pipelines of elements. */
-export { at } from './at.ts';
-export { Dataset } from './dataset.ts';
-export { DatasetIterator } from './dataset-iterator.ts';
-export type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
+
 export { DatasetSpec, type ElementSpec } from './elements/element-spec.ts';
 export type { Element, ElementOf } from './elements/structure.ts';
 export type { ElementFn, HostOf, Windowed, Zipped } from './elements/types.ts';
+export type { FolderOptions } from './images/folder-files.ts';
+export { FolderDataset } from './images/folder-node.ts';
+export { type ImageDatasetOptions, imageDatasetFromDirectory } from './images/image-dataset.ts';
+export type { ColorMode, Interpolation, Picture } from './images/picture.ts';
+export { at } from './pipeline/at.ts';
+export { Dataset } from './pipeline/dataset.ts';
+export { DatasetIterator } from './pipeline/dataset-iterator.ts';
+export type { FunctionCallOptions, SignatureOptions } from './pipeline/element-function.ts';
+export type { State } from './pipeline/iterator.ts';
 export {
-  type FeatureDefault,
-  type FeatureDType,
-  type FeatureSpecs,
-  FixedLenFeature,
-  FixedLenSequenceFeature,
-  VarLenFeature,
-} from './examples/features.ts';
-export {
-  type BatchedFeaturesOptions,
-  makeBatchedFeaturesDataset,
-} from './examples/make-batched-features-dataset.ts';
-export { parseExample, parseSingleExample, type Serialized } from './examples/parse-example.ts';
+  AUTOTUNE,
+  type DatasetOptions,
+  INFINITE_CARDINALITY,
+  UNKNOWN_CARDINALITY,
+} from './pipeline/options.ts';
 export {
   readIdxFile,
   readNpyFile,
@@ -27,37 +26,44 @@ export {
   writeNpyFile,
   writeNpzFile,
   writeSafetensorsFile,
-} from './files/array-files.ts';
+} from './readers/array-files.ts';
 export {
   type CsvColumn,
   CsvDataset,
   type CsvDType,
   type CsvOptions,
   type CsvValue,
-} from './files/csv-dataset.ts';
-export type { CsvFormat } from './files/csv-records.ts';
-export type { FileBatchOptions } from './files/file-batches.ts';
-export type { Compression, FileOptions, TFRecordOptions } from './files/file-bytes.ts';
+} from './readers/csv-dataset.ts';
+export type { CsvFormat } from './readers/csv-records.ts';
+export {
+  type FeatureDefault,
+  type FeatureDType,
+  type FeatureSpecs,
+  FixedLenFeature,
+  FixedLenSequenceFeature,
+  VarLenFeature,
+} from './readers/features.ts';
+export type { FileBatchOptions } from './readers/file-batches.ts';
+export type { Compression, FileOptions, TFRecordOptions } from './readers/file-bytes.ts';
 export {
   FixedLengthRecordDataset,
   type FixedLengthRecordOptions,
   TextLineDataset,
   TFRecordDataset,
-} from './files/file-datasets.ts';
-export type { FileNames } from './files/files-node.ts';
-export { JsonLinesDataset, type JsonLinesOptions } from './files/json-lines.ts';
-export type { ListFilesOptions } from './files/list-files.ts';
-export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './files/make-csv-dataset.ts';
-export { TFRecordWriter } from './files/record-writer.ts';
-export { type RecordOptions, type StandardSchema, validated, validatedAsync } from './files/schema.ts';
-export type { FolderOptions } from './folders/folder-files.ts';
-export { FolderDataset } from './folders/folder-node.ts';
-export { type ImageDatasetOptions, imageDatasetFromDirectory } from './folders/image-dataset.ts';
-export type { ColorMode, Interpolation, Picture } from './folders/picture.ts';
-export { type TextDatasetOptions, textDatasetFromDirectory } from './folders/text-dataset.ts';
-export type { State } from './iterator.ts';
-export { AUTOTUNE, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
-export type { SaveOptions, SnapshotOptions } from './saved/saved-files.ts';
+} from './readers/file-datasets.ts';
+export type { FileNames } from './readers/files-node.ts';
+export { JsonLinesDataset, type JsonLinesOptions } from './readers/json-lines.ts';
+export type { ListFilesOptions } from './readers/list-files.ts';
+export {
+  type BatchedFeaturesOptions,
+  makeBatchedFeaturesDataset,
+} from './readers/make-batched-features-dataset.ts';
+export { type CsvFeatures, type MakeCsvOptions, makeCsvDataset } from './readers/make-csv-dataset.ts';
+export { parseExample, parseSingleExample, type Serialized } from './readers/parse-example.ts';
+export { TFRecordWriter } from './readers/record-writer.ts';
+export type { SaveOptions, SnapshotOptions } from './readers/saved-files.ts';
+export { type RecordOptions, type StandardSchema, validated, validatedAsync } from './readers/schema.ts';
+export { type TextDatasetOptions, textDatasetFromDirectory } from './readers/text-dataset.ts';
 export type { ElementSource, GeneratorOptions } from './sources/generator.ts';
 export type { RangeOptions } from './sources/numbers.ts';
 export { type TimeseriesOptions, timeseriesDatasetFromArray } from './sources/timeseries.ts';

@@ -1,24 +1,58 @@
-export { writeFileAtomic, writeFileAtomicSync } from './atomic.ts';
-export type { BundleEntry } from './bundle-index.ts';
-export { mergeBundles } from './bundle-merge.ts';
-export { BundleReader } from './bundle-reader.ts';
-export { BundleWriter, type BundleWriterOptions } from './bundle-writer.ts';
+export { crc32c, maskCrc, unmaskCrc } from './archives/crc32c.ts';
+export { type GunzipOptions, gunzip, isGzip } from './archives/gzip.ts';
+export { Inflater } from './archives/inflater.ts';
+export { unzip, type ZipFile } from './archives/zip.ts';
+export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './arrays/idx.ts';
+export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './arrays/ndarray.ts';
+export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './arrays/npy.ts';
+export {
+  type DecodeNpzOptions,
+  decodeNpz,
+  decodeNpzRagged,
+  type EncodeNpzOptions,
+  encodeNpz,
+} from './arrays/npz.ts';
+export {
+  type DecodeSafetensorsOptions,
+  decodeSafetensors,
+  decodeSafetensorsHeader,
+  encodeSafetensors,
+  type Safetensors,
+  type SafetensorsEntry,
+  type SafetensorsHeader,
+} from './arrays/safetensors.ts';
+export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
+export { writeFileAtomic, writeFileAtomicSync } from './files/atomic.ts';
+export {
+  readFileBytes,
+  readIdxFile,
+  readNpyFile,
+  readNpzFile,
+  readSafetensorsFile,
+  writeNpyFile,
+  writeNpzFile,
+  writeSafetensorsFile,
+} from './files/files.ts';
+export { makeFolders } from './files/make-folders.ts';
+export * as tensorflow from './protobuf/messages.ts';
+export type { BundleEntry } from './tensorflow/bundle-index.ts';
+export { mergeBundles } from './tensorflow/bundle-merge.ts';
+export { BundleReader } from './tensorflow/bundle-reader.ts';
+export { BundleWriter, type BundleWriterOptions } from './tensorflow/bundle-writer.ts';
 export {
   type CheckpointState,
   formatCheckpointState,
   parseCheckpointState,
   readCheckpointState,
   writeCheckpointState,
-} from './checkpoint-state.ts';
-export { crc32c, maskCrc, unmaskCrc } from './crc32c.ts';
+} from './tensorflow/checkpoint-state.ts';
 export {
   type DataTypeInfo,
   dataTypeInfo,
   dataTypeNumber,
   type StringArray,
   type TensorValue,
-} from './data-types.ts';
-export { FormatError, type FormatErrorDetails, UnsupportedFormatError } from './errors.ts';
+} from './tensorflow/data-types.ts';
 export {
   type DecodeExampleOptions,
   decodeExample,
@@ -32,54 +66,21 @@ export {
   fromFeature,
   type SequenceExampleValue,
   toFeature,
-} from './example.ts';
-export {
-  readFileBytes,
-  readIdxFile,
-  readNpyFile,
-  readNpzFile,
-  readSafetensorsFile,
-  writeNpyFile,
-  writeNpzFile,
-  writeSafetensorsFile,
-} from './files.ts';
-export { type GunzipOptions, gunzip, isGzip } from './gzip.ts';
-export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './idx.ts';
-export { Inflater } from './inflater.ts';
-export { makeFolders } from './make-folders.ts';
-export * as tensorflow from './messages.ts';
-export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './ndarray.ts';
-export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './npy.ts';
-export {
-  type DecodeNpzOptions,
-  decodeNpz,
-  decodeNpzRagged,
-  type EncodeNpzOptions,
-  encodeNpz,
-} from './npz.ts';
-export {
-  type DecodeSafetensorsOptions,
-  decodeSafetensors,
-  decodeSafetensorsHeader,
-  encodeSafetensors,
-  type Safetensors,
-  type SafetensorsEntry,
-  type SafetensorsHeader,
-} from './safetensors.ts';
+} from './tensorflow/example.ts';
 export {
   type ReadTableOptions,
   readTable,
   type TableEntry,
   type WriteTableOptions,
   writeTable,
-} from './table.ts';
+} from './tensorflow/table.ts';
 export {
   type DecodeTensorOptions,
   decodeTensorProto,
   type EncodeTensorOptions,
   encodeTensorProto,
   type StringInput,
-} from './tensor-proto.ts';
+} from './tensorflow/tensor-proto.ts';
 export {
   encodeRecord,
   type RecordOptions,
@@ -87,7 +88,7 @@ export {
   readRecords,
   recordBytes,
   writeRecord,
-} from './tfrecord.ts';
+} from './tensorflow/tfrecord.ts';
 export {
   defaultMaxRecordBytes,
   type RecordCompression,
@@ -95,5 +96,4 @@ export {
   RecordFileReader,
   RecordFileWriter,
   type RecordFileWriterOptions,
-} from './tfrecord-files.ts';
-export { unzip, type ZipFile } from './zip.ts';
+} from './tensorflow/tfrecord-files.ts';

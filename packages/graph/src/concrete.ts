@@ -8,6 +8,7 @@ import {
   type Plan,
   type Storage,
 } from '@eagre/backend';
+import { optimizePlan, planToString } from '@eagre/compiler';
 import type { Shape, Tensor } from '@eagre/core';
 import {
   aliasTensor,
@@ -26,8 +27,6 @@ import { graphRuns } from './graph-trace.ts';
 import { interpretFunction } from './interpret.ts';
 import { lower } from './lower.ts';
 import type { Feed } from './lower-ops.ts';
-import { optimizePlan } from './plan/optimize.ts';
-import { planToString } from './plan/text.ts';
 import { type Profile, type ProfileOptions, profileGraph } from './profile.ts';
 import { userLine } from './source-lines.ts';
 import { type Rebuild, rebuilder, specsOf } from './structure.ts';

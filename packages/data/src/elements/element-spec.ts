@@ -11,7 +11,7 @@ import {
   tree,
 } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
-import type { Dataset } from '../dataset.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
 import { type Element, isDataset, type Leaf, mapLeaves } from './structure.ts';
 
 /** The spec of a dataset inside of an element, such as a window. */

@@ -2,8 +2,8 @@
 import '@eagre/backend-js';
 import { constant, type Tensor } from '@eagre/core';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { Dataset } from '../dataset.ts';
-import { values } from '../fixture.ts';
+import { Dataset } from '../pipeline/dataset.ts';
+import { values } from '../pipeline/fixture.ts';
 
 describe('an array', () => {
   it('of one kind of values is a tensor, of several kinds a tuple', () => {

@@ -1,8 +1,8 @@
 // Elements in the states of iterators.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
-import type { State } from '../iterator.ts';
-import { fields, list } from '../node.ts';
+import type { State } from '../pipeline/iterator.ts';
+import { fields, list } from '../pipeline/node.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { datasetOf, type Element, isDataset } from './structure.ts';
 

@@ -9,8 +9,8 @@ import {
   Variable,
 } from '@eagre/core';
 import { aliasTensor, isRefusedPromise, toOwnTensor, tree } from '@eagre/core/internal';
-import type { Dataset } from '../dataset.ts';
-import type { DatasetNode } from '../iterator.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
+import type { DatasetNode } from '../pipeline/iterator.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
 export type Element =

@@ -1,6 +1,6 @@
 // What the elements of datasets that come of others are, for the compiler.
 import type { HostArray, Tensor } from '@eagre/core';
-import type { Dataset } from '../dataset.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
 
 /** A function of an element: it gets the items of a tuple one by one, anything else as it is. */
 export type ElementFn<T, R> = T extends readonly unknown[] ? (...items: T) => R : (element: T) => R;

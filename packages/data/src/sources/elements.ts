@@ -1,8 +1,8 @@
 // Elements that lie in memory: windows, groups, caches.
 import { commonSpec, type ElementSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, shared } from '../elements/structure.ts';
-import { type DatasetNode, type ElementIterator, END, type Step } from '../iterator.ts';
-import { PositionIterator } from '../node.ts';
+import { type DatasetNode, type ElementIterator, END, type Step } from '../pipeline/iterator.ts';
+import { PositionIterator } from '../pipeline/node.ts';
 
 /** A list of elements. */
 export class ElementsNode implements DatasetNode {

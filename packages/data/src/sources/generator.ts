@@ -12,10 +12,10 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { count, fields } from '../node.ts';
-import { UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { count, fields } from '../pipeline/node.ts';
+import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 
 /** What yields elements: a function that begins anew at each call, or something that can be iterated several times. */
 export type ElementSource<S> = (() => Iterable<S> | AsyncIterable<S>) | Iterable<S> | AsyncIterable<S>;

@@ -10,10 +10,10 @@ import {
   type RowAccess,
   type State,
   type Step,
-} from '../iterator.ts';
-import { count, fields, list, PositionIterator } from '../node.ts';
-import { INFINITE_CARDINALITY } from '../options.ts';
-import { Rng, type SeedWords, seedWords } from '../random.ts';
+} from '../pipeline/iterator.ts';
+import { count, fields, list, PositionIterator } from '../pipeline/node.ts';
+import { INFINITE_CARDINALITY } from '../pipeline/options.ts';
+import { Rng, type SeedWords, seedWords } from '../pipeline/random.ts';
 import { RowsNode } from './rows.ts';
 
 export interface RangeOptions {

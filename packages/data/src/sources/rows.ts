@@ -4,9 +4,15 @@ import { constant, gather, Tensor } from '@eagre/core';
 import { emptyTensor, setValues, sizeOf, viewOf } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { type Element, pack } from '../elements/structure.ts';
-import { type DatasetNode, type ElementIterator, END, type RowAccess, type Step } from '../iterator.ts';
-import { PositionIterator } from '../node.ts';
-import { onHost } from '../preparing.ts';
+import {
+  type DatasetNode,
+  type ElementIterator,
+  END,
+  type RowAccess,
+  type Step,
+} from '../pipeline/iterator.ts';
+import { PositionIterator } from '../pipeline/node.ts';
+import { onHost } from '../pipeline/preparing.ts';
 
 /** The rows of a tensor. */
 class TensorRows {

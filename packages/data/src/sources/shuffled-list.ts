@@ -8,9 +8,9 @@ import {
   type IterationContext,
   type State,
   type Step,
-} from '../iterator.ts';
-import { count, fields } from '../node.ts';
-import type { Rng, SeedWords } from '../random.ts';
+} from '../pipeline/iterator.ts';
+import { count, fields } from '../pipeline/node.ts';
+import type { Rng, SeedWords } from '../pipeline/random.ts';
 import { type SeedState, Seeds } from './numbers.ts';
 
 /** Elements that a function makes of numbers from 0 to `size` - 1. */

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, mapSpec, specOf } from '../elements/element-spec.ts';
 import { type Element, tensorsOf, toElement } from '../elements/structure.ts';
-import type { RowAccess } from '../iterator.ts';
+import type { RowAccess } from '../pipeline/iterator.ts';
 import { RowsNode, SliceRows } from './rows.ts';
 
 /** The rows of tensors along their first axis. */

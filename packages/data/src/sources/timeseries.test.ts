@@ -1,7 +1,7 @@
 import '@eagre/backend-native';
 import { InvalidArgumentError, range, type Tensor } from '@eagre/core';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { Dataset } from '../dataset.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
 import { timeseriesDatasetFromArray } from './timeseries.ts';
 
 const series = range(20);

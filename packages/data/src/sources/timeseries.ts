@@ -11,8 +11,8 @@ import {
   type TensorLike,
 } from '@eagre/core';
 import { type Arguments, defineFunction, type OptionNames } from '@eagre/core/internal';
-import { Dataset } from '../dataset.ts';
-import { checkCount } from '../options.ts';
+import { Dataset } from '../pipeline/dataset.ts';
+import { checkCount } from '../pipeline/options.ts';
 
 export interface TimeseriesOptions {
   /** Steps between the beginnings of sequences; 1 unless set. */

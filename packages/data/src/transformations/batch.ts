@@ -15,11 +15,11 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { count, fields, UnaryIterator, UnaryNode } from '../node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { count, fields, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { Stacker } from '../pipeline/stacker.ts';
 import { SliceRows } from '../sources/rows.ts';
-import { Stacker } from '../stacker.ts';
 
 export interface BatchOptions {
   /** Whether a last batch of fewer elements is left out; then the batch's size is part of `elementSpec`. */

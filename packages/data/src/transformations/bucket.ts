@@ -1,10 +1,10 @@
 // `bucketBySequenceLength`: batches of elements of similar length.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { Dataset } from '../dataset.ts';
-import { ElementFunction } from '../element-function.ts';
 import type { Element } from '../elements/structure.ts';
-import type { Awaitable } from '../iterator.ts';
-import { checkCount } from '../options.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
+import { ElementFunction } from '../pipeline/element-function.ts';
+import type { Awaitable } from '../pipeline/iterator.ts';
+import { checkCount } from '../pipeline/options.ts';
 import { GroupNode } from './group.ts';
 import { type PaddedBatchOptions, paddedTo } from './padded-batch.ts';
 

@@ -9,8 +9,8 @@ import {
   type IterationContext,
   type State,
   type Step,
-} from '../iterator.ts';
-import { count, fields, flag, list, UnaryNode } from '../node.ts';
+} from '../pipeline/iterator.ts';
+import { count, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
 
 /** What one pass has gone through; complete once it has come to the end. */
 interface Memory {

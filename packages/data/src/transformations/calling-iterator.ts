@@ -1,9 +1,17 @@
 // What `map`, `filter`, `scan` and others have in common: a function of each element, which may have to be waited for.
 import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';
-import { type AGAIN, type Awaitable, after, END, type State, type Step, until } from '../iterator.ts';
-import { later } from '../later.ts';
-import { fields, UnaryIterator } from '../node.ts';
+import {
+  type AGAIN,
+  type Awaitable,
+  after,
+  END,
+  type State,
+  type Step,
+  until,
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { fields, UnaryIterator } from '../pipeline/node.ts';
 
 /** Calls a function of each element of the input. An element that an asynchronous function is at is part of the state. */
 export abstract class CallingIterator<R> extends UnaryIterator {

@@ -13,10 +13,10 @@ import {
   type IterationContext,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { CountingIterator, UnaryIterator, UnaryNode } from '../node.ts';
-import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { CountingIterator, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 
 /** Leaves out what throws. */
 export class IgnoreErrorsNode extends UnaryNode {

@@ -9,8 +9,8 @@ import {
   END,
   type IterationContext,
   type Step,
-} from '../iterator.ts';
-import { UnaryIterator, UnaryNode } from '../node.ts';
+} from '../pipeline/iterator.ts';
+import { UnaryIterator, UnaryNode } from '../pipeline/node.ts';
 
 /**
  * The dataset that a function has made, whose elements must fit its signature, if it has one.

@@ -1,6 +1,7 @@
 // `filter` and `takeWhile`: which elements pass.
-import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
+
 import type { Element } from '../elements/structure.ts';
+import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../pipeline/element-function.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -10,9 +11,9 @@ import {
   type IterationContext,
   type State,
   type Step,
-} from '../iterator.ts';
-import { flag, UnaryNode } from '../node.ts';
-import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { flag, UnaryNode } from '../pipeline/node.ts';
+import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { CallingIterator } from './calling-iterator.ts';
 import { disposeAll } from './map.ts';
 

@@ -1,16 +1,16 @@
 // `flatMap` and `interleave`: datasets made for each element.
 import { InvalidArgumentError } from '@eagre/backend';
-import { argumentsOf, type SignatureOptions } from '../element-function.ts';
 import { type Element, isDataset } from '../elements/structure.ts';
+import { argumentsOf, type SignatureOptions } from '../pipeline/element-function.ts';
 import {
   type Awaitable,
   after,
   type DatasetNode,
   type ElementIterator,
   type IterationContext,
-} from '../iterator.ts';
-import { UnaryNode } from '../node.ts';
-import { AUTOTUNE, checkCount, checkParallel, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { UnaryNode } from '../pipeline/node.ts';
+import { AUTOTUNE, checkCount, checkParallel, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { conformNode } from './conform.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
 

@@ -1,14 +1,14 @@
 // `groupByWindow`: elements of one key become a dataset, which a function reduces.
 import { InvalidArgumentError } from '@eagre/backend';
-import type { Dataset } from '../dataset.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { datasetOf, type Element, isDataset } from '../elements/structure.ts';
+import type { Dataset } from '../pipeline/dataset.ts';
 import {
   argumentsOf,
   ElementFunction,
   type FunctionCallOptions,
   type SignatureOptions,
-} from '../element-function.ts';
-import { loadElement, saveElement } from '../elements/saved.ts';
-import { datasetOf, type Element, isDataset } from '../elements/structure.ts';
+} from '../pipeline/element-function.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -20,9 +20,9 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { closeAll, fields, flag, list, UnaryNode } from '../node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { closeAll, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { CallingIterator } from './calling-iterator.ts';
 import { conformNode } from './conform.ts';

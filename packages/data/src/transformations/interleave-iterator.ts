@@ -13,9 +13,9 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { Later, later } from '../later.ts';
-import { closeAll, count, fields, flag, list } from '../node.ts';
+} from '../pipeline/iterator.ts';
+import { Later, later } from '../pipeline/later.ts';
+import { closeAll, count, fields, flag, list } from '../pipeline/node.ts';
 import { Lane } from './lane.ts';
 
 export interface InterleaveSettings {

@@ -3,10 +3,10 @@ import '@eagre/backend-js';
 import type { Tensor } from '@eagre/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Dataset } from '../dataset.ts';
-import { values, valuesLater } from '../fixture.ts';
-import { AUTOTUNE } from '../options.ts';
-import { stateFromTensor, stateToTensor } from '../state.ts';
+import { Dataset } from '../pipeline/dataset.ts';
+import { values, valuesLater } from '../pipeline/fixture.ts';
+import { AUTOTUNE } from '../pipeline/options.ts';
+import { stateFromTensor, stateToTensor } from '../pipeline/state.ts';
 import type { InterleaveOptions } from './flat-map.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

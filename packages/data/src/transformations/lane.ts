@@ -1,6 +1,6 @@
 // One of several datasets that `interleave` takes elements from.
 import type { Element } from '../elements/structure.ts';
-import type { DatasetNode, ElementIterator, Outcome, State } from '../iterator.ts';
+import type { DatasetNode, ElementIterator, Outcome, State } from '../pipeline/iterator.ts';
 
 // How many places of elements that were taken are kept before the others move up.
 const SLACK = 256;

@@ -9,9 +9,9 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { list, UnaryIterator } from '../node.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { list, UnaryIterator } from '../pipeline/node.ts';
 
 /** Collects elements and makes a batch of them by a function. */
 export class ListBatchIterator extends UnaryIterator {

@@ -1,15 +1,15 @@
 // `map`: a function of each element.
 import { Tensor } from '@eagre/core';
 import { functionsRunEagerly } from '@eagre/graph';
+import { isStatic } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, flatten } from '../elements/structure.ts';
 import {
   argumentsOf,
   ElementFunction,
   type FunctionCallOptions,
   type SignatureOptions,
-} from '../element-function.ts';
-import { isStatic } from '../elements/element-spec.ts';
-import { loadElement, saveElement } from '../elements/saved.ts';
-import { type Element, flatten } from '../elements/structure.ts';
+} from '../pipeline/element-function.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -22,12 +22,12 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { list, UnaryIterator, UnaryNode } from '../node.ts';
-import { checkParallel } from '../options.ts';
-import { Stacker } from '../stacker.ts';
-import { type BlockFunction, blockFunction } from '../vectorize.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { checkParallel } from '../pipeline/options.ts';
+import { Stacker } from '../pipeline/stacker.ts';
+import { type BlockFunction, blockFunction } from '../pipeline/vectorize.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
 export interface MapOptions extends FunctionCallOptions, SignatureOptions {

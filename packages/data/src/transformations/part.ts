@@ -12,10 +12,10 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { CountingIterator, count, fields, flag, UnaryNode } from '../node.ts';
-import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
-import { rowsOf } from '../stacker.ts';
+} from '../pipeline/iterator.ts';
+import { CountingIterator, count, fields, flag, UnaryNode } from '../pipeline/node.ts';
+import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { rowsOf } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
 
 /** Rows `start + i * step` of others. */

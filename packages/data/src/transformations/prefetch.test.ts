@@ -3,9 +3,9 @@ import '@eagre/backend-native';
 import { constant, type Tensor } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
-import { Dataset } from '../dataset.ts';
-import { plain, values } from '../fixture.ts';
-import { AUTOTUNE } from '../options.ts';
+import { Dataset } from '../pipeline/dataset.ts';
+import { plain, values } from '../pipeline/fixture.ts';
+import { AUTOTUNE } from '../pipeline/options.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 async function turns(n: number): Promise<void> {

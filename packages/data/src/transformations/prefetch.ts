@@ -12,12 +12,12 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { fields, flag, list, UnaryIterator, UnaryNode } from '../node.ts';
-import { AUTOTUNE, checkCount } from '../options.ts';
-import { preparing } from '../preparing.ts';
-import { stackElements } from '../stacker.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { AUTOTUNE, checkCount } from '../pipeline/options.ts';
+import { preparing } from '../pipeline/preparing.ts';
+import { stackElements } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
 
 // With AUTOTUNE.

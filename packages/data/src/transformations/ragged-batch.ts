@@ -5,10 +5,10 @@ import { emptyTensor, sameShape, shown, showShape, spaceOf, uploaded, viewOf } f
 import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
-import type { DatasetNode, ElementIterator, IterationContext } from '../iterator.ts';
-import { UnaryNode } from '../node.ts';
-import { checkCount } from '../options.ts';
-import { leavesOf, stackTensors, strings } from '../stacker.ts';
+import type { DatasetNode, ElementIterator, IterationContext } from '../pipeline/iterator.ts';
+import { UnaryNode } from '../pipeline/node.ts';
+import { checkCount } from '../pipeline/options.ts';
+import { leavesOf, stackTensors, strings } from '../pipeline/stacker.ts';
 import { type BatchOptions, batchesOf } from './batch.ts';
 import { ListBatchIterator } from './list-batch.ts';
 

@@ -4,8 +4,8 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { constant } from '@eagre/core';
 import { shown } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
-import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../element-function.ts';
 import type { Element } from '../elements/structure.ts';
+import { argumentsOf, ElementFunction, type FunctionCallOptions } from '../pipeline/element-function.ts';
 import {
   AGAIN,
   type Awaitable,
@@ -14,10 +14,10 @@ import {
   type IterationContext,
   type State,
   type Step,
-} from '../iterator.ts';
-import { fields, list, UnaryNode } from '../node.ts';
-import { UNKNOWN_CARDINALITY } from '../options.ts';
-import { type Rng, seedWords } from '../random.ts';
+} from '../pipeline/iterator.ts';
+import { fields, list, UnaryNode } from '../pipeline/node.ts';
+import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Rng, seedWords } from '../pipeline/random.ts';
 import { type SeedState, Seeds } from '../sources/numbers.ts';
 import { CallingIterator } from './calling-iterator.ts';
 

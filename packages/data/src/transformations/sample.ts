@@ -13,10 +13,10 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { closeAll, fields, list } from '../node.ts';
-import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
-import type { Rng, SeedWords } from '../random.ts';
+} from '../pipeline/iterator.ts';
+import { closeAll, fields, list } from '../pipeline/node.ts';
+import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import type { Rng, SeedWords } from '../pipeline/random.ts';
 import { Seeds } from '../sources/numbers.ts';
 import { restoreAll } from './zip.ts';
 

@@ -1,11 +1,18 @@
 // `scan`: a function of a state and each element.
 import { InvalidArgumentError } from '@eagre/backend';
-import { ElementFunction, type FunctionCallOptions } from '../element-function.ts';
 import { checkState, type ElementSpec, specOf } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import { type Element, toElement } from '../elements/structure.ts';
-import type { Awaitable, DatasetNode, ElementIterator, IterationContext, State, Step } from '../iterator.ts';
-import { UnaryNode } from '../node.ts';
+import { ElementFunction, type FunctionCallOptions } from '../pipeline/element-function.ts';
+import type {
+  Awaitable,
+  DatasetNode,
+  ElementIterator,
+  IterationContext,
+  State,
+  Step,
+} from '../pipeline/iterator.ts';
+import { UnaryNode } from '../pipeline/node.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
 export class ScanNode extends UnaryNode {

@@ -13,11 +13,11 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { count, fields, flag, list, UnaryNode } from '../node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../options.ts';
-import { type Rng, seedWords } from '../random.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { count, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
+import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Rng, seedWords } from '../pipeline/random.ts';
 import { type SeedState, Seeds } from '../sources/numbers.ts';
 
 export interface ShuffleOptions {

@@ -3,8 +3,8 @@ import '@eagre/backend-js';
 import { constant, type Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
-import { Dataset } from '../dataset.ts';
-import { values, valuesLater } from '../fixture.ts';
+import { Dataset } from '../pipeline/dataset.ts';
+import { values, valuesLater } from '../pipeline/fixture.ts';
 
 const numbers = (n: number): Dataset<Tensor> => Dataset.range(n, { outputType: 'float32' });
 const vector = new TensorSpec([null], 'int32');

@@ -11,9 +11,9 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { list, UnaryIterator, UnaryNode } from '../node.ts';
-import { UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 
 /** Leaves out elements that came before. */
 export class UniqueNode extends UnaryNode {

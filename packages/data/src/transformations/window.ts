@@ -13,9 +13,9 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../node.ts';
-import { checkCount } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
+import { checkCount } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 
 export interface WindowOptions {

@@ -1,7 +1,7 @@
 // `withOptions`: what holds for a pipeline.
-import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../iterator.ts';
-import { UnaryNode } from '../node.ts';
-import { checkOptions, type DatasetOptions } from '../options.ts';
+import type { DatasetNode, ElementIterator, IterationContext, RowAccess } from '../pipeline/iterator.ts';
+import { UnaryNode } from '../pipeline/node.ts';
+import { checkOptions, type DatasetOptions } from '../pipeline/options.ts';
 
 /** Options for the pipeline up to here. */
 export class OptionsNode extends UnaryNode {

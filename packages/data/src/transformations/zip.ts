@@ -16,10 +16,10 @@ import {
   type State,
   type Step,
   until,
-} from '../iterator.ts';
-import { later } from '../later.ts';
-import { closeAll, count, fields, list } from '../node.ts';
-import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { later } from '../pipeline/later.ts';
+import { closeAll, count, fields, list } from '../pipeline/node.ts';
+import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 
 /** A structure of nodes. */
 type Nodes = DatasetNode | readonly Nodes[] | { readonly [key: string]: Nodes };

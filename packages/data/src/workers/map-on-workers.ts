@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { NamedFunction, Tensor } from '@eagre/core';
 import { type Arguments, defineFunction, kind } from '@eagre/core/internal';
-import { Dataset } from '../dataset.ts';
 import { conform, type ElementSpec } from '../elements/element-spec.ts';
 import { type Element, type ElementOf, mapLeaves, tensorsOf, toElement } from '../elements/structure.ts';
+import { Dataset } from '../pipeline/dataset.ts';
 import {
   type Awaitable,
   after,
@@ -13,9 +13,9 @@ import {
   type IterationContext,
   type State,
   type Step,
-} from '../iterator.ts';
-import { UnaryNode } from '../node.ts';
-import { AUTOTUNE, checkParallel } from '../options.ts';
+} from '../pipeline/iterator.ts';
+import { UnaryNode } from '../pipeline/node.ts';
+import { AUTOTUNE, checkParallel } from '../pipeline/options.ts';
 import { MapNode } from '../transformations/map.ts';
 import { WorkerPool } from './worker-pool.ts';
 

@@ -6,7 +6,7 @@ import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
 import { TensorSpec } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
-import { Dataset } from '../dataset.ts';
+import { Dataset } from '../pipeline/dataset.ts';
 import { mapOnWorkers, type WorkerMapOptions } from './map-on-workers.ts';
 
 const worker = new URL('./work.fixture.mjs', import.meta.url);

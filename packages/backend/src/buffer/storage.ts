@@ -1,0 +1,144 @@
+import { type DType, dtypeTraits, type TypedArray, typedView } from '../dtype.ts';
+import { InternalError } from '../errors.ts';
+
+/**
+ * The memory of one tensor or of several that share it. `refs` counts the tensors and the tapes that hold it; at zero its
+ * bytes went back to the pool and may belong to another. A tensor that a user merely drops never counts down: its memory
+ * comes back when V8 has collected this object, so nothing has to be disposed. Whoever reads the bytes keeps this object.
+ */
+export class Storage {
+  refs = 1;
+  /** The elements of a string tensor, which have no bytes. */
+  strings: readonly string[] | undefined = undefined;
+  /** An ArrayBuffer where the allocator is the host's, else what only its device understands. */
+  readonly buffer: object;
+  readonly byteOffset: number;
+  /** Usable bytes; at least what was asked for. */
+  readonly capacity: number;
+  /** Machine address of the first byte, or 0 where the backend needs none. */
+  readonly address: number;
+  readonly allocator: Allocator;
+  /** What the bytes belong to, as the allocator has it; undefined for a buffer of their own. */
+  readonly owner: object | undefined;
+
+  constructor(
+    allocator: Allocator,
+    buffer: object,
+    byteOffset: number,
+    capacity: number,
+    address: number,
+    owner: object | undefined,
+  ) {
+    this.allocator = allocator;
+    this.buffer = buffer;
+    this.byteOffset = byteOffset;
+    this.capacity = capacity;
+    this.address = address;
+    this.owner = owner;
+  }
+
+  /** One holder less; the last one gives the bytes back to the pool. */
+  release(): void {
+    if (--this.refs === 0) this.allocator.recycle(this);
+  }
+}
+
+/** What an allocator can tell of its memory, in bytes. */
+export interface MemoryInfo {
+  /**
+   * On the host: in array buffers that V8 has not collected yet, Eagre's and others': live tensors, garbage not yet found, and the pool.
+   * The same number for every CPU backend of a thread; NaN where the platform does not tell (browsers). On a device: taken from it.
+   */
+  readonly bytesAllocated: number;
+  /** The part of it that waits in the pool. */
+  readonly bytesPooled: number;
+  /** Ever taken anew because the pool had nothing that fits; stands still while everything made is given back. */
+  readonly bytesTaken: number;
+  /** Of a device: how many kernels ran on the host, for want of one there, with copies there and back. */
+  readonly hostFallbacks?: number;
+}
+
+/**
+ * The memory of a device: lends it out, and moves bytes into it and out of it. A device works in the order of its calls, kernels and
+ * moves alike, maybe later: what reads to the host waits for what was called before, and throws the error of a kernel that failed
+ * meanwhile, once.
+ */
+export interface Allocator {
+  /** Whether it is memory of the host, on which `hostView` looks. */
+  readonly isHost: boolean;
+  /** Uninitialised memory of at least `bytes`, aligned to 64. @throws ResourceExhaustedError */
+  allocate(bytes: number): Storage;
+  /** Memory of its own for something long-lived. @throws ResourceExhaustedError */
+  allocateAlone(bytes: number): Storage;
+  /** Takes bytes back; called by `Storage.release`. */
+  recycle(storage: Storage): void;
+  /**
+   * Calls `dropped` once `object` has been collected: when memory is looked for, or at `findDropped`, so also in a loop that never
+   * pauses. @returns what ends the watch; undefined where nobody can tell.
+   */
+  watch(object: object, dropped: () => void): (() => void) | undefined;
+  /** Has young objects collected, and takes back what is gone. */
+  findDropped(): void;
+  /** Drops what the pool holds. */
+  trim(): void;
+  info(): MemoryInfo;
+  /** The first bytes, which the caller may keep and change. Waits. */
+  read(from: Storage, bytes: number): Uint8Array;
+  /** `read` that lets other code run meanwhile. */
+  readAsync(from: Storage, bytes: number): Promise<Uint8Array>;
+  /** Sets the first bytes; `bytes` may change afterwards. */
+  write(to: Storage, bytes: Uint8Array): void;
+  /** Copies the first bytes of one memory of this allocator to another. */
+  copy(from: Storage, to: Storage, bytes: number): void;
+  /** Waits until all that was called before is done. */
+  synchronize(): void;
+  synchronizeAsync(): Promise<void>;
+}
+
+/** A piece of some memory, which must be kept by whoever uses the piece. */
+export function partOf(whole: Storage, offset: number, bytes: number): Storage {
+  const { allocator, buffer, byteOffset, address, owner } = whole;
+  return new Storage(
+    allocator,
+    buffer,
+    byteOffset + offset,
+    bytes,
+    address === 0 ? 0 : address + offset,
+    owner,
+  );
+}
+
+/** The elements of host memory, in place: valid until the memory is given back. @throws InternalError for memory of a device. */
+export function hostView({ allocator, buffer, byteOffset }: Storage, dtype: DType, size: number): TypedArray {
+  if (!allocator.isHost) throw notHost();
+  return typedView(dtype, buffer as ArrayBuffer, byteOffset, size);
+}
+
+/** The first bytes of host memory, in place. @throws InternalError for memory of a device. */
+export function hostBytes({ allocator, buffer, byteOffset }: Storage, bytes: number): Uint8Array {
+  if (!allocator.isHost) throw notHost();
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, bytes);
+}
+
+const notHost = (): InternalError =>
+  new InternalError("memory of a device was looked at as if it were the host's");
+
+/** Whether two memories begin at the same byte. */
+export function sameBytes(a: Storage, b: Storage): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+}
+
+/** Copies the first bytes of one memory to another, of whatever devices. */
+export function copyStorage(from: Storage, to: Storage, bytes: number): void {
+  if (from.allocator === to.allocator) to.allocator.copy(from, to, bytes);
+  else if (from.allocator.isHost) to.allocator.write(to, hostBytes(from, bytes));
+  else if (to.allocator.isHost) hostBytes(to, bytes).set(from.allocator.read(from, bytes));
+  else to.allocator.write(to, from.allocator.read(from, bytes));
+}
+
+/** What of some memory the host can look at: itself, or a copy. */
+export function readStorage(from: Storage, dtype: DType, size: number): TypedArray {
+  if (from.allocator.isHost) return hostView(from, dtype, size);
+  const { buffer, byteOffset } = from.allocator.read(from, size * dtypeTraits[dtype].bytes);
+  return typedView(dtype, buffer, byteOffset, size);
+}

@@ -1,0 +1,79 @@
+import type { Allocator, Storage } from '../buffer/storage.ts';
+import type { DType, NumericDType } from '../dtype.ts';
+import { NotFoundError } from '../errors.ts';
+import type { KernelAttrs, KernelName } from '../kernels.ts';
+import type { Executable, Plan } from '../plan/plan.ts';
+import type { ScalarProgram } from '../program/scalar.ts';
+
+/** What a kernel sees of a tensor. */
+export interface TensorRef {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Product of the shape. */
+  readonly size: number;
+  readonly storage: Storage;
+}
+
+/** Runs a kernel into given outputs. */
+export type Kernel = (
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+  attrs: KernelAttrs,
+) => void;
+
+/** A device with its kernels and its memory. */
+export interface Backend {
+  /** `native`, `js`. */
+  readonly name: string;
+  /** TensorFlow's device type: `CPU`, `GPU`; others are free to have names of their own, in capitals. */
+  readonly deviceType: string;
+  /** Which of the devices of its type it is. */
+  readonly deviceIndex: number;
+  /** One line for people: instruction set, threads, versions. */
+  readonly description: string;
+  readonly allocator: Allocator;
+  /** The kernel of that name, or undefined where the backend has none for these dtypes. */
+  kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined;
+  /**
+   * Compiles a scalar program. The kernel's outputs all have one shape, to which the inputs broadcast; an output may be one
+   * of the inputs if that has the output's shape. Programs are kept, so compile each once, or `forget` it.
+   */
+  elementwise(program: ScalarProgram): Kernel;
+  /** Lets go of what is kept for a kernel of `elementwise`, which must not run again. */
+  forget?(kernel: Kernel): void;
+  /**
+   * Makes a plan ready to run, with one arena for what it computes on the way.
+   * @throws InternalError for a plan that breaks the promises of `Plan`; UnimplementedError where a kernel is missing; both name the
+   * call. ResourceExhaustedError when there is no memory for the arena.
+   */
+  prepare(plan: Plan): Executable;
+  /** Threads used by kernels; with an argument, sets it (0 for the processors that this process may use) and says what is used now. */
+  threads(count?: number): number;
+}
+
+const backends: Backend[] = [];
+
+/** Makes a backend available; the one of highest `priority` for its device type is used by default. */
+export function registerBackend(backend: Backend, priority = 0): void {
+  const known = backends.findIndex((b) => b.name === backend.name);
+  if (known >= 0) backends.splice(known, 1);
+  priorities.set(backend, priority);
+  backends.push(backend);
+  backends.sort((a, b) => (priorities.get(b) ?? 0) - (priorities.get(a) ?? 0));
+}
+const priorities = new WeakMap<Backend, number>();
+
+/** All backends, the preferred first. */
+export function listBackends(): readonly Backend[] {
+  return backends;
+}
+
+/** @throws NotFoundError when no backend of that name was registered. */
+export function getBackend(name: string): Backend {
+  const found = backends.find((b) => b.name === name);
+  if (found === undefined) {
+    const known = backends.map((b) => b.name).join(', ') || 'none';
+    throw new NotFoundError(`no backend '${name}' (registered: ${known})`);
+  }
+  return found;
+}

@@ -1,0 +1,85 @@
+import { type Allocator, hostBytes, type Storage } from '../buffer/storage.ts';
+import { dtypeTraits } from '../dtype.ts';
+import type { Kernel, TensorRef } from './backend.ts';
+
+/** The bytes of one value at most. */
+const SCALAR = 8;
+
+/**
+ * Scalars of a device of which the host has a copy, so that steps, counts, sizes and conditions are read without waiting, as TensorFlow
+ * keeps those in memory of the host. Integers and bools that are computed from such are computed on the host at once, and sent.
+ */
+export class HostScalars {
+  readonly #copies = new WeakMap<Storage, Uint8Array>();
+  readonly #host: Allocator;
+
+  /** @param host lends memory for what is computed on the host. */
+  constructor(host: Allocator) {
+    this.#host = host;
+  }
+
+  /** Notes what is written to memory of the device. */
+  written(to: Storage, bytes: Uint8Array): void {
+    if (bytes.length <= SCALAR) this.#copies.set(to, bytes.slice());
+    else this.#copies.delete(to);
+  }
+
+  copied(from: Storage, to: Storage): void {
+    const known = this.#copies.get(from);
+    if (known === undefined) this.#copies.delete(to);
+    else this.#copies.set(to, known);
+  }
+
+  /** The first bytes, where the host knows them. */
+  read(from: Storage, bytes: number): Uint8Array | undefined {
+    const known = this.#copies.get(from);
+    return known !== undefined && known.length >= bytes ? known.slice(0, bytes) : undefined;
+  }
+
+  /**
+   * Computes on the host what may be computed there.
+   * @param kernel that of the host.
+   * @returns whether that was done; else the device must, and the host knows the outputs no more.
+   */
+  compute(
+    kernel: Kernel | undefined,
+    inputs: readonly TensorRef[],
+    outputs: readonly TensorRef[],
+    attrs: Parameters<Kernel>[2],
+  ): boolean {
+    if (kernel === undefined || !outputs.every(isCount) || !inputs.every((t) => this.#knows(t))) {
+      for (const { storage } of outputs) this.#copies.delete(storage);
+      return false;
+    }
+    const given = inputs.map((t) => this.#local(t));
+    const made = outputs.map((t) => this.#local(t));
+    try {
+      inputs.forEach((t, i) => {
+        const bytes = this.#copies.get(t.storage) as Uint8Array;
+        (given[i] as TensorRef).storage.allocator.write((given[i] as TensorRef).storage, bytes);
+      });
+      kernel(given, made, attrs);
+      outputs.forEach((t, i) => {
+        const bytes = dtypeTraits[t.dtype].bytes;
+        t.storage.allocator.write(t.storage, hostBytes((made[i] as TensorRef).storage, bytes));
+      });
+    } finally {
+      for (const { storage } of [...given, ...made]) storage.release();
+    }
+    return true;
+  }
+
+  #knows(t: TensorRef): boolean {
+    const known = isCount(t) ? this.#copies.get(t.storage) : undefined;
+    return known !== undefined && known.length >= dtypeTraits[t.dtype].bytes;
+  }
+
+  #local({ dtype, shape, size }: TensorRef): TensorRef {
+    return { dtype, shape, size, storage: this.#host.allocate(SCALAR) };
+  }
+}
+
+/** Whether it is one integer or bool. */
+function isCount({ dtype, size }: TensorRef): boolean {
+  return size === 1 && !dtypeTraits[dtype].floating;
+}

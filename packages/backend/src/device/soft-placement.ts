@@ -1,0 +1,81 @@
+// Kernels that a device lacks run on the host, where that is allowed.
+
+import { type Allocator, copyStorage, type Storage, sameBytes } from '../buffer/storage.ts';
+import type { NumericDType } from '../dtype.ts';
+import { type DType, dtypeTraits } from '../dtype.ts';
+import type { KernelName } from '../kernels.ts';
+import { type Backend, type Kernel, listBackends, type TensorRef } from './backend.ts';
+
+/** How ops come to devices; `tf.config` sets it. */
+export const placement: {
+  /** Whether kernels that a device lacks run on the host. */
+  soft: boolean;
+  /** Whether devices that work later are waited for after each kernel, so that errors are thrown where they arise. */
+  synchronous: boolean;
+} = { soft: true, synchronous: false };
+
+/** How often kernels ran on the host instead of the device of this memory. */
+const counts = new WeakMap<Allocator, number>();
+
+/** How many kernels ran on the host, with copies there and back, for want of one on the device of this memory. */
+export function hostFallbacks(allocator: Allocator): number {
+  return counts.get(allocator) ?? 0;
+}
+
+/** The backend whose kernels stand in for those that a device lacks: the preferred one in memory of the host. */
+export function hostOf(backend: Backend): Backend {
+  return backend.allocator.isHost ? backend : (listBackends().find((b) => b.allocator.isHost) as Backend);
+}
+
+/** The kernel of a backend or, under soft placement, that of the host between copies; undefined where there is none. */
+export function placedKernel(
+  backend: Backend,
+  name: KernelName,
+  dtypes: readonly NumericDType[],
+): Kernel | undefined {
+  const own = backend.kernel(name, dtypes);
+  if (own !== undefined || backend.allocator.isHost || !placement.soft) return own;
+  const host = hostOf(backend);
+  const kernel = host.kernel(name, dtypes);
+  if (kernel === undefined) return undefined;
+  warn(backend, name, dtypes);
+  return throughHost(kernel, host.allocator, backend.allocator);
+}
+
+const warned = new Set<string>();
+
+function warn(backend: Backend, name: KernelName, dtypes: readonly DType[]): void {
+  const what = `${name} of (${dtypes.join(', ')})`;
+  const key = `${backend.name} ${what}`;
+  if (warned.has(key)) return;
+  warned.add(key);
+  console.warn(
+    `${backend.name} has no kernel ${what}: it runs on the host, between copies there and back; ` +
+      'tf.config.setSoftDevicePlacement(false) makes this an error',
+  );
+}
+
+/** A kernel of the host for tensors of a device. Outputs that are inputs stay so. */
+function throughHost(kernel: Kernel, host: Allocator, device: Allocator): Kernel {
+  return (inputs, outputs, attrs) => {
+    const pairs: { readonly from: Storage; readonly to: Storage }[] = [];
+    const local = (t: TensorRef): TensorRef => {
+      const { dtype, shape, size } = t;
+      let pair = pairs.find(({ from }) => sameBytes(from, t.storage));
+      if (pair === undefined)
+        pairs.push((pair = { from: t.storage, to: host.allocate(size * dtypeTraits[dtype].bytes) }));
+      return { dtype, shape, size, storage: pair.to };
+    };
+    const bytesOf = ({ dtype, size }: TensorRef): number => size * dtypeTraits[dtype].bytes;
+    try {
+      const given = inputs.map(local);
+      inputs.forEach((t, i) => copyStorage(t.storage, (given[i] as TensorRef).storage, bytesOf(t)));
+      const made = outputs.map(local);
+      kernel(given, made, attrs);
+      outputs.forEach((t, i) => copyStorage((made[i] as TensorRef).storage, t.storage, bytesOf(t)));
+      counts.set(device, hostFallbacks(device) + 1);
+    } finally {
+      for (const { to } of pairs) to.release();
+    }
+  };
+}

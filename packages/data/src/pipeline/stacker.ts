@@ -1,0 +1,192 @@
+// Elements one after the other become tensors with one more axis.
+import { InvalidArgumentError, type TypedArray } from '@eagre/backend';
+import { constant, Tensor } from '@eagre/core';
+import { emptyTensor, sameShape, showShape, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import { type Element, flatten, isDataset, mapLeaves } from '../elements/structure.ts';
+import {
+  AGAIN,
+  type Awaitable,
+  after,
+  type ElementIterator,
+  END,
+  type State,
+  type Step,
+  until,
+} from './iterator.ts';
+import { later } from './later.ts';
+import { fields, list } from './node.ts';
+
+/** Stacks tensors of one dtype and shape. @param component their number in the elements, for messages. */
+export function stackTensors(tensors: readonly Tensor[], component: number, what: string): Tensor {
+  const first = tensors[0] as Tensor;
+  for (let i = 1; i < tensors.length; i++) {
+    const t = tensors[i] as Tensor;
+    if (t.dtype !== first.dtype || !(t.shape === first.shape || sameShape(t.shape, first.shape))) {
+      throw new InvalidArgumentError(
+        t.dtype === first.dtype
+          ? `Cannot batch tensors with different shapes in component ${component}. First element had shape ${showShape(first.shape)} and element ${i} had shape ${showShape(t.shape)}.`
+          : `Cannot batch tensors with different types in component ${component}. First element had type ${first.dtype} and element ${i} had type ${t.dtype}.`,
+        what,
+      );
+    }
+  }
+  const shape = [tensors.length, ...first.shape];
+  if (first.dtype === 'string')
+    return strings(
+      tensors.flatMap((t) => t.strings()),
+      shape,
+    );
+  const { size } = first;
+  const out = emptyTensor(first.dtype, shape, size * tensors.length);
+  const to = spaceOf(out);
+  for (let i = 0; i < tensors.length; i++) {
+    const from = viewOf(tensors[i] as Tensor);
+    if (size === 1) (to as { [i: number]: unknown })[i] = from[0];
+    else to.set(from as never, i * size);
+  }
+  return uploaded(out, to);
+}
+
+/** A string tensor, also of no strings. */
+export function strings(values: readonly string[], shape: readonly number[]): Tensor {
+  return values.length === 0 ? constant([], 'string', { shape }) : constant(values, 'string', { shape });
+}
+
+/** Stacks the elements of one structure. */
+export function stackElements(elements: readonly Element[], what: string): Element {
+  const first = elements[0] as Element;
+  if (first instanceof Tensor) return stackTensors(elements as readonly Tensor[], 0, what);
+  const leaves = leavesOf(elements, what);
+  return mapLeaves(first, (_, k) =>
+    stackTensors(
+      leaves.map((l) => l[k] as Tensor),
+      k,
+      what,
+    ),
+  ) as Element;
+}
+
+/** The tensors of each element. @throws InvalidArgumentError unless all have as many, and no datasets. */
+export function leavesOf(elements: readonly Element[], what: string): Tensor[][] {
+  const leaves = elements.map((e) => flatten(e));
+  for (const list of leaves) {
+    if (list.length !== (leaves[0] as unknown[]).length)
+      throw new InvalidArgumentError('the elements differ in their structure', what);
+    if (list.some(isDataset))
+      throw new InvalidArgumentError(
+        'the elements hold datasets (windows), which cannot be stacked; use flatMap',
+        what,
+      );
+  }
+  return leaves as Tensor[][];
+}
+
+/** Joins blocks of rows. Gives back the memory of the blocks. */
+export function joinBlocks(blocks: readonly Element[]): Element {
+  const [first] = blocks;
+  if (blocks.length === 1) return first as Element;
+  const leaves = blocks.map((b) => flatten(b) as Tensor[]);
+  return mapLeaves(first as Element, (leaf, k) => {
+    const parts = leaves.map((l) => l[k] as Tensor);
+    const { dtype, shape } = leaf as Tensor;
+    const rows = parts.reduce((n, p) => n + (p.shape[0] as number), 0);
+    const out = emptyTensor(dtype, [rows, ...shape.slice(1)]);
+    const to = spaceOf(out);
+    let at = 0;
+    for (const part of parts) {
+      to.set(viewOf(part) as TypedArray as never, at);
+      at += part.size;
+      part.dispose();
+    }
+    return uploaded(out, to);
+  }) as Element;
+}
+
+export function rowsOf(block: Element): number {
+  return (flatten(block)[0] as Tensor).shape[0] as number;
+}
+
+/**
+ * Takes elements from an iterator and stacks them: as many as are asked for, or what is left. What it has taken already is part of its state.
+ */
+export class Stacker {
+  readonly #input: ElementIterator;
+  readonly #what: string;
+  #elements: Element[] = [];
+  #blocks: Element[] = [];
+  #rows = 0;
+  #wanted = 0;
+
+  constructor(input: ElementIterator, what: string) {
+    this.#input = input;
+    this.#what = what;
+  }
+
+  /** @param whole whether fewer than `count` are dropped at the end. */
+  next(count: number, whole = false): Awaitable<Step> {
+    this.#wanted = count;
+    try {
+      const result = until(this.#input.blocks ? this.#turnBlock : this.#turn);
+      if (result instanceof Promise)
+        return later(result).then((step) => this.#stack(step, whole), this.#failed);
+      return this.#stack(result, whole);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  readonly #failed = (error: unknown): never => {
+    this.#elements = [];
+    this.#blocks = [];
+    this.#rows = 0;
+    throw error;
+  };
+
+  readonly #turn = (): Awaitable<Step | typeof AGAIN | null> => {
+    if (this.#elements.length === this.#wanted) return null;
+    const step = this.#input.next();
+    return step instanceof Promise ? later(step).then(this.#take) : this.#take(step);
+  };
+  readonly #take = (step: Step): typeof AGAIN | typeof END => {
+    if (step === END) return END;
+    this.#elements.push(step);
+    return AGAIN;
+  };
+
+  readonly #turnBlock = (): Awaitable<Step | typeof AGAIN | null> => {
+    if (this.#rows === this.#wanted) return null;
+    return after(this.#input.nextRows(this.#wanted - this.#rows), this.#takeBlock);
+  };
+  readonly #takeBlock = (step: Step): typeof AGAIN | typeof END => {
+    if (step === END) return END;
+    this.#rows += rowsOf(step);
+    this.#blocks.push(step);
+    return AGAIN;
+  };
+
+  #stack(step: Step | null, whole: boolean): Step {
+    const { length } = this.#input.blocks ? this.#blocks : this.#elements;
+    const [elements, blocks, rows] = [this.#elements, this.#blocks, this.#rows];
+    this.#elements = [];
+    this.#blocks = [];
+    this.#rows = 0;
+    const count = this.#input.blocks ? rows : elements.length;
+    if (length === 0 || (step === END && whole && count < this.#wanted)) return END;
+    if (this.#input.blocks) return joinBlocks(blocks);
+    const result = stackElements(elements, this.#what);
+    if (this.#input.fresh)
+      for (const e of elements) for (const leaf of flatten(e)) if (leaf instanceof Tensor) leaf.dispose();
+    return result;
+  }
+
+  save(): State {
+    return { elements: this.#elements.map(saveElement), blocks: this.#blocks.map(saveElement) };
+  }
+  restore(state: State): void {
+    const { elements, blocks } = fields(state);
+    this.#elements = list(elements).map(loadElement);
+    this.#blocks = list(blocks).map(loadElement);
+    this.#rows = this.#blocks.reduce<number>((n, b) => n + rowsOf(b), 0);
+  }
+}

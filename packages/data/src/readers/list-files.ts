@@ -1,0 +1,131 @@
+import { InvalidArgumentError, NotFoundError } from '@eagre/backend';
+import { constant, Tensor } from '@eagre/core';
+import { nodeBuiltin } from '@eagre/formats/internal';
+import { TensorSpec } from '@eagre/graph';
+import type { DatasetNode } from '../pipeline/iterator.ts';
+import { seedWords } from '../pipeline/random.ts';
+import { ShuffledListNode } from '../sources/shuffled-list.ts';
+
+/** Options of `Dataset.listFiles`. */
+export interface ListFilesOptions {
+  /** In another order at each pass, unless a seed is given. Default: true. */
+  readonly shuffle?: boolean | undefined;
+  /** Seed of the order; the passes differ all the same. */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * The node of `Dataset.listFiles`.
+ *
+ * @throws NotFoundError when no file matches.
+ * @throws InvalidArgumentError for patterns that make no sense.
+ */
+export function pathsNode(
+  patterns: string | readonly string[] | Tensor,
+  options: ListFilesOptions = {},
+): DatasetNode {
+  const what = 'Dataset.listFiles';
+  const all =
+    patterns instanceof Tensor ? patterns.strings() : typeof patterns === 'string' ? [patterns] : patterns;
+  if (
+    !Array.isArray(all) ||
+    all.length === 0 ||
+    !all.every((pattern) => typeof pattern === 'string' && pattern !== '')
+  )
+    throw new InvalidArgumentError('give a pattern, or several', what);
+  const found = new Set(all.flatMap((pattern) => matching(pattern, what)));
+  if (found.size === 0) throw new NotFoundError(`no file matches ${all.join(', ')}`, what);
+  const paths = [...found].sort((a, b) => (a < b ? -1 : 1));
+  const seed = options.shuffle === false ? null : seedWords(options.seed, what);
+  const path = (i: number): Tensor => constant(paths[i] as string);
+  return new ShuffledListNode('ListFiles', paths.length, seed, new TensorSpec([], 'string'), path);
+}
+
+const MAGIC = /[*?[{]/;
+
+/** Walks only the folders that a pattern can match in. */
+function matching(pattern: string, what: string): string[] {
+  const { resolve, sep } = nodeBuiltin('node:path');
+  const { existsSync, statSync } = nodeBuiltin('node:fs');
+  const parts = pattern.split(sep === '\\' ? /[/\\]/ : '/');
+  const from = parts.findIndex((part) => MAGIC.test(part));
+  if (from < 0) return existsSync(pattern) && statSync(pattern).isFile() ? [pattern] : [];
+  // What comes before the first `*` stays as it was written.
+  const root = parts.slice(0, from).join('/');
+  const start = from === 0 ? '' : `${root}/`;
+  const matchers = parts.slice(from).map((part) => (part === '**' ? null : expression(part, what)));
+  const found: string[] = [];
+  walk(start, resolve(start === '' ? '.' : start), matchers, 0, found);
+  return found;
+}
+
+function walk(
+  shown: string,
+  folder: string,
+  matchers: readonly (RegExp | null)[],
+  depth: number,
+  found: string[],
+): void {
+  const matcher = matchers[depth];
+  if (matcher === undefined) return;
+  // `**` matches no folder at all, or the one at hand and goes on.
+  if (matcher === null) walk(shown, folder, matchers, depth + 1, found);
+  const isLast = depth === matchers.length - 1;
+  let entries: { name: string; isDirectory(): boolean; isFile(): boolean; isSymbolicLink(): boolean }[];
+  try {
+    entries = nodeBuiltin('node:fs').readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  for (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    const isHidden = entry.name.startsWith('.');
+    if (entry.isDirectory()) {
+      if (matcher === null && !isHidden) walk(`${shown}${entry.name}/`, path, matchers, depth, found);
+      else if (matcher?.test(entry.name) && !isLast)
+        walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+    } else if (isLast && (matcher === null ? !isHidden : matcher.test(entry.name))) {
+      const isFile = entry.isSymbolicLink() ? isFileAt(path) : entry.isFile();
+      if (isFile) found.push(`${shown}${entry.name}`);
+    } else if (!isLast && matcher?.test(entry.name) && entry.isSymbolicLink())
+      walk(`${shown}${entry.name}/`, path, matchers, depth + 1, found);
+  }
+}
+
+function isFileAt(path: string): boolean {
+  return nodeBuiltin('node:fs').statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** One part of a pattern as a regular expression. Names with a leading dot have to be asked for. */
+function expression(part: string, what: string): RegExp {
+  let source = /^[*?[{]/.test(part) ? '^(?!\\.)' : '^';
+  let depth = 0;
+  for (let i = 0; i < part.length; i++) {
+    const c = part[i] as string;
+    if (c === '*') source += '[^/]*';
+    else if (c === '?') source += '[^/]';
+    else if (c === '{') {
+      depth++;
+      source += '(?:';
+    } else if (c === '}' && depth > 0) {
+      depth--;
+      source += ')';
+    } else if (c === ',' && depth > 0) source += '|';
+    else if (c === '[') {
+      const end = part.indexOf(']', i + 2);
+      if (end < 0) throw new InvalidArgumentError(`the pattern ${part} has a [ without its ]`, what);
+      const set = part
+        .slice(i + 1, end)
+        .replace(/[\\\]^]/g, '\\$&')
+        .replace(/^(?:!|\\\^)/, '^');
+      source += `[${set}]`;
+      i = end;
+    } else source += c.replace(/[.+^$()|\\\]}]/g, '\\$&');
+  }
+  if (depth > 0) throw new InvalidArgumentError(`the pattern ${part} has a { without its }`, what);
+  try {
+    return new RegExp(`${source}$`);
+  } catch (cause) {
+    throw new InvalidArgumentError(`the pattern ${part} makes no sense`, what, { cause });
+  }
+}

@@ -1,0 +1,240 @@
+import { DataLossError, InvalidArgumentError } from '@eagre/backend';
+import { constant, Tensor } from '@eagre/core';
+import { checkListSize, defineFunction, kind, type NamedFunction, shown, sizeOf } from '@eagre/core/internal';
+import { decodeExample, type FeatureValue, FormatError } from '@eagre/formats';
+import { needsValue } from '../pipeline/plain-code.ts';
+import type { Ragged } from '../transformations/ragged-batch.ts';
+import {
+  checkFeatures,
+  type FeatureDefault,
+  type FeatureDType,
+  type FeatureSpecs,
+  FixedLenFeature,
+  FixedLenSequenceFeature,
+  type VarLenFeature,
+} from './features.ts';
+import { decodeText } from './readers.ts';
+
+/** The bytes of a message: a uint8 vector. */
+export type Serialized = Uint8Array | Tensor;
+
+interface Parser<S> {
+  <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): { [K in keyof F]: Tensor };
+  <F extends FeatureSpecs>(options: {
+    readonly serialized: S;
+    readonly features: F;
+  }): {
+    [K in keyof F]: Tensor;
+  };
+  <F extends FeatureSpecs>(serialized: S, features: F): { [K in keyof F]: Tensor };
+}
+type Parse<S> = NamedFunction<
+  [serialized: S, features: FeatureSpecs],
+  ['serialized', 'features'],
+  unknown,
+  Record<string, Tensor>
+>;
+
+/** Values of one feature of one example, as the dtype has them. */
+type Values = ArrayLike<number | bigint | string>;
+
+/**
+ * The features of one serialized `tf.train.Example`: a tensor for each name in `features`. Others are left out.
+ *
+ * Strings are text here: a byte string that is not UTF-8 is refused, read it as uint8.
+ *
+ * @param serialized uint8 [length], as TFRecordDataset gives it.
+ * Reads values, so it is no part of graphs: a function given to `map` that calls it runs as plain code.
+ *
+ * `{ features }` and `{ serialized, features }` are the arguments by their names: a feature alone that is called `features` itself is given
+ * as `{ features: { features } }`.
+ *
+ * @throws InvalidArgumentError for a feature that is missing, of another dtype or another number of values.
+ * @throws DataLossError for bytes that are no Example.
+ */
+export const parseSingleExample: Parser<Serialized> = defineFunction<Parse<Serialized>>(
+  'tf.io.parseSingleExample',
+  { serialized: true, features: kind.structure },
+  {},
+  (serialized, features) => {
+    checkFeatures(features, 'parseSingleExample');
+    const example = decode(serialized, 0, 'parseSingleExample');
+    return each(features, (name, spec) => {
+      const values = valuesOf(example, name, spec, 0, 'parseSingleExample');
+      return tensor(values, spec.dtype, shapeOf(spec, values.length));
+    });
+  },
+) as never;
+
+/**
+ * {@link parseSingleExample} of several examples at once: each tensor has a first axis of their number.
+ *
+ * @param serialized the bytes of each, or what `raggedBatch` makes of records: `records.raggedBatch(32).map((batch) => parseExample(batch, …))`.
+ * @throws as `parseSingleExample`; the message says which example it is.
+ */
+export const parseExample: Parser<readonly Serialized[] | Ragged> = defineFunction<
+  Parse<readonly Serialized[] | Ragged>
+>('tf.io.parseExample', { serialized: kind.structure, features: kind.structure }, {}, parseAll) as never;
+
+function parseAll(
+  serialized: readonly Serialized[] | Ragged,
+  features: FeatureSpecs,
+): Record<string, Tensor> {
+  const what = 'parseExample';
+  checkFeatures(features, what);
+  const all = isRagged(serialized) ? rowsOf(serialized, what) : serialized;
+  if (!Array.isArray(all))
+    throw new InvalidArgumentError(
+      `serialized must be an array of bytes, or what raggedBatch makes, got ${shown(serialized)}`,
+      what,
+    );
+  const examples = all.map((bytes, i) => decode(bytes, i, what));
+  return each(features, (name, spec) => {
+    const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
+    const size = values.reduce((most, own) => Math.max(most, own.length), 0);
+    const rows = values.flatMap((own) => [
+      ...Array.from(own),
+      ...new Array<number | bigint | string>(size - own.length).fill(padding(spec)),
+    ]);
+    return tensor(rows, spec.dtype, [values.length, ...shapeOf(spec, size)]);
+  });
+}
+
+/** The rows of a ragged batch of bytes. @throws InvalidArgumentError for splits that are none. */
+function rowsOf({ values, rowSplits }: Ragged, what: string): Uint8Array[] {
+  needsValue(values, what);
+  const splits = Array.from(rowSplits.data() as ArrayLike<number | bigint>, Number);
+  const isBytes = values.dtype === 'uint8' && values.rank === 1;
+  const isWhole =
+    splits[0] === 0 && splits.at(-1) === values.size && splits.every((s, i) => s >= (splits[i - 1] ?? 0));
+  if (!isBytes || !isWhole)
+    throw new InvalidArgumentError(
+      'a ragged batch of examples has uint8 values [bytes], and ascending rowSplits',
+      what,
+    );
+  const bytes = values.data() as Uint8Array;
+  return splits.slice(1).map((end, i) => bytes.subarray(splits[i], end));
+}
+
+const isRagged = (value: unknown): value is Ragged =>
+  typeof value === 'object' && value !== null && 'values' in value && 'rowSplits' in value;
+
+function each(
+  features: FeatureSpecs,
+  of: (name: string, spec: FeatureSpecs[string]) => Tensor,
+): Record<string, Tensor> {
+  return Object.fromEntries(Object.entries(features).map(([name, spec]) => [name, of(name, spec)]));
+}
+
+function decode(serialized: Serialized, index: number, what: string): ReadonlyMap<string, FeatureValue> {
+  const isTensor = serialized instanceof Tensor;
+  if (isTensor && (serialized.dtype !== 'uint8' || serialized.rank !== 1))
+    throw new InvalidArgumentError(
+      `expected the bytes of an Example, uint8 [length], got ${serialized.dtype} of rank ${serialized.rank}`,
+      what,
+    );
+  if (!isTensor && !((serialized as unknown) instanceof Uint8Array))
+    throw new InvalidArgumentError(`expected the bytes of an Example, got ${shown(serialized)}`, what);
+  if (isTensor) needsValue(serialized, what);
+  try {
+    return decodeExample(isTensor ? (serialized.data() as Uint8Array) : serialized);
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause;
+    throw new DataLossError(`example ${index}: ${cause.message}`, what, { cause });
+  }
+}
+
+/** The values of a feature; as many as its spec wants. */
+function valuesOf(
+  example: ReadonlyMap<string, FeatureValue>,
+  name: string,
+  spec: FeatureSpecs[string],
+  index: number,
+  what: string,
+): Values {
+  const fail = (fault: string): InvalidArgumentError =>
+    new InvalidArgumentError(`example ${index}: the feature '${name}' ${fault}`, what);
+  const stored = example.get(name) ?? null;
+  if (stored === null) return missing(spec, fail);
+  const values = converted(stored, spec.dtype, name, index, fail, what);
+  if (spec instanceof FixedLenFeature && values.length !== sizeOf(spec.shape))
+    throw fail(`has ${values.length} values where the shape [${spec.shape}] has ${sizeOf(spec.shape)}`);
+  if (spec instanceof FixedLenSequenceFeature && values.length % sizeOf(spec.shape) !== 0)
+    throw fail(`has ${values.length} values, which are no whole number of shape [${spec.shape}]`);
+  return values;
+}
+
+function missing(spec: FeatureSpecs[string], fail: (fault: string) => InvalidArgumentError): Values {
+  if (spec instanceof FixedLenFeature) {
+    if (spec.defaultValue === undefined) throw fail('is missing; give it a defaultValue if that is allowed');
+    return defaults(spec.defaultValue, sizeOf(spec.shape), fail);
+  }
+  if (spec instanceof FixedLenSequenceFeature && !spec.allowMissing)
+    throw fail('is missing; set allowMissing if that is allowed');
+  return [];
+}
+
+function defaults(
+  value: FeatureDefault,
+  size: number,
+  fail: (fault: string) => InvalidArgumentError,
+): readonly (number | bigint | string)[] {
+  if (typeof value !== 'object') {
+    checkListSize(size, 'default values', 'give a smaller shape');
+    return new Array<number | bigint | string>(size).fill(value);
+  }
+  if (value.length === size) return value;
+  throw fail(`has ${value.length} default values where ${size} are needed`);
+}
+
+function converted(
+  stored: Exclude<FeatureValue, null>,
+  dtype: FeatureDType,
+  name: string,
+  index: number,
+  fail: (fault: string) => InvalidArgumentError,
+  what: string,
+): Values {
+  const kind =
+    stored instanceof Float32Array ? 'float32' : stored instanceof BigInt64Array ? 'int64' : 'bytes';
+  const wanted = dtype === 'string' || dtype === 'uint8' ? 'bytes' : dtype;
+  if (kind !== wanted) throw fail(`holds ${kind} where ${dtype} is expected`);
+  if (stored instanceof Float32Array || stored instanceof BigInt64Array) return stored;
+  if (dtype === 'string')
+    return stored.map((bytes) => {
+      try {
+        return decodeText(bytes, `example ${index}: '${name}'`, what);
+      } catch (cause) {
+        throw new InvalidArgumentError(
+          `example ${index}: the feature '${name}' holds bytes that are no text; read it with dtype 'uint8'`,
+          what,
+          { cause },
+        );
+      }
+    });
+  if (stored.length > 1) throw fail(`holds ${stored.length} byte strings; as uint8 it may hold one`);
+  return stored[0] ?? new Uint8Array(0);
+}
+
+function shapeOf(
+  spec: FixedLenFeature | VarLenFeature | FixedLenSequenceFeature,
+  count: number,
+): readonly number[] {
+  if (spec instanceof FixedLenFeature) return spec.shape;
+  if (spec instanceof FixedLenSequenceFeature) return [count / sizeOf(spec.shape), ...spec.shape];
+  return [count];
+}
+
+function padding(spec: FeatureSpecs[string]): number | bigint | string {
+  const own = spec instanceof FixedLenFeature ? undefined : spec.defaultValue;
+  return own ?? (spec.dtype === 'string' ? '' : spec.dtype === 'int64' ? 0n : 0);
+}
+
+function tensor(values: Values, dtype: FeatureDType, shape: readonly number[]): Tensor {
+  if (dtype === 'string') return constant(Array.from(values, String), 'string', { shape });
+  if (dtype === 'int64')
+    return constant({ data: BigInt64Array.from(Array.from(values, BigInt)), shape, dtype });
+  if (dtype === 'uint8')
+    return constant({ data: Uint8Array.from(values as ArrayLike<number>), shape, dtype });
+  return constant({ data: Float32Array.from(values as ArrayLike<number>), shape, dtype });
+}

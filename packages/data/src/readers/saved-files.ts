@@ -1,0 +1,202 @@
+// A saved dataset: a folder of `elements.tfrecord`, one record per element, and `dataset.json`, which is written last.
+import {
+  DataLossError,
+  FailedPreconditionError,
+  fileError,
+  NotFoundError,
+  withFileErrors,
+} from '@eagre/backend';
+import { checkPath } from '@eagre/core/internal';
+import { makeFolders, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
+import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import type { ElementSpec } from '../elements/element-spec.ts';
+import { loadElement, saveElement } from '../elements/saved.ts';
+import type { Element } from '../elements/structure.ts';
+import { stateFromTensor, stateToTensor } from '../pipeline/state.ts';
+import { type Compression, checkFileOptions, FileBytes } from './file-bytes.ts';
+import { type ElementReader, FilesNode, namesNode } from './files-node.ts';
+import { RecordReader } from './readers.ts';
+import { specFromJson, specToJson } from './spec-json.ts';
+
+const INFO = 'dataset.json';
+const ELEMENTS = 'elements.tfrecord';
+const FORMAT = 1;
+
+/** What `dataset.json` says. */
+interface Info {
+  readonly count: number;
+  readonly spec: ElementSpec | null;
+  readonly compression: Compression;
+}
+
+/** Options of `Dataset.save`. */
+export interface SaveOptions {
+  /** Default: none. */
+  readonly compression?: Compression | undefined;
+}
+
+/** Options of `Dataset.snapshot`. */
+export interface SnapshotOptions extends SaveOptions {
+  readonly readerFunc?: unknown;
+  readonly shardFunc?: unknown;
+}
+
+/** Writes the elements of a dataset into a folder, or nothing. */
+export async function saveElements(
+  dataset: AsyncIterable<unknown> & { readonly elementSpec: ElementSpec | null },
+  path: string,
+  options: SaveOptions,
+): Promise<void> {
+  const what = 'Dataset.save';
+  checkPath(path, 'path', what);
+  const { compression } = checkFileOptions({ compressionType: options.compression }, what);
+  const writer = withFileErrors(
+    path,
+    what,
+    () => new SavedWriter(path, dataset.elementSpec, compression, what),
+  );
+  try {
+    for await (const element of dataset) writer.write(element as Element);
+    writer.finish();
+  } catch (error) {
+    writer.abort();
+    throw fileError(error, path, what);
+  }
+}
+
+/** Whether a complete dataset is saved at `path`. */
+export function isSaved(path: string): boolean {
+  return nodeBuiltin('node:fs').existsSync(`${path}/${INFO}`);
+}
+
+/** Writes a dataset beside its place; only `finish` puts it there. */
+export class SavedWriter {
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #spec: ElementSpec | null;
+  readonly #compression: Compression;
+  #records: RecordFileWriter | null;
+  #count = 0;
+
+  /** @throws FailedPreconditionError when something else is at `path`. */
+  constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
+    const { mkdirSync, readdirSync, statSync } = nodeBuiltin('node:fs');
+    const { dirname, resolve } = nodeBuiltin('node:path');
+    this.#path = resolve(path);
+    const there = statSync(this.#path, { throwIfNoEntry: false });
+    const isEmpty = there?.isDirectory() === true && readdirSync(this.#path).length === 0;
+    if (there !== undefined && !isEmpty && !isSaved(this.#path))
+      throw new FailedPreconditionError(
+        `${path} exists and is no saved dataset; choose another folder`,
+        what,
+      );
+    makeFolders(dirname(this.#path));
+    deleteLeftoverFolders(this.#path);
+    this.#temporary = `${this.#path}.partial-${ownMark()}`;
+    mkdirSync(this.#temporary);
+    this.#spec = spec;
+    this.#compression = compression;
+    this.#records = new RecordFileWriter(`${this.#temporary}/${ELEMENTS}`, { compression });
+  }
+
+  write(element: Element): void {
+    const tensor = stateToTensor(saveElement(element));
+    this.#records?.write(tensor.data() as Uint8Array);
+    tensor.dispose();
+    this.#count++;
+  }
+
+  /** Puts the dataset in its place, where it replaces an earlier one. */
+  finish(): void {
+    const { existsSync, renameSync, rmSync } = nodeBuiltin('node:fs');
+    this.#records?.close();
+    this.#records = null;
+    const info = {
+      format: FORMAT,
+      count: this.#count,
+      compression: this.#compression,
+      spec: specToJson(this.#spec),
+    };
+    writeFileAtomicSync(`${this.#temporary}/${INFO}`, `${JSON.stringify(info)}\n`);
+    // Moved away before it is deleted: a crash leaves one of the two whole.
+    const earlier = `${this.#temporary}.earlier`;
+    if (existsSync(this.#path)) renameSync(this.#path, earlier);
+    renameSync(this.#temporary, this.#path);
+    rmSync(earlier, { recursive: true, force: true });
+  }
+
+  /** Leaves nothing behind. May follow `finish`. */
+  abort(): void {
+    try {
+      this.#records?.close();
+    } catch {
+      // What is deleted need not be whole.
+    }
+    this.#records = null;
+    nodeBuiltin('node:fs').rmSync(this.#temporary, { recursive: true, force: true });
+  }
+}
+
+/** Deletes what processes that were killed while they saved a dataset at this path have left; puts an earlier dataset back that one had moved away. */
+function deleteLeftoverFolders(path: string): void {
+  const { existsSync, readdirSync, renameSync, rmSync } = nodeBuiltin('node:fs');
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  const start = `${basename(path)}.partial-`;
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(start)) continue;
+    const isEarlier = name.endsWith('.earlier');
+    if (!isLeftover(name.slice(start.length, isEarlier ? -'.earlier'.length : undefined))) continue;
+    const left = join(dirname(path), name);
+    if (isEarlier && !existsSync(path)) renameSync(left, path);
+    else rmSync(left, { recursive: true, force: true });
+  }
+}
+
+function readInfo(path: string, what: string): Info {
+  let json: Readonly<Record<string, unknown>>;
+  try {
+    json = JSON.parse(nodeBuiltin('node:fs').readFileSync(`${path}/${INFO}`, 'utf8'));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new DataLossError(`${path}/${INFO} is damaged`, what, { cause });
+    throw new NotFoundError(`there is no saved dataset at ${path}`, what, { cause });
+  }
+  const { format, count, compression, spec } = json ?? {};
+  if (format !== FORMAT || typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0)
+    throw new DataLossError(`${path}/${INFO} is damaged, or of another version`, what);
+  if (compression !== '' && compression !== 'GZIP' && compression !== 'ZLIB')
+    throw new DataLossError(`${path}/${INFO} names an unknown compression`, what);
+  return { count, compression, spec: specFromJson(spec) };
+}
+
+/**
+ * The node of a saved dataset.
+ *
+ * @throws NotFoundError when there is none at `path`.
+ * @throws DataLossError when it is damaged; iterating throws it as well.
+ */
+export function savedNode(path: string, what: string): FilesNode {
+  const { count, compression, spec } = readInfo(path, what);
+  const options = checkFileOptions({ compressionType: compression }, what);
+  const open = (file: string, at: number): ElementReader => {
+    const records = new RecordReader(new FileBytes(file, options, at, what), at);
+    let given = 0;
+    return {
+      get position() {
+        return records.position;
+      },
+      next() {
+        const bytes = records.next();
+        if (bytes === null) {
+          // What was restored does not know how many came before.
+          if (at === 0 && given !== count)
+            throw new DataLossError(`${file} holds ${given} elements where ${count} were saved`, what);
+          return null;
+        }
+        given++;
+        return loadElement(stateFromTensor(bytes));
+      },
+      close: () => records.close(),
+    };
+  };
+  return new FilesNode('Saved', namesNode(`${path}/${ELEMENTS}`, what), spec, open, 1, count);
+}

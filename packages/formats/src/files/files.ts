@@ -1,0 +1,84 @@
+import { gunzip, isGzip } from '../archives/gzip.ts';
+import { decodeIdx } from '../arrays/idx.ts';
+import type { NamedArrays, NDArray } from '../arrays/ndarray.ts';
+import { decodeNpy, encodeNpy } from '../arrays/npy.ts';
+import type { DecodeNpzOptions, EncodeNpzOptions } from '../arrays/npz.ts';
+import { decodeNpz, encodeNpz } from '../arrays/npz.ts';
+import type { DecodeSafetensorsOptions, Safetensors } from '../arrays/safetensors.ts';
+import { decodeSafetensors, encodeSafetensors } from '../arrays/safetensors.ts';
+import { writeFileAtomic } from './atomic.ts';
+import { nodeBuiltin } from './node.ts';
+
+/** One read of Node's file system takes at most 2 GiB; weights may be larger. */
+const CHUNK_BYTES = 2 ** 30;
+
+/**
+ * Reads a whole file, of any size that fits the memory. Node only.
+ *
+ * @throws Node's system error, e.g. with code `ENOENT`.
+ */
+export async function readFileBytes(path: string): Promise<Uint8Array> {
+  const file = await nodeBuiltin('node:fs').promises.open(path, 'r');
+  try {
+    const bytes = new Uint8Array((await file.stat()).size);
+    let at = 0;
+    while (at < bytes.length) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+    }
+    return bytes.subarray(0, at);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a `.npy` file; see {@link decodeNpy}. Node only. */
+export async function readNpyFile(path: string): Promise<NDArray> {
+  return decodeNpy(await readFileBytes(path), { file: path });
+}
+
+/** Writes a `.npy` file atomically; see {@link encodeNpy}. Node only. */
+export async function writeNpyFile(path: string, array: NDArray): Promise<void> {
+  await writeFileAtomic(path, encodeNpy(array));
+}
+
+/** Reads a `.npz` file; see {@link decodeNpz}. Node only. */
+export async function readNpzFile(
+  path: string,
+  options: DecodeNpzOptions = {},
+): Promise<Map<string, NDArray>> {
+  return decodeNpz(await readFileBytes(path), { file: path, ...options });
+}
+
+/** Writes a `.npz` file atomically; see {@link encodeNpz}. Node only. */
+export async function writeNpzFile(
+  path: string,
+  arrays: NamedArrays,
+  options: EncodeNpzOptions = {},
+): Promise<void> {
+  await writeFileAtomic(path, encodeNpz(arrays, options));
+}
+
+/** Reads a safetensors file; see {@link decodeSafetensors}. Node only. */
+export async function readSafetensorsFile(
+  path: string,
+  options: DecodeSafetensorsOptions = {},
+): Promise<Safetensors> {
+  return decodeSafetensors(await readFileBytes(path), { file: path, ...options });
+}
+
+/** Writes a safetensors file atomically; see {@link encodeSafetensors}. Node only. */
+export async function writeSafetensorsFile(
+  path: string,
+  tensors: NamedArrays,
+  metadata?: Readonly<Record<string, string>>,
+): Promise<void> {
+  await writeFileAtomic(path, encodeSafetensors(tensors, metadata));
+}
+
+/** Reads an IDX file, gzipped or not; see {@link decodeIdx}. Node only. */
+export async function readIdxFile(path: string): Promise<NDArray> {
+  const bytes = await readFileBytes(path);
+  return decodeIdx(isGzip(bytes) ? await gunzip(bytes, { file: path }) : bytes, { file: path });
+}
