@@ -1,7 +1,7 @@
 // What a session is asked for, and how the results find their places.
 import { InvalidArgumentError } from '@eagre/backend';
 import { constant, Tensor, Variable } from '@eagre/core';
-import { checkLevel, checkList, defineFunction, kind, type NamedFunction, shown } from '@eagre/core/internal';
+import { checkList, defineFunction, kind, type NamedFunction, shown, tree } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '../graph.ts';
 import { currentGraph } from './entering.ts';
 import { type Graph, Operation } from './graph.ts';
@@ -77,55 +77,35 @@ export const reportUninitializedVariables: NamedFunction<
   return new UninitializedVariables(graph, varList);
 });
 
+const RUN = 'Session.run';
+type Fill = (results: readonly Tensor[]) => unknown;
+
 /** Adds fetches to what is wanted. @returns what puts the results in their places. */
-export function collectFetches(
-  session: Session,
-  fetches: Fetches,
-  to: Collected,
-  level = 0,
-): (results: readonly Tensor[]) => unknown {
+export function collectFetches(session: Session, fetches: Fetches, to: Collected): Fill {
+  const places = tree.mapLeaves(fetches, RUN, (fetch) => collect(session, fetch, to));
+  return (results) => tree.mapLeaves(places, RUN, (fill) => (fill as Fill)(results));
+}
+
+function collect(session: Session, fetch: unknown, to: Collected): Fill {
   const { graph } = session;
-  checkLevel(level, 'Session.run');
-  const collect = (more: Fetches): ((results: readonly Tensor[]) => unknown) =>
-    collectFetches(session, more, to, level + 1);
-  const value = (v: GraphValue | Variable): ((results: readonly Tensor[]) => unknown) => {
+  const value = (v: GraphValue | Variable): Fill => {
     const at = to.values.push(v) - 1;
     return (results) => results[at];
   };
-  if (fetches instanceof AssignedVariable) {
-    const node = graph.assignmentOf(fetches);
-    return value(node.outputs[0] as GraphValue);
+  if (fetch instanceof AssignedVariable) return value(graph.assignmentOf(fetch).outputs[0] as GraphValue);
+  if (fetch instanceof Variable) return value(fetch);
+  if (fetch instanceof Tensor) return value(graph.valueOf(fetch));
+  if (typeof fetch === 'string') {
+    const isTensor = /:\d+$/.test(fetch);
+    return collect(session, isTensor ? graph.getTensorByName(fetch) : graph.getOperationByName(fetch), to);
   }
-  if (fetches instanceof Variable) return value(fetches);
-  if (fetches instanceof Tensor) return value(graph.valueOf(fetches));
-  if (typeof fetches === 'string')
-    return collect(
-      /:\d+$/.test(fetches) ? graph.getTensorByName(fetches) : graph.getOperationByName(fetches),
-    );
-  if (fetches instanceof UninitializedVariables) return () => fetches.namesIn(session);
-  if (fetches instanceof Operation) {
-    to.nodes.push(graph.nodeOf(fetches));
+  if (fetch instanceof UninitializedVariables) return () => fetch.namesIn(session);
+  if (fetch instanceof Operation) {
+    to.nodes.push(graph.nodeOf(fetch));
     return () => null;
   }
-  if (Array.isArray(fetches)) {
-    const items = (fetches as readonly Fetches[]).map((f) => collect(f));
-    return (results) => items.map((fill) => fill(results));
-  }
-  if (fetches instanceof Map) {
-    const items = [...(fetches as ReadonlyMap<unknown, Fetches>)].map(
-      ([key, f]) => [key, collect(f)] as const,
-    );
-    return (results) => new Map(items.map(([key, fill]) => [key, fill(results)]));
-  }
-  const prototype: unknown =
-    typeof fetches === 'object' && fetches !== null ? Object.getPrototypeOf(fetches) : undefined;
-  if (prototype !== Object.prototype && prototype !== null)
-    throw new InvalidArgumentError(
-      `a session fetches tensors, variables, operations and their names, not ${shown(fetches)}`,
-      'Session.run',
-    );
-  const items = Object.entries(fetches as { readonly [key: string]: Fetches }).map(
-    ([key, f]) => [key, collect(f)] as const,
+  throw new InvalidArgumentError(
+    `a session fetches tensors, variables, operations and their names, not ${shown(fetch)}`,
+    RUN,
   );
-  return (results) => Object.fromEntries(items.map(([key, fill]) => [key, fill(results)]));
 }
