@@ -1,8 +1,10 @@
 // The options of classes, each declared once: how it is read and checked, what it is unless given, and what configurations say of it.
-import { checkCount, checkNumber, checkOneOf } from './checks.ts';
+import { InvalidArgumentError } from '@eagre/backend';
+import { checkCount, checkNumber, checkOneOf, shown } from './checks.ts';
 import { type Parameters, takesArguments, withoutUnused } from './class-arguments.ts';
 import { registeredName } from './custom-names.ts';
 import { camelCaseKeys, snakeCase } from './module.ts';
+import { isPlain } from './plain.ts';
 import { checkFlag } from './shape.ts';
 
 /** What an option is. */
@@ -89,6 +91,11 @@ export function configOf(object: object): Record<string, unknown> {
 
 /** The options in a configuration of Keras for a class: by our names, without those that are off and unknown to it. */
 export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
+  if (!isPlain(config))
+    throw new InvalidArgumentError(
+      `a configuration is an object of options, got ${shown(config)}`,
+      (cls as { readonly name: string }).name,
+    );
   const fixed = Object.entries(schemaOf(cls).fixed ?? {});
   const isFixed = ([key, value]: [string, unknown]): boolean =>
     fixed.some(([name, only]) => name === key && JSON.stringify(only) === JSON.stringify(value));

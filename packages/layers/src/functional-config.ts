@@ -1,6 +1,6 @@
 // Functional models as Keras writes them, and back.
 import { constant, type DType, InvalidArgumentError, type PartialShape, Tensor, Variable } from '@eagre/core';
-import { camelCaseKeys, isPlain, snakeCase, tree } from '@eagre/core/internal';
+import { camelCaseKeys, checkDTypeName, isPlain, shown, snakeCase, tree } from '@eagre/core/internal';
 import { symbolicIn } from './call.ts';
 import { type FunctionalGraph, Input, inputLayer } from './functional.ts';
 import { functionConfig, functionOf } from './keras-object.ts';
@@ -145,6 +145,8 @@ export function functionalFromConfig(config: FunctionalConfig): {
   readonly inputs: Symbolic;
   readonly outputs: Symbolic;
 } {
+  checkList(config.layers, 'layers');
+  for (const one of config.layers) checkLayer(one);
   const made = new Map<string, Made>();
   for (const one of config.layers) made.set(one.name, makeLayer(one));
   const result = ([name, call, output]: History): KerasTensor | undefined => {
@@ -172,15 +174,50 @@ export function functionalFromConfig(config: FunctionalConfig): {
       );
     left = waiting;
   }
+  const place = (given: unknown): unknown => result(checkHistory(given));
   const places = (given: unknown): unknown => {
-    if (Array.isArray(given))
-      return typeof given[0] === 'string' ? result(given as unknown as History) : given.map(places);
-    return Object.fromEntries(Object.entries(given as Config).map(([name, place]) => [name, places(place)]));
+    if (Array.isArray(given)) return typeof given[0] === 'string' ? place(given) : given.map(place);
+    if (!isPlain(given)) return refuse('input_layers and output_layers to be places of tensors', given);
+    return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, place(one)]));
   };
   return {
     inputs: places(config.input_layers) as Symbolic,
     outputs: places(config.output_layers) as Symbolic,
   };
+}
+
+function refuse(expected: string, got: unknown): never {
+  throw new InvalidArgumentError(
+    `the configuration is not as getConfig gives it: expected ${expected}, got ${shown(got)}`,
+    'Model',
+  );
+}
+function checkList(value: unknown, what: string): void {
+  if (!Array.isArray(value)) refuse(`${what} to be a list`, value);
+}
+function checkPlain(value: unknown, what: string): void {
+  if (!isPlain(value)) refuse(`${what} to be an object`, value);
+}
+function checkLayer(layer: LayerConfig): void {
+  checkPlain(layer, 'a layer');
+  const { name, module = null, class_name: className, config, inbound_nodes: nodes } = layer;
+  if (typeof name !== 'string' || typeof className !== 'string')
+    refuse('name and class_name of a layer', layer);
+  if (module !== null && typeof module !== 'string') refuse('module to be a name or null', module);
+  checkPlain(config, 'config');
+  checkList(nodes, 'inbound_nodes');
+  for (const node of nodes) {
+    checkPlain(node, 'a call');
+    checkList(node.args, 'args');
+    checkPlain(node.kwargs, 'kwargs');
+  }
+}
+function checkHistory(value: unknown): History {
+  const isHistory =
+    Array.isArray(value) &&
+    typeof value[0] === 'string' &&
+    [value[1], value[2]].every((n) => Number.isSafeInteger(n) && n >= 0);
+  return isHistory ? (value as unknown as History) : refuse("a tensor's place, [layer, call, output]", value);
 }
 
 /** A layer of a configuration. */
@@ -212,7 +249,9 @@ function makeLayer(written: LayerConfig): Made {
 }
 
 function makeOperation(of: KerasOperation, config: Config): Made {
-  const layer = new Operation({ op: of.op, name: config['name'] as string });
+  const { name } = config;
+  if (typeof name !== 'string') refuse('the name of an op', name);
+  const layer = new Operation({ op: of.op, name: name as string });
   return {
     first: 0,
     results: [],
@@ -245,12 +284,15 @@ export function inputFromConfig(config: Config): KerasTensor {
   for (const kind of ['sparse', 'ragged'])
     if (config[kind] === true)
       throw new InvalidArgumentError(`the input '${name}' is ${kind}, which is not supported`, 'Input');
+  if (typeof name !== 'string') refuse('the name of an input', name);
+  checkList(batchShape, 'batch_shape');
   const [batchSize = null, ...shape] = batchShape as PartialShape;
   return Input({ name: name as string, shape, batchSize, dtype: (dtype ?? 'float32') as DType });
 }
 
 type Find = (history: History) => KerasTensor | undefined;
-const historyOf = (value: Config): History => (value['config'] as { keras_history: History }).keras_history;
+const historyOf = ({ config }: Config): History =>
+  isPlain(config) ? checkHistory(config['keras_history']) : refuse('config of a tensor', config);
 const isTensorConfig = (value: Config): boolean => value['class_name'] === '__keras_tensor__';
 
 /** Whether all tensors of a call are made. */
@@ -268,7 +310,9 @@ function readNode({ args, kwargs }: NodeConfig, find: Find): NodeConfig {
     if (!isPlain(value)) return value;
     if (isTensorConfig(value)) return find(historyOf(value));
     if (value['class_name'] === '__tensor__' || value['class_name'] === '__numpy__') {
-      const { value: values, dtype } = value['config'] as { value: unknown; dtype: DType };
+      const { config } = value;
+      checkPlain(config, 'config of a tensor');
+      const { value: values, dtype } = config as { value: unknown; dtype: DType };
       return tensorOf(values, dtype);
     }
     return functionOf(value) ?? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, read(v)]));
@@ -282,10 +326,11 @@ function readNode({ args, kwargs }: NodeConfig, find: Find): NodeConfig {
 
 /** A tensor of nested numbers, texts or truths. */
 function tensorOf(values: unknown, dtype: DType): Tensor {
+  checkDTypeName(dtype, 'Model');
   const wide = dtype === 'int64' || dtype === 'uint64';
   const item = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(item);
-    return wide && typeof value === 'number' ? BigInt(value) : value;
+    return wide && Number.isSafeInteger(value) ? BigInt(value as number) : value;
   };
   return constant(item(values) as never, dtype);
 }

@@ -295,16 +295,19 @@ export class Layer extends Module implements Trackable {
   buildFromConfig(config: Readonly<Record<string, unknown>>): void;
   buildFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
   buildFromConfig(config: Readonly<Record<string, unknown>>): void {
-    const { input_shape: one, shapes_dict: several = {} } = config;
-    const byName = several as Readonly<Record<string, unknown>>;
+    const { input_shape: one, shapes_dict: several } = config;
+    const byName = isPlain(several) ? several : {};
     const own = inputNames(this).map((name) => byName[`${snakeCase(name)}_shape`]);
     // Of our own, others say the shapes of states.
     const others = isBuiltin(this) ? Object.values(byName).slice(0, 1) : Object.values(byName);
     const shapes = own.some((shape) => Array.isArray(shape)) ? own : others;
     const given = shapes.filter((shape) => Array.isArray(shape)) as PartialShape[];
-    const shape = (one ?? (given.length === 1 ? given[0] : given)) as PartialShape | readonly PartialShape[];
-    if (!Array.isArray(shape)) this.ensureBuilt(shape);
-    else if (shape.length > 0) this.buildFrom(specsOf(shape, this.dtype));
+    if ((one === undefined || one === null) && given.length === 0) return;
+    const shape = one ?? (given.length === 1 ? given[0] : given);
+    if (isPlain(shape) && !isBuiltin(this)) {
+      for (const named of Object.values(shape)) specsOf(named as PartialShape, this.dtype);
+      this.ensureBuilt(shape as never);
+    } else this.buildFrom(specsOf(shape as PartialShape, this.dtype));
   }
   /** @internal What Keras calls the class, where it is not one of `keras.layers`. */
   get kerasNames(): Partial<SerializedObject> {
@@ -606,6 +609,7 @@ export class Layer extends Module implements Trackable {
     const [inputs] = args;
     const many = Array.isArray(inputs);
     const list = (many ? inputs : [inputs]) as readonly unknown[];
+    if (list.length === 0) throw new InvalidArgumentError('was called without an input ([])', this.name);
     const known = list.map((t) => (t instanceof KerasTensor ? now(t) : t));
     const described = known.every((t) => isSpec(t));
     const tells =
@@ -689,10 +693,14 @@ const isSpec = (t: unknown): t is TensorSpec =>
 /** The shape of a tensor, or those of several, in a list or by name. */
 function shapesOf(tensors: LayerInput): PartialShape | readonly PartialShape[] {
   if (isSpec(tensors)) return tensors.shape;
-  if (Array.isArray(tensors)) return (tensors as readonly Tensor[]).map((t) => t.shape);
-  return Object.fromEntries(
-    Object.entries(tensors).map(([name, t]) => [name, (t as Tensor).shape]),
-  ) as unknown as PartialShape;
+  const shapeOf = (t: unknown): PartialShape => {
+    if (isSpec(t)) return t.shape;
+    throw new InvalidArgumentError(`a layer takes tensors, got ${show(t)}`);
+  };
+  if (Array.isArray(tensors)) return tensors.map(shapeOf);
+  if (!isPlain(tensors)) return shapeOf(tensors);
+  const shapes = Object.entries(tensors as object).map(([name, t]) => [name, shapeOf(t)] as const);
+  return Object.fromEntries(shapes) as unknown as PartialShape;
 }
 
 type Tensors = Tensor | readonly Tensor[] | Readonly<Record<string, Tensor>>;

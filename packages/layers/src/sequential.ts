@@ -5,7 +5,15 @@ import {
   type PartialShape,
   Tensor,
 } from '@eagre/core';
-import { argumentsOf, defineMethods, isKept, optionsFrom, shown, takesOptions } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  defineMethods,
+  isKept,
+  isPlain,
+  optionsFrom,
+  shown,
+  takesOptions,
+} from '@eagre/core/internal';
 import { FunctionalGraph, Input, inputLayer } from './functional.ts';
 import { inputFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -214,6 +222,8 @@ export class Sequential extends Model {
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): Sequential {
     const { layers = [], build_input_shape: shape, ...options } = config as SequentialConfig;
+    if (!Array.isArray(layers))
+      throw new InvalidArgumentError(`layers must be a list, got ${shown(layers)}`, 'Sequential');
     const made = withCustomObjects(customObjects, () => layers.map(layerOrInput));
     const model = new this({ ...optionsFrom(options as typeof config, Sequential), layers: made });
     if (!model.built && shape !== undefined && shape !== null && made.length > 0) model.buildFor(shape);
@@ -273,7 +283,8 @@ defineMethods(Sequential.prototype, 'Sequential', { add: { positional: ['layer']
 
 /** Of a configuration; what stands for an input there is one. */
 function layerOrInput(written: SerializedLayer): Layer | KerasTensor {
-  return written?.class_name === 'InputLayer' ? inputFromConfig(written.config) : deserializeLayer(written);
+  const isInput = written?.class_name === 'InputLayer' && isPlain(written.config);
+  return isInput ? inputFromConfig(written.config) : deserializeLayer(written);
 }
 
 function whatIs(value: unknown): string {

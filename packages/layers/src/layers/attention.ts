@@ -322,8 +322,11 @@ takesCall(
 );
 
 const sizes: Option<Shape | null> = orNull({
-  read: (given, name, layer) =>
-    (typeof given === 'number' ? [given] : (given as Shape)).map((d) => integer().read(d, name, layer)),
+  read: (given, name, layer) => {
+    const list = typeof given === 'number' ? [given] : given;
+    if (!Array.isArray(list)) fail(layer as Layer, `needs ${name} to be sizes, got ${shown(given)}`);
+    return list.map((d) => integer().read(d, name, layer));
+  },
 });
 takesOptions<MultiHeadAttentionOptions, MultiHeadAttention>(
   {

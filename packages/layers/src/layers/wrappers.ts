@@ -153,9 +153,9 @@ export class Bidirectional extends Layer {
   static override fromConfig(config: Config): Bidirectional {
     const { layer, backwardLayer, ...options } = optionsFrom(config, Bidirectional);
     const plain = (inner: unknown): RNN => {
-      const { config } = inner as SerializedLayer;
-      const name = (config['name'] as string).replace(/^(forward|backward)_/, '');
-      return deserializeLayer(inner, { name }) as RNN;
+      const name = (inner as Partial<SerializedLayer> | null)?.config?.['name'];
+      const own = typeof name === 'string' ? { name: name.replace(/^(forward|backward)_/, '') } : {};
+      return deserializeLayer(inner, own) as RNN;
     };
     const more =
       backwardLayer === undefined || backwardLayer === null ? {} : { backwardLayer: plain(backwardLayer) };
