@@ -128,6 +128,7 @@ const optimizers = {
   nadam: new tf.optimizers.Nadam(0.01),
   adamax: new tf.optimizers.Adamax(new schedules.InverseTimeDecay(0.05, 4, 0.5)),
   ftrl: new tf.optimizers.Ftrl(0.1),
+  adafactor: new tf.optimizers.Adafactor({ learningRate: new schedules.ExponentialDecay(0.05, 3, 0.9) }),
   average: new tf.optimizers.Adam({ learningRate: 0.02, useEma: true, emaOverwriteFrequency: 5 }),
 };
 

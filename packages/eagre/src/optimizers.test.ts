@@ -58,6 +58,13 @@ function problem(optimizer: tf.optimizers.Optimizer, dtype: 'float32' | 'float64
   return { w, b, step, values: (): number[] => [...w.data(), ...b.data()] as number[] };
 }
 
+test.each(names)('each variable of %s has a name of its own', (name) => {
+  const optimizer = new tf.optimizers[name as 'Adam']({ useEma: true });
+  problem(optimizer, 'float32').step();
+  const given = optimizer.variables.map((v) => v.name);
+  expect(new Set(given).size, given.join(' ')).toBe(given.length);
+});
+
 describe.each(names)('%s', (name) => {
   const make = (learningRate: tf.optimizers.LearningRate = 0.05): tf.optimizers.Optimizer =>
     tf.optimizers.deserialize({ class_name: name, config: { learning_rate: learningRate } });

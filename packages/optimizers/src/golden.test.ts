@@ -70,7 +70,9 @@ for (const backend of listBackends().map((b) => b.name)) {
             near(v.data(), (values[s] as number[][])[i] as number[], tolerance, `step ${s}, ${v.name}`),
           );
         });
-        expect(optimizer.variables.map((v) => v.name)).toEqual(state.map((v) => v.name));
+        // Keras calls both rows and columns of Adafactor as the variable itself.
+        const names = optimizer.variables.map((v) => v.name);
+        expect(names.map((n) => n.replace(/_[rc]$/, ''))).toEqual(state.map((v) => v.name));
         optimizer.variables.forEach((v, i) => {
           const expected = state[i] as (typeof state)[number];
           expect(v.dtype).toBe(expected.dtype);

@@ -258,10 +258,9 @@ export abstract class Optimizer extends Module implements Trackable {
     return this.addSlot(reference, name as string, {
       shape: reference.shape,
       initial: initial as number,
-      variableName: `${reference.name.replace(/[/:]/g, '_')}_${name}`,
     });
   }
-  /** The same in a shape of its own; Keras calls such a variable as it calls the other one, unless it has a name here. */
+  /** The same in a shape of its own. Keras calls several such variables as it calls the other one; here each has a name of its own. */
   protected addSlot(
     reference: Variable,
     name: string,
@@ -269,11 +268,10 @@ export abstract class Optimizer extends Module implements Trackable {
       readonly shape: readonly number[];
       readonly dtype?: DType;
       readonly initial?: number;
-      readonly variableName?: string;
     },
   ): Variable {
-    const { variableName = reference.name.split('/').at(-1) as string } = options;
-    const slot = this.#make({ dtype: reference.dtype, ...options, name: variableName });
+    const own = `${reference.name.replace(/[/:]/g, '_')}_${name}`;
+    const slot = this.#make({ dtype: reference.dtype, ...options, name: own });
     this.#lists.add(this.checkpointList(name), reference, slot);
     this.#slots.push({ variable: reference, name: this.checkpointName(name), slot });
     const known = this.#slotsOf.get(reference) ?? new Map<string, Variable>();
