@@ -486,6 +486,20 @@ console.log(
           tf.range(n),
         ];
       }),
+      tensorsForNumbers: anySizes((x) => {
+        const n = tf.size(tf.nonzero(x.greater(0)));
+        const counts = x.abs().sum(1).cast('int32');
+        return [
+          tf.roll(x, n, 0),
+          tf.roll(x, [n.neg(), counts.gather(0)], [0, 1]),
+          tf.repeat(x, counts, 0),
+          tf.linspace(-1, 2.1, n.add(1)),
+          tf.pad(x, [
+            [n, 0],
+            [1, n],
+          ]),
+        ];
+      }),
       valueSizeControl: anySizes((x) => [
         tf.cond(
           x.sum().greater(0),

@@ -2,12 +2,14 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Kind } from './arguments.ts';
 import { shown } from './checks.ts';
+import { checkDType } from './dtypes.ts';
 import { isPlain } from './plain.ts';
 import { showShape } from './shape.ts';
 import { type Dim, isExpression } from './shapes/dim.ts';
 import { hasUnknown, toShape } from './shapes/dims.ts';
 import { knownDim } from './shapes/shape-env.ts';
 import { hostDims } from './sizes.ts';
+import { knownTensor } from './symbolic.ts';
 import { Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
@@ -117,11 +119,34 @@ export const axis: Kind = { read: integerOf };
 export const axes: Kind = { read: integerOrIntegers };
 /** An integer, or a list of them. */
 export const oneOrMore: Kind = { read: integerOrIntegers };
-/** How often: a size for all, or a list of integers. */
+/** The tensor that a value is, if only a run knows its integers; null for others. */
+function ofRun(value: unknown, what: string, op: string): Tensor | null {
+  if (!isTensor(value)) return null;
+  const t = value instanceof Variable ? value.taken() : value;
+  if (knownTensor(t) !== null) return null;
+  checkDType(t.dtype, 'integer', what, op);
+  if (t.rank > 1)
+    throw new InvalidArgumentError(
+      `${what} is a tensor of shape ${showShape(t.shape)}, expected one of rank 1`,
+      op,
+    );
+  return t;
+}
+/** An integer, or a list of them; a tensor, or tensors in the list, where only a run knows them. */
+export const runIntegers: Kind = {
+  read(value, what, op) {
+    if (!Array.isArray(value)) return ofRun(value, what, op) ?? integerOrIntegers(value, what, op);
+    return value.map((item: unknown, at) => {
+      const name = `${what}[${at}]`;
+      return ofRun(item, name, op) ?? integerOf(item, name, op);
+    });
+  },
+};
+/** How often: a size for all, or several integers as `runIntegers` has them. */
 export const repeats: Kind = {
   read: (value, what, op) =>
     Array.isArray(value) || ArrayBuffer.isView(value) || (isTensor(value) && value.rank > 0)
-      ? integersOf(value, what, op)
+      ? runIntegers.read?.(value, what, op)
       : dimIn(value, what, op),
 };
 /** How many axes of two tensors belong together, or which: two lists, or a tensor [2, n]. */

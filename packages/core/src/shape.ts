@@ -51,9 +51,13 @@ export function checkFlag(value: boolean | null | undefined, what: string, op?: 
 }
 
 /** One number or a list of them, as a list. @throws InvalidArgumentError for anything else. */
-export function listOf(value: number | readonly number[], what: string, op?: string): readonly number[] {
+export function listOf<T = number>(
+  value: number | readonly (number | T)[],
+  what: string,
+  op?: string,
+): readonly (number | T)[] {
   if (typeof value === 'number') return [value];
-  if (Array.isArray(value)) return value as readonly number[];
+  if (Array.isArray(value)) return value as readonly (number | T)[];
   throw new InvalidArgumentError(`${what} must be a number or a list of numbers, got ${show(value)}`, op);
 }
 

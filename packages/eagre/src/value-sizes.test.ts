@@ -1,5 +1,5 @@
 // Sizes that depend on values, in traced functions: as eagerly, in one trace where the code does not ask for them.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as tf from './index.ts';
 
 type Fn = (...xs: tf.Tensor[]) => unknown;
@@ -126,7 +126,13 @@ describe('ops whose results have sizes that depend on values', () => {
       const positive = tf.booleanMask(x as tf.Tensor, (x as tf.Tensor).greater(0));
       return (positive.shape[0] as number) > 2 ? positive.sum() : positive;
     };
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     expect(agrees(fn, one)).toBe(4);
+    expect(agrees(fn, one)).toBe(4);
+    expect(warn.mock.calls.map(String)).toEqual([
+      expect.stringMatching(/each value of a size.*tf\.shape\(x\).*value-sizes\.test\.ts/s),
+    ]);
+    warn.mockRestore();
   });
 });
 
@@ -146,9 +152,59 @@ describe('tensors as sizes', () => {
     ['broadcastTo', (n) => tf.broadcastTo(tf.constant([[1, 2]]), [n, 2])],
     ['sequenceMask', (n) => tf.sequenceMask([1, 2, 3], n)],
     ['a shape of tensors', (n) => tf.ones(tf.stack([n, n.add(1)]))],
+    ['pad', (n) => tf.pad(x, [[n, 1]])],
+    ['roll', (n) => tf.roll(x, n.neg(), 0)],
+    ['roll along several axes', (n) => tf.roll(x.reshape([3, 4]), [n, -2], [0, 1])],
+    ['roll by a list', (n) => tf.roll(x.reshape([3, 4]), tf.stack([n, n.add(7)]), [1, 0])],
+    ['linspace', (n) => tf.linspace(-1, 2.1, n)],
+    ['repeat, each its own number', (n) => tf.repeat(x, tf.range(12, { dtype: 'int32' }).mod(n), 0)],
+    ['repeat by a list', (n) => tf.repeat(x.reshape([3, 4]), [n, 0, n.sub(1)], 0)],
+    ['repeat by a list of one', (n) => tf.repeat(x, n.reshape([1]))],
   ])('%s', (_, fn) => {
     const calls = [2, 3, 4, 2, 1].map((n) => [tf.constant(n, 'int32')]);
     expect(agrees(fn as Fn, calls)).toBe(1);
+  });
+
+  test('gradients', () => {
+    const calls = [2, 1, 3].map((n) => [
+      tf.range(12, { dtype: 'float32' }).reshape([3, 4]),
+      tf.constant(n, 'int32'),
+    ]);
+    const fn: Fn = (x, n) => {
+      const tape = new tf.GradientTape();
+      tape.watch(x as tf.Tensor);
+      const [a, b] = [
+        tf.roll(x as tf.Tensor, n as tf.Tensor, 1),
+        tf.repeat(x as tf.Tensor, [n as tf.Tensor, 1, 0], 0),
+      ];
+      return tape.gradient(tf.sum(a.mul(x as tf.Tensor)).add(b.square().sum()), x as tf.Tensor);
+    };
+    expect(agrees(fn, calls)).toBe(1);
+  });
+
+  test('results have no known size, as in TensorFlow', () => {
+    const shapes = (fn: Fn): unknown =>
+      (
+        tf.function(fn, { inputSignature: [new tf.TensorSpec([], 'int32')] }).getConcreteFunction()
+          .structuredOutputs as tf.TensorSpec
+      ).shape;
+    expect(shapes((n) => tf.zeros([n as tf.Tensor, 2]))).toEqual([null, 2]);
+    expect(shapes((n) => tf.repeat(x.reshape([3, 4]), [n as tf.Tensor, 1, 2], 0))).toEqual([null, 4]);
+    expect(shapes((n) => tf.linspace(0, 1, n as tf.Tensor))).toEqual([null]);
+    expect(shapes((n) => tf.roll(x, n as tf.Tensor, 0))).toEqual([12]);
+    expect(shapes((n) => tf.pad(x, [[n as tf.Tensor, 0]]))).toEqual([null]);
+  });
+
+  test('of the wrong number or dtype are refused', () => {
+    const list = tf.constant([1, 2], 'int32');
+    const refused = (fn: Fn, given = list): void =>
+      expect(() => tf.function(fn)(given)).toThrow(tf.errors.InvalidArgumentError);
+    refused((n) => tf.repeat(x, n as tf.Tensor, 0));
+    refused((n) => tf.roll(x, n as tf.Tensor, 0));
+    refused((n) => tf.roll(x, n as tf.Tensor, 0), tf.constant([1.5]));
+    refused((n) => tf.roll(x, n as tf.Tensor, 0), tf.constant([[1]], 'int32'));
+    refused((n) => tf.repeat(x, (n as tf.Tensor).gather(0).cast('float32')));
+    refused((n) => tf.linspace(0, 1, (n as tf.Tensor).gather(0).sub(1)));
   });
 
   test('that are no sizes: as eagerly', () => {

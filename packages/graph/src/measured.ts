@@ -16,6 +16,7 @@ import type { Graph, GraphNode, GraphValue, Measure } from './graph.ts';
 import { bodiesOf, hasEffects, isMeasured } from './graph-bodies.ts';
 import { graphRuns } from './graph-trace.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
+import { userLine } from './source-lines.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';
 import { type Rebuild, rebuilder } from './structure.ts';
 import { TensorSpec } from './tensor-spec.ts';
@@ -139,6 +140,7 @@ export class MeasuredFunction extends ConcreteFunction {
         this.graph.name,
       );
     }
+    if (guard.asked !== undefined) warnOfAsking(this.graph.name, guard, guard.asked);
     const next =
       this.#variants.find((other) => other !== stages && other.holds(told)) ??
       new Stages(this.#retrace(inputs, told));
@@ -146,6 +148,19 @@ export class MeasuredFunction extends ConcreteFunction {
     for (const old of kept.slice(TRACES)) old.dispose();
     this.#variants = kept.slice(0, TRACES);
   }
+}
+
+const warned = new Set<string>();
+
+/** Says once of each line that it asks for a size that depends on values. */
+function warnOfAsking(name: string, guard: Guard, asked: Error): void {
+  const line = userLine(asked.stack) ?? name;
+  if (warned.has(line)) return;
+  warned.add(line);
+  console.warn(
+    `tf.function: '${name}' is traced anew for each value of a size that depends on values: it asks for the size, ` +
+      `${describeGuard(guard)}; tf.shape(x) gives it as a tensor (${line})`,
+  );
 }
 
 /** Nodes that run as one plan. */

@@ -1,17 +1,7 @@
 // Traces that serve arguments of any size: a trace, and a plan for each size that comes.
 import { type DType, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, Shape, Tensor } from '@eagre/core';
-import {
-  dims,
-  type Guard,
-  holdsFor,
-  isLate,
-  isUnknown,
-  RecentMap,
-  ShapeEnv,
-  type Sizes,
-  toShape,
-} from '@eagre/core/internal';
+import { type Guard, holdsFor, isLate, RecentMap, ShapeEnv, type Sizes, toShape } from '@eagre/core/internal';
 import { ConcreteFunction } from './concrete.ts';
 import type { Graph } from './graph.ts';
 import { isMeasured } from './graph-bodies.ts';
@@ -85,11 +75,7 @@ export class SizedTraces {
   /** What the function returns, with a spec in the place of each tensor; null for sizes that may be any. */
   structuredOutputs(): unknown {
     const { graph, structure } = this.#forNoCall();
-    const outputs = graph.outputs.map((v) => ({
-      dtype: v.dtype,
-      shape: dims(v).map((d) => (isUnknown(d) ? null : d)),
-    }));
-    return specsOf(structure, outputs);
+    return specsOf(structure, graph.outputs);
   }
 
   #forNoCall(): Variant {

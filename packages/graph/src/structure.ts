@@ -1,7 +1,7 @@
 // Arguments and results of functions: tensors in arrays, maps and plain objects, beside anything else.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type PartialShape, Tensor, type TypedArray, Variable } from '@eagre/core';
-import { aliasTensor, checkLevel, isRefusedPromise, tree } from '@eagre/core/internal';
+import { aliasTensor, checkLevel, isRefusedPromise, partialShape, tree } from '@eagre/core/internal';
 import { TensorArray } from './control/tensor-array.ts';
 import { isStrings } from './strings.ts';
 import { TensorSpec } from './tensor-spec.ts';
@@ -189,7 +189,7 @@ export function rebuilder(value: unknown, at?: readonly number[]): Rebuild {
   return visit(value);
 }
 
-/** What `results` has found, with a spec in the place of each tensor. */
+/** What `results` has found, with a spec in the place of each tensor; null for sizes that are not known. */
 export function specsOf(
   structure: unknown,
   outputs: readonly { readonly dtype: DType; readonly shape: PartialShape }[],
@@ -199,7 +199,7 @@ export function specsOf(
     if (isStrings(v)) return TensorSpec.fromTensor(v);
     if (!(v instanceof ReturnedArray || v instanceof Tensor)) return v;
     const { dtype, shape } = outputs[next++] as { readonly dtype: DType; readonly shape: PartialShape };
-    return new TensorSpec(shape, dtype);
+    return new TensorSpec(partialShape(shape), dtype);
   });
 }
 

@@ -11,14 +11,15 @@ import { noValue } from '../no-value.ts';
 import { defineOp, execute1, type Op } from '../op.ts';
 import { uniform } from '../samples.ts';
 import { checkList, checkShape, type Shape, show, showShape } from '../shape.ts';
-import { addDims, type Dim, type Dims, floorDivDims, maxDims, subDims } from '../shapes/dim.ts';
+import { addDims, type Dim, type Dims, floorDivDims, isExpression, maxDims, subDims } from '../shapes/dim.ts';
 import { dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { knownDim } from '../shapes/shape-env.ts';
+import { atMost, knownDim } from '../shapes/shape-env.ts';
 import { sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
 import { emptyTensor, spaceOf, Tensor, uploaded } from '../tensor.ts';
 import { Variable } from '../variable.ts';
 import { ownShape } from './moving.ts';
+import { where } from './select.ts';
 import { broadcastTo, reshape } from './shaping.ts';
 
 const fillOp: Op = defineOp({
@@ -257,7 +258,7 @@ export const linspace: NamedFunction<
   { dtype?: 'float32' | 'float64' }
 > = defineFunction(
   'linspace',
-  { start: kind.asIs, stop: kind.asIs, num: kind.integer },
+  { start: kind.asIs, stop: kind.asIs, num: kind.size },
   { dtype: kind.asIs },
   (start, stop, num: number, options) => {
     const dtype = options.dtype ?? 'float32';
@@ -267,11 +268,23 @@ export const linspace: NamedFunction<
         `start ${show(start)} and stop ${show(stop)} must be numbers`,
         'LinSpace',
       );
-    if (!Number.isSafeInteger(num) || num < 1)
+    if (!(isExpression(num) || Number.isSafeInteger(num)) || !atMost(1, num))
       throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
+    if (isExpression(num)) return spaced(start, stop, num, dtype);
     return execute1(linspaceOp, [], { start, stop, num, dtype });
   },
 );
+
+/** As many numbers as only a run knows; the last of several is `stop` to the last bit. */
+function spaced(start: number, stop: number, num: Dim, dtype: DType): Tensor {
+  const at = execute1(rangeOp, [], { start: 0, delta: 1, size: num, dtype: 'float64' });
+  const last = toTensor(sizeValue(maxDims(1, subDims(num, 1)), 'float64'), 'float64');
+  const y = at
+    .mul(stop - start)
+    .div(last)
+    .add(start);
+  return where(at.less(last), y, stop).cast(dtype);
+}
 
 // ---- matrices and grids
 

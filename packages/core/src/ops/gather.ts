@@ -1,5 +1,5 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
+import type { IntegerLike, IntegersLike, ShapeLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
 import { shown } from '../checks.ts';
@@ -9,16 +9,18 @@ import { checkDType } from '../dtypes.ts';
 import { atRunTime } from '../host.ts';
 import { defineOp, execute1, type Op, type OpSpec, pair } from '../op.ts';
 import { integers, type Sample, uniform, values } from '../samples.ts';
-import { checkShape, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
-import { addDims, type Dim } from '../shapes/dim.ts';
+import { checkShape, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../shape.ts';
+import { addDims, type Dim, isExpression, mulDims } from '../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { hostDims, sizeValue } from '../sizes.ts';
+import { atMost, knownDim } from '../shapes/shape-env.ts';
+import { differs, hostDims, sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, spaceOf, type Tensor, uploaded, viewOf } from '../tensor.ts';
+import { emptyTensor, spaceOf, Tensor, uploaded, viewOf } from '../tensor.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
-import { checkRank, move, ownShape, toIndices } from './moving.ts';
-import { expandDims, flatten, reshape } from './shaping.ts';
+import { stack } from './join.ts';
+import { checkRank, letGo, move, ownShape, toIndices } from './moving.ts';
+import { expandDims, flatten, reshape, tile } from './shaping.ts';
 
 // ---- slices at indices
 
@@ -455,6 +457,75 @@ export const sequenceMask: NamedFunction<
     return options.dtype === undefined || options.dtype === 'bool' ? mask : mask.cast(options.dtype);
   },
 );
+
+/**
+ * Each element `repeats` times in a row along an axis; without an axis the tensor is flattened first. A list gives each
+ * element's own number: `tf.repeat(x, [1, 3], 0)`.
+ */
+export const repeat: NamedFunction<
+  [x: TensorLike, repeats: IntegerLike | IntegersLike, axis?: IntegerLike | null],
+  ['x', 'repeats', 'axis']
+> = defineFunction(
+  'repeat',
+  { x: kind.tensor, repeats: kind.repeats, axis: kind.axis },
+  {},
+  (
+    x,
+    repeats: number | Tensor | readonly (number | Tensor)[],
+    axis: number | null | undefined = undefined,
+  ) => {
+    let t = toTensor(x);
+    if (axis === undefined || axis === null) t = flatten(t);
+    const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
+    if (isExpression(repeats) && atMost(0, repeats)) return repeated(t, repeats, a);
+    const given = isExpression(repeats) ? knownDim(repeats) : repeats;
+    if (given instanceof Tensor) return repeatedInRun(t, given, a);
+    const list = listOf<number | Tensor>(given, 'repeats', 'repeat');
+    if (list.some((c) => c instanceof Tensor))
+      return repeatedInRun(t, stack(list.map((c) => toTensor(c, 'int32').cast('int32'))), a);
+    const counts = list as readonly number[];
+    // A single number is for all.
+    const n = counts.length === 1 ? 1 : dims(t)[a];
+    if (!counts.every((c) => Number.isSafeInteger(c) && c >= 0) || differs(counts.length, n)) {
+      throw new InvalidArgumentError(
+        `repeats must be one integer of at least 0, or ${n} of them, got [${counts}]`,
+        'repeat',
+      );
+    }
+    if (counts.length === 1) return repeated(t, counts[0], a);
+    const total = counts.reduce((sum, c) => sum + c, 0);
+    const indices = emptyTensor('int32', [total], total);
+    const view = spaceOf(indices) as Int32Array;
+    let at = 0;
+    counts.forEach((c, i) => {
+      view.fill(i, at, (at += c));
+    });
+    return letGo(t.gather(uploaded(indices, view), a), indices);
+  },
+);
+
+/** Each element of an axis as often as only a run knows. */
+function repeatedInRun(t: Tensor, counts: Tensor, axis: number): Tensor {
+  const [count] = dims(counts);
+  if (!differs(count, 1)) return repeated(t, hostDims(counts, 'repeats', 'repeat')[0], axis);
+  const n = dims(t)[axis];
+  if (differs(count, n))
+    throw new InvalidArgumentError(
+      `repeats must be one integer of at least 0, or ${n} of them, got ${count}`,
+      'repeat',
+    );
+  // The rows of the places that are true.
+  const places = nonzero(sequenceMask(counts));
+  return t.gather(places.slice([0, 0], [-1, 1]).reshape([-1]), axis);
+}
+
+/** Each element of an axis so many times. */
+function repeated(t: Tensor, count: Dim, axis: number): Tensor {
+  const multiples = new Array<Dim>(t.rank + 1).fill(1);
+  multiples[axis + 1] = count;
+  const shape = dims(t).map((d, i) => (i === axis ? mulDims(d, count) : d));
+  return reshape(tile(expandDims(t, axis + 1), toShape(multiples)), toShape(shape));
+}
 
 /** The permutation that undoes x (rank 1): result[x[i]] = i. @throws InvalidArgumentError unless x names 0 … n-1 once each. */
 export const invertPermutation: NamedFunction<[x: TensorLike], ['x']> = defineFunction(

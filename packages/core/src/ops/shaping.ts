@@ -30,10 +30,10 @@ import {
   subDims,
 } from '../shapes/dim.ts';
 import { dims, dimsOf, hasUnknown, sizeOfDims, toShape } from '../shapes/dims.ts';
-import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
+import { atMost, lessThan } from '../shapes/shape-env.ts';
 import { differs, shapesAgree } from '../sizes.ts';
 import { symbolicTensor } from '../symbolic.ts';
-import { aliasTensor, emptyTensor, setValues, spaceOf, type Tensor, uploaded } from '../tensor.ts';
+import { aliasTensor, emptyTensor, setValues, type Tensor } from '../tensor.ts';
 import { checkDims, checkIntegers, checkRankOf, letGo, move, ownShape } from './moving.ts';
 
 // ---- shape only: the result shares the memory of its input
@@ -403,51 +403,6 @@ export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x',
     return move(broadcastToOp, [t], { shape: toShape(to) });
   },
 );
-
-/**
- * Each element `repeats` times in a row along an axis; without an axis the tensor is flattened first. A list gives each
- * element's own number: `tf.repeat(x, [1, 3], 0)`.
- */
-export const repeat: NamedFunction<
-  [x: TensorLike, repeats: IntegerLike | IntegersLike, axis?: IntegerLike | null],
-  ['x', 'repeats', 'axis']
-> = defineFunction(
-  'repeat',
-  { x: kind.tensor, repeats: kind.repeats, axis: kind.axis },
-  {},
-  (x, repeats: number | readonly number[], axis: number | null | undefined = undefined) => {
-    let t = toTensor(x);
-    if (axis === undefined || axis === null) t = flatten(t);
-    const a = normalizeAxis(axis ?? 0, t.rank, 'repeat');
-    if (isExpression(repeats) && atMost(0, repeats)) return repeated(t, repeats, a);
-    const counts = listOf(isExpression(repeats) ? knownDim(repeats) : repeats, 'repeats', 'repeat');
-    // A single number is for all.
-    const n = counts.length === 1 ? 1 : dims(t)[a];
-    if (!counts.every((c) => Number.isSafeInteger(c) && c >= 0) || differs(counts.length, n)) {
-      throw new InvalidArgumentError(
-        `repeats must be one integer of at least 0, or ${n} of them, got [${counts}]`,
-        'repeat',
-      );
-    }
-    if (counts.length === 1) return repeated(t, counts[0], a);
-    const total = counts.reduce((sum, c) => sum + c, 0);
-    const indices = emptyTensor('int32', [total], total);
-    const view = spaceOf(indices) as Int32Array;
-    let at = 0;
-    counts.forEach((c, i) => {
-      view.fill(i, at, (at += c));
-    });
-    return letGo(t.gather(uploaded(indices, view), a), indices);
-  },
-);
-
-/** Each element of an axis so many times. */
-function repeated(t: Tensor, count: Dim, axis: number): Tensor {
-  const multiples = new Array<Dim>(t.rank + 1).fill(1);
-  multiples[axis + 1] = count;
-  const shape = dims(t).map((d, i) => (i === axis ? mulDims(d, count) : d));
-  return reshape(tile(expandDims(t, axis + 1), toShape(multiples)), toShape(shape));
-}
 
 // ---- padding
 

@@ -11,13 +11,14 @@ import { checkList, listOf, normalizeAxis, type Shape, show, showShape } from '.
 import { addDims, type Dim, type Dims, floorDivDims, isExpression, modDims, subDims } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
 import { atMost, knownDim, lessThan } from '../shapes/shape-env.ts';
-import { differs, shapesAgree } from '../sizes.ts';
+import { differs, shapesAgree, sizeValue } from '../sizes.ts';
 import { aliasTensor, Tensor } from '../tensor.ts';
 import type { Variable } from '../variable.ts';
 import { zeros } from './creation.ts';
 import { booleanMask } from './gather.ts';
 import { concat, stack } from './join.ts';
 import { checkDims, checkIntegers, checkRankOf, letGo, move } from './moving.ts';
+import { placesOf } from './places.ts';
 import { type Index, indexOf, indicesOf, isIndexTensor, sizesOf, takeAt, takeFrom } from './run-index.ts';
 import { identity, reshape } from './shaping.ts';
 
@@ -483,18 +484,33 @@ export const roll: NamedFunction<
   ['x', 'shift', 'axis']
 > = defineFunction(
   'roll',
-  { x: kind.tensor, shift: kind.oneOrMore, axis: kind.axes },
+  { x: kind.tensor, shift: kind.runIntegers, axis: kind.axes },
   {},
-  (x, shift: number | readonly number[], axis: number | readonly number[]) => {
+  (x, shift: number | Tensor | readonly (number | Tensor)[], axis: number | readonly number[]) => {
     const t = toTensor(x);
-    const shifts = [...listOf(shift, 'shift', 'Roll')];
     const axes = listOf(axis, 'axis', 'Roll').map((a) => normalizeAxis(a, t.rank, 'Roll'));
-    if (shifts.length !== axes.length || !shifts.every(Number.isSafeInteger)) {
+    const shifts =
+      shift instanceof Tensor ? elementsOf(shift) : [...listOf<number | Tensor>(shift, 'shift', 'Roll')];
+    if (
+      shifts.length !== axes.length ||
+      !shifts.every((s) => (s instanceof Tensor ? s.rank === 0 : Number.isSafeInteger(s)))
+    ) {
       throw new InvalidArgumentError(
-        `shift [${shifts}] must have an integer for each axis of [${axes}]`,
+        `shift [${shifts.map((s) => (s instanceof Tensor ? 'tensor' : s))}] must have an integer for each axis of [${axes}]`,
         'Roll',
       );
     }
-    return execute1(rollOp, [t], { shifts, axes });
+    if (!shifts.some((s) => s instanceof Tensor)) return execute1(rollOp, [t], { shifts, axes });
+    return shifts.reduce<Tensor>((y, s, i) => rolledInRun(y, s, axes[i]), t);
   },
 );
+
+const elementsOf = (list: Tensor): Tensor[] => (list.rank === 0 ? [list] : unstack(list));
+
+/** Shifted by as many places as only a run knows. */
+function rolledInRun(x: Tensor, shift: number | Tensor, axis: number): Tensor {
+  const n = dims(x)[axis];
+  const places = placesOf(n);
+  const by = shift instanceof Tensor ? shift.cast('int32') : shift;
+  return x.gather(places.sub(by).mod(sizeValue(n, 'int32')), axis);
+}
