@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import * as tf from './index.ts';
 
 const { layers, Model, Sequential, Input } = tf.keras;
@@ -620,6 +620,31 @@ describe('cloneModel', () => {
     expect(copy.getLayer('block')).not.toBe(model.getLayer('block'));
   });
 
+  test('of classes whose constructor takes what it likes, gives the library’s', () => {
+    class Tower extends Sequential {
+      constructor(units: readonly number[]) {
+        super([Input([3]), ...units.map((n) => new layers.Dense(n))]);
+      }
+    }
+    class Plain extends Sequential {
+      twice(): number {
+        return 2;
+      }
+    }
+    const tower = cloneModel(new Tower([4, 2]));
+    expectTypeOf(tower).toEqualTypeOf<tf.keras.Sequential>();
+    expect([tower.constructor, tower.countParams()]).toEqual([Sequential, 16 + 10]);
+    expect(cloneModel({ model: new Plain([new layers.Dense(2)]) })).toBeInstanceOf(Plain);
+    class Head extends Model {
+      constructor(units: number) {
+        const x = Input([3]);
+        super({ inputs: x, outputs: new layers.Dense(units)(x) });
+      }
+    }
+    expect(cloneModel(new Head(2)).constructor).toBe(Model);
+    expectTypeOf(cloneModel(new Head(2))).toEqualTypeOf<tf.keras.Model>();
+  });
+
   test('refuses what fits no model', () => {
     const model = make['functional']!();
     const sequential = make['sequential']!();
@@ -658,4 +683,21 @@ test('checkpoints know layers by their places in Keras’s order', () => {
     ['layer-5', 'wide'],
     ['layer-6', 'add'],
   ]);
+});
+
+test('an InputLayer is no layer of a sequential model', () => {
+  const { InputLayer, Dense } = tf.keras.layers;
+  const model = new Sequential([new InputLayer({ shape: [3], name: 'in' }), new Dense(2, { name: 'out' })]);
+  const names = (m: AnyModel): string[] => m.layers.map((layer) => layer.name);
+  expect(names(model)).toEqual(['out']);
+  expect(model.getLayer(0).name).toBe('out');
+  const children = [...model.trackableView().children!].flatMap(([name]) =>
+    name.startsWith('layer') ? [name] : [],
+  );
+  expect(children).toEqual(['layer_with_weights-0', 'layer-0']);
+  const copy = modelFromJSON(model.toJSON());
+  expect([names(copy), copy.inputNames, copy.inputs[0]!.name]).toEqual([['out'], model.inputNames, 'in']);
+  expect(JSON.parse(copy.toJSON())).toEqual(JSON.parse(model.toJSON()));
+  copy.setWeights(model.getWeights());
+  expect(copy(tf.ones([1, 3])).array()).toEqual(model(tf.ones([1, 3])).array());
 });

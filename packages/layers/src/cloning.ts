@@ -69,7 +69,12 @@ const refuse = (message: string): never => {
  * A model like another one, with layers and weights of its own: `tf.keras.models.cloneModel(model)`. It is compiled if that one is. Of a class of
  * one's own, what `getConfig` gives goes to `fromConfig`.
  */
-export const cloneModel: NamedFunction<[model: Model], ['model'], CloneOptions, Model> = defineFunction(
+export const cloneModel: {
+  (model: Sequential, options?: CloneOptions | null): Sequential;
+  (model: Model, options?: CloneOptions | null): Model;
+  (options: CloneOptions & { readonly model: Sequential }): Sequential;
+  (options: CloneOptions & { readonly model: Model }): Model;
+} = defineFunction<NamedFunction<[model: Model], ['model'], CloneOptions, Model>>(
   CLONE,
   { model: kind.asIs },
   { inputTensors: { plain: true }, cloneFunction: true, callFunction: true, recursive: true },
@@ -81,9 +86,9 @@ export const cloneModel: NamedFunction<[model: Model], ['model'], CloneOptions, 
         refuse(`${name} must be a function, got ${shown(fn)}`);
     if (recursive !== undefined && recursive !== null && typeof recursive !== 'boolean')
       refuse(`recursive must be true or false, got ${shown(recursive)}`);
-    return new Cloning(options).clone(model, options.inputTensors ?? undefined) as Model;
+    return new Cloning(options).clone(model, options.inputTensors ?? undefined);
   },
-);
+) as never;
 
 const copyOf: CloneFunction = (layer) =>
   (layer.constructor as unknown as { fromConfig(config: object): Layer }).fromConfig(layer.getConfig());
@@ -151,7 +156,8 @@ class Cloning {
       inputs.push(Input({ shape: shape.slice(1), batchSize: shape[0] ?? null, dtype, name: input.name }));
     }
     const { name, trainable } = model;
-    return new Sequential({
+    const Class = classOf(model, Sequential);
+    return new Class({
       name,
       trainable,
       layers: [...inputs, ...own.map((layer) => this.#layer(layer))],
@@ -185,13 +191,19 @@ class Cloning {
         );
       outputs.forEach((t, i) => made.set(t, results[i] as KerasTensor));
     }
-    const Class = model.constructor as new (options: object) => Model;
+    const Class = classOf(model, Model);
     return new Class({
-      inputs: given ?? tree.pack(form.inputs, list, CLONE),
-      outputs: now(form.outputs),
+      inputs: given ?? (tree.pack(form.inputs, list, CLONE) as Symbolic),
+      outputs: now(form.outputs) as Symbolic,
       name: model.name,
     });
   }
+}
+
+/** The class of a model, or `Base` where its constructor takes arguments of its own, which nobody else knows. */
+function classOf<C extends new (options: never) => Model>(model: Model, Base: C): C {
+  const Class = model.constructor as C;
+  return Class.length === 0 ? Class : Base;
 }
 
 const isDescribed = (model: Model): boolean => model instanceof Sequential || model._graph !== undefined;

@@ -190,7 +190,9 @@ export class Sequential extends Model {
     const known = descriptions.get(this);
     if (known !== undefined && known.layers.length === layers.length) return known.graph;
     const [{ shape, dtype }] = first.list as readonly [TensorSpec];
-    const input = known?.graph.inputs[0] ?? new KerasTensor(shape, dtype, `${this.name}_input`, null);
+    const input =
+      known?.graph.inputs[0] ??
+      new KerasTensor(shape, dtype, (this._sequence.input as InputLayer).name, null);
     // Layers that were called before, of which the sequence has become longer, are not called again.
     let x: unknown = known?.graph.given.outputs ?? input;
     const done = known?.layers ?? [];
@@ -241,7 +243,14 @@ export class Sequential extends Model {
 
   /** @internal */
   protected override get numbered(): readonly Layer[] {
-    return this._sequence.layers;
+    return this.layers;
+  }
+
+  /** The layers in order; one that only says what the input is, is none of them, as in Keras. */
+  override get layers(): Layer[] {
+    const { layers, input } = this._sequence;
+    const all = this.directLayers();
+    return layers[0] === input ? all.filter((layer) => layer !== input) : all;
   }
 
   override directLayers(): Layer[] {
