@@ -41,10 +41,23 @@ export function keyOf(words: readonly number[]): [k0: number, k1: number] {
   return [a >>> 0, b >>> 0];
 }
 
-/** Writes counter and key as kernels read them, four words of 32 bits. */
-export function writeDraw({ k0, k1, counter0, counter1 }: Draw, to: Storage): void {
+/** The words of 32 bits that `writeDraw` fills: those of the memory itself where it is the host's. */
+export function drawWords(memory: Storage): Uint32Array<ArrayBuffer> {
+  return memory.allocator.isHost
+    ? (hostView(memory, 'uint32', 4) as Uint32Array<ArrayBuffer>)
+    : new Uint32Array(4);
+}
+
+/**
+ * Writes counter and key as kernels read them.
+ * @param words what `drawWords` gives, for who writes again and again.
+ */
+export function writeDraw(
+  { k0, k1, counter0, counter1 }: Draw,
+  to: Storage,
+  words: Uint32Array<ArrayBuffer> = drawWords(to),
+): void {
   const { allocator } = to;
-  const words = allocator.isHost ? (hostView(to, 'uint32', 4) as Uint32Array) : new Uint32Array(4);
   words[0] = counter0;
   words[1] = counter1;
   words[2] = k0;

@@ -63,7 +63,7 @@ export {
   registerKerasSerializable,
 } from './custom-names.ts';
 export { threads } from './device.ts';
-export { type Draw, type DrawSource, isDrawSource, writeDraw } from './draws.ts';
+export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './draws.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
 export { showInConsole } from './format.ts';

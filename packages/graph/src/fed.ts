@@ -1,6 +1,6 @@
 // Random draws that a run is given: the host makes them before it starts.
 import { type Backend, CancelledError, type Executable, type Plan, type Storage } from '@eagre/backend';
-import { writeDraw } from '@eagre/core/internal';
+import { drawWords, writeDraw } from '@eagre/core/internal';
 import type { Feed } from './lower-ops.ts';
 
 /** Makes a plan ready whose last inputs are `feeds`; runs are given the others. */
@@ -15,12 +15,14 @@ class FedExecutable implements Executable {
   readonly #feeds: readonly Feed[];
   /** For each feed; a run has the executable for itself. */
   readonly #memory: readonly Storage[];
+  readonly #words: readonly Uint32Array<ArrayBuffer>[];
 
   constructor({ allocator }: Backend, executable: Executable, feeds: readonly Feed[]) {
     this.arenaBytes = executable.arenaBytes;
     this.#executable = executable;
     this.#feeds = feeds;
     this.#memory = feeds.map(() => allocator.allocateAlone(16));
+    this.#words = this.#memory.map(drawWords);
   }
 
   run(inputs: readonly Storage[], outputs: readonly Storage[], times?: Float64Array): void {
@@ -43,9 +45,11 @@ class FedExecutable implements Executable {
   }
 
   #fed(inputs: readonly Storage[]): readonly Storage[] {
-    this.#feeds.forEach(({ source, draws }, i) => {
-      writeDraw(source.take(draws), this.#memory[i] as Storage);
-    });
-    return [...inputs, ...this.#memory];
+    const feeds = this.#feeds;
+    for (let i = 0; i < feeds.length; i++) {
+      const { source, draws } = feeds[i] as Feed;
+      writeDraw(source.take(draws), this.#memory[i] as Storage, this.#words[i]);
+    }
+    return inputs.concat(this.#memory);
   }
 }
