@@ -18,6 +18,9 @@ dtypes.forEach(({ name, code }, i) => {
 });
 
 const kinds = { float: 'f', int: 'i', uint: 'u', bool: 'b' };
+// Values of 16 bits are read into float32, as JavaScript has no array for them.
+const arrayOf = (dtype) => (isHalf(dtype) ? 'Float32Array' : dtype.array.name);
+const isHalf = ({ kind, bytes }) => kind === 'float' && bytes === 2;
 const lines = (of) => of.join(' \\\n');
 const row = ({ name, native, nativeType, bytes, kind, computesIn }) =>
   `  X(${native}, ${nativeType}, "${name}", ${bytes}, '${kinds[kind]}', ${dtypeTraits[computesIn].native})`;
@@ -29,14 +32,22 @@ const header = `// Printed by tools/print-dtypes.mjs from ${table}: change the t
 
 namespace eagre {
 
+// Floats of 16 bits, as they are stored: cpu/half.h converts them.
+struct Half { uint16_t bits; };
+struct BFloat { uint16_t bits; };
+
 // X(name, C++ type, name for people, bytes, kind, dtype in which scalar programs compute): the kind is f floating, i integer with a
 // sign, u without, b bool. In the order of their numbers.
 #define EAGRE_DTYPES(X) \\
 ${lines(dtypes.map(row))}
 
-// X(name, C++ type) of the numbers.
+// X(name, C++ type) of the numbers that C++ computes with.
 #define EAGRE_NUMBERS(X) \\
-${lines(dtypes.filter(({ kind }) => kind !== 'bool').map(({ native, nativeType }) => `  X(${native}, ${nativeType})`))}
+${lines(dtypes.filter((dtype) => dtype.kind !== 'bool' && !isHalf(dtype)).map(({ native, nativeType }) => `  X(${native}, ${nativeType})`))}
+
+// X(name, C++ type) of the floats of 16 bits.
+#define EAGRE_HALVES(X) \\
+${lines(dtypes.filter(isHalf).map(({ native, nativeType }) => `  X(${native}, ${nativeType})`))}
 
 enum class DType : int32_t {
 #define X(name, type, text, bytes, kind, computes_in) name,
@@ -67,9 +78,9 @@ inline bool computes(DType t) { return info_of(t).computes_in == t; }
 
 const formats = `// Printed by tools/print-dtypes.mjs from ${table}: change the table there, and run it.
 
-/** The typed array that holds each dtype's elements; \`bool\` is one byte (0 or 1) per element. */
+/** The typed array that holds each dtype's elements; \`bool\` is one byte (0 or 1) per element, and floats of 16 bits are widened. */
 export interface DataOf {
-${dtypes.map(({ name, array }) => `  ${name}: ${array.name};`).join('\n')}
+${dtypes.map((dtype) => `  ${dtype.name}: ${arrayOf(dtype)};`).join('\n')}
 }
 
 /** What is known of a dtype in files. */
@@ -91,8 +102,8 @@ export interface FileDType<A = DataOf[keyof DataOf]> {
 export const FILE_DTYPES: { readonly [D in keyof DataOf]: FileDType<DataOf[D]> } = {
 ${dtypes
   .map(
-    ({ name, bytes, array, tensorflow, safetensors, numpy }) =>
-      `  ${name}: { bytes: ${bytes}, array: ${array.name}, tensorflow: ${tensorflow}, safetensors: '${safetensors}', numpy: '${numpy}' },`,
+    (dtype) =>
+      `  ${dtype.name}: { bytes: ${dtype.bytes}, array: ${arrayOf(dtype)}, tensorflow: ${dtype.tensorflow}, safetensors: '${dtype.safetensors}', numpy: '${dtype.numpy}' },`,
   )
   .join('\n')}
 };

@@ -39,6 +39,9 @@ template <class T> inline T add(T a, T b) {
   using U = typename Wrapping<T>::type;
   return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
 }
+template <class H> inline H add_halves(H a, H b) { return from_float<H>(to_float(a) + to_float(b)); }
+template <> inline Half add(Half a, Half b) { return add_halves(a, b); }
+template <> inline BFloat add(BFloat a, BFloat b) { return add_halves(a, b); }
 template <class T> inline T subtract(T a, T b) {
   using U = typename Wrapping<T>::type;
   return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
@@ -294,7 +297,6 @@ void set_row(Args& a) {
   const int64_t mode = a.integer();
   if (x.rank < 1 || index.size != 1 || y.size != x.size || x.size != x.dims[0] * row.size) fail(Code::internal, "sizes do not fit");
   if (mode < 0 || mode > 1) fail(Code::internal, "mode %lld", ll(mode));
-  if (mode == 1 && y.dtype == DType::boolean) fail(Code::unimplemented, "a sum of bool");
   int64_t at = 0;
   visit_indices(index, [&](auto* p) { at = *p; });
   if (at < 0 || at >= x.dims[0]) fail(Code::out_of_range, "index %lld is not in [0, %lld)", ll(at), ll(x.dims[0]));
@@ -304,14 +306,21 @@ void set_row(Args& a) {
     parallel_copy(y.as<char>() + at * row.size * item, row.data, row.size * item);
     return;
   }
-  visit(y.dtype, [&](auto tag) {
+  const auto add_row = [&](auto tag) {
     using T = decltype(tag);
     T* to = y.as<T>() + at * row.size;
     const T* from = row.as<T>();
     parallel_for(row.size, 16384, [&](int64_t b, int64_t e) {
       for (int64_t k = b; k < e; k++) to[k] = add(to[k], from[k]);
     });
-  });
+  };
+  switch (y.dtype) {
+#define X(name, type) case DType::name: add_row(type{}); break;
+    EAGRE_NUMBERS(X)
+    EAGRE_HALVES(X)
+#undef X
+    default: fail(Code::unimplemented, "a sum of %s", info_of(y.dtype).name);
+  }
 }
 
 // Writes a row, where that is in the time of one thread.

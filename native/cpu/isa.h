@@ -40,12 +40,15 @@ constexpr int kF64 = kVectorBytes / 8;
 inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Calls f with a value of the C++ type of a dtype: visit(t, [&](auto tag) { using T = decltype(tag); ... }).
+// Calls f with a value of the C++ type of a dtype that C++ computes with: visit(t, [&](auto tag) { using T = decltype(tag); ... }).
 template <class F> inline void visit(DType t, F&& f) {
   switch (t) {
 #define X(name, type, ...) case DType::name: f(type{}); break;
-    EAGRE_DTYPES(X)
+    EAGRE_NUMBERS(X)
+    X(boolean, bool)
 #undef X
+    // Whoever asks for a kernel widens these before.
+    default: fail(Code::unimplemented, "no arithmetic of %s", info_of(t).name);
   }
 }
 // The same by element size alone, for kernels that only move values.

@@ -372,6 +372,9 @@ void fill_constant(void* to, const Instr& in, int64_t n) {
 #define X(name, type) case DType::name: splat(to, convert<type, double>(in.value), n); break;
     EAGRE_NUMBERS(X)
 #undef X
+#define X(name, type) case DType::name: splat(to, half_of<type>(in.value), n); break;
+    EAGRE_HALVES(X)
+#undef X
   }
 }
 

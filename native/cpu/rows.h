@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../runtime/programs.h"
+#include "half.h"
 #include "program_tile.h"
 #include "special.h"
 #include "vecmath64.h"
@@ -296,6 +297,17 @@ template <class Kept, class Computed> inline void fill_kept(Rows& rows, DType ke
   rows.cast[home][at] = cast_row<Computed, Kept>;
   rows.op[static_cast<int>(Op::select)][at] = select_row<Kept>;
 }
+template <class H> void widening_row(const void* a, const void*, const void*, void* out, int64_t n) {
+  widen_row(static_cast<const H*>(a), static_cast<float*>(out), n);
+}
+template <class H> void narrowing_row(const void* a, const void*, const void*, void* out, int64_t n) {
+  narrow_row(static_cast<const float*>(a), static_cast<H*>(out), n);
+}
+template <class H> inline void fill_half(Rows& rows, DType half) {
+  rows.cast[number_of(half)][number_of(DType::f32)] = widening_row<H>;
+  rows.cast[number_of(DType::f32)][number_of(half)] = narrowing_row<H>;
+  rows.op[static_cast<int>(Op::select)][number_of(half)] = select_row<H>;
+}
 
 template <vf32 (*f)(vf32)> void vector_row(const void* a, const void*, const void*, void* out, int64_t n) {
   map_vectors(static_cast<const float*>(a), static_cast<float*>(out), n, [](vf32 x) { return f(x); });
@@ -343,6 +355,9 @@ inline void fill_rows(Rows& rows) {
   fill_kept<int16_t, int32_t>(rows, DType::i16);
   fill_kept<uint16_t, int32_t>(rows, DType::u16);
   fill_kept<uint32_t, int64_t>(rows, DType::u32);
+#define X(name, type) fill_half<type>(rows, DType::name);
+  EAGRE_HALVES(X)
+#undef X
   fill_vector_rows(rows);
 }
 

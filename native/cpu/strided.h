@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "isa.h"
+#include "half.h"
 
 EAGRE_BEGIN
 namespace {
@@ -128,6 +128,9 @@ template <class U> inline U bits_of(DType t, double value) {
     case DType::boolean: set(static_cast<uint8_t>(value != 0)); break;
 #define X(name, type) case DType::name: set(saturated<type>(value)); break;
     EAGRE_NUMBERS(X)
+#undef X
+#define X(name, type) case DType::name: set(half_of<type>(value)); break;
+    EAGRE_HALVES(X)
 #undef X
   }
   return bits;

@@ -5,6 +5,10 @@
 
 namespace eagre {
 
+// Floats of 16 bits, as they are stored: cpu/half.h converts them.
+struct Half { uint16_t bits; };
+struct BFloat { uint16_t bits; };
+
 // X(name, C++ type, name for people, bytes, kind, dtype in which scalar programs compute): the kind is f floating, i integer with a
 // sign, u without, b bool. In the order of their numbers.
 #define EAGRE_DTYPES(X) \
@@ -18,9 +22,11 @@ namespace eagre {
   X(i16, int16_t, "int16", 2, 'i', i32) \
   X(u16, uint16_t, "uint16", 2, 'u', i32) \
   X(u32, uint32_t, "uint32", 4, 'u', i64) \
-  X(u64, uint64_t, "uint64", 8, 'u', u64)
+  X(u64, uint64_t, "uint64", 8, 'u', u64) \
+  X(f16, Half, "float16", 2, 'f', f32) \
+  X(bf16, BFloat, "bfloat16", 2, 'f', f32)
 
-// X(name, C++ type) of the numbers.
+// X(name, C++ type) of the numbers that C++ computes with.
 #define EAGRE_NUMBERS(X) \
   X(f32, float) \
   X(f64, double) \
@@ -33,12 +39,17 @@ namespace eagre {
   X(u32, uint32_t) \
   X(u64, uint64_t)
 
+// X(name, C++ type) of the floats of 16 bits.
+#define EAGRE_HALVES(X) \
+  X(f16, Half) \
+  X(bf16, BFloat)
+
 enum class DType : int32_t {
 #define X(name, type, text, bytes, kind, computes_in) name,
   EAGRE_DTYPES(X)
 #undef X
 };
-constexpr int kDTypes = 11;
+constexpr int kDTypes = 13;
 
 struct DTypeInfo {
   const char* name;

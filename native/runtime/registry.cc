@@ -49,7 +49,7 @@ const char* best_isa() {
   const char* wanted = std::getenv("EAGRE_ISA");
 #if defined(EAGRE_X86)
   __builtin_cpu_init();
-  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (wanted && !std::strcmp(wanted, "baseline")) return "baseline";

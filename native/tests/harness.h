@@ -23,6 +23,8 @@ template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::i16;
 template <> struct DTypeOf<uint16_t> { static constexpr DType value = DType::u16; };
 template <> struct DTypeOf<uint32_t> { static constexpr DType value = DType::u32; };
 template <> struct DTypeOf<uint64_t> { static constexpr DType value = DType::u64; };
+template <> struct DTypeOf<Half> { static constexpr DType value = DType::f16; };
+template <> struct DTypeOf<BFloat> { static constexpr DType value = DType::bf16; };
 template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
 
 using Dims = std::vector<int64_t>;

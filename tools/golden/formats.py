@@ -25,7 +25,7 @@ expected = {}
 # The dtype that Eagre reads each dtype as; all without loss.
 READ_AS = {
     'bool': 'bool', 'uint8': 'uint8', 'int8': 'int8', 'int16': 'int16', 'uint16': 'uint16', 'uint32': 'uint32', 'uint64': 'uint64', 'int32': 'int32',
-    'int64': 'int64', 'float16': 'float32', 'bfloat16': 'float32', 'float32': 'float32', 'float64': 'float64',
+    'int64': 'int64', 'float16': 'float16', 'bfloat16': 'bfloat16', 'float32': 'float32', 'float64': 'float64',
 }
 
 

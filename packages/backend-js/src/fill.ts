@@ -1,15 +1,15 @@
 import type { Kernel, KernelName, NumericDType, TensorRef } from '@eagre/backend';
-import { castElement } from './numeric.ts';
+import { storedElement } from './numeric.ts';
 import { bytesOf, view } from './view.ts';
 
 function fill(y: TensorRef, value: number): void {
-  view(y).fill(castElement(value, y.dtype as NumericDType) as never);
+  view(y).fill(storedElement(value, y.dtype as NumericDType) as never);
 }
 
 function iota(y: TensorRef, start: number, delta: number): void {
   const dtype = y.dtype as NumericDType;
   const out = view(y);
-  for (let i = 0; i < out.length; i++) out[i] = castElement(start + i * delta, dtype) as never;
+  for (let i = 0; i < out.length; i++) out[i] = storedElement(start + i * delta, dtype) as never;
 }
 
 export const kernels: Partial<Record<KernelName, Kernel>> = {

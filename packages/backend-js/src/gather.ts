@@ -1,6 +1,9 @@
 import {
+  halfBits,
+  halfValue,
   InternalError,
   isBig,
+  isHalf,
   type Kernel,
   type KernelName,
   OutOfRangeError,
@@ -191,8 +194,15 @@ function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mo
     return;
   }
   const out = numbers(y);
-  const f = combine[mode];
   if (!sameBytes(x.storage, y.storage)) out.set(numbers(x));
+  const { dtype } = y;
+  if (isHalf(dtype) && mode !== 0) {
+    numbers(row).forEach((update, k) => {
+      out[start + k] = halfBits(halfValue(out[start + k], dtype) + halfValue(update, dtype), dtype);
+    });
+    return;
+  }
+  const f = combine[mode];
   numbers(row).forEach((update, k) => {
     out[start + k] = f(out[start + k], update);
   });

@@ -7,7 +7,7 @@ import {
   type NumericDType,
   type TensorRef,
 } from '@eagre/backend';
-import { castElement } from './numeric.ts';
+import { storedElement } from './numeric.ts';
 import { bigints, list, type NumberArray, numbers, view } from './view.ts';
 
 /** The elements for a kernel that only moves them: typed as numbers, though bigints pass through just as well. */
@@ -17,7 +17,7 @@ export function movable(t: TensorRef): NumberArray {
 
 /** A number as an element of t, for writing it into `movable(t)`. */
 export function element(t: TensorRef, value: number): number {
-  return castElement(value, t.dtype as NumericDType) as number;
+  return storedElement(value, t.dtype as NumericDType) as number;
 }
 
 /** Row-major strides. */

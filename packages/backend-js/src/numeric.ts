@@ -1,4 +1,4 @@
-import { dtypeTraits, isBig, type NumericDType } from '@eagre/backend';
+import { dtypeTraits, isBig, isHalf, type NumericDType, roundToHalf, storedNumber } from '@eagre/backend';
 
 /** Truncates toward zero into [low, high]; NaN becomes 0. */
 export function saturate(x: number, low: number, high: number): number {
@@ -20,6 +20,7 @@ export function castNumber(x: number, dtype: NumericDType): number {
   if (dtype === 'float32') return Math.fround(x);
   if (dtype === 'float64') return x;
   if (dtype === 'bool') return x !== 0 ? 1 : 0;
+  if (isHalf(dtype)) return roundToHalf(x, dtype);
   const { low, high } = dtypeTraits[dtype];
   return saturate(x, low, high);
 }
@@ -27,6 +28,11 @@ export function castNumber(x: number, dtype: NumericDType): number {
 /** A float64 as an element of any dtype. */
 export function castElement(x: number, dtype: NumericDType): number | bigint {
   return isBig(dtype) ? saturateBig(x, dtype) : castNumber(x, dtype);
+}
+
+/** A float64 as it is stored among the elements of any dtype. */
+export function storedElement(x: number, dtype: NumericDType): number | bigint {
+  return isBig(dtype) ? saturateBig(x, dtype) : isHalf(dtype) ? storedNumber(x, dtype) : castNumber(x, dtype);
 }
 
 /** An integer of 32 bits or less that wraps: what falls off at the top is lost. */

@@ -1,5 +1,8 @@
 import {
+  halfBits,
+  halfValue,
   isBigArray,
+  isHalf,
   type Kernel,
   type NumericDType,
   type ScalarProgram,
@@ -27,18 +30,29 @@ function tileOf(id: number, dtype: NumericDType): Tile {
 /** Puts `n` values of an input, from flat position `start` of the output's shape on, into its tile. */
 type Load = (start: number, n: number) => void;
 
-function copyIn(tile: Tile, at: number, data: TypedArray, from: number, n: number): void {
+function copyIn(
+  tile: Tile,
+  at: number,
+  data: TypedArray,
+  dtype: NumericDType,
+  from: number,
+  n: number,
+): void {
   if (isBigArray(tile)) {
     tile.set(data.subarray(from, from + n) as BigInt64Array, at);
+  } else if (isHalf(dtype)) {
+    for (let i = 0; i < n; i++) tile[at + i] = halfValue(data[from + i] as number, dtype);
   } else {
     const source = data as NumberArray;
     for (let i = 0; i < n; i++) tile[at + i] = source[from + i];
   }
 }
 
-function copyOut(tile: Tile, data: TypedArray, to: number, n: number): void {
+function copyOut(tile: Tile, data: TypedArray, dtype: NumericDType, to: number, n: number): void {
   if (isBigArray(tile)) {
     (data as BigInt64Array).set(tile.subarray(0, n), to);
+  } else if (isHalf(dtype)) {
+    for (let i = 0; i < n; i++) data[to + i] = halfBits(tile[i], dtype);
   } else {
     const target = data as NumberArray;
     for (let i = 0; i < n; i++) target[to + i] = tile[i];
@@ -72,7 +86,13 @@ function broadcastAxes(
   return { sizes, strides };
 }
 
-function broadcastLoad(tile: Tile, data: TypedArray, from: readonly number[], to: readonly number[]): Load {
+function broadcastLoad(
+  tile: Tile,
+  data: TypedArray,
+  dtype: NumericDType,
+  from: readonly number[],
+  to: readonly number[],
+): Load {
   const { sizes, strides } = broadcastAxes(from, to);
   const inner = sizes[0];
   return (start, n) => {
@@ -86,8 +106,10 @@ function broadcastLoad(tile: Tile, data: TypedArray, from: readonly number[], to
         rest = (rest - index) / sizes[axis];
       }
       const run = Math.min(inner - offset, n - done);
-      if (strides[0] === 0) tile.fill(data[position] as never, done, done + run);
-      else copyIn(tile, done, data, position, run);
+      if (strides[0] === 0) {
+        copyIn(tile, done, data, dtype, position, 1);
+        tile.fill(tile[done] as never, done, done + run);
+      } else copyIn(tile, done, data, dtype, position, run);
       done += run;
     }
   };
@@ -96,12 +118,14 @@ function broadcastLoad(tile: Tile, data: TypedArray, from: readonly number[], to
 /** How to load an input; nothing where its one value has been put into the tile for good. */
 function loader(tile: Tile, input: TensorRef, output: TensorRef): Load | undefined {
   const data = view(input);
+  const dtype = input.dtype as NumericDType;
   if (input.size === 1) {
-    tile.fill(data[0] as never, 0, Math.min(TILE, output.size));
+    copyIn(tile, 0, data, dtype, 0, 1);
+    tile.fill(tile[0] as never, 0, Math.min(TILE, output.size));
     return undefined;
   }
-  if (input.size === output.size) return (start, n) => copyIn(tile, 0, data, start, n);
-  return broadcastLoad(tile, data, input.shape, output.shape);
+  if (input.size === output.size) return (start, n) => copyIn(tile, 0, data, dtype, start, n);
+  return broadcastLoad(tile, data, dtype, input.shape, output.shape);
 }
 
 /**
@@ -136,7 +160,8 @@ export function compileScalar(program: ScalarProgram): Kernel {
       const n = Math.min(TILE, size - start);
       for (const load of loads) load?.(start, n);
       for (const step of steps) step(n);
-      for (let i = 0; i < results.length; i++) copyOut(results[i], targets[i], start, n);
+      for (let i = 0; i < results.length; i++)
+        copyOut(results[i], targets[i], outputs[i].dtype as NumericDType, start, n);
     }
   };
 }

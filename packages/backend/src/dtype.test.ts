@@ -27,7 +27,9 @@ describe('the table of dtypes', () => {
     expect(holders('int32')).toEqual(['float64', 'int64']);
     expect(holders('float32')).toEqual(['float64']);
     expect(holders('int64')).toEqual([]);
-    expect(holders('int8')).toEqual(['float32', 'float64', 'int32', 'int64', 'int16']);
+    expect(holders('int8')).toEqual(['float32', 'float64', 'int32', 'int64', 'int16', 'float16', 'bfloat16']);
+    expect(holders('float16')).toEqual(['float32', 'float64']);
+    expect(holders('bfloat16')).toEqual(['float32', 'float64']);
     expect(holders('uint32')).toEqual(['float64', 'int64', 'uint64']);
     expect(holders('bool')).toEqual(numericDTypes.filter((dtype) => dtype !== 'bool'));
     expect(holdsEvery('string', 'bool')).toBe(false);

@@ -11,7 +11,9 @@ export type DType =
   | 'int16'
   | 'uint16'
   | 'uint32'
-  | 'uint64';
+  | 'uint64'
+  | 'float16'
+  | 'bfloat16';
 /** Element types that kernels work on. */
 export type NumericDType = Exclude<DType, 'string'>;
 
@@ -97,6 +99,8 @@ const rows: Readonly<Record<DType, Row>> = {
   uint16: [8, 2, 'uint', 16, 0, 'int32', Uint16Array, 'u16', 'uint16_t', 17, 'U16', 'u2'],
   uint32: [9, 4, 'uint', 32, 0, 'int64', Uint32Array, 'u32', 'uint32_t', 22, 'U32', 'u4'],
   uint64: [10, 8, 'uint', 64, 0, 'uint64', BigUint64Array, 'u64', 'uint64_t', 23, 'U64', 'u8'],
+  float16: [11, 2, 'float', 11, 15, 'float32', Uint16Array, 'f16', 'Half', 19, 'F16', 'f2'],
+  bfloat16: [12, 2, 'float', 8, 127, 'float32', Uint16Array, 'bf16', 'BFloat', 14, 'BF16', ''],
   string: [15, 0, 'string', 0, 0, 'string', Uint8Array, '', '', 7, '', ''],
 };
 

@@ -9,6 +9,7 @@ export { hardwareOf, logicalDevice } from './device/logical-device.ts';
 export { hostFallbacks, hostOf, placedKernel, placement } from './device/soft-placement.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
+export * from './half.ts';
 export * from './kernels.ts';
 export { nextTurn } from './next-turn.ts';
 export { checkPlan } from './plan/check.ts';

@@ -1,4 +1,5 @@
 import { dtypeTraits, type NumericDType, numericDTypes } from './dtype.ts';
+import { isHalf } from './half.ts';
 
 /**
  * The kernels that a backend offers beside scalar programs: name, inputs → outputs, attributes. A kernel writes into outputs
@@ -235,16 +236,24 @@ export type AttrValue = number | boolean | readonly number[];
 export type KernelAttrs = Readonly<Record<string, AttrValue>>;
 
 const floats: readonly NumericDType[] = ['float32', 'float64'];
-const numbers: readonly NumericDType[] = numericDTypes.filter((dtype) => dtype !== 'bool');
+const wide: readonly NumericDType[] = numericDTypes.filter((dtype) => !isHalf(dtype));
+const numbers: readonly NumericDType[] = wide.filter((dtype) => dtype !== 'bool');
 
-/** The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. */
+/**
+ * The dtypes of the first input that a kernel computes with. Those that are not listed move elements, whatever these are. No kernel
+ * but SetRow computes with floats of 16 bits: who calls it casts them to float32 before, and the results back (`widens`).
+ */
 const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   RandomUniform: ['uint64'],
   RandomNormal: ['uint64'],
   TruncatedNormal: ['uint64'],
   RandomUniformInt: ['uint64'],
   NextDraw: ['uint64'],
+  Iota: wide,
   MirrorPadGrad: numbers,
+  ScatterNd: wide,
+  Nonzero: wide,
+  TopK: wide,
   GatherGrad: numbers,
   CumSum: numbers,
   CumProd: numbers,
@@ -298,6 +307,11 @@ const ALL = setOf(numericDTypes);
 export function dtypesTaken(name: KernelName): number {
   const dtypes = dtypesOf[name];
   return dtypes === undefined ? ALL : setOf(dtypes);
+}
+
+/** Whether a kernel takes floats of 16 bits as float32 only; `dtypes` are those of its inputs, or of what it makes of none. */
+export function widens(name: KernelName, dtypes: readonly NumericDType[]): boolean {
+  return dtypes.some((dtype) => isHalf(dtype) && ((dtypesTaken(name) >> dtypeTraits[dtype].code) & 1) === 0);
 }
 
 /** Whether a set of dtypes has that of the first input; a kernel without inputs looks at its output itself. */

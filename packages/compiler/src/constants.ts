@@ -1,7 +1,7 @@
 import { type NumericDType, type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
 import { Uses } from './def-use.ts';
 import { isKnownMaker, type Known, readingUntiled, simplerCall } from './identities.ts';
-import { isValueOf, ProgramWriter, programKey } from './program.ts';
+import { isValueOf, ProgramWriter, programKey, roundedFloat } from './program.ts';
 import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';
 
 /** What every element of a temporary is. */
@@ -29,7 +29,7 @@ function noteFill(
   const value = numberAttr(attrs['value']);
   const { dtype } = output;
   if (value === undefined || !isNumeric(dtype) || !isValueOf(dtype, value)) return;
-  constants.set(output.value, { dtype, value: dtype === 'float32' ? Math.fround(value) : value, name });
+  constants.set(output.value, { dtype, value: roundedFloat(dtype, value), name });
 }
 
 /**

@@ -2,7 +2,9 @@ import {
   castsDirectly,
   dtypeTraits,
   holdsEvery,
+  isHalf,
   type NumericDType,
+  roundToHalf,
   type ScalarInstr,
   type ScalarOp,
   type ScalarProgram,
@@ -44,7 +46,7 @@ export function cheapInstrs(program: ScalarProgram): number {
   return count;
 }
 
-/** Whether a number is exactly a value of the dtype; false where kernels might cast it differently. For float32, it may be rounded. */
+/** Whether a number is exactly a value of the dtype; false where kernels might cast it differently. Floats may be rounded. */
 export function isValueOf(dtype: NumericDType, value: number): boolean {
   const { floating, low, high } = dtypeTraits[dtype];
   if (floating) return true;
@@ -108,10 +110,15 @@ const foldable: {
   bool: { not: (a) => 1 - a, and: (a, b) => a & b, or: (a, b) => a | b, xor: (a, b) => a ^ b },
 };
 
-function rounded(dtype: NumericDType, value: number): number {
+/** A number as a float's dtype has it; those of other dtypes stay. */
+export function roundedFloat(dtype: NumericDType, value: number): number {
   if (dtype === 'float32') return Math.fround(value);
+  return isHalf(dtype) ? roundToHalf(value, dtype) : value;
+}
+
+function rounded(dtype: NumericDType, value: number): number {
   if (dtype === 'int32') return value | 0;
-  return dtype === 'uint8' ? value & 255 : value;
+  return dtype === 'uint8' ? value & 255 : roundedFloat(dtype, value);
 }
 
 interface Node {
@@ -147,10 +154,9 @@ export class ProgramWriter implements ProgramNodes {
   }
 
   constant(dtype: NumericDType, value: number): number {
-    let exact = value;
-    if (dtype === 'float32') exact = Math.fround(value);
+    let exact = roundedFloat(dtype, value);
     // An integer has no −0.
-    else if (dtype !== 'float64' && value === 0) exact = 0;
+    if (!dtypeTraits[dtype].floating && value === 0) exact = 0;
     return this.#share('const', dtype, [], exact);
   }
 

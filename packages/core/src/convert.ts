@@ -4,8 +4,11 @@ import {
   dtypeTraits,
   InvalidArgumentError,
   isBig,
+  isHalf,
   MAX_RANK,
   numericDTypes,
+  storedNumber,
+  storeValues,
   type TypedArray,
 } from '@eagre/backend';
 import { hostBackend } from './context.ts';
@@ -21,7 +24,7 @@ import { VariableBase } from './variable-base.ts';
 export interface NDArrayLike {
   readonly data: TypedArray;
   readonly shape: Shape;
-  /** Only needed for `bool`, whose bytes look like uint8. */
+  /** Only needed for `bool`, whose bytes look like uint8, and for float16 and bfloat16, whose values come as float32. */
   readonly dtype?: DType;
 }
 
@@ -139,10 +142,10 @@ function scalarNumber(value: number, dtype: DType): Tensor {
   return tensor;
 }
 
-// The bytes of a bool are looked at as those of uint8 are.
+// The bytes of a bool are looked at as those of uint8 are; floats of 16 bits come as float32.
 const arrays: readonly (readonly [unknown, DType])[] = [
   ...numericDTypes
-    .filter((dtype) => dtype !== 'bool')
+    .filter((dtype) => dtype !== 'bool' && !isHalf(dtype))
     .map((dtype) => [dtypeTraits[dtype].array, dtype] as const),
   [Uint8ClampedArray, 'uint8'],
 ];
@@ -155,7 +158,8 @@ function fromTyped(
   given?: DType,
 ): Tensor {
   const held = arrays.find(([type]) => data instanceof (type as typeof Uint8Array))?.[1];
-  const natural = given === 'bool' && held === 'uint8' ? 'bool' : held;
+  const narrow = (given === 'bool' && held === 'uint8') || (given && isHalf(given) && held === 'float32');
+  const natural = narrow ? given : held;
   if (natural === undefined) {
     throw new InvalidArgumentError(
       `${data.constructor.name} has no tensor dtype; use one of ${arrays.map(([type]) => (type as typeof Uint8Array).name).join(', ')}`,
@@ -178,7 +182,7 @@ function fromTyped(
   const out = emptyTensor(natural, shape, data.length);
   const view = spaceOf(out);
   if (natural === 'bool') for (let i = 0; i < data.length; i++) view[i] = (data as Uint8Array)[i] ? 1 : 0;
-  else view.set(data as never);
+  else storeValues(view, natural, data as ArrayLike<number | bigint>);
   return uploaded(out, view);
 }
 
@@ -276,7 +280,7 @@ function element(value: number | bigint | boolean, dtype: DType): number | bigin
       throw new InvalidArgumentError(`${value} is no bool; compare first, for example x.notEqual(0)`);
     return n;
   }
-  if (dtypeTraits[dtype].floating) return Number(value);
+  if (dtypeTraits[dtype].floating) return storedNumber(Number(value), dtype);
   if (typeof value === 'number' && !Number.isInteger(value)) {
     throw new InvalidArgumentError(
       `${value} is not an ${dtype}; convert the tensor beside it with cast('float32'), or round the number`,

@@ -1,7 +1,7 @@
 // `tf.debugging`: checks that throw, at once or at each run of a traced function. They read values, so they are for tests and for
 // hunting bugs.
 
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from './argument-kinds.ts';
 import * as kind from './argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments.ts';
@@ -13,14 +13,14 @@ import { atRunTime, type HostFunction } from './host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './op.ts';
 import { uniform } from './samples.ts';
 import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shape.ts';
-import { aliasTensor, Tensor, viewOf } from './tensor.ts';
+import { aliasTensor, hostValues, Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
 type Value = number | bigint | string;
 
 /** The values in place. */
 function valuesOf(x: Tensor): ArrayLike<Value> {
-  return x.dtype === 'string' ? (x.storage.strings ?? []) : (viewOf(x) as ArrayLike<number | bigint>);
+  return x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<number | bigint>);
 }
 
 /** [1, 0, 2] of a place in row-major order. */
@@ -183,7 +183,7 @@ export const assertNear: NamedFunction<
   { rtol: kind.asIs, atol: kind.asIs, message: kind.asIs },
   (a, b, options) => {
     const [x, y] = pair(a, b, 'assertNear');
-    const precision = 10 * (x.dtype === 'float64' ? 2 ** -52 : 2 ** -23);
+    const precision = isFloating(x.dtype) ? 10 * 2 ** (1 - dtypeTraits[x.dtype].digits) : 10 * 2 ** -23;
     const rtol = Number(options.rtol ?? precision);
     const atol = Number(options.atol ?? precision);
     compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
@@ -434,7 +434,7 @@ export const assertShapes: NamedFunction<
 /** What is wrong with a tensor's values; undefined if nothing. */
 function notFinite(x: Tensor): string | undefined {
   if (!isFloating(x.dtype)) return undefined;
-  const view = viewOf(x) as Float32Array;
+  const view = hostValues(x) as Float32Array;
   let nan = 0;
   let infinite = 0;
   let first = -1;

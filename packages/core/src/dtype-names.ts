@@ -11,3 +11,5 @@ export const int16: 'int16' = 'int16';
 export const uint16: 'uint16' = 'uint16';
 export const uint32: 'uint32' = 'uint32';
 export const uint64: 'uint64' = 'uint64';
+export const float16: 'float16' = 'float16';
+export const bfloat16: 'bfloat16' = 'bfloat16';

@@ -1,3 +1,5 @@
+import { type DType, isHalf, roundToHalf } from '@eagre/backend';
+import { isFloating } from './dtypes.ts';
 import { showShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -59,8 +61,8 @@ type LeafFormat = (value: number | bigint | boolean | string) => string;
 
 function leafFormat(leaves: readonly (number | bigint | boolean | string)[], dtype: string): LeafFormat {
   if (dtype === 'string') return (v) => JSON.stringify(v);
-  if (dtype !== 'float32' && dtype !== 'float64') return padded(leaves, String);
-  return floatFormat(leaves as readonly number[], dtype) as LeafFormat;
+  if (!isFloating(dtype as DType)) return padded(leaves, String);
+  return floatFormat(leaves as readonly number[], dtype as DType) as LeafFormat;
 }
 
 const DIGITS = 8;
@@ -69,10 +71,9 @@ const DIGITS = 8;
  * As many digits as the numbers need, at most 8 behind the point, which all stand in one column. With exponents where numbers
  * are large, small or far apart; then mantissas are filled up with zeros, otherwise numbers with spaces.
  */
-function floatFormat(leaves: readonly number[], dtype: 'float32' | 'float64'): (v: number) => string {
-  const single = dtype === 'float32';
-  const shortest = single ? shortestFloat32 : String;
-  const round = single ? Math.fround : Number;
+function floatFormat(leaves: readonly number[], dtype: DType): (v: number) => string {
+  const round = roundingTo(dtype);
+  const shortest = dtype === 'float64' ? String : (v: number) => shortestFloat(v, round);
   const finite = leaves.filter(Number.isFinite);
   const sizes = finite.filter((v) => v !== 0).map(Math.abs);
   const max = Math.max(0, ...sizes);
@@ -111,11 +112,16 @@ function special(v: number): string {
   return Number.isNaN(v) ? 'nan' : v > 0 ? 'inf' : '-inf';
 }
 
-/** The shortest decimal that is this float32 again. */
-function shortestFloat32(v: number): string {
+/** Rounds a number to a dtype of floats. */
+export function roundingTo(dtype: DType): (v: number) => number {
+  return dtype === 'float64' ? Number : isHalf(dtype) ? (v) => roundToHalf(v, dtype) : Math.fround;
+}
+
+/** The shortest decimal that is this number again, once rounded. */
+function shortestFloat(v: number, round: (v: number) => number): string {
   for (let p = 1; p <= 9; p++) {
     const text = v.toPrecision(p);
-    if (Math.fround(Number(text)) === v) return String(Number(text));
+    if (round(Number(text)) === v) return String(Number(text));
   }
   return String(v);
 }

@@ -66,7 +66,7 @@ export { threads } from './device.ts';
 export { type Draw, type DrawSource, drawWords, isDrawSource, writeDraw } from './draws.ts';
 export { findDropped, whenDropped } from './dropped.ts';
 export { checkDType, checkDTypeName, type DTypeGroup, isFloating, isInteger } from './dtypes.ts';
-export { showInConsole } from './format.ts';
+export { roundingTo, showInConsole } from './format.ts';
 export { atRunTime, callHost } from './host.ts';
 export { methodNames } from './install.ts';
 export { checkListSize } from './list-size.ts';
@@ -158,6 +158,6 @@ export {
   symbolically,
   symbolicTensor,
 } from './symbolic.ts';
-export { aliasTensor, emptyTensor, setValues, spaceOf, uploaded, viewOf } from './tensor.ts';
+export { aliasTensor, emptyTensor, hostValues, setValues, spaceOf, uploaded, viewOf } from './tensor.ts';
 export * as tree from './tree/tree.ts';
 export { copyBytes, own } from './variable.ts';

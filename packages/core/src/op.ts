@@ -9,6 +9,7 @@ import {
   FailedPreconditionError,
   InternalError,
   InvalidArgumentError,
+  isHalf,
   type Kernel,
   type KernelAttrs,
   type KernelName,
@@ -17,6 +18,7 @@ import {
   type ScalarBuilder,
   type ScalarValue,
   UnimplementedError,
+  widens,
 } from '@eagre/backend';
 import { defineHot, isTensor, mayBeNamed, type NamedFunction } from './arguments.ts';
 import { context, currentBackend, withoutTapes } from './context.ts';
@@ -30,6 +32,7 @@ import type { Dim, Dims } from './shapes/dim.ts';
 import { hasUnknown, sizeOfDims } from './shapes/dims.ts';
 import { symbolic, symbolicTensor } from './symbolic.ts';
 import { aliasTensor, emptyTensor, Tensor } from './tensor.ts';
+import { widenedKernel } from './widened.ts';
 
 /** The attributes of one call of an op: everything that is no tensor. */
 export type Attrs = Readonly<Record<string, unknown>>;
@@ -251,12 +254,14 @@ export function defineOp(spec: OpSpec): Op {
       const outputs = (Array.isArray(specs) ? (specs as readonly OutputSpec[]) : [specs as OutputSpec]).map(
         (s) => emptyTensor(s.dtype, s.shape, sizeOfDims(s.shape), backend),
       );
+      // Where there are no inputs, whether the kernel widens is told by what it makes.
+      const asked = inputs.length === 0 && isHalf((outputs[0] as Tensor).dtype) ? outputs : inputs;
       // Attributes of the kernel are computed where it runs.
       if (backend === symbolic && [...inputs, ...outputs].some((t) => hasUnknown(t.shape))) {
         symbolic.sink?.call(name, inputs, outputs, attrs as KernelAttrs);
         return outputs;
       }
-      kernelFor(backend, name, inputs)(
+      kernelFor(backend, name, asked)(
         inputs,
         outputs,
         kernelAttrs === undefined ? (attrs as KernelAttrs) : kernelAttrs(attrs, inputs),
@@ -285,14 +290,12 @@ function otherDType(dtype: DType | undefined): string {
   return wider === dtype ? '' : `; convert to another dtype before, for example x.cast('${wider}')`;
 }
 
-/** @internal The kernel of the backend. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
+/** @internal The kernel of the backend for inputs of their dtypes. @throws UnimplementedError when it has none; none takes strings, whose memory holds no values. */
 export function kernelFor(backend: Backend, name: KernelName, inputs: readonly Tensor[]): Kernel {
   const last = lastKernels.get(name);
   if (last !== undefined && last.backend === backend && haveDTypes(inputs, last.dtypes)) return last.kernel;
   const dtypes = inputs.map((x) => x.dtype);
-  const kernel = dtypes.includes('string')
-    ? undefined
-    : placedKernel(backend, name, dtypes as NumericDType[]);
+  const kernel = dtypes.includes('string') ? undefined : findKernel(backend, name, dtypes as NumericDType[]);
   if (kernel === undefined) {
     throw new UnimplementedError(
       `the backend '${backend.name}' has no kernel ${name} for (${dtypes.join(', ')})${otherDType(dtypes[0])}`,
@@ -300,6 +303,10 @@ export function kernelFor(backend: Backend, name: KernelName, inputs: readonly T
   }
   lastKernels.set(name, { backend, dtypes, kernel });
   return kernel;
+}
+
+function findKernel(backend: Backend, name: KernelName, dtypes: readonly NumericDType[]): Kernel | undefined {
+  return widens(name, dtypes) ? widenedKernel(backend, name, dtypes) : placedKernel(backend, name, dtypes);
 }
 
 /** What was found last: most programs ask for a kernel for the same dtypes again and again. */

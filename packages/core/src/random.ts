@@ -1,5 +1,5 @@
 // `tf.random`. Numbers come from Philox, a function of a key (the seed) and a counter, so every draw can be repeated.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isHalf } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from './argument-kinds.ts';
 import * as kind from './argument-kinds.ts';
 import { type Arguments, defineFunction, defineMethods, type NamedFunction } from './arguments.ts';
@@ -218,6 +218,13 @@ const truncatedFloat: Distribution = define(
 type From = { readonly source: DrawSource } | Draw;
 
 function run(d: Distribution, from: From, attrs: Attrs): Tensor {
+  const dtype = attrs.dtype as DType;
+  if (isHalf(dtype)) {
+    const y = run(d, from, { ...attrs, dtype: 'float32' }).cast(dtype);
+    // Rounding may have reached the upper bound, which is excluded.
+    const { low, high } = attrs as { readonly low?: number; readonly high?: number };
+    return low === undefined || high === undefined || low === high ? y : y.less(high).where(y, low);
+  }
   return execute1('source' in from ? d.drawn : d.stateless, [], { ...attrs, ...from });
 }
 

@@ -1,3 +1,6 @@
+import type { DType } from '@eagre/backend';
+import { isFloating } from './dtypes.ts';
+import { roundingTo } from './format.ts';
 import type { Tensor } from './tensor.ts';
 
 /**
@@ -10,7 +13,7 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
   const show =
     dtype === 'string'
       ? (v: number | bigint | string) => `"${escaped(v as string)}"`
-      : dtype === 'float32' || dtype === 'float64'
+      : isFloating(dtype)
         ? (v: number | bigint | string) => shortFloat(v as number, dtype)
         : String;
   const ends = atEnds < 0 ? size : Math.min(atEnds, size);
@@ -32,13 +35,12 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
 }
 
 /** C's `%.6g` (float64: `%.15g`) if that is the number again, with 9 (17) digits if not. */
-function shortFloat(v: number, dtype: 'float32' | 'float64'): string {
+function shortFloat(v: number, dtype: DType): string {
   if (Number.isNaN(v)) return 'nan';
   if (!Number.isFinite(v)) return v > 0 ? 'inf' : '-inf';
-  const single = dtype === 'float32';
-  const short = general(v, single ? 6 : 15);
-  const back = single ? Math.fround(Number(short)) : Number(short);
-  return back === v ? short : general(v, single ? 9 : 17);
+  const double = dtype === 'float64';
+  const short = general(v, double ? 15 : 6);
+  return roundingTo(dtype)(Number(short)) === v ? short : general(v, double ? 17 : 9);
 }
 
 /** C's `%.<digits>g`. */

@@ -58,6 +58,8 @@ export interface Sink {
   ): void;
   /** The symbolic tensor that stands for a real one. */
   capture(x: Tensor): Tensor;
+  /** Says that a tensor is memory of the run's own, which calls write several times. */
+  scratch?(x: TensorRef): void;
   /** The next draw from a source, in each run. */
   draw?(source: DrawSource): SymbolicDraw;
 }

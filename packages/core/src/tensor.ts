@@ -5,13 +5,16 @@ import {
   FailedPreconditionError,
   hostView,
   InvalidArgumentError,
+  isHalf,
   type NumericDType,
   OutOfRangeError,
   ResourceExhaustedError,
   readStorage,
   Storage,
+  storeValues,
   type TypedArray,
   typedView,
+  valuesOf,
 } from '@eagre/backend';
 import { context, hostBackend } from './context.ts';
 import { formatTensor, formatValues, showInConsole } from './format.ts';
@@ -122,14 +125,15 @@ export class Tensor {
   }
 
   /**
-   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array and BigUint64Array for int64 and uint64.
+   * A copy of the values, flat and row-major; bytes 0 and 1 for bool, BigInt64Array and BigUint64Array for int64 and uint64, Float32Array
+   * for float16 and bfloat16, too.
    * @throws ResourceExhaustedError where there is no memory for a copy.
    */
   data(): TypedArray {
     const view = this.#checked();
-    if (!this.storage.allocator.isHost) return view;
+    if (!this.storage.allocator.isHost) return valuesOf(view, this.dtype);
     try {
-      return view.slice();
+      return isHalf(this.dtype) ? valuesOf(view, this.dtype) : view.slice();
     } catch (cause) {
       throw new ResourceExhaustedError(`no memory for a copy of ${view.byteLength} bytes`, 'data', { cause });
     }
@@ -183,7 +187,7 @@ export class Tensor {
       storage,
       size * dtypeTraits[dtype].bytes,
     );
-    return typedView(dtype, buffer, byteOffset, size);
+    return valuesOf(typedView(dtype, buffer, byteOffset, size), dtype);
   }
 
   /** Gives the memory back now, unless a tape or another tensor still needs it. Using the tensor afterwards throws. */
@@ -240,7 +244,7 @@ export class Tensor {
       );
     }
     if (this.dtype === 'string') return this.strings()[0] as string;
-    const value = this.#checked()[0] as number | bigint;
+    const value = valuesOf(this.#checked(), this.dtype)[0] as number | bigint;
     return this.dtype === 'bool' ? value !== 0 : value;
   }
 
@@ -260,7 +264,7 @@ export class Tensor {
     if (this.dtype === 'string') return this.strings();
     const view = this.#checked();
     if (this.dtype === 'bool') return Array.from(view as Uint8Array, (v) => v !== 0);
-    return Array.from(view as ArrayLike<number | bigint>);
+    return Array.from(valuesOf(view, this.dtype) as ArrayLike<number | bigint>);
   }
 }
 export interface Tensor extends OpMethods {}
@@ -359,9 +363,14 @@ export function stringTensor(
   return new Tensor(storage, 'string', shape, values.length, backend);
 }
 
+/** @internal The values, to be read only: as `viewOf`, but a Float32Array of their own for floats of 16 bits. */
+export function hostValues(x: Tensor): TypedArray {
+  return valuesOf(viewOf(x), x.dtype);
+}
+
 /**
- * @internal The values, to be read only: in place where they lie in memory of the host, valid until that is given back; a copy of those
- * on a device, which waits for it.
+ * @internal The elements as they are stored, to be read only: in place where they lie in memory of the host, valid until that is given
+ * back; a copy of those on a device, which waits for it. For floats of 16 bits these are bits: what reads numbers asks for `hostValues`.
  */
 export function viewOf(x: Tensor): TypedArray {
   checkAlive(x);
@@ -379,7 +388,7 @@ export function spaceOf(x: Tensor): TypedArray {
 /** @internal Sets the values of a new tensor. @returns the tensor. */
 export function setValues(x: Tensor, values: ArrayLike<number | bigint>): Tensor {
   const space = spaceOf(x);
-  space.set(values as never);
+  storeValues(space, x.dtype, values);
   return uploaded(x, space);
 }
 

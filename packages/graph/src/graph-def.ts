@@ -2,6 +2,7 @@ import {
   type DType,
   dtypeTraits,
   FailedPreconditionError,
+  halfBits,
   ResourceExhaustedError,
   UnimplementedError,
 } from '@eagre/backend';
@@ -847,6 +848,9 @@ function hostTensor(dtype: DType, value: ConstantInput['value']): tensorflow.Ten
       return { ...head, double_val: flat };
     case 'int64':
       return { ...head, int64_val: flat };
+    case 'float16':
+    case 'bfloat16':
+      return { ...head, half_val: flat.map((n) => halfBits(n, dtype)) };
     case 'bool':
       return { ...head, bool_val: flat.map((n) => n !== 0) };
     default:

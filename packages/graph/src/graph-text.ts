@@ -1,5 +1,6 @@
+import type { DType } from '@eagre/backend';
 import { type Tensor, Variable } from '@eagre/core';
-import { DimExpr, dimsOf, partialShape, viewOf } from '@eagre/core/internal';
+import { DimExpr, dimsOf, hostValues, isFloating, partialShape, roundingTo } from '@eagre/core/internal';
 import type { Graph, GraphNode, GraphValue } from './graph.ts';
 import { bodiesOf } from './graph-bodies.ts';
 import { isRankless } from './rankless.ts';
@@ -142,20 +143,20 @@ function showConstant(tensor: Tensor): string {
     if (typeof value === 'string') return JSON.stringify(value);
     if (tensor.dtype === 'bool') return String(value !== 0);
     if (typeof value === 'bigint') return String(value);
-    return tensor.dtype === 'float32' ? showFloat32(value) : showNumber(value);
+    return !isFloating(tensor.dtype) ? showNumber(value) : showFloat(value, tensor.dtype);
   };
   const values: (number | bigint | string)[] =
     tensor.dtype === 'string'
       ? tensor.strings().slice(0, LONGEST + 1)
-      : Array.from<number | bigint>(viewOf(tensor).subarray(0, LONGEST + 1));
+      : Array.from<number | bigint>(hostValues(tensor).subarray(0, LONGEST + 1));
   return tensor.shape.length === 0 && values.length > 0 ? show(values[0]) : showList(values, show);
 }
 
-/** With as few digits as tell it from other float32. */
-function showFloat32(value: number): string {
+/** With as few digits as tell it from others of the dtype. */
+function showFloat(value: number, dtype: DType): string {
   for (let digits = 1; value !== 0 && digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return showNumber(short);
+    if (roundingTo(dtype)(short) === value) return showNumber(short);
   }
   return showNumber(value);
 }

@@ -22,14 +22,16 @@ import {
   copyBytes,
   type DrawSource,
   emptyTensor,
+  hostValues,
+  kernelFor,
   lifted,
   named,
   type Sink,
   type SymbolicDraw,
   SymbolicStorage,
+  symbolic,
   symbolicTensor,
   transfer,
-  viewOf,
 } from '@eagre/core/internal';
 import { ControlOp } from './control/control-op.ts';
 import type { Assignment, Graph, GraphNode, GraphValue, NodeKind } from './graph.ts';
@@ -142,7 +144,7 @@ export abstract class OpLowering implements Sink {
     const tensor = symbolicTensor(x.dtype, x.shape);
     this.#constants.set(x, tensor);
     if (x.dtype === 'string') throw noStrings();
-    const number = x.size === 1 ? Number(viewOf(x)[0]) : Number.NaN;
+    const number = x.size === 1 ? Number(hostValues(x)[0]) : Number.NaN;
     // A bare number becomes part of the programs that use it.
     if (x.size === 1 && (!isBig(x.dtype) || Number.isSafeInteger(number))) {
       this.call('Fill', [], [tensor], { value: number });
@@ -151,6 +153,12 @@ export abstract class OpLowering implements Sink {
     const held = lifted(() => (x.backend === this.backend ? x : transfer(x, this.backend)));
     this.states.push({ value: this.number(tensor), source: x, memory: held.storage });
     return tensor;
+  }
+
+  scratch(x: TensorRef): void {
+    const { allocator } = this.backend;
+    const bytes = x.size * dtypeTraits[x.dtype].bytes;
+    this.states.push({ value: this.number(x), source: {}, memory: () => allocator.allocate(bytes) });
   }
 
   draw(source: DrawSource): SymbolicDraw {
@@ -262,8 +270,7 @@ export abstract class OpLowering implements Sink {
     inputs.forEach((t, i) => {
       if (!what.at.includes(i) && changing.has(t.storage)) inputs[i] = this.copied(t);
     });
-    this.call(
-      what.kernel,
+    kernelFor(symbolic, what.kernel, inputs)(
       inputs,
       places.map((p) => p.tensor),
       node.attrs as KernelAttrs,

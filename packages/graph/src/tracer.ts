@@ -29,6 +29,7 @@ import {
   execute,
   hasUnknown,
   hintOf,
+  hostValues,
   identicalDims,
   inContext,
   isSharedScalar,
@@ -52,7 +53,6 @@ import {
   type Tracer,
   tell,
   toShape,
-  viewOf,
 } from '@eagre/core/internal';
 import { assignedOp } from './assigned.ts';
 import { ControlOp } from './control/control-op.ts';
@@ -424,7 +424,7 @@ export class FunctionTracer implements Tracer, Sink {
     if (this.tracedCall.inputs === undefined) return undefined;
     const tensor = lifted(() => this.#probe(value.node))?.[value.index];
     if (tensor === undefined) return undefined;
-    return from === 'axis' ? tensor.shape[at] : Number(viewOf(tensor)[at]);
+    return from === 'axis' ? tensor.shape[at] : Number(hostValues(tensor)[at]);
   }
 
   /** The values of a node in the call that is traced, as far as computing them has no effects and draws nothing. */

@@ -67,7 +67,7 @@ function variablesOf(given: unknown, what: string, of: string): readonly Variabl
 /** A scalar for ops on a variable. */
 function scalarFor(variable: Variable, x: Scalar): number | Tensor {
   if (typeof x === 'number') return x;
-  return x.cast(variable.dtype === 'float64' ? 'float64' : 'float32');
+  return x.cast(isFloating(variable.dtype) ? variable.dtype : 'float32');
 }
 
 /** A variable whose values are brought back into bounds after each update. */

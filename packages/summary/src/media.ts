@@ -4,11 +4,11 @@ import type { NamedFunction, Tensor, TensorLike } from '@eagre/core';
 import {
   checkCount,
   defineFunction,
+  hostValues,
   isFloating,
   type OptionNames,
   shown,
   showShape,
-  viewOf,
 } from '@eagre/core/internal';
 import { encodeTensorProto, type tensorflow } from '@eagre/formats';
 import { encodeWav } from './audio.ts';
@@ -60,7 +60,7 @@ function encodeImages(x: Tensor, maxOutputs: number): tensorflow.TensorProto {
   const size = height * width * channels;
   if (size === 0)
     throw new InvalidArgumentError(`the images have no pixels: ${showShape(x.shape)}`, 'tf.summary.image');
-  const pixels = toBytes(viewOf(x).subarray(0, kept * size), x.dtype);
+  const pixels = toBytes(hostValues(x).subarray(0, kept * size), x.dtype);
   const data: (string | Uint8Array)[] = [String(width), String(height)];
   for (let i = 0; i < kept; i++)
     data.push(encodePng(pixels.subarray(i * size, (i + 1) * size), width, height, channels));
@@ -130,7 +130,7 @@ function encodeClips(x: Tensor, sampleRate: number, maxOutputs: number): tensorf
   const [count, frames, channels] = x.shape as [number, number, number];
   const kept = Math.min(count, maxOutputs);
   const size = frames * channels;
-  const samples = viewOf(x) as Float32Array | Float64Array;
+  const samples = hostValues(x) as Float32Array | Float64Array;
   const data: (string | Uint8Array)[] = [];
   // Each clip has a label, which TensorFlow leaves empty.
   for (let i = 0; i < kept; i++)

@@ -5,10 +5,10 @@ import {
   atRunTime,
   checkText,
   context,
+  hostValues,
   type OptionNames,
   symbolic,
   toTensor,
-  viewOf,
 } from '@eagre/core/internal';
 import { encodeTensorProto, type NDArray, type tensorflow } from '@eagre/formats';
 import { answerNow, checkStep, noStep, type Step, state, stepNow, truth } from './state.ts';
@@ -137,7 +137,7 @@ export const summaryNames: OptionNames<SummaryOptions> = { step: true, descripti
 export function tensorProto(x: Tensor): tensorflow.TensorProto {
   const { dtype, shape } = x;
   if (dtype === 'string') return encodeTensorProto({ dtype, shape, data: x.strings() });
-  return encodeTensorProto({ dtype, shape, data: viewOf(x) } as NDArray);
+  return encodeTensorProto({ dtype, shape, data: hostValues(x) } as NDArray);
 }
 
 /** The tensor of a value. @param test what is wrong with it, or null. @throws InvalidArgumentError if something is. */

@@ -6,11 +6,11 @@ import {
   checkListSize,
   checkText,
   defineFunction,
+  hostValues,
   isPlain,
   type OptionNames,
   shown,
   showShape,
-  viewOf,
 } from '@eagre/core/internal';
 import { encodeTensorProto, tensorflow } from '@eagre/formats';
 import { histogramRows } from './histogram.ts';
@@ -59,7 +59,7 @@ export const scalar: NamedFunction<
         (x) =>
           noStrings(x) ?? (x.rank === 0 ? null : `expected a scalar, got the shape ${showShape(x.shape)}`),
       ),
-    encode: (x) => scalarProto(Number(viewOf(x)[0])),
+    encode: (x) => scalarProto(Number(hostValues(x)[0])),
     ...(typeof data === 'number' ? { direct: () => scalarProto(data) } : {}),
   });
 });
@@ -103,7 +103,11 @@ export const histogram: NamedFunction<
       metadata: description === undefined ? HISTOGRAMS : metadataOf('histograms', description),
       data: () => checked(data, what, noStrings),
       encode: (x) =>
-        encodeTensorProto({ dtype: 'float64', shape: [buckets, 3], data: histogramRows(viewOf(x), buckets) }),
+        encodeTensorProto({
+          dtype: 'float64',
+          shape: [buckets, 3],
+          data: histogramRows(hostValues(x), buckets),
+        }),
     });
   },
 );

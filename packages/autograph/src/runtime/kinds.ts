@@ -1,6 +1,6 @@
 // What the variables of branches and loops are in a graph, and what is the same in all of them.
 import { constant, type DType, Tensor, Variable, zeros } from '@eagre/core';
-import { isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import { isFloating, isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 
@@ -113,7 +113,7 @@ function fits(value: Tensor | HostScalar, dtype: DType, shape: readonly number[]
   if (value instanceof Tensor) return value.dtype === dtype && sameShape(value.shape, shape);
   if (shape.length !== 0) return false;
   if (typeof value === 'boolean' || dtype === 'bool') return typeof value === 'boolean' && dtype === 'bool';
-  return dtype === 'float32' || dtype === 'float64' || Number.isInteger(Number(value));
+  return isFloating(dtype) || Number.isInteger(Number(value));
 }
 
 export function sameKind(a: Kind | undefined, b: Kind): boolean {

@@ -1,5 +1,6 @@
 import { dtypeTraits, isBig, type NumericDType, numericDTypes } from '../dtype.ts';
 import { InternalError } from '../errors.ts';
+import { type HalfDType, isHalf } from '../half.ts';
 
 /**
  * The opcodes of a scalar program, in the order of their numbers (native code has the same list). Unless noted, the result
@@ -11,7 +12,8 @@ import { InternalError } from '../errors.ts';
  * - comparisons, `isNaN`, `isInf`, `isFinite` give bool; `and`, `or`, `xor`, `not` take bool
  * - `select(c, a, b)`: c is bool; `cast`: float to int truncates toward zero (NaN to 0, saturating), anything to bool is `!= 0`
  * - dtypes that `DTypeTraits.computesIn` sends elsewhere are only read, written, chosen by `select`, and cast to and from that dtype;
- *   `buildScalarProgram` sees to it
+ *   `buildScalarProgram` sees to it. Integers wrap after each instruction; float16 and bfloat16 are rounded once, where a result leaves
+ *   the program: an op computes in float32, whatever it is made of
  * - `softplus` is log(1+exp(x)) without overflow; `erfinv` on (-1, 1)
  * - `bitAnd`, `bitOr`, `bitXor`, `bitNot`, `shiftLeft`, `shiftRight` take integers
  */
@@ -96,13 +98,25 @@ export function buildScalarProgram(
     }
     return result;
   };
+  // Floats of 16 bits are computed with in float32. What such a value is there; an input is cast when it is used.
+  const wideForms = new Map<ScalarValue, ScalarValue>();
+  const widened = (x: ScalarValue): ScalarValue =>
+    isHalf(x.dtype) ? (wideForms.get(x) ?? emit('cast', 'float32', [x])) : x;
+  const half = (dtype: HalfDType, wide: ScalarValue): ScalarValue => {
+    const value = { id: -1, dtype };
+    wideForms.set(value, wide);
+    return value;
+  };
   const constant = (value: number, dtype: NumericDType): ScalarValue => {
+    if (isHalf(dtype)) return half(dtype, emit('const', 'float32', [], value));
     if (isBig(dtype) && !Number.isSafeInteger(value))
       throw new InternalError(`the constant ${value} is not exact as ${dtype}`);
     return emit('const', dtype, [], value);
   };
   const cast = (x: ScalarValue, dtype: NumericDType): ScalarValue => {
     if (x.dtype === dtype) return x;
+    if (isHalf(x.dtype)) return cast(widened(x), dtype);
+    if (isHalf(dtype)) return half(dtype, cast(x, 'float32'));
     const from = dtypeTraits[x.dtype];
     const to = dtypeTraits[dtype];
     if (from.computesIn !== x.dtype && from.computesIn !== dtype)
@@ -118,6 +132,10 @@ export function buildScalarProgram(
   };
   const apply = (op: ScalarOp, args: readonly ScalarValue[]): ScalarValue => {
     const { dtype } = args[0];
+    if (isHalf(dtype)) {
+      const y = apply(op, args.map(widened));
+      return comparisons.has(op) ? y : half(dtype, y);
+    }
     const { computesIn, bytes } = dtypeTraits[dtype];
     const wide = computesIn as NumericDType;
     const result = comparisons.has(op) ? 'bool' : wide;
@@ -142,6 +160,8 @@ export function buildScalarProgram(
     cast,
     select: (c: ScalarValue, a: Operand, b: Operand) => {
       const [x, y] = pair(a, b);
+      if (isHalf(x.dtype) && (wideForms.has(x) || wideForms.has(y)))
+        return half(x.dtype, emit('select', 'float32', [c, widened(x), widened(y)]));
       return emit('select', x.dtype, [c, x, y]);
     },
   };
@@ -154,7 +174,11 @@ export function buildScalarProgram(
   const values = inputs.map((dtype, id): ScalarValue => ({ id, dtype }));
   const result = body(builder as unknown as ScalarBuilder, ...values);
   const outputs = (Array.isArray(result) ? result : [result]) as readonly ScalarValue[];
-  return { inputs: [...inputs], instrs, outputs: outputs.map((v) => v.id) };
+  const rounded = (v: ScalarValue): ScalarValue => {
+    const wide = wideForms.get(v);
+    return wide === undefined ? v : emit('cast', v.dtype, [wide]);
+  };
+  return { inputs: [...inputs], instrs, outputs: outputs.map((v) => rounded(v).id) };
 }
 
 /** A scalar program as numbers, in the form of native/runtime/programs.h. */

@@ -4,6 +4,7 @@ import {
   dtypeTraits,
   InvalidArgumentError,
   isBig,
+  largestFloat,
   type NumericDType,
   type ScalarBuilder,
   type ScalarValue,
@@ -123,14 +124,17 @@ const saturateOp: Op = defineElementwise({
     if (from.integer && to.integer) {
       if (from.low < to.low) y = s.max(y, to.low);
       if (from.high > to.high) y = s.min(y, isBig(dtype) ? largest(s, x.dtype, to) : to.high);
-    } else if (x.dtype === 'float64' && dtype === 'float32') {
-      y = s.min(s.max(y, -FLOAT32_MAX), FLOAT32_MAX);
+    } else if (to.floating) {
+      const most = largestFloat(dtype);
+      if (from.integer ? from.high > most : largestFloat(x.dtype) > most) {
+        y = s.min(y, most);
+        if (from.kind !== 'uint') y = s.max(y, -most);
+      }
     }
     return s.cast(y, dtype);
   },
   grad: (g, dy) => (isFloating(g.x.dtype) ? dy.cast(g.x.dtype) : null),
 });
-const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
 
 /**
  * x converted to another dtype, where `cast` lets integers wrap: what the dtype cannot hold becomes its lowest or highest value.

@@ -1,5 +1,5 @@
 // Tensors from shapes and ranges.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, storedNumber } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../argument-kinds.ts';
 import * as kind from '../argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments.ts';
@@ -242,9 +242,10 @@ const linspaceOp: Op = defineOp({
   run: (_, attrs) => {
     const { start, stop, num } = attrs as { start: number; stop: number; num: number };
     const out = emptyTensor(attrs.dtype as DType, [num], num);
-    const view = spaceOf(out) as Float64Array;
-    for (let i = 0; i < num; i++) view[i] = start + ((stop - start) * i) / Math.max(1, num - 1);
-    if (num > 1) view[num - 1] = stop;
+    const view = spaceOf(out);
+    const at = (i: number): number =>
+      i > 0 && i === num - 1 ? stop : start + ((stop - start) * i) / Math.max(1, num - 1);
+    for (let i = 0; i < num; i++) view[i] = storedNumber(at(i), out.dtype);
     return uploaded(out, view);
   },
   notDifferentiable: 'it has no inputs',

@@ -15,7 +15,7 @@ import { dims, dimsOf, sizeOfDims, toShape } from '../shapes/dims.ts';
 import { atMost, knownDim } from '../shapes/shape-env.ts';
 import { differs, hostDims, sizeValue } from '../sizes.ts';
 import { knownTensor } from '../symbolic.ts';
-import { emptyTensor, spaceOf, Tensor, uploaded, viewOf } from '../tensor.ts';
+import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../tensor.ts';
 import { range, zeros } from './creation.ts';
 import { gatherOp } from './gathering.ts';
 import { stack } from './join.ts';
@@ -374,7 +374,7 @@ const nonzeroOp: Op = defineOp({
   kernel: 'Nonzero',
   infer: ([x]) => {
     // How many there are is only in the values.
-    const view = viewOf(x);
+    const view = hostValues(x);
     let n = 0;
     for (let i = 0; i < view.length; i++) if (Number(view[i]) !== 0) n++;
     return { dtype: 'int64', shape: [n, x.rank] };

@@ -11,7 +11,15 @@ import { normalizeAxis, showShape } from '../shape.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
 import { lessThan } from '../shapes/shape-env.ts';
-import { emptyTensor, setValues, spaceOf, stringTensor, type Tensor, uploaded, viewOf } from '../tensor.ts';
+import {
+  emptyTensor,
+  hostValues,
+  setValues,
+  spaceOf,
+  stringTensor,
+  type Tensor,
+  uploaded,
+} from '../tensor.ts';
 import { scatterLast } from './gathering.ts';
 import { moveAxis } from './shaping.ts';
 
@@ -129,7 +137,7 @@ const uniqueOp: Op = defineOp({
   doc: 'The different values of a vector, in the order in which they first occur.',
   run: ([x]) => {
     const list: ArrayLike<unknown> =
-      x.dtype === 'string' ? (x.storage.strings ?? []) : (viewOf(x) as ArrayLike<unknown>);
+      x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<unknown>);
     const known = new Map<unknown, number>();
     const counts: number[] = [];
     const indices = emptyTensor('int32', x.shape, x.size);

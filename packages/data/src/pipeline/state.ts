@@ -6,6 +6,7 @@ import {
   InternalError,
   type TypedArray,
   typedView,
+  valuesOf,
 } from '@eagre/backend';
 import { constant, Tensor } from '@eagre/core';
 import { sizeOf, viewOf } from '@eagre/core/internal';
@@ -118,7 +119,9 @@ function leafOf(json: Json, data: Uint8Array): Tensor | TypedArray {
   if (!isSize(size) || !isSize(at) || at % ALIGN !== 0 || at + size * bytes > data.length) throw damaged();
   const own = data.slice(at, at + size * bytes);
   const values = typedView(dtype as DType, own.buffer, own.byteOffset, size);
-  return isShape ? constant({ data: values, shape: shape as number[], dtype: dtype as DType }) : values;
+  return isShape
+    ? constant({ data: valuesOf(values, dtype as DType), shape: shape as number[], dtype: dtype as DType })
+    : values;
 }
 
 function damaged(cause?: unknown): DataLossError {

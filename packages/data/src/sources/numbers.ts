@@ -1,5 +1,5 @@
 // Numbers: ranges, counters, random ones.
-import { type DType, dtypeTraits, InvalidArgumentError, isBigArray } from '@eagre/backend';
+import { type DType, dtypeTraits, InvalidArgumentError, isBigArray, storedNumber } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import { emptyTensor, shown, spaceOf, uploaded } from '@eagre/core/internal';
 import { TensorSpec } from '@eagre/graph';
@@ -36,7 +36,7 @@ function numbers(
   const out = emptyTensor(dtype, shape, size);
   const view = spaceOf(out);
   if (isBigArray(view)) for (let i = 0; i < size; i++) view[i] = BigInt(of(i));
-  else for (let i = 0; i < size; i++) view[i] = of(i);
+  else for (let i = 0; i < size; i++) view[i] = storedNumber(of(i), dtype);
   return uploaded(out, view);
 }
 

@@ -1,7 +1,7 @@
 // Sources whose elements can be had in any order.
 import type { TypedArray } from '@eagre/backend';
 import { constant, gather, Tensor } from '@eagre/core';
-import { emptyTensor, setValues, sizeOf, viewOf } from '@eagre/core/internal';
+import { emptyTensor, sizeOf, spaceOf, uploaded, viewOf } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { type Element, pack } from '../elements/structure.ts';
 import {
@@ -39,7 +39,9 @@ class TensorRows {
         ? constant([], 'string', { shape })
         : constant(this.#strings.slice(from, from + size), 'string', { shape });
     const out = emptyTensor(this.#tensor.dtype, shape, size);
-    return setValues(out, (this.#values as TypedArray).subarray(from, from + size));
+    const space = spaceOf(out);
+    space.set((this.#values as TypedArray).subarray(from, from + size) as never);
+    return uploaded(out, space);
   }
 
   at(index: number): Tensor {

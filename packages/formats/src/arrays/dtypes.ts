@@ -1,6 +1,6 @@
 // Printed by tools/print-dtypes.mjs from packages/backend/src/dtype.ts: change the table there, and run it.
 
-/** The typed array that holds each dtype's elements; `bool` is one byte (0 or 1) per element. */
+/** The typed array that holds each dtype's elements; `bool` is one byte (0 or 1) per element, and floats of 16 bits are widened. */
 export interface DataOf {
   float32: Float32Array;
   float64: Float64Array;
@@ -13,6 +13,8 @@ export interface DataOf {
   uint16: Uint16Array;
   uint32: Uint32Array;
   uint64: BigUint64Array;
+  float16: Float32Array;
+  bfloat16: Float32Array;
 }
 
 /** What is known of a dtype in files. */
@@ -43,4 +45,6 @@ export const FILE_DTYPES: { readonly [D in keyof DataOf]: FileDType<DataOf[D]> }
   uint16: { bytes: 2, array: Uint16Array, tensorflow: 17, safetensors: 'U16', numpy: 'u2' },
   uint32: { bytes: 4, array: Uint32Array, tensorflow: 22, safetensors: 'U32', numpy: 'u4' },
   uint64: { bytes: 8, array: BigUint64Array, tensorflow: 23, safetensors: 'U64', numpy: 'u8' },
+  float16: { bytes: 2, array: Float32Array, tensorflow: 19, safetensors: 'F16', numpy: 'f2' },
+  bfloat16: { bytes: 2, array: Float32Array, tensorflow: 14, safetensors: 'BF16', numpy: '' },
 };

@@ -1,28 +1,25 @@
 import { FILE_DTYPES, type FileDType } from './dtypes.ts';
 import type { DTypeName, NDArray, TypedArray } from './ndarray.ts';
 
-/** How a file may store one element: as a dtype, or in 16 bits that are widened when read. */
-export type ElementKind = DTypeName | 'float16' | 'bfloat16';
+/** How a file may store one element. */
+export type ElementKind = DTypeName;
 
 /** The size of an element in a file, in bytes. */
 export function elementBytes(kind: ElementKind): number {
-  return kind === 'float16' || kind === 'bfloat16' ? 2 : FILE_DTYPES[kind].bytes;
+  return FILE_DTYPES[kind].bytes;
 }
 
-/** The kinds of elements by the names that a format has for them. */
-export function kindsBy(
-  name: (dtype: FileDType) => string,
-  more: Readonly<Record<string, ElementKind>>,
-): Readonly<Record<string, ElementKind>> {
-  const own = Object.entries(FILE_DTYPES).map(([dtype, info]) => [name(info), dtype as DTypeName]);
-  return { ...Object.fromEntries(own), ...more };
+/** The kinds of elements by the names that a format has for them; what has no name there is left out. */
+export function kindsBy(name: (dtype: FileDType) => string): Readonly<Record<string, ElementKind>> {
+  const own = Object.entries(FILE_DTYPES).map(([dtype, info]) => [name(info), dtype as DTypeName] as const);
+  return Object.fromEntries(own.filter(([text]) => text !== ''));
 }
 
 const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
- * Reads elements of one kind; `bytes` holds nothing else. Floats of 16 bits are widened to float32 without loss. Other kinds share memory
- * with `bytes` when its alignment and byte order allow.
+ * Reads elements of one kind; `bytes` holds nothing else. The values of floats of 16 bits come as float32. Other kinds share memory with
+ * `bytes` when its alignment and byte order allow.
  */
 export function decodeElements(
   kind: ElementKind,
@@ -40,19 +37,26 @@ export function decodeElements(
     case 'uint8':
       return { dtype: 'uint8', shape, data: ordered };
     case 'float16':
-      return { dtype: 'float32', shape, data: halves(new Uint16Array(buffer, byteOffset, length)) };
+      return { dtype: kind, shape, data: halves(new Uint16Array(buffer, byteOffset, length)) };
     case 'bfloat16':
-      return { dtype: 'float32', shape, data: brainFloats(new Uint16Array(buffer, byteOffset, length)) };
+      return { dtype: kind, shape, data: brainFloats(new Uint16Array(buffer, byteOffset, length)) };
     default:
       return { dtype: kind, shape, data: new FILE_DTYPES[kind].array(buffer, byteOffset, length) } as NDArray;
   }
 }
 
-/** The elements' bytes in the given byte order; shares memory with `data` when that is the host's order. */
-export function encodeElements(data: TypedArray, little: boolean = true): Uint8Array {
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const size = data.BYTES_PER_ELEMENT;
+/** The elements' bytes in the given byte order; shares memory with the data when that is the host's order. */
+export function encodeElements({ dtype, data }: Elements, little: boolean = true): Uint8Array {
+  const stored = dtype === 'float16' ? toHalves(data) : dtype === 'bfloat16' ? toBrainFloats(data) : data;
+  const bytes = new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+  const size = stored.BYTES_PER_ELEMENT;
   return little === HOST_IS_LITTLE || size === 1 ? bytes : swapped(bytes, size);
+}
+
+/** What is encoded; without a dtype, the array as it is. */
+export interface Elements {
+  readonly dtype?: DTypeName;
+  readonly data: TypedArray;
 }
 
 /** A typed array needs its offset to be a multiple of the element size; a file's bytes may lie anywhere. */
@@ -104,4 +108,39 @@ function halfToFloatBits(half: number): number {
   // Subnormal: move the leading one to bit 10, which binary32 then leaves out.
   const shift = Math.clz32(mantissa) - 21;
   return sign | ((113 - shift) << 23) | (((mantissa << shift) & 0x3ff) << 13);
+}
+
+/** The bits of float32 values, as numbers without a sign. */
+function floatBits(data: TypedArray): Uint32Array {
+  const { buffer } = Float32Array.from(data as Float32Array);
+  return new Uint32Array(buffer);
+}
+
+function toBrainFloats(data: TypedArray): Uint16Array {
+  const bits = floatBits(data);
+  // To the nearest, ties to even; a NaN stays one.
+  return Uint16Array.from(bits, (b) =>
+    (b & 0x7fffffff) > 0x7f800000 ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16,
+  );
+}
+
+function toHalves(data: TypedArray): Uint16Array {
+  return Uint16Array.from(floatBits(data), floatToHalfBits);
+}
+
+/** IEEE binary32 bits to binary16 bits, to the nearest, ties to even. */
+function floatToHalfBits(float: number): number {
+  const sign = (float >>> 16) & 0x8000;
+  const rest = float & 0x7fffffff;
+  if (rest > 0x7f800000) return sign | 0x7e00 | ((rest >>> 13) & 0x3ff);
+  if (rest >= 0x47800000) return sign | 0x7c00;
+  if (rest >= 0x38800000) return sign | ((rest - 0x37fff001 + ((rest >>> 13) & 1)) >>> 13);
+  // Subnormal, in units of 2^-24, as many as the fraction with its leading one has after the shift.
+  const shift = 126 - (rest >>> 23);
+  if (shift > 24) return sign;
+  const mantissa = (rest & 0x7fffff) | 0x800000;
+  const kept = mantissa >>> shift;
+  const lost = mantissa & ((1 << shift) - 1);
+  const half = 1 << (shift - 1);
+  return sign | (kept + (lost > half || (lost === half && (kept & 1) === 1) ? 1 : 0));
 }

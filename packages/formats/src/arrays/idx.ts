@@ -43,7 +43,7 @@ export function encodeIdx(array: NDArray): Uint8Array {
   out[2] = code;
   out[3] = shape.length;
   for (const [axis, size] of shape.entries()) view.setUint32(4 + 4 * axis, size);
-  out.set(encodeElements(data, false), dataStart);
+  out.set(encodeElements({ data }, false), dataStart);
   return out;
 }
 

@@ -16,7 +16,7 @@ const MAX_HEADER_BYTES = 1 << 20;
 /** NumPy leaves room to rewrite the first dimension when rows are appended. */
 const GROWTH_DIGITS = 21;
 
-const KINDS = kindsBy(({ numpy }) => numpy, { f2: 'float16' });
+const KINDS = kindsBy(({ numpy }) => numpy);
 
 /** NumPy's name of a dtype, with its byte order where there is one. */
 function descrOf(dtype: DTypeName): string {
@@ -45,6 +45,9 @@ interface NpyHeader {
 export function encodeNpy(array: NDArray): Uint8Array {
   checkNDArray(array, 'npy');
   const { dtype, shape, data } = array;
+  const { numpy, bytes } = FILE_DTYPES[dtype];
+  if (numpy === '')
+    throw errorsFor('npy', undefined).unsupported('dtype', Object.values(KINDS).join(', '), dtype);
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(', ');
   const growth = shape.length === 0 ? 0 : Math.max(0, GROWTH_DIGITS - String(shape[0]).length);
   const dict = `{'descr': '${descrOf(dtype)}', 'fortran_order': False, 'shape': (${sizes}), }${' '.repeat(growth)}`;
@@ -53,7 +56,7 @@ export function encodeNpy(array: NDArray): Uint8Array {
   const prefix = version === 1 ? 10 : 12;
   const dataStart = Math.ceil((prefix + dict.length + 1) / 64) * 64;
 
-  const out = new Uint8Array(dataStart + data.byteLength);
+  const out = new Uint8Array(dataStart + data.length * bytes);
   const view = new DataView(out.buffer);
   out.set(MAGIC);
   out[6] = version;
@@ -62,12 +65,12 @@ export function encodeNpy(array: NDArray): Uint8Array {
   out.fill(0x20, prefix, dataStart);
   out.set(new TextEncoder().encode(dict), prefix);
   out[dataStart - 1] = 0x0a;
-  out.set(encodeElements(data), dataStart);
+  out.set(encodeElements(array), dataStart);
   return out;
 }
 
 /**
- * Decodes a `.npy` file of version 1 to 3, either byte order, row- or column-major. `f2` becomes float32. The result shares memory with `bytes` where alignment, order and dtype allow.
+ * Decodes a `.npy` file of version 1 to 3, either byte order, row- or column-major. The values of `f2` come as float32. The result shares memory with `bytes` where alignment, order and dtype allow.
  *
  * @throws FormatError when the file is not a correct `.npy` file; bytes after the array included.
  * @throws UnsupportedFormatError for dtypes that Eagre lacks: complex, text, structured,

@@ -31,7 +31,7 @@ const BITS: Readonly<Record<string, number>> = {
 };
 
 /** The dtypes that can be read. */
-const KINDS = kindsBy(({ safetensors }) => safetensors, { F16: 'float16', BF16: 'bfloat16' });
+const KINDS = kindsBy(({ safetensors }) => safetensors);
 
 /** The reference writer lays tensors out by dtype in this order, then by name. */
 const WRITE_ORDER: readonly DTypeName[] = [
@@ -41,6 +41,8 @@ const WRITE_ORDER: readonly DTypeName[] = [
   'float32',
   'uint32',
   'int32',
+  'bfloat16',
+  'float16',
   'uint16',
   'int16',
   'int8',
@@ -109,7 +111,7 @@ export function encodeSafetensors(
   let offset = 0;
   for (const { name, array } of entries) {
     const begin = offset;
-    offset += array.data.byteLength;
+    offset += array.data.length * FILE_DTYPES[array.dtype].bytes;
     header.push([
       name,
       { dtype: FILE_DTYPES[array.dtype].safetensors, shape: array.shape, data_offsets: [begin, offset] },
@@ -128,8 +130,8 @@ export function encodeSafetensors(
   out.fill(0x20, 8 + text.length, 8 + headerBytes);
   let at = 8 + headerBytes;
   for (const { array } of entries) {
-    out.set(encodeElements(array.data), at);
-    at += array.data.byteLength;
+    out.set(encodeElements(array), at);
+    at += array.data.length * FILE_DTYPES[array.dtype].bytes;
   }
   return out;
 }
@@ -161,11 +163,10 @@ export function decodeSafetensorsHeader(
 }
 
 /**
- * Decodes a safetensors file. F16 and BF16 become float32, I8, I16 and U16 become int32, all without loss. Tensors
- * share memory with `bytes` where alignment allows, as it does in files of the reference writer.
+ * Decodes a safetensors file. The values of F16 and BF16 come as float32. Other tensors share memory with `bytes` where alignment allows, as it does in files of the reference writer.
  *
  * @throws FormatError when the file is not a correct safetensors file.
- * @throws UnsupportedFormatError when a selected tensor has a dtype that Eagre lacks (U32, U64, F8, F4, C64).
+ * @throws UnsupportedFormatError when a selected tensor has a dtype that Eagre lacks (F8, F4, C64).
  */
 export function decodeSafetensors(bytes: Uint8Array, options: DecodeSafetensorsOptions = {}): Safetensors {
   const error = errorsFor('safetensors', options.file);

@@ -58,10 +58,7 @@ export class BundleReader {
     return this.#entries.has(key);
   }
 
-  /**
-   * The tensor under a key. Types without a dtype of their own are widened without loss: float16 and bfloat16 to float32, integers of 8 and
-   * 16 bits to int32, uint32 and uint64 to int64.
-   */
+  /** The tensor under a key. The values of float16 and bfloat16 come as float32. */
   read(key: string): TensorValue {
     const entry = this.#find(key);
     return this.#decode(key, entry, this.#readAll(key, entry));

@@ -115,8 +115,7 @@ export function dataTypeNumber(name: string): number | undefined {
 }
 
 /**
- * The elements of a data type with fixed size; `bytes` holds nothing else. float16 and bfloat16, which have no dtype of their own, are
- * widened to float32 without loss.
+ * The elements of a data type with fixed size; `bytes` holds nothing else. The values of float16 and bfloat16 come as float32.
  *
  * @throws UnsupportedFormatError for complex numbers and other types without an array.
  */

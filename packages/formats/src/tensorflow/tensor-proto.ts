@@ -1,5 +1,5 @@
 import { FILE_DTYPES } from '../arrays/dtypes.ts';
-import { type ElementKind, elementBytes, encodeElements } from '../arrays/elements.ts';
+import { type ElementKind, encodeElements } from '../arrays/elements.ts';
 import { checkNDArray, type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor } from '../errors.ts';
 import { DataType, dataTypeInfo, decodeDataType, type TensorValue } from './data-types.ts';
@@ -102,7 +102,7 @@ export function encodeTensorProto(
   }
   checkNDArray(value, 'TensorProto');
   const dtype = FILE_DTYPES[value.dtype].tensorflow;
-  if (!options.typed) return { dtype, tensor_shape, tensor_content: encodeElements(value.data) };
+  if (!options.typed) return { dtype, tensor_shape, tensor_content: encodeElements(value) };
   const numbers = Array.from(value.data as Iterable<number>);
   switch (value.dtype) {
     case 'float32':
@@ -117,9 +117,18 @@ export function encodeTensorProto(
       return { dtype, tensor_shape, uint32_val: numbers };
     case 'bool':
       return { dtype, tensor_shape, bool_val: numbers.map((number) => number !== 0) };
+    case 'float16':
+    case 'bfloat16':
+      return { dtype, tensor_shape, half_val: Array.from(bitsOf(value)) };
     default:
       return { dtype, tensor_shape, int_val: numbers };
   }
+}
+
+/** The bits of floats of 16 bits. */
+function bitsOf(value: NDArray): Uint16Array {
+  const bytes = encodeElements(value);
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, value.data.length);
 }
 
 /** Strings to be written: text becomes UTF-8. */
@@ -166,9 +175,11 @@ function listOf(proto: TensorProto, kind: ElementKind | undefined): readonly Sca
 function packed(list: readonly Scalar[], kind: ElementKind, count: number): Uint8Array {
   // Floats of 16 bits are listed as their bits.
   const array =
-    elementBytes(kind) === 2 ? new Uint16Array(count) : new FILE_DTYPES[kind as DTypeName].array(count);
+    kind === 'float16' || kind === 'bfloat16'
+      ? new Uint16Array(count)
+      : new FILE_DTYPES[kind as DTypeName].array(count);
   const convert: (value: Scalar) => number | bigint = kind === 'int64' || kind === 'uint64' ? BigInt : Number;
   const last = list.at(-1) ?? 0;
   for (let i = 0; i < count; i++) array[i] = convert(i < list.length ? (list[i] as Scalar) : last) as never;
-  return encodeElements(array);
+  return encodeElements({ data: array });
 }

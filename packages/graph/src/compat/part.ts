@@ -222,5 +222,10 @@ function unfed(value: GraphValue): InvalidArgumentError {
 }
 
 function tensorFlowName(dtype: GraphValue['dtype']): string {
-  return dtype === 'float32' ? 'float' : dtype === 'float64' ? 'double' : dtype;
+  const names: Partial<Record<typeof dtype, string>> = {
+    float16: 'half',
+    float32: 'float',
+    float64: 'double',
+  };
+  return names[dtype] ?? dtype;
 }

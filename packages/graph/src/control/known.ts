@@ -1,7 +1,7 @@
 // Values that plain code may look at: all of them without a trace, and constants while a function is traced.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor, type TensorLike } from '@eagre/core';
-import { isInteger, knownTensor, toTensor, viewOf } from '@eagre/core/internal';
+import { hostValues, isInteger, knownTensor, toTensor } from '@eagre/core/internal';
 
 /**
  * Integers, such as indices, flat; null where they differ from run to run.
@@ -13,7 +13,7 @@ export function knownNumbers(value: TensorLike, op: string): readonly number[] |
   if (!isInteger(tensor.dtype))
     throw new InvalidArgumentError(`expected integers, got a ${tensor.dtype} tensor`, op);
   const found = knownTensor(tensor);
-  return found === null ? null : Array.from(viewOf(found), Number);
+  return found === null ? null : Array.from(hostValues(found), Number);
 }
 
 /**
@@ -35,7 +35,7 @@ export function predicate(value: TensorLike, op: string): boolean | Tensor {
     );
   }
   const found = knownTensor(tensor);
-  if (found !== null) return viewOf(found)[0] !== 0;
+  if (found !== null) return hostValues(found)[0] !== 0;
   return tensor.rank === 0 ? tensor : tensor.reshape([]);
 }
 
@@ -56,7 +56,7 @@ export function branchIndex(value: TensorLike, op: string): number | Tensor {
     );
   }
   const found = knownTensor(tensor);
-  if (found !== null) return Number(viewOf(found)[0]);
+  if (found !== null) return Number(hostValues(found)[0]);
   const index = tensor.dtype === 'int32' ? tensor : tensor.cast('int32');
   return index.rank === 0 ? index : index.reshape([]);
 }
