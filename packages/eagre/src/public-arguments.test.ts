@@ -57,7 +57,9 @@ const hooks: ReadonlySet<string> = new Set([
   'dense',
   'differs',
   'emptied',
+  'hasGrown',
   'hasShape',
+  'rowsOfAnyNumber',
   'takeShape',
   'withRows',
   // Of graphs and sessions.

@@ -443,3 +443,66 @@ test('a trace lets go of the tensors of the call that it was made for', async ()
   }
   expect(input.deref()).toBeUndefined();
 });
+
+describe('a TensorArray of dynamic size', () => {
+  const array = (options: tf.TensorArrayOptions = {}): tf.TensorArray =>
+    new tf.TensorArray('float32', { size: 0, dynamicSize: true, ...options });
+  const filled = (n: tf.Tensor, row: (i: tf.Tensor) => tf.Tensor): tf.TensorArray =>
+    tf.whileLoop(
+      (i) => i.less(n),
+      (i, rows) => [i.add(1), rows.write(i.mul(2), row(i))],
+      [tf.constant(0, 'int32'), array()],
+    )[1] as tf.TensorArray;
+  const x = tf.constant([1, 2, 3]);
+  const gradient = (fn: (x: tf.Tensor) => tf.Tensor): tf.Tensor => {
+    const tape = new tf.GradientTape();
+    tape.watch(x);
+    return tape.gradient(fn(x).square().sum(), x) as tf.Tensor;
+  };
+  const cases: Readonly<Record<string, (n: tf.Tensor) => tf.Tensor>> = {
+    'written at an index of the run': (n) => array().write(n, x).stack(),
+    'written again': (n) =>
+      array({ size: 2 }).write(0, x).write(n, x.neg()).write(n.add(1), x.mul(2)).stack(),
+    'its size': (n) => array().write(n, x).size(),
+    'read and gathered': (n) =>
+      array({ size: 2 }).write(n, x).gather([0, 1]).add(array().write(n, x).read(n)),
+    joined: (n) => array().write(n, x).concat(),
+    'in a loop': (n) => filled(n, (i) => i.cast('float32')).stack(),
+    'in a loop, its size': (n) => filled(n, (i) => x.mul(i.cast('float32'))).size(),
+    'in branches': (n) => {
+      const before = array({ elementShape: [] });
+      return tf
+        .cond(
+          n.greater(1),
+          () => before.write(n, 3),
+          () => before.write(0, 4),
+        )
+        .stack();
+    },
+    gradient: (n) => gradient((x) => array().write(n, x.mul(x)).write(n.add(1), x).stack()),
+    'gradient through a loop': (n) => gradient((x) => filled(n, (i) => x.mul(i.cast('float32'))).stack()),
+  };
+  test.each(Object.entries(cases))('%s', (_, fn) => {
+    const calls = [2, 1, 3, 2].map((n) => [tf.constant(n, 'int32')]);
+    expect(agrees(fn as Fn, calls)).toBe(1);
+  });
+
+  test('refuses an index below 0', () => {
+    const f = tf.function((n: tf.Tensor) => array().write(n, x).stack());
+    expect(f(tf.constant(1, 'int32')).shape).toEqual([2, 3]);
+    expect(() => f(tf.constant(-1, 'int32'))).toThrow(tf.errors.OutOfRangeError);
+    expect(() => array().write(-1, x)).toThrow(tf.errors.OutOfRangeError);
+  });
+
+  test('has no known size, as in TensorFlow', () => {
+    const { structuredOutputs } = tf
+      .function((n: tf.Tensor) => [array().write(n, x).stack(), filled(n, () => x).stack()], {
+        inputSignature: [new tf.TensorSpec([], 'int32')],
+      })
+      .getConcreteFunction() as { structuredOutputs: readonly tf.TensorSpec[] };
+    expect(structuredOutputs.map(({ shape }) => shape)).toEqual([
+      [null, 3],
+      [null, 3],
+    ]);
+  });
+});

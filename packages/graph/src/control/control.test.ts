@@ -872,14 +872,13 @@ describe('while tracing', () => {
     expect(results).toEqual(new Set([1, -1]));
   });
 
-  test('arrays have any size; indices of dynamic ones have to be known', () => {
+  test('arrays have any size, and grow at any index', () => {
     const open = tfFunction((n: Tensor) => new TensorArray('float32', { size: n, elementShape: [] }).stack());
     for (const n of [2, 0, 3]) expect(open(int(n)).shape).toEqual([n]);
-    expect(() =>
-      tfFunction((n: Tensor) => new TensorArray('float32', { dynamicSize: true }).write(n, 1).stack())(
-        int(2),
-      ),
-    ).toThrow(/dynamic size.*give it \{ size \}/);
+    const grown = tfFunction((n: Tensor) =>
+      new TensorArray('float32', { dynamicSize: true }).write(n, 1).stack(),
+    );
+    expect([2, 0, 1].map((n) => values(grown(int(n))))).toEqual([[0, 0, 1], [1], [0, 1]]);
     const sized = tfFunction((x: Tensor) =>
       new TensorArray('float32', { size: constant(2, 'int32').add(1), elementShape: [] }).write(1, x).stack(),
     );

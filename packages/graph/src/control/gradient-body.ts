@@ -55,18 +55,19 @@ export function gradientBody(
   changed: ChangedVariable,
 ): GradientBody {
   const tracer = new FunctionTracer(`${body.name}_grad`, false);
-  const argument = ({ dtype, shape }: GraphValue, name: string): Tensor =>
+  const argument = ({ dtype, shape }: GraphValue | Tensor, name: string): Tensor =>
     tracer.argument(dtype, shape, name);
   return tracer.run(() => {
     const args = body.arguments.map((v) => argument(v, v.node.name));
-    const dys = body.outputs.map((v, i) =>
-      given[i] === true && isFloating(v.dtype) ? argument(v, `grad_${i}`) : null,
-    );
     const kept = new Map(onlyOnce(body).map((v) => [v, argument(v, v.node.name)]));
     const tape = new GradientTape({ watchAccessedVariables: false });
     const places = args.flatMap((_, i) => (wanted[i] === true ? [i] : []));
     const sources = watchArguments(tape, args, places, changed);
     const outputs = new GraphInterpreter(false, kept).run(body, args);
+    // Sizes that the body tells are those that it tells here.
+    const dys = outputs.map((y, i) =>
+      given[i] === true && isFloating(y.dtype) ? argument(y, `grad_${i}`) : null,
+    );
     const targets = outputs.filter((_, i) => dys[i] !== null);
     const found = tape.gradient(targets, sources, {
       outputGradients: dys.filter((dy): dy is Tensor => dy !== null),

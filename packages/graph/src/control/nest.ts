@@ -244,3 +244,16 @@ export function unifyArrays(before: Nest, known: readonly boolean[], after: Nest
   });
   if (found) throw new ShapeFound('the element shape of a TensorArray was found');
 }
+
+/**
+ * Notes the places of TensorArrays that the body of a loop makes longer.
+ * @throws ShapeFound for one that was not `open` to that when the trace began.
+ */
+export function growArrays(before: Nest, after: Nest, open: Set<number>): void {
+  const known = open.size;
+  before.leaves.forEach((l, i) => {
+    const other = after.leaves[i];
+    if (l instanceof TensorArray && other instanceof TensorArray && other.hasGrown(l)) open.add(i);
+  });
+  if (open.size > known) throw new ShapeFound('a TensorArray becomes longer');
+}

@@ -1,4 +1,4 @@
-import { type DType, InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import {
   concat,
   gather,
@@ -15,6 +15,7 @@ import {
 } from '@eagre/core';
 import {
   type Arguments,
+  addDims,
   argumentsOf,
   atMost,
   checkDTypeName,
@@ -27,16 +28,20 @@ import {
   dims,
   dimsOf,
   getRow,
+  hostDims,
+  identicalDims,
   isCompatible,
   isUnknown,
   knownDim,
   lessThan,
+  maxDims,
   mulDims,
   sameShape,
   setRow,
   showShape,
   sizeOfDims,
   sizeValue,
+  subDims,
   takesArguments,
   toOwnTensor,
   toShape,
@@ -49,7 +54,7 @@ import { Versions } from './versions.ts';
 export interface TensorArrayOptions {
   /** How many elements there are: a number, or an integer scalar that is made of sizes while tracing, such as `tf.shape(x).gather(0)`. */
   readonly size?: TensorLike;
-  /** Writing behind the end makes the array longer; false unless said. In graphs only at indices known while tracing. */
+  /** Writing behind the end makes the array longer; false unless said. */
   readonly dynamicSize?: boolean;
   /** The shape that elements must have; null stands for an unknown dimension, or for an unknown shape. */
   readonly elementShape?: PartialShape | null;
@@ -140,18 +145,13 @@ export class TensorArray {
   /**
    * The array with `value` at `index` (an integer scalar). Writing again replaces.
    * @throws InvalidArgumentError for another dtype, or a shape that does not fit; OutOfRangeError outside of the array, unless it is of
-   * dynamic size; UnimplementedError for an index that is only known when the graph runs, if it is.
+   * dynamic size; UnimplementedError in a graph of a session for one of dynamic size and an index that is only known when the graph runs.
    */
   write(...args: Arguments<[index: TensorLike, value: TensorLike], ['index', 'value']>): TensorArray;
   write(index: TensorLike, value: TensorLike): TensorArray {
     const row = this.#element(value);
     const at = knownIndex(index);
-    if (at === undefined && this.dynamicSize) {
-      throw new UnimplementedError(
-        'an array of dynamic size is written at an index that is not known while tracing: give it { size }, the most elements that there will be, and no dynamicSize',
-        OP,
-      );
-    }
+    if (at === undefined && this.dynamicSize) return this.#version(this.#grown(index, row));
     if (at !== undefined) {
       this.#checkIndex(at, 'write', this.dynamicSize);
       const grows = this.dynamicSize && !lessThan(at, this.#size);
@@ -175,6 +175,17 @@ export class TensorArray {
       if (this.contents instanceof Versions) return this.contents.get(at) ?? this.#unwritten(at);
     }
     return getRow(this.#rows('read from'), indexTensor(index));
+  }
+
+  /** The rows with one at an index that only a run knows; zeros for those that come to be before it. */
+  #grown(index: TensorLike, row: Tensor): Tensor {
+    const at = indexTensor(index).reshape([]);
+    const [place] = hostDims(at, 'the index', OP) as [Dim];
+    if (lessThan(place, 0)) throw new OutOfRangeError(`cannot write to index ${place} of a TensorArray`, OP);
+    const rows = this.#rows('write to');
+    const more = maxDims(0, subDims(addDims(place, 1), this.#size));
+    const longer = concat([rows, zeros(rowsShape(more, rowShape(rows)), { dtype: this.dtype })], 0);
+    return setRow(longer, at, row);
   }
 
   /** All elements: [size, ...elementShape]. @throws InvalidArgumentError if they are not of one shape, or none is known. */
@@ -321,11 +332,22 @@ export class TensorArray {
     if (shape !== null && isCompatible(shape, this.elementShape)) this.#traits.elementShape = shape;
   }
 
-  /** @internal Why this cannot stand where the other one does; null if it can. */
+  /** @internal The shape of its rows, if there may be any number of them; undefined while the shape of elements is not known. */
+  rowsOfAnyNumber(): PartialShape | undefined {
+    const shape = this.#commonShape();
+    return shape === null ? undefined : ([null, ...dimsOf(shape)] as PartialShape);
+  }
+
+  /** @internal Whether it is of dynamic size and has become longer, or may have. */
+  hasGrown(before: TensorArray): boolean {
+    return this.dynamicSize && !identicalDims(this.#size, before.#size);
+  }
+
+  /** @internal Why this cannot stand where the other one does; null if it can. Those of dynamic size may be of any. */
   differs(other: TensorArray, where: string): string | null {
     if (this.dtype !== other.dtype)
       return `${where} is a TensorArray of ${this.dtype} and one of ${other.dtype}`;
-    if (differs(this.#size, other.#size))
+    if (!(this.dynamicSize && other.dynamicSize) && differs(this.#size, other.#size))
       return `${where} is a TensorArray of ${this.#size} elements and one of ${other.#size}`;
     const [a, b] = [this.elementShape, other.elementShape];
     return isKnown(a) && isKnown(b) && !sameShape(a, b)

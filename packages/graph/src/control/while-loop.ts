@@ -19,6 +19,7 @@ import {
   difference,
   flatten,
   fromGraph,
+  growArrays,
   inGraph,
   inPlaces,
   type Leaf,
@@ -197,6 +198,7 @@ class Loop {
   /** A loop of the graph. */
   trace(): readonly Leaf[] {
     const counted = this.#most !== null;
+    const open = new Set<number>();
     for (;;) {
       const known = inGraph(this.#initial);
       const leavesOf = (vars: readonly Tensor[]): readonly Leaf[] =>
@@ -208,14 +210,20 @@ class Loop {
       const body = (vars: readonly Tensor[]): readonly Tensor[] => {
         const next = this.#next(leavesOf(vars));
         unifyArrays(this.#initial, known, next);
+        growArrays(this.#initial, next, open);
         return counted ? [(vars[0] as Tensor).add(1), ...toGraph(next)] : toGraph(next);
       };
       const start = toGraph(this.#initial);
+      const invariants = this.#initial.leaves.flatMap((leaf, i) => {
+        if (!(leaf instanceof TensorArray)) return [this.#invariants[i]];
+        if (known[i] !== true) return [];
+        return [open.has(i) ? leaf.rowsOfAnyNumber() : undefined];
+      });
       const dtype = this.#most instanceof Tensor ? this.#most.dtype : 'int32';
       try {
         const last = counted
-          ? tracedWhile(condition, body, [constant(0, dtype), ...start], [undefined, ...this.#invariants])
-          : tracedWhile(condition, body, start, this.#invariants);
+          ? tracedWhile(condition, body, [constant(0, dtype), ...start], [undefined, ...invariants])
+          : tracedWhile(condition, body, start, invariants);
         return leavesOf(last);
       } catch (error) {
         if (!(error instanceof ShapeFound)) throw error;
