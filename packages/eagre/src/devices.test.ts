@@ -204,6 +204,35 @@ describe('training on a device', () => {
     expect(remote.waits - waits).toBeLessThan(200);
   });
 
+  test.skipIf(process.env.EAGRE_DATASETS === undefined)(
+    'the model of the MNIST examples learns',
+    async () => {
+      const [images, labels] = await tf.datasets.mnist.loadTest();
+      using _ = tf.device('/remote:0');
+      tf.random.setSeed(1);
+      const m = new tf.Sequential([
+        new tf.layers.Conv2D(16, 3, { activation: 'relu', inputShape: [28, 28, 1] }),
+        new tf.layers.MaxPooling2D(2),
+        new tf.layers.Flatten(),
+        new tf.layers.Dense(10),
+      ]);
+      m.compile({
+        optimizer: new tf.optimizers.Adam(0.003),
+        loss: new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
+        metrics: ['accuracy'],
+      });
+      const dataset = tf.data.Dataset.fromTensorSlices([images, labels])
+        .take(3000)
+        .shuffle(3000, { seed: 1 })
+        .map((x, y) => [x.cast('float32').div(255).expandDims(-1), y])
+        .batch(50)
+        .prefetch(2);
+      const { history } = await m.fit(dataset, { epochs: 2, verbose: 0 });
+      expect((history['accuracy'] as number[])[1]).toBeGreaterThan(0.85);
+      expect(m.variables.every((v) => v.device === '/device:REMOTE:0')).toBe(true);
+    },
+  );
+
   test('a step of an optimizer waits for nothing', () => {
     using _ = tf.device('/remote:0');
     const [x, y] = data();

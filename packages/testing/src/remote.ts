@@ -1,11 +1,12 @@
 // A device for tests that behaves as a GPU does: its bytes are none of the host's, its kernels run later, reads wait for them, errors arrive
 // late, its memory is small, and it lacks some kernels.
 import {
+  type Allocator,
   type Backend,
   dtypeTraits,
   type Executable,
-  HostAllocator,
   HostScalars,
+  hostBytes,
   InternalError,
   interpretPlan,
   type Kernel,
@@ -15,34 +16,37 @@ import {
   nextTurn,
   type Plan,
   PooledAllocator,
+  partOf,
   placement,
   ResourceExhaustedError,
   registerBackend,
   type ScalarProgram,
-  Storage,
+  type Storage,
   type TensorRef,
   type Watcher,
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
-import { openWatcher } from '@eagre/backend-native';
+import { nativeBackend, openWatcher } from '@eagre/backend-native';
 
 /** Bytes that only this file can look at. */
 class RemoteBuffer {
-  readonly #bytes: ArrayBuffer;
+  readonly size: number;
+  readonly #memory: Storage;
 
-  constructor(bytes: number) {
-    this.#bytes = new ArrayBuffer(bytes);
+  constructor(host: Allocator, bytes: number) {
+    this.size = bytes;
+    this.#memory = host.allocate(bytes);
   }
 
-  static bytes(storage: Storage): ArrayBuffer {
-    const { buffer } = storage;
+  /** What the kernels that do the work see. */
+  static open({ buffer, byteOffset, capacity }: Storage): Storage {
     if (!(buffer instanceof RemoteBuffer))
       throw new InternalError('memory of the host was given to a kernel of the remote device');
-    return buffer.#bytes;
+    return partOf(buffer.#memory, byteOffset, capacity);
   }
 
-  get size(): number {
-    return this.#bytes.byteLength;
+  end(): void {
+    this.#memory.release();
   }
 }
 
@@ -105,6 +109,7 @@ class RemoteAllocator extends PooledAllocator<RemoteBuffer> {
   readonly isHost = false;
   readonly stream: Stream;
   readonly scalars: HostScalars;
+  readonly #host: Allocator;
   readonly #limit: number;
   #used = 0;
   readonly #collected = new FinalizationRegistry<number>((bytes) => {
@@ -113,6 +118,7 @@ class RemoteAllocator extends PooledAllocator<RemoteBuffer> {
 
   constructor(limit: number, host: Backend, watcher: Watcher | undefined) {
     super(watcher);
+    this.#host = host.allocator;
     this.#limit = limit;
     this.stream = new Stream();
     this.scalars = new HostScalars(host.allocator);
@@ -168,7 +174,7 @@ class RemoteAllocator extends PooledAllocator<RemoteBuffer> {
       throw new ResourceExhaustedError(`no memory for ${bytes} bytes: there are ${this.#limit}`);
     if (this.#used + bytes > this.#limit)
       throw new RangeError(`${this.#used} of ${this.#limit} bytes are in use`);
-    const buffer = new RemoteBuffer(bytes);
+    const buffer = new RemoteBuffer(this.#host, bytes);
     this.#used += bytes;
     this.#collected.register(buffer, bytes, buffer);
     return buffer;
@@ -181,11 +187,13 @@ class RemoteAllocator extends PooledAllocator<RemoteBuffer> {
   protected override give(buffer: RemoteBuffer): void {
     this.#collected.unregister(buffer);
     this.#used -= buffer.size;
+    // What was called before is done with it first.
+    this.stream.push(() => buffer.end());
   }
 }
 
 function bytesOf(storage: Storage, bytes: number): Uint8Array {
-  return new Uint8Array(RemoteBuffer.bytes(storage), storage.byteOffset, bytes);
+  return hostBytes(RemoteBuffer.open(storage), bytes);
 }
 
 export interface RemoteOptions {
@@ -259,21 +267,17 @@ export class RemoteBackend implements Backend {
   }
 }
 
-const hostMemory = new HostAllocator();
-
 /** What the kernels of the host see of a tensor of the device. */
 function local({ dtype, shape, size, storage }: TensorRef): TensorRef {
-  const bytes = RemoteBuffer.bytes(storage);
-  const { capacity, byteOffset } = storage;
-  if (size * dtypeTraits[dtype].bytes > capacity)
+  if (size * dtypeTraits[dtype].bytes > storage.capacity)
     throw new InternalError('a tensor is larger than its memory');
-  return { dtype, shape, size, storage: new Storage(hostMemory, bytes, byteOffset, capacity, 0, undefined) };
+  return { dtype, shape, size, storage: RemoteBuffer.open(storage) };
 }
 
 /** Two such devices, `/remote:0` and `/remote:1`, behind all other backends. */
 export const remotes: readonly RemoteBackend[] = [0, 1].map(
   (index) =>
-    new RemoteBackend(jsBackend, {
+    new RemoteBackend(nativeBackend ?? jsBackend, {
       index,
       watcher: openWatcher(),
       lacks: ['Svd'],
